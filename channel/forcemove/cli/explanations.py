@@ -81,25 +81,25 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "held was on the old one: give a node of that with --chain. A node that lags behind must catch up first.",
     ),
     "EndpointContradicted": (
-        "Of all nodes only the one at {endpoint} says of channel {channel_id}: {reason}",
-        "One of them is wrong. Challenges are answered whichever shows them; what is new may wait. Leave out the wrong "
-        "one.",
+        "Only the node at {endpoint} says of channel {channel_id}: {reason}",
+        "One of the nodes is wrong. Challenges are answered whichever node shows them; other actions may wait. Leave "
+        "out the wrong node.",
     ),
     "EndpointLeftOut": (
-        "Nothing that makes sense has come from the node at {endpoint} for {seconds:.0f} seconds.",
+        "The node at {endpoint} has sent no valid answer for {seconds:.0f} seconds.",
         "It is down, out of reach, or broken. The other nodes count without it until it is back; if it stays so, give "
         "another one with --chain.",
     ),
     "EndpointStuck": (
         "The node at {endpoint} has shown no block after {block_number} for minutes, and another one is at "
         "{seen_elsewhere}.",
-        "One of the two is wrong. Challenges are answered whichever shows them; what is new waits for both. Leave out "
-        "the one that stands still, or that runs ahead.",
+        "One of the two is wrong. Challenges are answered whichever node shows them; other actions wait for both. "
+        "Leave out the node that stands still, or that runs ahead.",
     ),
     "HeadTooFar": (
         "The node at {endpoint} shows block {block_number} as its newest, so far after {read_up_to}, the last one that "
         "was read, that no chain can have made so many.",
-        "It is wrong, and is not believed. It is asked again; if it stays so, use another node.",
+        "The node is wrong, and is not believed. It is asked again; if it stays so, use another node.",
     ),
     "TimeInDoubt": (
         "The newest block of the node at {endpoint} has the time {block_time}, and this machine's clock says "
@@ -107,35 +107,33 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "One of the two is wrong. Set this machine's clock; if it is right, use another node.",
     ),
     "LookFailed": (
-        "A look at something outside has failed in a way that was not expected: {reason}",
-        "It is tried again; what other nodes show is defended meanwhile. If it stays so, use another node, and report "
-        "this.",
+        "A query of a node has failed in an unexpected way: {reason}",
+        "The query is made again; challenges that other nodes show are answered meanwhile. If it stays so, use another "
+        "node, and report this.",
     ),
     "LookHangs": (
-        "A look at something outside has not ended after {seconds:.0f} seconds, though each of its requests should "
-        "have.",
-        "It is left to itself, and another one is begun; what is on the chain is defended meanwhile. If it stays so, "
-        "use another node.",
+        "The queries of a node have not ended after {seconds:.0f} seconds, though each request has a time limit.",
+        "They are made again; challenges on the chain are answered meanwhile. If it stays so, use another node.",
     ),
     "NotTaken": (
         "No node has taken the transaction {transaction_hash}; the first one says: {reason}.",
-        "It is offered to all of them again. If it stays so, check that the account has enough for the gas, or give "
+        "It is sent to all of them again. If it stays so, check that the account has enough for the gas, or give "
         "another node with --chain.",
     ),
     "OpinionsDiffer": (
         "The nodes say different things of the {what} of account {account}: {said}.",
-        "One of them lags or is wrong. What pays in waits until they agree; what defends does not. If it stays so, "
+        "One of them lags or is wrong. Deposits wait until they agree; answers to challenges do not. If it stays so, "
         "leave the wrong one out.",
     ),
     "Overtaken": (
-        "The other was faster: our transaction {transaction_hash} came too late, in block {block_number}.",
+        "The counterparty was faster: our transaction {transaction_hash} came too late, in block {block_number}.",
         "Nothing is lost; it cost {cost} wei.",
     ),
     "RevertsAgain": (
         "Transaction {transaction_hash} was mined in block {block_number} and has failed, {times} times in a row, "
         "also with more gas: {reason}. It cost {cost} wei.",
-        "What it calls refuses it. It is sent again later and later, as long as it is needed: look at the channel with "
-        "`forcemove channel show`, and at what the contract says.",
+        "The contract refuses it. It is sent again, after longer and longer pauses, as long as it is needed: look at "
+        "the channel with `forcemove channel show`, and at the contract's reason.",
     ),
     "EndpointsDisagree": (
         "The nodes at {endpoint} and {other} say different things of channel {channel_id} up to block {block_number}.",
@@ -152,15 +150,15 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "AccountInUse": (
         "Another process sends the transactions of account {account} from the same journal, and has not taken up ours.",
-        "They wait for it. Stop it, or wait: if it has died, the account is free in a minute.",
+        "Ours wait for that process. Stop it, or wait: if it has died, the account is free in a minute.",
     ),
     "LeaseLost": (
         "Another process has taken over channel {channel_id} while this one was away.",
-        "This one has stopped; it has sent nothing since.",
+        "This process has stopped; it has sent nothing since.",
     ),
     "NotOursToDrive": (
         "Channel {channel_id} was moved from this journal to another one.",
-        "It is played from there.",
+        "Play the channel from there.",
     ),
     "GameMissing": (
         "The channel plays the contract {contract}, and no game that is installed has it.",
@@ -180,25 +178,26 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "A challenge makes others move. Where it is our turn, there is nobody to challenge.",
     ),
     "NotSupported": (
-        "The newest state, of turn {turn_num}, is not signed by all that it binds: nothing can be proved with it.",
-        "Wait for the counterparties, or for what they have signed to arrive.",
+        "The newest state, of turn {turn_num}, is not signed by all participants: nothing can be proved with it.",
+        "Wait for the counterparties' signatures.",
     ),
     "SignsNothing": (
         "Nothing is signed in channel {channel_id}: this journal has it from a backup, and does not know what was "
         "signed since.",
-        "What the backup has answers challenges and collects. Where the original journal lives on, play from there.",
+        "The states of the backup answer challenges and collect. Where the original journal still exists, play "
+        "from there.",
     ),
     "TransactionReverted": (
-        "Transaction {transaction_hash} failed in block {block_number}, though it had been tried before: {reason}.",
-        "Something came before it. Run the same command again.",
+        "Transaction {transaction_hash} failed in block {block_number}, though its simulation had succeeded: {reason}.",
+        "Another transaction came before it. Run the same command again.",
     ),
     "CallRefused": (
-        "The contract at {to} refused the call without a word.",
-        "It is not the contract that it is taken for, or what was sent is malformed.",
+        "The contract at {to} refused the call without a reason.",
+        "It is another contract than expected, or the calldata is malformed.",
     ),
     "NoContract": (
         "There is no {contract} at {address}: there is no code at that address.",
-        "The chain may have begun anew since the deployment; `forcemove deploy` deploys again.",
+        "The chain may have been restarted since the deployment; `forcemove deploy` deploys again.",
     ),
     "NotGenuine": (
         "{address} is not {contract}: the address that follows from its creation code is {expected}.",
@@ -234,7 +233,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "BookOfOlderProgram": (
         "The address book {path} has format {version}, of an older version of Forcemove (this one: format {known}). "
         "Its contracts cannot be told from poisoned ones, so this version signs nothing for them.",
-        "Deploy anew: `forcemove deploy` with another --out, or with that file moved away. The old contracts stay "
+        "Deploy again: `forcemove deploy` with another --out, or with that file moved away. The old contracts stay "
         "where they are; money in their channels is brought home by the version that wrote the book.",
     ),
     "BookOfNewerProgram": (
@@ -244,7 +243,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "BookUnwritable": ("The address book {path} cannot be written: {reason}.", "Choose another place with --out."),
     "BookOfOtherContracts": (
         "The address book {path} is of another version of Forcemove: its {contract} is at {address}.",
-        "It was left as it is, since channels may live there. Deploy beside it with another --out.",
+        "It was left as it is, since channels may live there. Deploy with another --out.",
     ),
     "NotAFactory": (
         "The address book {path} names the factory {factory}, but there is other code; nothing was sent.",
@@ -285,8 +284,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "JournalDamaged": (
         "The journal {where} is damaged: {reason}.",
-        "The disk failed, or the file is a copy that is not whole. It was left as it is. Keep it, and import your "
-        "newest backup into a new journal: what is imported signs nothing, but answers and collects.",
+        "The disk failed, or the file is an incomplete copy. The journal was left as it is. Keep it, and import your "
+        "newest backup into a new journal: imported channels sign nothing, but answer and collect.",
     ),
     "JournalOfNewerProgram": (
         "A newer version of Forcemove has written the journal {where}: it has format {version}, and this one knows "
@@ -303,8 +302,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "JournalBusy": (
         "Another process has been writing to the journal {where} for too long: {reason}.",
-        "Try again. If it stays, look for a process that has stopped while it was writing, and end it: what it had not "
-        "finished is undone.",
+        "Try again. If it stays, look for a process that has stopped while it was writing, and end it: its unfinished "
+        "changes are undone.",
     ),
     "JournalUnwritable": (
         "The journal {where} cannot be written: {reason}.",
@@ -316,14 +315,14 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "AlreadyMoved": (
         "Channel {channel_id} was moved to another journal.",
-        "It is played on from there; this journal signs nothing more in it.",
+        "Play it from there; this journal signs nothing more in it.",
     ),
     "RelayUnreachable": (
         "No relay answers at {url}: {reason}.",
         "It may be down, or the address mistyped. `forcemove relay` runs one; a NATS server needs JetStream.",
     ),
     "RelayFaulty": (
-        "What answers at {url} has made no sense for {seconds:.0f} seconds: {reason}.",
+        "The server at {url} has sent nothing of use for {seconds:.0f} seconds: {reason}.",
         "It is broken, of another version, or no relay. Try again later, or with another relay.",
     ),
     "NatsMissing": (
@@ -359,7 +358,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nothing was paid in. Run the same command again when the host is there.",
     ),
     "NeverFunded": (
-        "Not all have paid into channel {channel_id}: it was ended by the chain, and {back} wei came back to you.",
+        "Not all have paid into channel {channel_id}: the chain has ended it, and {back} wei came back to you.",
         "The other player never paid in. Nothing is lost but gas; offer or join another game.",
     ),
     "GuestMissing": (
@@ -376,36 +375,36 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "It may be down, or the address mistyped. `forcemove watch` runs one.",
     ),
     "TowerBusy": (
-        "The watchtower at {url} takes nothing just now: {detail} ({reason}).",
-        "Hand over again in {seconds:.0f} seconds. Until a tower has it, do not stay away.",
+        "The watchtower at {url} takes no appointment just now: {detail} ({reason}).",
+        "Send it again in {seconds:.0f} seconds. Until a watchtower has it, do not stay away.",
     ),
     "TowerRefused": (
-        "The watchtower at {url} does not take the hand-over: {detail} ({reason}).",
-        "Ask its operator whether it serves this address and this chain. Until a tower has it, do not stay away.",
+        "The watchtower at {url} does not take the appointment: {detail} ({reason}).",
+        "Ask its operator whether it serves this address and this chain. Until a watchtower has it, do not stay away.",
     ),
     "NotServed": (
         "The watchtower does not serve {client}.",
-        "Its operator names the addresses that it works for with --for; the hand-over must name this tower.",
+        "Its operator names the addresses that it works for with --for; the appointment must name this watchtower.",
     ),
     "NotAParticipant": (
         "{client} takes no part in channel {channel_id}.",
-        "Only a participant can hand over a channel, signed with its own key.",
+        "Only a participant can make an appointment for a channel, signed with its own key.",
     ),
     "NotWatched": (
         "The watchtower does not watch the adjudicator {adjudicator} on chain {chain_id}, or cannot read it yet.",
-        "Use a tower of that chain and deployment.",
+        "Use a watchtower of that chain and deployment.",
     ),
     "AppNotKnown": (
         "The watchtower does not have the rules of the app {app}, and cannot check its moves.",
         "Its operator must install the game, and have it in the address book.",
     ),
     "NotProved": (
-        "The states that were handed over do not prove the state of turn {turn_num}.",
-        "Hand over what the client of the channel makes; nothing was changed.",
+        "The states of the appointment do not prove the state of turn {turn_num}.",
+        "Send the appointment that the channel's client makes; nothing was changed.",
     ),
     "NothingNewer": (
-        "The watchtower has what answers up to turn {held}; turn {turn_num} is no better.",
-        "It keeps what it has. If this program was restored from a backup, the tower knows more than it does.",
+        "The watchtower has states that answer up to turn {held}; turn {turn_num} is no better.",
+        "It keeps its own. If this program was restored from a backup, the watchtower knows later states than it does.",
     ),
     "ChannelOver": ("Channel {channel_id} is finalized or closed.", "There is nothing to defend any more."),
     "TooManyChannels": (
@@ -413,16 +412,16 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Its operator can allow more with --most-channels.",
     ),
     "OtherReceipt": (
-        "The watchtower's receipt says something else than what it was given ({field}).",
-        "Do not rely on this tower. Hand over to another one.",
+        "The watchtower's receipt differs from the appointment ({field}).",
+        "Do not rely on this watchtower. Use another one.",
     ),
     "BudgetExhausted": (
         "The budget of {client} is used up: {left} wei are left, and {needed} wei are needed.",
-        "The tower's operator can raise it with --for.",
+        "The watchtower's operator can raise it with --for.",
     ),
     "StandingBy": (
         "Another process drives the watchtower {account} on chain {chain_id}.",
-        "Hand over to that one; this one takes its place when its lease has ended.",
+        "Send the appointment to that one; this one takes its place when its lease has ended.",
     ),
     "RelayStoreInUse": (
         "Another relay is running on the store {where}.",
@@ -439,7 +438,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "ImportRefused": (
         "The journal has channel {channel_id} in version {ours} already, and the file has version {theirs}; nothing of "
         "the file was taken.",
-        "What is here is as new or newer. To look at the file, import it into a new journal.",
+        "The journal's version is as new or newer. To look at the file, import it into a new journal.",
     ),
 }
 """What happened, and what to do next, by the name of the error; the facts of the error fill the braces."""
@@ -459,7 +458,7 @@ _PAGES = frozenset({"SourceRefused"})
 _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
     (AppError, "The rules of the game forbid it: {error}.", "The move was ours; nothing was changed."),
     (RuleError, "The adjudicator refused: {error}.", "The request broke a rule of the protocol; nothing was changed."),
-    (MessageRefused, "The counterparty broke a rule: {reason}.", "Nothing was changed; what it sent is evidence."),
+    (MessageRefused, "The counterparty broke a rule: {reason}.", "Nothing was changed; its message is evidence."),
     (CounterpartyError, "The counterparty is at fault: {error}.", "Nothing was changed."),
     (MalformedBytes, "This is not a well-formed {what}: {reason}.", "Check what was given; nothing was changed."),
     (InvalidValue, "{field} cannot be {value}: it wants {reason}.", "Check what was given; nothing was changed."),

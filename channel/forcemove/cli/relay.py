@@ -111,9 +111,11 @@ def _with_limits(command: Callable[..., None]) -> Callable[..., None]:
     "proxies",
     multiple=True,
     metavar="ADDRESS[/BITS]",
-    help="A proxy, or a network of them, that is believed when it says for whom it asks; may be given several times.",
+    help="A proxy, or a network of them, that is believed when it names its clients; may be given several times.",
 )
-@click.option("--proxy-header", default=FORWARDED, show_default=True, help="The header in which proxies say that.")
+@click.option(
+    "--proxy-header", default=FORWARDED, show_default=True, help="The header in which proxies name their clients."
+)
 @_with_limits
 @click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")
 def relay(

@@ -63,7 +63,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     "key_file",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The key file of the tower's own account, which pays the gas and signs receipts (see `forcemove key`).",
+    help="The key file of the watchtower's own account, which pays the gas and signs receipts (see `forcemove key`).",
 )
 @click.option(
     "--for",
@@ -79,7 +79,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     default="tower.journal",
     show_default=True,
     metavar="PATH|URL",
-    help="The tower's journal: a file, or postgresql://user:password@host/database; it is made if it is not there.",
+    help="The watchtower's journal: a file, or postgresql://user:password@host/database; it is made if it is missing.",
 )
 @click.option(
     "--listen",
@@ -106,7 +106,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     type=click.IntRange(0),
     default=_TOWER.head_start,
     show_default=True,
-    help="Seconds of a challenge that are left to participants and other towers, at most half of its time.",
+    help="Seconds of a challenge that are left to participants and other watchtowers, at most half of its time.",
 )
 @click.option(
     "--confirmations",
@@ -169,19 +169,19 @@ def watch(
 ) -> None:
     """Answer challenges for participants who are away: a watchtower.
 
-    Participants that are named with --for hand over the newest proof that they have (POST /hand-over), and get a
-    signed receipt. If somebody then challenges with something older, the tower answers on the chain, and pays the gas
-    from its own account, up to the participant's budget.
+    Participants that are named with --for send appointments with their newest proof (POST /hand-over), and get a
+    signed receipt. If somebody then challenges with an older state, the watchtower answers on the chain, and pays the
+    gas from its own account, up to the participant's budget.
 
-    A tower has no key of a participant. It can be lazy, which its receipt shows; it cannot take anything. Send its
-    account some of the chain's ether: without that it can answer nothing.
+    A watchtower has no key of a participant. It can neglect a challenge, which its receipt proves; it cannot take
+    money. Send its account some of the chain's ether: without that it can answer no challenge.
 
     Several processes may have the same --store and --key: one works, the others stand by. After a crash the next one
     begins when the --lease of the last one has ended. The limits on connections go by IP address; it speaks http://
     alone, so put a proxy with TLS before it where strangers can listen.
 
     http://HOST:PORT/health says whether it works, /metrics has numbers for Prometheus. SIGTERM or Ctrl-C stops it:
-    what has a receipt is kept.
+    appointments with a receipt are kept.
     """
     import asyncio
 
@@ -253,7 +253,7 @@ def _contracts(book: AddressBook, chains: Sequence[Chain]) -> tuple[dict[bytes, 
             errors |= app_errors(game.artifact, game.errors)
     if not apps:
         raise Explained(
-            "The address book has no contract of an installed game: there is nothing that this tower could check.",
+            "The address book has no contract of an installed game: this watchtower could check no move.",
             "Install the games that it is to watch, or name another book with --book.",
         )
     return apps, [Adjudicator(chain, book.adjudicator, errors) for chain in chains]

@@ -57,7 +57,7 @@ def _print(content: Any) -> None:
 
 @channel.command("list")
 @STORE
-@click.option("--all", "wants_all", is_flag=True, help="Those that are finished, or were moved away, too.")
+@click.option("--all", "wants_all", is_flag=True, help="List finished and moved channels, too.")
 @ENDPOINT
 @JSON
 def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> int:
@@ -193,8 +193,8 @@ def verify(store: str, id_: str, endpoint: str | None, as_json: bool) -> int:
 @STORE
 @IDS
 @click.option("--all", "wants_all", is_flag=True, help="All channels of the journal that were not moved away.")
-@click.option("--move", is_flag=True, help="Take them away from this journal: it never signs in them again.")
-@click.option("--backup", is_flag=True, help="Copy them: what is imported from a backup signs nothing.")
+@click.option("--move", is_flag=True, help="Move the channels away from this journal: it never signs in them again.")
+@click.option("--backup", is_flag=True, help="Copy the channels: those that are imported from a backup sign nothing.")
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write.")
 def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup: bool, out: Path) -> None:
     """Write channels to a file: a move to another journal, or a backup.

@@ -48,7 +48,9 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
             return value
         address, separator, url = value.partition("@")
         if not separator or not url.startswith(("http://", "https://")):
-            self.fail(f"{value!r:.200} is not a tower's address and URL, such as 0x…@https://tower.example", param, ctx)
+            self.fail(
+                f"{value!r:.200} is not a watchtower's address and URL, such as 0x…@https://tower.example", param, ctx
+            )
         return url, ADDRESS.convert(address, param, ctx)
 
 
