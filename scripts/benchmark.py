@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Measures speed: what a state and a turn cost beside libsecp256k1 and beside eth_account, and how long things take.
+"""Measures speed: the cost of a state and of a turn over that of libsecp256k1 and of eth_account, and how long things
+take.
 
-Times on shared machines differ from run to run, so costs are ratios, taken side by side: medians over interleaved
-rounds in one process. States have two participants and 224 bytes of appData, positions of rock-paper-scissors; they
-are those of one long game, and what is bare gets the same digests and signatures.
+Times on shared machines differ from run to run, so costs are ratios, taken in turn: medians over interleaved rounds in
+one process. States have two participants and 224 bytes of appData, positions of rock-paper-scissors; they are those of
+one long game, and the bare operations get the same digests and signatures.
 
-Views are measured beside a round trip of the same state through the standard library's json, `loads(dumps(state))`.
+Views are compared with a round trip of the same state through the standard library's json, `loads(dumps(state))`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A commit of a journal with one channel beside SQLite alone: one synced `UPDATE` of as many bytes, in turn with it,
-each in a file of its own in one folder.
+"""The time of a journal's commit with one channel over that of SQLite alone: one synced `UPDATE` of as many bytes, in
+turn with it, each in a file of its own in one folder.
 
 In memory (`TMPDIR=/dev/shm`) nothing waits for a disk: there the ratio is that of our own work to SQLite's, and has no
 target.

@@ -1,9 +1,9 @@
-"""What NATS JetStream carries: actions a second through one server, beside bare asynchronous publishing of the same
+"""The capacity of NATS JetStream: actions a second through one server, over bare asynchronous publishing of the same
 bytes.
 
-The tables, clients and actions are those of `relay_speed`. What is bare is nats-py's `publish_async` to a stream on
-disk, by two processes as well, with as many messages on their way, without ids, and nobody reads. Run by itself it
-measures a server that writes every message to its disk at once, too (`sync_interval: always`).
+The tables, clients and actions are those of `relay_speed`. The bare publishing is nats-py's `publish_async` to a stream
+on disk, by two processes as well, with as many messages on their way, without ids, and without readers. Run by itself
+it measures a server that writes every message to its disk at once, too (`sync_interval: always`).
 """
 
 from __future__ import annotations

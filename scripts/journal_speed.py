@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures what the journal costs: a commit of one channel and of many, loading them after a restart, and leases.
+"""Measures the cost of the journal: a commit of one channel and of many, loading them after a restart, and leases.
 
-Snapshots are those of a channel in the middle of a game. A commit's time is mostly its one sync to the disk; what a
-channel more in it costs is the difference between a commit of many and a commit of one. Commits are the quickest of all
-rounds: whatever else a machine does makes them slower only. On PostgreSQL with `--journal postgresql://...`, in which
-no other journal may be.
+Snapshots are those of a channel in the middle of a game. A commit's time is mostly its one sync to the disk; the cost
+of one more channel is the difference between a commit of many and a commit of one. Commits are the quickest of all
+rounds: other work of the machine only makes them slower. On PostgreSQL with `--journal postgresql://...`, in which no
+other journal may be.
 
-`commit_ratio` is a commit of one channel beside SQLite alone: see `commit_ratio.py`.
+`commit_ratio` is a commit of one channel over SQLite alone: see `commit_ratio.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a node costs: a turn that is kept beside one that is not, many idle channels beside few, and requests.
+"""The cost of a node: a turn with a journal over one without, many idle channels over few, and requests.
 
 Nodes run on SQLite files, and on the tests' node in memory, whose requests are counted, or on an anvil.
 """

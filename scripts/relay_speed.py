@@ -1,8 +1,8 @@
-"""What a relay carries: actions a second through one relay process, beside a bare WebSocket echo of the same bytes.
+"""The capacity of a relay: actions a second through one relay process, over a bare WebSocket echo of the same bytes.
 
 100 tables, each with two clients, which are in two other processes with one connection each. A client posts its next
 action when its last one is acknowledged, and reads everybody's; the relay has each on disk before anybody reads it. The
-echo is aiohttp's server and client, with as many messages on their way, and with nothing kept.
+echo is aiohttp's server and client, with as many messages on their way, and stores nothing.
 """
 
 from __future__ import annotations

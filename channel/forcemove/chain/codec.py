@@ -79,7 +79,7 @@ def _decode(types: Sequence[str], data: bytes, what: str) -> tuple[Any, ...]:
 
     try:
         return tuple(decode(types, data))
-    except Exception as error:  # besides its own errors OverflowError, where bytes claim to be as many as 2**256 - 1
+    except Exception as error:  # the decoder raises OverflowError, too, on a length such as 2**256 - 1
         raise MalformedBytes(what, f"{error!s:.200}") from None
 
 

@@ -71,7 +71,7 @@ def bring_customary_factory(chain: Chain, sender: FactoryFunder) -> Receipt[RawL
     Raises what sending raises, `InsufficientFunds` and `NotMined` among it.
     """
     if chain.fees().max_fee_per_gas > PRESIGNED_PRICE:
-        return None  # it could wait for ever, and its price is fixed
+        return None  # the transaction could wait for ever: its price is fixed
     try:
         _broadcast(chain, sender)
         return sender.wait(_TRANSACTION)

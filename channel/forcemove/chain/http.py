@@ -66,7 +66,7 @@ class HttpProvider(JSONBaseProvider):
             try:
                 return cast("RPCResponse", parse_answer(_body(response)))
             except BaseException:
-                response.close()  # the connection, too: on it is still what was not read
+                response.close()  # closes the connection: the rest of the answer is still on it
                 raise
 
     def close(self) -> None:

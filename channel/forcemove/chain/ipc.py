@@ -95,7 +95,7 @@ class IpcProvider(JSONBaseProvider):
             data += piece
             if len(data) > MAX_ANSWER:
                 raise AnswerTooLarge
-            if piece.rstrip().endswith(b"}"):  # nothing else says that an answer has ended
+            if piece.rstrip().endswith(b"}"):  # an answer has no other mark of its end
                 try:
                     return cast("RPCResponse", parse_answer(bytes(data)))
                 except MalformedBytes:

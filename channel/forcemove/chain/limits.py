@@ -88,7 +88,7 @@ def parse_answer(data: bytes) -> dict[str, Any]:
     require_shallow(data, "answer")
     try:
         answer = json.loads(data)
-    except ValueError:  # nor is it UTF-8, or a number has thousands of digits
+    except ValueError:  # not JSON, not UTF-8, or a number with thousands of digits
         raise MalformedBytes("answer", "it is not JSON-RPC") from None
     if not isinstance(answer, dict):
         raise MalformedBytes("answer", "it is not JSON-RPC")

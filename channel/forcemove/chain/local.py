@@ -50,7 +50,7 @@ class EmbeddedChain(Chain):
     """eth-tester inside this process: a block for each transaction, and a clock that does not move between them."""
 
     can_travel = True
-    _anyone = local_keys()[-1].address  # eth-tester lets nobody call who could not pay for it
+    _anyone = local_keys()[-1].address  # eth-tester wants callers to be able to pay for the gas
 
     def __init__(self) -> None:
         with keeping_recursion_limit():

@@ -90,7 +90,7 @@ class Rpc:
             self._require_chain(method)
             return self._exchange(method, params)
         except (Unreachable, NotAnEthereumEndpoint):
-            self._is_identified = False  # behind its address may be another node from now on
+            self._is_identified = False  # another node may answer at this address from now on
             raise
 
     def number(self, method: str, *params: Any, bits: int = 256) -> int:
@@ -155,7 +155,7 @@ class Rpc:
                 return Unreachable(self.endpoint, _cause(failure))
             case _ if isinstance(self._web3.provider, JSONBaseProvider):
                 return NotAnEthereumEndpoint(self.endpoint, f"its answer makes no sense ({type(failure).__name__})")
-            case _:  # a chain in this process says no in exceptions of its own
+            case _:  # a chain in this process refuses by exceptions of its own
                 return EndpointFailed(method, str(failure)[:_MOST_WORDS] or type(failure).__name__)
 
 

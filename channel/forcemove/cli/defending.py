@@ -165,7 +165,7 @@ class Defence:
 
     def _read_journal(self) -> None:
         self._read_at = time.monotonic()
-        with contextlib.suppress(ForcemoveError):  # what was read before is defended meanwhile
+        with contextlib.suppress(ForcemoveError):  # the channels that were read before are defended meanwhile
             found, _ = read_all(self._journal)
             open_ = (each for each in found if each.ownership in (Ownership.ACTIVE, Ownership.BACKUP))
             ours = (each for each in open_ if each.chain_id == self._chain_id and not each.channel.is_over_and_paid)
@@ -182,7 +182,7 @@ class Defence:
         while not self._is_over.is_set():
             statuses: dict[bytes, Status] = {}
             for address, ids in self._asked.items():
-                with contextlib.suppress(Exception):  # the endpoint's failure, which the node tells
+                with contextlib.suppress(Exception):  # the node reports the endpoint's failure
                     statuses |= dict(zip(ids, Adjudicator(chain, address).statuses_of(ids), strict=True))
             if statuses:
                 self._answers.put((index, statuses))
@@ -219,7 +219,7 @@ class Defence:
                 payer=self._payer,
             )
         except ChannelInUse:
-            return  # by a process that defends it
+            return  # another process defends the channel
         except ForcemoveError as error:
             self._notify_once(stored.id, headline(error))
             return

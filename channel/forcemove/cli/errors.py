@@ -113,7 +113,7 @@ def words_of(error: BaseException) -> str:
     if isinstance(error, OSError):
         where = f" {error.filename}" if error.filename else ""
         return f"The system refused{where}: {error.strerror or error}.\nCheck the path."
-    # Whatever is left is our own mistake.
+    # All other errors are our own mistakes.
     return f"Forcemove made a mistake: {type(error).__name__}: {error}\nPlease report it, with what --debug shows."
 
 

@@ -115,7 +115,7 @@ def _are_one(first: TextIO, second: TextIO) -> bool:
 def _live(console: Console, text: str) -> Live:
     from rich.live import Live
 
-    # Whatever else this process prints is not taken over: it may be meant for a pipe.
+    # Other output of this process is not redirected: it may be meant for a pipe.
     return Live(_spinner(console, text), console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
 
 

@@ -35,7 +35,7 @@ def _read(loop: asyncio.AbstractEventLoop, wanted: asyncio.Future[str]) -> None:
         line = sys.stdin.readline()
     except (OSError, ValueError):  # closed, or no text
         line = ""
-    with contextlib.suppress(RuntimeError):  # nobody waits any more
+    with contextlib.suppress(RuntimeError):  # the event loop is closed
         loop.call_soon_threadsafe(_hand_over, wanted, line)
 
 

@@ -111,7 +111,7 @@ class ActionQueue(Generic[A]):
                 if self._skip is None:
                     raise
                 self._skip(fault)
-                await asyncio.sleep(0)  # a flood of rubbish must not keep deadlines from passing
+                await asyncio.sleep(0)  # a flood of invalid messages must not keep deadlines from passing
 
 
 async def said_before(transport: Transport, codec: ActionCodec[A], client_id: str, *, start: int = 0) -> tuple[A, ...]:

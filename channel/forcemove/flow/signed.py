@@ -170,7 +170,7 @@ class SignedTransport:
         async with self._posting:
             is_known = self._sequence is not None
             while (saying := await self._next(client_id, message)) is not None:
-                self._sequence, self._unsure = None, saying  # until the log says that it has it
+                self._sequence, self._unsure = None, saying  # until the log acknowledges the message
                 await self._transport.post(saying.sealed)
                 if is_known or await self._counts(client_id, saying):
                     self._sequence, self._unsure = saying.sequence + 1, None

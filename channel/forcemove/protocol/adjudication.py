@@ -303,7 +303,7 @@ def challenge(
 
     finalizes_at = transaction.now + fixed_part.challenge_duration
     draft.statuses[id_] = Status(state.turn_num, finalizes_at, fingerprint(hashes.state, hashes.outcome))
-    logged = () if is_recorded else proof.signatures  # what is not checked must not be logged
+    logged = () if is_recorded else proof.signatures  # signatures that were not checked must not be logged
     draft.logs.append(ChallengeRegistered(id_, finalizes_at, state, logged))
     return draft.result()
 

@@ -80,8 +80,8 @@ def _may_change(update_: ChannelUpdate, known: KnownVersions) -> bool:
     return version == update_.version and ownership in _PLAYABLE
 
 
-# The statement that all speed depends on, in the words of each database: SQLAlchemy would put every row together anew,
-# and on SQLite it takes longer than the database.
+# The statement that all speed depends on, in the SQL of each database: SQLAlchemy would build every row again, and on
+# SQLite it takes longer than the database.
 _UPDATE = {
     "sqlite": "UPDATE channels SET version = ?, standing = ?, snapshot = ?, checksum = ?, reached = ? WHERE id = ?",
     "postgresql": "UPDATE channels SET version = new.version, standing = new.standing, snapshot = new.snapshot,"

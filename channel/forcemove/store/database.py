@@ -92,7 +92,7 @@ class Database:
         """An exception of SQLAlchemy or a driver as an error of ours; None for any other."""
         if isinstance(error, DBAPIError):
             return faults.of_sqlalchemy(error, self.where)
-        if isinstance(error, sqlite3.Error):  # of a statement that is given to the driver itself
+        if isinstance(error, sqlite3.Error):  # from a statement that the driver itself has run
             return faults.of_sqlite(error, self.where)
         if isinstance(error, UnicodeDecodeError):  # the driver's, where SQLite's own words name something damaged
             return JournalDamaged(self.where, str(error))

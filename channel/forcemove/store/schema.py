@@ -122,7 +122,7 @@ APPOINTMENTS = Table(
     "hand_overs",
     METADATA,
     Column("chain_id", Text, primary_key=True),
-    Column("account", Bytes, primary_key=True),  # the tower's
+    Column("account", Bytes, primary_key=True),  # the watchtower's
     Column("channel_id", Bytes, primary_key=True),
     Column("client", Bytes, primary_key=True),
     Column("body", Bytes),

@@ -162,7 +162,7 @@ def _require_sound(path: str, steps: Sequence[MigrationStep]) -> None:
     """Check every page, by a connection that cannot write; the checksums of bodies are checked when these are read."""
     with closing(sqlite3.connect(_uri(path, "ro"), uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         connection.text_factory = _text
-        connection.execute("BEGIN")  # all of it as of one moment: another process may be making the tables
+        connection.execute("BEGIN")  # reads one snapshot: another process may be making the tables
         problem = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if problem != "ok":
             raise JournalDamaged(path, str(problem).replace("\n", " "))
@@ -230,7 +230,7 @@ def _create(path: str, application_id: int) -> None:
         _write_header(draft, application_id)
         os.link(draft, path)
     except FileExistsError:
-        return  # another process was faster, and its file is as good
+        return  # another process has made the file already
     finally:
         os.unlink(draft)
     _sync_folder(folder)

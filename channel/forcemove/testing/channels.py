@@ -181,7 +181,7 @@ def play_cheat(game: Game, seats: int, *, after: int = 1) -> Outcome:
     if not illegal:
         raise AssertionError(f"the game knows of no illegal move after {channel.newest}")
     channel.table.pass_on()
-    channel.play(channel.others(channel.next_mover))  # so that all have heard of the newest state
+    channel.play(channel.others(channel.next_mover))  # so that all have the newest state
     for label, state in illegal:
         _require_refused(channel, label, channel.sign(channel.next_mover, state))
     return channel.end()

@@ -195,7 +195,7 @@ class ChannelMessenger:
         self._remember(message)
         try:
             await answered(transport.post(message), self.url, "to keep a message", lambda: self.is_connected)
-        except InvalidValue as error:  # and will never be anything else
+        except InvalidValue as error:  # the message will never be valid
             self._unsent.pop(message, None)
             self._report_error(error)
         except RelayRefused as error:
@@ -233,7 +233,7 @@ class ChannelMessenger:
             await self._has_room.wait()
             try:
                 message = await reader.read()
-            except TRANSPORT_FAULTS as fault:  # an entry that is gone is made good by the next greeting
+            except TRANSPORT_FAULTS as fault:  # the next greeting asks for the missing states
                 self._next = fault.first if isinstance(fault, LogBegins) else self._next + 1
                 await asyncio.sleep(_FAULT_SECONDS)
                 continue

@@ -69,7 +69,7 @@ class Position(Struct, frozen=True):
     round_num: int = 0
 
     def __post_init__(self) -> None:
-        # Every turn decodes two positions: what is right is found so at once, what is wrong is named afterwards.
+        # Every turn decodes two positions: a valid one is accepted at once, the fault of another is found afterwards.
         stake, b_play, a_play, round_num = self.stake, self.b_play, self.a_play, self.round_num
         pre_commit, salt = self.pre_commit, self.salt
         if not (

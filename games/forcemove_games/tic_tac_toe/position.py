@@ -166,7 +166,7 @@ def _require_count(kind: PositionType, noughts: int, crosses: int) -> None:
 
 def _require_lines(kind: PositionType, noughts: int, crosses: int) -> None:
     if kind is PositionType.VICTORY:
-        # As many of both mean that O has made the last mark.
+        # Equal numbers of marks mean that O has made the last one.
         last_is_o = noughts.bit_count() == crosses.bit_count()
         winner, loser = (noughts, crosses) if last_is_o else (crosses, noughts)
         if not has_line(winner):

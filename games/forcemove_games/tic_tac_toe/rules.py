@@ -149,7 +149,7 @@ def crosses_to_move(position: Position) -> bool:
 def _require_mark(mine: int, mine_after: int, others: int, others_after: int) -> None:
     if others_after != others:
         raise OtherMarksChanged(others, others_after)
-    # That it is one more and not one fewer, the numbers of marks have shown: they fit the types.
+    # The numbers of marks fit the types, so the difference is one mark more, and not one fewer.
     if (mine ^ mine_after).bit_count() != 1:
         raise NotOneNewMark(mine, mine_after)
 

@@ -74,7 +74,7 @@ def conclude(asked: SessionOptions, id_: str) -> None:
 
 def _is_left(driven: ManagedChannel) -> bool:
     """Whether the channel has nothing left to pay. Where others keep us waiting, a challenge lets the chain decide."""
-    if not driven.chain.time:  # what is remembered may be old
+    if not driven.chain.time:  # the chain was not read yet, and the stored state may be old
         return False
     if not left_in(driven.channel):
         return True

@@ -113,7 +113,7 @@ class DemoRun:
                     self._play_locally()
                 else:
                     self._play_on_a_node(self.plan.key_file)
-            except Stopped as stopped:  # before there was anything to lose, or for the second time
+            except Stopped as stopped:  # before any transaction, or for the second time
                 advice = (
                     "Nothing was sent."
                     if self.environment is None

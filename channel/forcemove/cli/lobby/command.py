@@ -119,4 +119,5 @@ def _join_arguments(
     if not offer.is_friendly and not endpoints:
         endpoints = [click.prompt(f"A node of chain {offer.chain_id} (URL)", err=True)]
     chains = [] if offer.is_friendly else [part for each in endpoints for part in ("--chain", each)]
-    return ["--join", str(link), *where, "--key", str(key), *chains, *options, "--", offer.game]  # whatever its name is
+    # The name comes after --, since it may begin with a hyphen.
+    return ["--join", str(link), *where, "--key", str(key), *chains, *options, "--", offer.game]

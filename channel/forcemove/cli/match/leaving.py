@@ -40,7 +40,7 @@ class Leaving:
             return self._stake(newest.state)
         try:
             choices = self._game.choices(newest.state, self._randomness, b"")
-        except ForcemoveError:  # only who is to move knows what it has chosen: that is shown, and ends the round
+        except ForcemoveError:  # only the mover knows its choice: it reveals it, and ends the round
             return 0
         before = newest.state if self._is_between(newest.state) else None
         nexts = [each.move.after(newest.state) for each in choices]
@@ -51,7 +51,7 @@ class Leaving:
         if self._is_between(state):
             return 0
         before = before or self._before
-        if before is None:  # the round began before we did
+        if before is None:  # the round began before this run
             return self._stake(state)
         return max(0, before.outcome[index].amount - state.outcome[index].amount)
 
@@ -65,5 +65,5 @@ class Leaving:
         mover = (state.turn_num + 1) % len(state.outcome)
         try:
             return self._game.bot(mover, self._randomness).move(state, another_round=False) is None
-        except ForcemoveError:  # it lacks a secret of the running round
+        except ForcemoveError:  # the bot lacks a secret of the running round
             return False

@@ -77,7 +77,7 @@ class Screen:
         """Show another content."""
         if content != self._content:
             if content.headline != self._content.headline:
-                self._hint = ""  # it was about what has passed
+                self._hint = ""  # the hint was about the content before
             self._content = content
             self._app.invalidate()
 

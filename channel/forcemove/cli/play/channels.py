@@ -143,7 +143,7 @@ class ChannelGameRunner:
         async with connect(self._options.relay) as connection:
             messenger = messenger_on(
                 connection, _table_of(agreement), key
-            )  # who has ended the game and gone greets nobody
+            )  # a counterparty that has left sends no greeting
             lease, patience = self._options.lease, self._options.patience
             return await drive_friendly(
                 journal, agreement, self._wallet, self._game, messenger, seat, match, lease, patience

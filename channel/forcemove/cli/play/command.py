@@ -196,7 +196,7 @@ def play(
         lease,
         tuple(_tower(*each) for each in towers),
     )
-    connect(where)  # what is no address of a relay is said before anything is begun
+    connect(where)  # checks the relay's address before anything is begun
     venue = _venue(name, endpoints, book_file, allow_mainnet) if endpoints else None
     wallet = _wallet(key_file, account_file, payout)
     with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:

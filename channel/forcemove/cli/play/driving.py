@@ -195,7 +195,7 @@ class PlayNode:
             self._match.fatal_error = self._match.fatal_error or error
             return
         if isinstance(error, Unreachable) and self._own is not None:
-            return  # how far the chain is in reach is told as that of the relay is
+            return  # the connectivity of the chain is reported like that of the relay
         text = headline(error) if is_fatal and isinstance(error, ForcemoveError) else _passing_text(error)
         if text != self._reported:
             self._reported = text

@@ -173,7 +173,7 @@ class PlayRun:
     async def _stored_meeting(self, connection: Connection) -> Meeting | None:
         """The first stored meeting to go on with. The others are forgotten."""
         for meeting in list(self._meetings()):
-            if self._runner.is_stored(meeting):  # and is nothing to go on with
+            if self._runner.is_stored(meeting):  # the game is in the journal
                 self._forget(meeting)
             elif not self._options.from_scratch and await has_come_about(connection, meeting):
                 return meeting

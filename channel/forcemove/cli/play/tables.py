@@ -88,7 +88,7 @@ class TableGameRunner:
                 f"Nothing was heard of the other player for {self._options.patience:,.0f} seconds.",
                 "The game waits. Run the same command again to wait on, or with --anew to begin another one.",
             ) from None
-        except EOFError:  # of a game that does not know how to be left
+        except EOFError:  # from a game that has no action for leaving
             self._terminal.close()
             self._terminal.say("You have left the game: it counts for nobody. The other player was not told.")
         except CounterpartyError as fault:

@@ -164,7 +164,7 @@ class ChainVenue:
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
         """See `Venue`. The costs are those at the present fees."""
-        anybody = Join(offer.hash, offer.app, offer.app)  # whoever joins, it costs the same
+        anybody = Join(offer.hash, offer.app, offer.app)  # the costs do not depend on who joins
         agreement = agreement_of(offer, anybody, self.game)
         self.require_playable(agreement, 0)
         costs = costs_of(agreement, 0, self._conditions().fees)

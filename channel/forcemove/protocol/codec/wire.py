@@ -123,7 +123,7 @@ def _parse_message(data: bytes) -> _State | _Greeting:
         require_version(_HEAD.decode(data).version, "message", MESSAGE_VERSION)
         return _DECODER.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        reason = ascii(str(error))[1:-1]  # it may repeat what a stranger calls his members
+        reason = ascii(str(error))[1:-1]  # the error may repeat a stranger's names of members
         raise MalformedBytes("message", f"{reason:.200}") from None
 
 

@@ -164,7 +164,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
             while transport.failure is None and self._end is None:
                 await self.ask(lambda session: self._follow_on(session, transport))
         except TransportError:
-            pass  # what has ended the connection: the table's readers are told below
+            pass  # the connection has ended: the table's readers get the failure below
         finally:
             transport.fail(self._end or TransportClosed(self.url))
 
@@ -208,7 +208,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
     async def _talk_once(self) -> None:
         """Run one session. Whatever a server sends costs this session, and nothing else."""
         session = NatsSession(self._address, self._heartbeat, self._on_session_error)
-        self._faults.add()  # until it turns out that it was of use, or was not there
+        self._faults.add()  # counted until the server turns out to be of use, or away
         try:
             async with asyncio.timeout(_OPEN_SECONDS):
                 await session.open(self._servers, self._ssl)

@@ -126,7 +126,7 @@ async def _found_or_made(js: JetStreamContext, wanted: StreamConfig) -> StreamCo
         pass
     try:
         return (await js.add_stream(wanted)).config
-    except BadRequestError:  # somebody else was faster, and has made another one
+    except BadRequestError:  # another client has made the stream first
         return (await js.stream_info(name)).config
 
 

@@ -146,7 +146,7 @@ class JetStreamTransport(RemoteLog):
 
     def _add(self, found: Delivered) -> None:
         if self._last is None and not found.is_first and not self._log.end:
-            self._log.restart(1, None)  # its beginning is gone, as old entries are after a while
+            self._log.restart(1, None)  # the log's oldest entries were dropped
         self._last = found
         self._size += len(found.entry)
         self._log.add((found.entry,))
@@ -205,7 +205,7 @@ class JetStreamTransport(RemoteLog):
             if self._has_read(waiting):
                 finish(waiting.done, None)
         elif ack.error.err_code == NOT_FIRST:
-            waiting.said = 0.0  # another's was the first one: as soon as we have read it, ours follows
+            waiting.said = 0.0  # another client's post was the first: ours follows as soon as we have read that
             if self._log.end:
                 self._say(id_, waiting)
         else:

@@ -119,7 +119,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         if self._new_connection is not None:
             self._send_all(
                 log.on_connected(replace(self._new_connection, now=int(self._clock())))
-            )  # or the proof is of long ago
+            )  # a new time, or the proof would be too old
 
     def _send(self, message: Message) -> None:
         if self._new_connection is not None:

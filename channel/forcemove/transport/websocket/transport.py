@@ -73,7 +73,7 @@ class WebSocketTransport(RemoteLog):
             raise InvalidValue("key", key.address, "that of a participant")
         super().__init__(table, key, drops=terms is not None and terms.kind is TableKind.CHANNEL)
         self._terms, self._send = terms, send
-        self._shift = 0  # our number of an entry, less the relay's: not 0 once the relay has begun its log anew
+        self._shift = 0  # our number of an entry less the relay's: not 0 once the relay has begun its log again
         self._asked = 0
         self._waiting: dict[bytes, _Waiting] = {}
         self._is_connected, self._is_opening = False, False
