@@ -67,9 +67,9 @@ def stalled(fresh: AnvilChain) -> Iterator[AnvilChain]:
 
 def stages(chain: Chain, path: Path) -> dict[str, list[DeploymentStage]]:
     """Deploy, and tell what happened to each contract."""
-    told: list[Progress] = []
-    deploy(chain, KEY, path, on_progress=told.append)
-    return {name: [each.stage for each in told if each.contract == name] for name in CONTRACTS}
+    progress: list[Progress] = []
+    deploy(chain, KEY, path, on_progress=progress.append)
+    return {name: [each.stage for each in progress if each.contract == name] for name in CONTRACTS}
 
 
 def genuine(chain: Chain, path: Path) -> bool:
@@ -157,11 +157,11 @@ def test_a_killed_deployment_goes_on_where_it_stood(
     done = CONTRACTS.index(contract)
     nonce = sent_by(fresh, KEY)
 
-    told = stages(fresh, path)
+    progress = stages(fresh, path)
 
     for index, name in enumerate(CONTRACTS):
         resumed = AGAIN if stage is DeploymentStage.SENT else [DeploymentStage.KEPT]
-        assert told[name] == ([DeploymentStage.KEPT] if index < done else resumed if index == done else NEW)
+        assert progress[name] == ([DeploymentStage.KEPT] if index < done else resumed if index == done else NEW)
     assert genuine(fresh, path)
     left = len(CONTRACTS) - done - 1
     assert sent_by(fresh, KEY) == nonce + left
@@ -176,10 +176,10 @@ def test_what_was_sent_of_another_game_is_waited_for_and_found_by_those_who_want
         deploy(fresh, KEY, path, [first], on_progress=kill_on(first.artifact.name))
     sent = sent_by(fresh, KEY)
 
-    told: list[Progress] = []
-    book = deploy(fresh, KEY, path, [other], on_progress=told.append)
+    progress: list[Progress] = []
+    book = deploy(fresh, KEY, path, [other], on_progress=progress.append)
 
-    assert (told[0].contract, told[0].stage) == (first.artifact.name, DeploymentStage.RESUMED)
+    assert (progress[0].contract, progress[0].stage) == (first.artifact.name, DeploymentStage.RESUMED)
     assert set(book.contracts) == {CONTRACTS[0], other.artifact.name}
     assert book.pending is None
     assert stages(fresh, path)[first.artifact.name] == [DeploymentStage.FOUND]
@@ -214,9 +214,9 @@ def test_a_transaction_that_waits_is_waited_for(stalled: AnvilChain, path: Path)
     stalled.rpc.ask("evm_mine")
     stalled.rpc.ask("evm_setAutomine", True)
 
-    told = stages(stalled, path)
+    progress = stages(stalled, path)
 
-    assert told["Adjudicator"] == AGAIN
+    assert progress["Adjudicator"] == AGAIN
     assert genuine(stalled, path)
 
 
@@ -226,9 +226,9 @@ def test_a_dropped_transaction_is_sent_anew(stalled: AnvilChain, path: Path) -> 
     stalled.rpc.ask("anvil_dropAllTransactions")
     stalled.rpc.ask("evm_setAutomine", True)
 
-    told = stages(stalled, path)
+    progress = stages(stalled, path)
 
-    assert told["Adjudicator"] == NEW
+    assert progress["Adjudicator"] == NEW
     assert genuine(stalled, path)
 
 

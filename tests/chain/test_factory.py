@@ -61,7 +61,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "book.json"
 
 
-def told(chain: Chain, path: Path, key: Key = KEY) -> list[Progress]:
+def deployed(chain: Chain, path: Path, key: Key = KEY) -> list[Progress]:
     """What a deployment tells."""
     found: list[Progress] = []
     deploy(chain, key, path, on_progress=found.append)
@@ -113,7 +113,7 @@ def test_the_customary_factory_is_the_one_that_others_have(anvil: AnvilChain) ->
 def test_a_chain_without_the_factory_gets_it(request: pytest.FixtureRequest, kind: str, path: Path) -> None:
     chain = EmbeddedChain() if kind == "eth-tester" else request.getfixturevalue("bare")
 
-    found = told(chain, path)
+    found = deployed(chain, path)
 
     assert [(each.contract, each.stage) for each in found[:2]] == [
         (FUNDS, DeploymentStage.SENT),
@@ -127,7 +127,7 @@ def test_the_contracts_do_not_pay_what_the_presigned_transaction_pays(bare: Anvi
     """The node suggests its price, 100 gwei, right behind it."""
     dearest = 10 * bare.fees().max_fee_per_gas
 
-    found = told(bare, path)
+    found = deployed(bare, path)
 
     hashes = [each.transaction_hash for each in found if each.stage is DeploymentStage.SENT]
     assert len(hashes) == 1 + len(CONTRACTS)
@@ -140,14 +140,14 @@ def test_the_contracts_do_not_pay_what_the_presigned_transaction_pays(bare: Anvi
 def test_what_its_sender_has_already_is_not_paid_again(bare: AnvilChain, path: Path) -> None:
     bare.send(Call(PRESIGNER, b"", create2.PRESIGNED_COST), MINER)
 
-    assert FUNDS not in {each.contract for each in told(bare, path)}
+    assert FUNDS not in {each.contract for each in deployed(bare, path)}
     assert is_genuine(bare, load_book(path))
 
 
 def test_where_the_presigned_price_is_too_low_our_own_factory_serves(path: Path) -> None:
     """The presigned transaction could wait for ever."""
     with AnvilChain("--disable-default-create2-deployer", "--base-fee", str(60 * 10**9)) as dear:
-        told(dear, path)
+        deployed(dear, path)
 
         assert load_book(path).factory == contract_address(KEY.address, 0)
         assert dear.balance(PRESIGNER) == 0
@@ -156,7 +156,7 @@ def test_where_the_presigned_price_is_too_low_our_own_factory_serves(path: Path)
 
 def test_a_node_that_refuses_the_presigned_transaction_gets_a_factory_of_ours(bare: AnvilChain, path: Path) -> None:
     with node_before(bare, wants_replay_protection) as node:
-        found = told(node, path)
+        found = deployed(node, path)
         book = load_book(path)
 
         assert [(each.contract, each.stage) for each in found[:2]] == [
@@ -168,7 +168,7 @@ def test_a_node_that_refuses_the_presigned_transaction_gets_a_factory_of_ours(ba
         assert is_genuine(node, book)
         adjudicator = adjudicator_artifact()
         assert book.adjudicator == derived_address(adjudicator, book.factory) != derived_address(adjudicator)
-        assert {each.stage for each in told(node, path, OTHER_KEY)} == {DeploymentStage.KEPT}, "the book names it"
+        assert {each.stage for each in deployed(node, path, OTHER_KEY)} == {DeploymentStage.KEPT}, "the book names it"
         assert load_book(path) == book
 
 
@@ -187,7 +187,7 @@ def test_a_deployment_killed_at_the_factory_goes_on(
     kill_at(bare, path, name, stage)
     sent = sent_by(bare, KEY)
 
-    told(bare, path)
+    deployed(bare, path)
 
     assert sent_by(bare, KEY) == sent + len(CONTRACTS)
     assert load_book(path).factory == CUSTOMARY_FACTORY
@@ -201,7 +201,7 @@ def test_a_deployment_killed_at_our_own_factory_goes_on(bare: AnvilChain, path: 
         kill_at(node, path, FACTORY, stage)
         sent = sent_by(node, KEY)
 
-        told(node, path)
+        deployed(node, path)
 
         assert sent_by(node, KEY) == sent + len(CONTRACTS)
         assert load_book(path).factory == address
@@ -212,10 +212,10 @@ def test_a_factory_of_ours_that_is_gone_is_replaced(bare: AnvilChain, path: Path
     """A test chain that began anew."""
     before = bare.rpc.ask("evm_snapshot")
     with node_before(bare, wants_replay_protection) as node:
-        told(node, path)
+        deployed(node, path)
     assert bare.rpc.ask("evm_revert", before)
 
-    told(bare, path)
+    deployed(bare, path)
 
     assert load_book(path).factory == CUSTOMARY_FACTORY
     assert is_genuine(bare, load_book(path))
@@ -259,7 +259,7 @@ def test_what_somebody_else_has_deployed_is_taken_over(embedded: EmbeddedChain, 
     pass_time(embedded, 5)
     block = embedded.block_number()
 
-    found = told(embedded, tmp_path / "b" / "book.json", OTHER_KEY)
+    found = deployed(embedded, tmp_path / "b" / "book.json", OTHER_KEY)
 
     assert [(each.contract, each.stage, each.is_certain) for each in found] == [
         (name, DeploymentStage.FOUND, True) for name in CONTRACTS
@@ -275,7 +275,7 @@ def test_a_node_without_old_states_gives_an_early_block(anvil: AnvilChain, path:
     pass_time(anvil, 3)
     oldest = anvil.block_number()
     with node_before(anvil, forgets(oldest, admits_it=admits_it)) as node:
-        found = told(node, path, OTHER_KEY)
+        found = deployed(node, path, OTHER_KEY)
 
     assert {(each.stage, each.block_number, each.is_certain) for each in found} == {(DeploymentStage.FOUND, 0, False)}
     assert load_book(path).deployment_block == 0
@@ -363,7 +363,7 @@ def test_to_be_overtaken_is_success(tmp_path: Path, at: str, stages: list[Deploy
         (tmp_path / folder).mkdir()
     chain.overtake(at, tmp_path / "theirs" / "book.json")
 
-    found = told(chain, tmp_path / "ours" / "book.json")
+    found = deployed(chain, tmp_path / "ours" / "book.json")
 
     assert [each.stage for each in found if each.contract == "Adjudicator"] == stages
     assert {each.stage for each in found if each.contract != "Adjudicator"} == {DeploymentStage.FOUND}
@@ -392,7 +392,7 @@ def test_what_waits_for_a_block_is_waited_for(path: Path) -> None:
             anvil.sign(Call(CUSTOMARY_FACTORY, deploying_calldata(artifact("Adjudicator").bytecode)), MINER)
         )
         ours = _Observed(anvil.endpoint)
-        deployment = pool.submit(told, ours, path)
+        deployment = pool.submit(deployed, ours, path)
         while not (ours.looked.wait(0.1) or deployment.done()):
             pass
         anvil.rpc.ask("evm_mine")
@@ -439,9 +439,9 @@ def test_two_at_once_with_two_keys_both_end_well(tmp_path: Path, collide: bool, 
 
 
 def _deploy_to(chain: Chain, key: Key, folder: Path) -> AddressBook:
-    beside = folder / key.address.hex()
-    beside.mkdir()
-    return deploy(chain, key, beside / "book.json", timeout=60)
+    own = folder / key.address.hex()
+    own.mkdir()
+    return deploy(chain, key, own / "book.json", timeout=60)
 
 
 def _mine(anvil: AnvilChain, deployments: list[Future[AddressBook]], *, at_once: int) -> int:

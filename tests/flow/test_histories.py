@@ -16,7 +16,7 @@ from forcemove.flow.queue import FAULTS
 from forcemove.flow.signed import LogChanged, LogsDiffer, SignedTransport, UnsignedMessage
 from forcemove.flow.transport import MemoryTransport, Reader, TransportFault
 from tests.flow.table import ADDRESSES, CODEC, KEYS, NAMES, TABLE_ID, Said, signed
-from tests.flow.test_signed import envelope, packed, told
+from tests.flow.test_signed import envelope, packed, shown
 from tests.flow.virtual_time import run_virtual
 
 THREE = NAMES[:3]
@@ -40,13 +40,13 @@ async def log_of(entries: Sequence[bytes]) -> MemoryTransport:
 
 
 async def read_all(reader: Reader, count: int) -> list[bytes | ForcemoveError]:
-    heard: list[bytes | ForcemoveError] = []
+    received: list[bytes | ForcemoveError] = []
     for _ in range(count):
         try:
-            heard.append(await reader.read())
+            received.append(await reader.read())
         except FAULTS as fault:
-            heard.append(fault)
-    return heard
+            received.append(fault)
+    return received
 
 
 async def next_action(name: str, log: MemoryTransport) -> bytes:
@@ -58,12 +58,12 @@ async def next_action(name: str, log: MemoryTransport) -> bytes:
 def found_by_bob(tale: Sequence[bytes]) -> list[bytes | ForcemoveError]:
     """What Bob reads, who was shown this, when Alice, who was shown `TALE`, has said something after it."""
 
-    async def story() -> list[bytes | ForcemoveError]:
+    async def scenario() -> list[bytes | ForcemoveError]:
         action = await next_action("alice", await log_of(TALE))
         bobs = await log_of((*tale, action))
         return await read_all(signed(bobs, "bob").reader(), bobs.length())
 
-    return run_virtual(story())
+    return run_virtual(scenario())
 
 
 # ------------------------------------------------------------------------------------------------------ two histories
@@ -97,19 +97,19 @@ def test_a_log_that_was_told_alike_is_none() -> None:
 def test_what_was_told_after_an_action_is_found_out_at_the_one_after_it() -> None:
     """Bob is shown an entry before Alice's that Alice is not shown: it may have crossed hers, as far as Bob can see."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         alices, bobs = await log_of(TALE), await log_of((*TALE, said("carol", 2)))
         alice, bob = signed(alices, "alice"), signed(bobs, "bob").reader()
         await alice.post(CODEC.encode(Said("alice", 1)))
         await bobs.post(await alices.reader(len(TALE)).read())
-        heard = await read_all(bob, bobs.length())
-        assert heard[-1] == CODEC.encode(Said("alice", 1))
+        received = await read_all(bob, bobs.length())
+        assert received[-1] == CODEC.encode(Said("alice", 1))
         await read_all(alice.reader(), alices.length())
         await alice.post(CODEC.encode(Said("alice", 2)))
         await bobs.post(await alices.reader(len(TALE) + 1).read())
         assert await read_all(bob, 1) == [LogsDiffer("alice", len(TALE) + 2, len(TALE) + 1)]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @given(st.permutations(TALE), st.integers(0, len(TALE)))
@@ -123,29 +123,29 @@ def test_whatever_else_is_told_is_found_out(tale: list[bytes], length: int) -> N
 def test_after_a_lie_every_action_of_that_client_tells() -> None:
     """Its messages are counted all the same, so that nothing else is found wrong with them."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         alices, bobs = await log_of(TALE), await log_of(TALE[:-1])
         alice = signed(alices, "alice")
         for number in range(3):
             await alice.post(CODEC.encode(Said("alice", number)))
             await bobs.post(await alices.reader(len(TALE) + number).read())
-        heard = await read_all(signed(bobs, "bob").reader(), bobs.length())
-        assert heard[-3:] == [LogsDiffer("alice", len(TALE) - 1 + number, len(TALE)) for number in range(3)]
+        received = await read_all(signed(bobs, "bob").reader(), bobs.length())
+        assert received[-3:] == [LogsDiffer("alice", len(TALE) - 1 + number, len(TALE)) for number in range(3)]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @pytest.mark.parametrize("count", [6, 7, 1_000, 2**64 - 1])
 def test_nobody_has_read_what_comes_later(count: int) -> None:
     """Not even what will come, which a client might know that reads everything first."""
-    action = packed(envelope(CODEC.encode(Said("alice", 9)), 1, KEYS["alice"], read=(count, told(*TALE, b"x")[1])))
+    action = packed(envelope(CODEC.encode(Said("alice", 9)), 1, KEYS["alice"], read=(count, shown(*TALE, b"x")[1])))
 
-    async def story() -> None:
+    async def scenario() -> None:
         bobs = await log_of((*TALE, action, b"x"))
-        heard = await read_all(signed(bobs, "bob").reader(), bobs.length())
-        assert heard[len(TALE)] == LogsDiffer("alice", len(TALE), count)
+        received = await read_all(signed(bobs, "bob").reader(), bobs.length())
+        assert received[len(TALE)] == LogsDiffer("alice", len(TALE), count)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @pytest.mark.parametrize("count", range(len(TALE) + 1))
@@ -155,14 +155,14 @@ def test_who_has_read_less_says_so(count: int) -> None:
     def found(read: tuple[int, bytes]) -> bytes | ForcemoveError:
         action = packed(envelope(CODEC.encode(Said("alice", 9)), 1, KEYS["alice"], read=read))
 
-        async def story() -> bytes | ForcemoveError:
+        async def scenario() -> bytes | ForcemoveError:
             bobs = await log_of((*TALE, action))
             return (await read_all(signed(bobs, "bob").reader(), bobs.length()))[-1]
 
-        return run_virtual(story())
+        return run_virtual(scenario())
 
-    assert found(told(*TALE[:count])) == CODEC.encode(Said("alice", 9))
-    assert found((count, told(*TALE, b"more")[1])) == LogsDiffer("alice", len(TALE), count)
+    assert found(shown(*TALE[:count])) == CODEC.encode(Said("alice", 9))
+    assert found((count, shown(*TALE, b"more")[1])) == LogsDiffer("alice", len(TALE), count)
 
 
 # ----------------------------------------------------------------------------------------------------- one history
@@ -193,31 +193,31 @@ class _Teller:
 def test_a_log_that_tells_us_something_else_than_before_is_found_out() -> None:
     """By whichever of our readers hears it; and what it says from there on is not believed."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         other = (*TALE[:3], b"garbage", TALE[4], said("alice", 1), said("bob", 1))
         transport = signed(Fickle(TALE, other, TALE), "bob")
         assert isinstance((await read_all(transport.reader(), len(TALE)))[-1], bytes)
-        heard = await read_all(transport.reader(), len(other))
-        assert heard[4:] == [LogChanged(4), LogChanged(5), LogChanged(6)]
+        received = await read_all(transport.reader(), len(other))
+        assert received[4:] == [LogChanged(4), LogChanged(5), LogChanged(6)]
         assert isinstance((await read_all(transport.reader(), len(TALE)))[-1], bytes)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_who_comes_back_to_another_log_finds_it_out_at_its_own_action() -> None:
     """A client that has crashed knows nothing but its key. What it has said itself tells what was there before it."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         action = await next_action("bob", await log_of(TALE))
         changed = await log_of((*TALE[:2], b"something else", *TALE[3:], action))
-        heard = await read_all(signed(changed, "bob").reader(), len(TALE) + 1)
-        assert heard[-1] == LogsDiffer("bob", len(TALE), len(TALE))
+        received = await read_all(signed(changed, "bob").reader(), len(TALE) + 1)
+        assert received[-1] == LogsDiffer("bob", len(TALE), len(TALE))
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_who_comes_back_to_another_log_signs_no_place_twice() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         action = await next_action("bob", await log_of(TALE))
         changed = await log_of((b"something else", *TALE[1:], action))
         await signed(changed, "bob").post(CODEC.encode(Said("bob", 5)))
@@ -225,7 +225,7 @@ def test_who_comes_back_to_another_log_signs_no_place_twice() -> None:
         assert isinstance(last, bytes)
         assert last.startswith(b"[1,2,")
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 class _Gappy:
@@ -254,25 +254,25 @@ class Gappy(MemoryTransport):
 def test_beyond_a_gap_what_others_have_read_is_not_known() -> None:
     """The gap is the fault. Up to it, histories are compared; and what comes later nobody has read there either."""
 
-    async def story(*reads: tuple[int, bytes]) -> list[bytes | ForcemoveError]:
+    async def scenario(*reads: tuple[int, bytes]) -> list[bytes | ForcemoveError]:
         log = Gappy(2)
-        for told_ in TALE:
-            await log.post(told_)
+        for shown_ in TALE:
+            await log.post(shown_)
         for sequence, read in enumerate(reads):
             await log.post(packed(envelope(CODEC.encode(Said("alice", 9)), sequence + 1, KEYS["alice"], read=read)))
         bob = signed(log, "bob")
-        heard = await read_all(bob.reader(), log.length())
+        received = await read_all(bob.reader(), log.length())
         await bob.post(CODEC.encode(Said("bob", 5)))
         entry = (await read_all(MemoryTransport.reader(log), log.length()))[-1]
         assert isinstance(entry, bytes)
-        assert entry.startswith(b'[1,1,2,"0x' + told(*TALE[:2])[1].hex().encode())
-        return heard[len(TALE) :]
+        assert entry.startswith(b'[1,1,2,"0x' + shown(*TALE[:2])[1].hex().encode())
+        return received[len(TALE) :]
 
     action = CODEC.encode(Said("alice", 9))
-    known, unknown = told(*TALE[:2]), told(*TALE)
-    assert run_virtual(story(known, unknown)) == [action, action]
-    heard = run_virtual(story((2, bytes(32)), (99, bytes(32))))
-    assert heard == [LogsDiffer("alice", 5, 2), LogsDiffer("alice", 6, 99)]
+    known, unknown = shown(*TALE[:2]), shown(*TALE)
+    assert run_virtual(scenario(known, unknown)) == [action, action]
+    received = run_virtual(scenario((2, bytes(32)), (99, bytes(32))))
+    assert received == [LogsDiffer("alice", 5, 2), LogsDiffer("alice", 6, 99)]
 
 
 @st.composite
@@ -283,13 +283,13 @@ def happenings(draw: st.DrawFn) -> list[tuple[str, str]]:
 
 @given(happenings())
 @settings(max_examples=100)
-def test_a_log_that_all_are_told_alike_is_never_accused(story_: list[tuple[str, str]]) -> None:
+def test_a_log_that_all_are_told_alike_is_never_accused(scenario_: list[tuple[str, str]]) -> None:
     """However much of it each reader reads and when, with several readers, with rubbish in it, and after crashes."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         transports = {name: signed(log, name) for name in THREE}
-        for number, (kind, name) in enumerate(story_):
+        for number, (kind, name) in enumerate(scenario_):
             if kind == "say":
                 await transports[name].post(CODEC.encode(Said(name, number)))
             elif kind == "rubbish":
@@ -299,13 +299,13 @@ def test_a_log_that_all_are_told_alike_is_never_accused(story_: list[tuple[str, 
             else:
                 await read_all(transports[name].reader(), log.length() // (2 if kind == "read" else 1))
         for transport in transports.values():
-            heard = await read_all(transport.reader(), log.length())
-            assert len([each for each in heard if isinstance(each, UnsignedMessage)]) == sum(
-                kind == "rubbish" for kind, _ in story_
+            received = await read_all(transport.reader(), log.length())
+            assert len([each for each in received if isinstance(each, UnsignedMessage)]) == sum(
+                kind == "rubbish" for kind, _ in scenario_
             )
-            assert all(isinstance(each, bytes | UnsignedMessage) for each in heard)
+            assert all(isinstance(each, bytes | UnsignedMessage) for each in received)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 # ------------------------------------------------------------------------------------------------------- key exchange
@@ -320,7 +320,7 @@ async def meet(names: Sequence[str], log: MemoryTransport) -> dict[str, Table]:
 def test_keys_that_came_in_another_order_for_somebody_else_are_found_out() -> None:
     """The order is the order of turns. What was said in the exchange is part of what has been read."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         first = MemoryTransport()
         await meet(NAMES[:2], first)
         keys = [await first.reader(index).read() for index in range(2)]
@@ -331,11 +331,11 @@ def test_keys_that_came_in_another_order_for_somebody_else_are_found_out() -> No
         await bobs.post(await alices.reader(2).read())
         assert await read_all(bob["bob"].transport.reader(), 1) == [LogsDiffer("alice", 2, 2)]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_after_an_exchange_what_was_said_in_it_counts() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = await log_of([b"what was before"])
         expected = [ADDRESSES[name] for name in NAMES[:2]]
         tables = await asyncio.gather(
@@ -344,10 +344,10 @@ def test_after_an_exchange_what_was_said_in_it_counts() -> None:
         await tables[0].transport.post(CODEC.encode(Said("alice", 1)))
         keys = [await log.reader(index).read() for index in (1, 2)]
         entry = await log.reader(3).read()
-        assert entry.startswith(b'[1,0,2,"0x' + told(*keys)[1].hex().encode())
+        assert entry.startswith(b'[1,0,2,"0x' + shown(*keys)[1].hex().encode())
         assert await tables[1].transport.reader().read() == CODEC.encode(Said("alice", 1))
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 # ---------------------------------------------------------------------------------------------------------------- cost
@@ -359,8 +359,8 @@ def test_a_history_costs_32_bytes_an_entry() -> None:
         history.add(entry)
     assert history.hashes[:32] == NOTHING_READ
     assert len(history.hashes) == 32 * (len(TALE) + 1)
-    assert (history.count, history.at(history.count)) == told(*TALE)
-    assert [history.at(count) for count in range(history.count)] == [told(*TALE[:n])[1] for n in range(len(TALE))]
+    assert (history.count, history.at(history.count)) == shown(*TALE)
+    assert [history.at(count) for count in range(history.count)] == [shown(*TALE[:n])[1] for n in range(len(TALE))]
 
 
 @pytest.mark.parametrize("hashes", [b"", bytes(31), bytes(33), b"\x01" * 32])
@@ -370,10 +370,10 @@ def test_a_history_begins_with_nothing(hashes: bytes) -> None:
 
 
 def test_readers_of_one_transport_share_its_history() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         transport = SignedTransport(await log_of(TALE), TABLE_ID, KEYS["bob"], ADDRESSES)
         for _ in range(3):
             await read_all(transport.reader(), len(TALE))
         assert transport._history.count == len(TALE)
 
-    run_virtual(story())
+    run_virtual(scenario())

@@ -57,13 +57,13 @@ def meet(names: Sequence[str], log: MemoryTransport | None = None) -> list[Table
 def meet_after(*said: KeyExchange | bytes, names: Sequence[str] = ("alice", "bob")) -> list[Table | BaseException]:
     """The same where this is on the log already."""
 
-    async def story() -> list[Table | BaseException]:
+    async def scenario() -> list[Table | BaseException]:
         log = MemoryTransport()
         for each in said:
             await log.post(each if isinstance(each, bytes) else EXCHANGE.encode(each))
         return await together(*(join(log, name, names) for name in names))
 
-    return run_virtual(story())
+    return run_virtual(scenario())
 
 
 @pytest.mark.parametrize("count", [2, 3, 8])
@@ -73,13 +73,13 @@ def test_all_end_with_the_same_keys_in_whatever_order_they_come(count: int, data
     names = data.draw(st.permutations(NAMES[:count]))
     random = Random(data.draw(st.integers(0, 2**32)))
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         tables = await asyncio.gather(*(join(Delayed(log, random), name, names) for name in names))
         assert {tuple(table.keys.items()) for table in tables} == {tuple(tables[0].keys.items())}
         assert dict(tables[0].keys) == {name: ADDRESSES[name] for name in names}
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @pytest.mark.parametrize("count", [2, 3, 8])
@@ -96,24 +96,24 @@ def test_no_message_of_a_faster_peer_is_lost(count: int, random: Random) -> None
         await queue.enqueue(Said(name, 2))
         return [await queue.dequeue() for _ in range(2 * count)]
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
-        heard = await asyncio.gather(*(play(Delayed(log, random), name) for name in names))
-        assert all(each == heard[0] for each in heard)
-        assert {(said.client_id, said.number) for said in heard[0]} == {(n, i) for n in names for i in (1, 2)}  # type: ignore[attr-defined]
+        received = await asyncio.gather(*(play(Delayed(log, random), name) for name in names))
+        assert all(each == received[0] for each in received)
+        assert {(said.client_id, said.number) for said in received[0]} == {(n, i) for n in names for i in (1, 2)}  # type: ignore[attr-defined]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_what_follows_must_be_signed() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         alice, _ = await asyncio.gather(*(join(log, name, NAMES[:2]) for name in NAMES[:2]))
         await queue_of(log).enqueue(Said("bob", 1))
         with pytest.raises(ForcemoveError, match="UnsignedMessage"):
             await queue_of(alice.transport).dequeue()
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @pytest.mark.parametrize(
@@ -164,21 +164,21 @@ def test_a_key_of_another_version_says_which() -> None:
         assert meet_after(message) == [UnknownVersion("key of a table", 2, 1)] * 2
 
 
-class Trouble(NamedTuple):
+class Fault(NamedTuple):
     """Something that should not happen, and what it may end with if it happens before all have come."""
 
     message: bytes | None
     errors: tuple[ForcemoveError, ...]
 
 
-def troubles(names: Sequence[str]) -> list[Trouble]:
+def faults(names: Sequence[str]) -> list[Fault]:
     first, last = names[0], names[-1]
     return [
-        Trouble(None, ()),
-        Trouble(EXCHANGE.encode(posted(first, KEYS[first])), (ClientTwice(first, ADDRESSES[first]),)),
-        Trouble(EXCHANGE.encode(posted("mallory", KEYS[first], by=MALLORY)), (KeyNotProven("mallory"),)),
-        Trouble(EXCHANGE.encode(posted("mallory", MALLORY)), (KeyNotExpected("mallory", MALLORY.address),)),
-        Trouble(
+        Fault(None, ()),
+        Fault(EXCHANGE.encode(posted(first, KEYS[first])), (ClientTwice(first, ADDRESSES[first]),)),
+        Fault(EXCHANGE.encode(posted("mallory", KEYS[first], by=MALLORY)), (KeyNotProven("mallory"),)),
+        Fault(EXCHANGE.encode(posted("mallory", MALLORY)), (KeyNotExpected("mallory", MALLORY.address),)),
+        Fault(
             EXCHANGE.encode(posted(first, KEYS[last])),
             (
                 KeyTwice(first, ADDRESSES[last]),
@@ -197,29 +197,29 @@ def test_whatever_happens_and_when_all_end_alike(count: int, data: st.DataObject
     """A duplicate, an impostor, a stranger, and somebody who falls silent, alone or together."""
     names = data.draw(st.permutations(NAMES[:count]))
     silent = data.draw(st.sampled_from([None, *names[1:]]))
-    trouble = data.draw(st.sampled_from(troubles(names)))
+    fault = data.draw(st.sampled_from(faults(names)))
     pause = data.draw(st.integers(0, 30))
     random = Random(data.draw(st.integers(0, 2**32)))
 
     async def disturb(log: Transport) -> None:
         for _ in range(pause):
             await asyncio.sleep(0)
-        if trouble.message is not None:
-            await log.post(trouble.message)
+        if fault.message is not None:
+            await log.post(fault.message)
 
-    async def story() -> list[Table | BaseException]:
+    async def scenario() -> list[Table | BaseException]:
         log = MemoryTransport()
         disturbing = asyncio.create_task(disturb(log))
         ends = await together(*(join(Delayed(log, random), name, names) for name in names if name != silent))
         await disturbing
         return ends
 
-    ends = run_virtual(story())
+    ends = run_virtual(scenario())
     if all(isinstance(each, Table) for each in ends):
         assert silent is None
         assert len({tuple(each.keys.items()) for each in ends if isinstance(each, Table)}) == 1
     else:
-        allowed = (*trouble.errors, *([KeysMissing((ADDRESSES[silent],), HOUR)] if silent else []))
+        allowed = (*fault.errors, *([KeysMissing((ADDRESSES[silent],), HOUR)] if silent else []))
         assert ends[0] in allowed
         assert all(each == ends[0] for each in ends)
 
@@ -245,25 +245,25 @@ def test_a_signature_that_nobody_can_have_made_proves_nothing() -> None:
 def test_who_falls_silent_is_named() -> None:
     names = NAMES[:3]
 
-    async def story() -> list[Table | BaseException]:
+    async def scenario() -> list[Table | BaseException]:
         log = MemoryTransport()
         return await together(*(join(log, name, names) for name in names[:2]))
 
-    assert run_virtual(story()) == [KeysMissing((ADDRESSES["carol"],), HOUR)] * 2
+    assert run_virtual(scenario()) == [KeysMissing((ADDRESSES["carol"],), HOUR)] * 2
 
 
 def test_our_own_key_must_be_among_the_expected() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         with pytest.raises(InvalidValue):
             await exchange_keys(log, TABLE_ID, "mallory", MALLORY, list(ADDRESSES.values()))
         assert log.length() == 0
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_an_exchange_can_begin_later_in_a_log() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await log.post(b"what was before")
         expected = [ADDRESSES[name] for name in NAMES[:2]]
@@ -273,11 +273,11 @@ def test_an_exchange_can_begin_later_in_a_log() -> None:
         await queue_of(tables[0].transport).enqueue(Said("alice", 1))
         assert await queue_of(tables[1].transport).dequeue() == Said("alice", 1)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_an_exchange_can_be_cancelled_wherever_it_waits() -> None:
-    async def story(number: int) -> bool:
+    async def scenario(number: int) -> bool:
         log, random = MemoryTransport(), Random(0)
         bob = asyncio.create_task(join(Delayed(log, random), "bob", NAMES[:2]))
         cancelled = await cancelled_at(number, join(Delayed(log, random), "alice", NAMES[:2]))
@@ -285,13 +285,13 @@ def test_an_exchange_can_be_cancelled_wherever_it_waits() -> None:
         await asyncio.gather(bob, return_exceptions=True)
         return cancelled
 
-    assert at_every_wait(story) > 3
+    assert at_every_wait(scenario) > 3
 
 
 def test_who_crashes_in_an_exchange_comes_back_to_it() -> None:
     """It does not post its key twice, and ends with the same keys as everybody else."""
 
-    async def story(number: int) -> bool:
+    async def scenario(number: int) -> bool:
         log, random, names = MemoryTransport(), Random(0), NAMES[:3]
         others = [asyncio.create_task(join(Delayed(log, random), name, names)) for name in names[1:]]
         crashed = await cancelled_at(number, join(Delayed(log, random), names[0], names))
@@ -300,7 +300,7 @@ def test_who_crashes_in_an_exchange_comes_back_to_it() -> None:
         assert log.length() == 3
         return crashed
 
-    assert at_every_wait(story) > 3
+    assert at_every_wait(scenario) > 3
 
 
 def test_turns_follow_the_order_of_arrival() -> None:

@@ -19,7 +19,7 @@ MANY = 100_000
 
 
 def test_what_is_enqueued_is_dequeued_by_everybody_in_one_order() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         alice, bob = queue_of(log), queue_of(log)
         await alice.enqueue(Said("alice", 1))
@@ -27,11 +27,11 @@ def test_what_is_enqueued_is_dequeued_by_everybody_in_one_order() -> None:
         for queue in (alice, bob):
             assert [await queue.dequeue() for _ in range(2)] == [Said("alice", 1), Said("bob", 2)]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_several_waiters_are_served_in_the_order_in_which_they_came() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         queue = queue_of(MemoryTransport())
         async with asyncio.TaskGroup() as group:
             waiters = []
@@ -42,11 +42,11 @@ def test_several_waiters_are_served_in_the_order_in_which_they_came() -> None:
                 await queue.enqueue(Said("alice", number))
         assert [each.result() for each in waiters] == [Said("alice", number) for number in range(5)]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_waiter_that_gives_up_takes_nothing_with_it() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         queue = queue_of(MemoryTransport())
         first = asyncio.create_task(queue.dequeue())
         second = asyncio.create_task(queue.dequeue())
@@ -57,40 +57,40 @@ def test_a_waiter_that_gives_up_takes_nothing_with_it() -> None:
         await queue.enqueue(Said("alice", 2))
         assert await queue.dequeue() == Said("alice", 2)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_history_that_is_known_comes_first() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await queue_of(log).enqueue(Said("alice", 3))
         queue = queue_of(log, preseed=[Said("alice", 1), Left("bob")])
         assert [await queue.dequeue() for _ in range(3)] == [Said("alice", 1), Left("bob"), Said("alice", 3)]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_queue_can_begin_later_in_the_log() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         for number in range(3):
             await queue_of(log).enqueue(Said("alice", number))
         assert await queue_of(log, start=2).dequeue() == Said("alice", 2)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_glance_leaves_the_action_in_its_place() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         queue = queue_of(MemoryTransport())
         await queue.enqueue(Said("alice", 1))
         assert await queue.peek() == await queue.peek() == await queue.dequeue() == Said("alice", 1)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_bad_message_is_an_error_in_its_place_and_nothing_is_swallowed() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         queue = queue_of(log)
         await queue.enqueue(Said("alice", 1))
@@ -102,23 +102,23 @@ def test_a_bad_message_is_an_error_in_its_place_and_nothing_is_swallowed() -> No
         assert refused.value.client_id == "mallory"
         assert await queue.dequeue() == Said("alice", 2)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_what_the_transport_finds_wrong_is_raised() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await log.post(CODEC.encode(Said("alice", 1)))
         with pytest.raises(UnsignedMessage):
             await queue_of(signed(log, "bob")).dequeue()
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_faults_can_be_reported_and_passed_over() -> None:
     """Then nobody can stop a game by shouting into it."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         faults: list[ForcemoveError] = []
         bob = ActionQueue(signed(log, "bob"), CODEC, skip=faults.append)
@@ -128,11 +128,11 @@ def test_faults_can_be_reported_and_passed_over() -> None:
         assert await bob.dequeue() == Said("alice", 1)
         assert [type(each) for each in faults] == [UnsignedMessage, MalformedAction]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_what_was_said_before_is_not_said_again() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await queue_of(log).enqueue(Said("alice", 0))
         for number in (1, 2):
@@ -144,17 +144,17 @@ def test_what_was_said_before_is_not_said_again() -> None:
         again = ActionQueue(log, CODEC, start=1, said=said, skip=lambda _: None)
         for number in (1, 2, 3):
             await again.enqueue(Said("alice", number))
-        heard = [await again.dequeue() for _ in range(5)]
-        assert [each for each in heard if each.client_id == "alice"] == [*said, Said("alice", 3)]
+        received = [await again.dequeue() for _ in range(5)]
+        assert [each for each in received if each.client_id == "alice"] == [*said, Said("alice", 3)]
         assert log.length() == 7
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_what_was_still_on_its_way_when_we_were_killed_is_not_said_again() -> None:
     """It comes into the log after we have come back, and have looked what we have said."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await queue_of(signed(log, "alice")).enqueue(Said("alice", 1))
         transport = signed(log, "alice")
@@ -166,11 +166,11 @@ def test_what_was_still_on_its_way_when_we_were_killed_is_not_said_again() -> No
         assert log.length() == 3
         assert [await again.dequeue() for _ in range(3)] == [Said("alice", number) for number in (1, 2, 3)]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_nothing_else_is_said_in_the_place_of_what_was_said_before() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await queue_of(log).enqueue(Said("alice", 1))
         again = ActionQueue(log, CODEC, said=await said_before(log, CODEC, "alice"))
@@ -183,7 +183,7 @@ def test_nothing_else_is_said_in_the_place_of_what_was_said_before() -> None:
         await again.enqueue(Said("alice", 2))
         assert log.length() == 2
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 class Forgetful(MemoryTransport):
@@ -196,7 +196,7 @@ class Forgetful(MemoryTransport):
 
 
 def test_a_hundred_thousand_actions_keep_their_order_and_leave_no_memory_behind() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         queue = queue_of(Forgetful())
         for number in range(MANY // 2):
             await queue.enqueue(Said("alice", number))
@@ -214,4 +214,4 @@ def test_a_hundred_thousand_actions_keep_their_order_and_leave_no_memory_behind(
         pointers = 8 * MANY
         assert after - before < pointers + 50_000
 
-    run_virtual(story())
+    run_virtual(scenario())

@@ -48,7 +48,7 @@ def packed(content: dict[str, Any]) -> bytes:
     return json.dumps([*content.values()], separators=(",", ":"), sort_keys=True).encode()
 
 
-def told(*entries: bytes) -> tuple[int, bytes]:
+def shown(*entries: bytes) -> tuple[int, bytes]:
     """What a client names that has read these entries of a log."""
     hash_ = bytes(32)
     for each in entries:
@@ -59,7 +59,7 @@ def told(*entries: bytes) -> tuple[int, bytes]:
 def first_fault(*messages: bytes) -> TransportFault:
     """What reading a log with these messages raises first."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         for message in messages:
             await log.post(message)
@@ -68,17 +68,17 @@ def first_fault(*messages: bytes) -> TransportFault:
             await reader.read()
 
     with pytest.raises(TransportFault) as fault:
-        run_virtual(story())
+        run_virtual(scenario())
     return fault.value
 
 
 def test_the_envelope_is_canonical_json() -> None:
-    async def story() -> bytes:
+    async def scenario() -> bytes:
         log = MemoryTransport()
         await signed(log, "alice").post(ONE)
         return await log.reader().read()
 
-    assert run_virtual(story()) == packed(envelope(ONE, 0, KEYS["alice"]))
+    assert run_virtual(scenario()) == packed(envelope(ONE, 0, KEYS["alice"]))
 
 
 def test_the_digests_are_those_of_eip_712() -> None:
@@ -182,7 +182,7 @@ def test_an_envelope_of_another_version_says_which(version: int) -> None:
     """Whatever else is in it; and reading goes on after it."""
     other = packed(envelope(ONE, 0, KEYS["alice"]) | {"version": version, "new": [{"any": "thing"}]})
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await log.post(other)
         await signed(log, "alice").post(TWO)
@@ -192,7 +192,7 @@ def test_an_envelope_of_another_version_says_which(version: int) -> None:
         assert refused.value == UnknownVersion("signed action", version, 1)
         assert await reader.read() == await signed(log, "bob").reader(1).read() == TWO
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_client_whose_key_nobody_knows_is_refused() -> None:
@@ -259,7 +259,7 @@ def test_a_message_signed_twice_for_one_place_is_refused_the_second_time() -> No
 
 
 def test_after_a_fault_reading_goes_on() -> None:
-    async def story() -> list[object]:
+    async def scenario() -> list[object]:
         log = MemoryTransport()
         alice, bob = signed(log, "alice"), signed(log, "bob").reader()
         await log.post(b"rubbish")
@@ -268,7 +268,7 @@ def test_after_a_fault_reading_goes_on() -> None:
         await alice.post(TWO)
         return [await _read_or_fault(bob) for _ in range(4)]
 
-    unsigned, one, missing, two = run_virtual(story())
+    unsigned, one, missing, two = run_virtual(scenario())
     assert isinstance(unsigned, UnsignedMessage)
     assert (one, missing, two) == (ONE, MessagesMissing("alice", 1, 9), TWO)
 
@@ -276,7 +276,7 @@ def test_after_a_fault_reading_goes_on() -> None:
 def test_history_is_verified_as_well() -> None:
     """A forgery among what was said before is not believed by who comes later, wherever it begins to read."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await log.post(packed(envelope(ONE, 0, MALLORY)))
         await signed(log, "alice").post(ONE)
@@ -288,7 +288,7 @@ def test_history_is_verified_as_well() -> None:
         with pytest.raises(MessageReplayed):
             await late.reader(2).read()
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 class Gappy(MemoryTransport):
@@ -311,7 +311,7 @@ class _GappyReader:
 
 
 def test_a_fault_of_the_log_beneath_is_one_message() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = Gappy()
         await log.post(b"lost")
         alice = signed(log, "alice")
@@ -319,11 +319,11 @@ def test_a_fault_of_the_log_beneath_is_one_message() -> None:
         await alice.post(TWO)
         assert await signed(log, "bob").reader(2).read() == TWO
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_client_that_was_away_goes_on_where_it_was() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await signed(log, "alice").post(ONE)
         await log.post(b"rubbish")
@@ -332,10 +332,10 @@ def test_a_client_that_was_away_goes_on_where_it_was() -> None:
         await restarted.post(TWO)
         await restarted.post(THREE)
         reader = signed(log, "bob").reader()
-        heard = [await _read_or_fault(reader) for _ in range(5)]
-        assert [*heard[:1], *heard[2:]] == [ONE, CODEC.encode(Left("bob")), TWO, THREE]
+        received = [await _read_or_fault(reader) for _ in range(5)]
+        assert [*received[:1], *received[2:]] == [ONE, CODEC.encode(Left("bob")), TWO, THREE]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 class Failing(MemoryTransport):
@@ -357,7 +357,7 @@ class Failing(MemoryTransport):
 def test_after_a_failure_the_next_message_has_the_right_place(keeps: bool) -> None:
     """Whether the message has arrived or not: the sequence goes on where the log ends."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = Failing(keeps=keeps)
         alice, bob = signed(log, "alice"), signed(log, "bob").reader()
         with pytest.raises(ConnectionError):
@@ -365,11 +365,11 @@ def test_after_a_failure_the_next_message_has_the_right_place(keeps: bool) -> No
         await alice.post(TWO)
         assert [await bob.read() for _ in range(log.length())] == ([ONE, TWO] if keeps else [TWO])
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_we_post_for_nobody_else() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         with pytest.raises(UnknownClient):
             await signed(log, "alice").post(CODEC.encode(Left("bob")))
@@ -377,7 +377,7 @@ def test_we_post_for_nobody_else() -> None:
             await signed(log, "alice").post(CODEC.encode(Left("mallory")))
         assert log.length() == 0
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_table_has_an_id() -> None:
@@ -419,52 +419,52 @@ async def is_posted(transport: SignedTransport, message: bytes) -> bool:
     return True
 
 
-async def heard_by_bob(log: MemoryTransport) -> list[bytes]:
+async def received_by_bob(log: MemoryTransport) -> list[bytes]:
     """What counts in a log."""
-    reader, heard = signed(log, "bob").reader(), list[bytes]()
+    reader, received = signed(log, "bob").reader(), list[bytes]()
     for _ in range(MemoryTransport.length(log)):
         with contextlib.suppress(TransportFault):
-            heard.append(await reader.read())
-    return heard
+            received.append(await reader.read())
+    return received
 
 
 @pytest.mark.parametrize("lags", [0, 1, 5])
 @pytest.mark.parametrize("fails", [1, 2])
 def test_a_retry_after_a_lost_acknowledgement_counts_once(fails: int, lags: int) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = Slow(fails, lags)
         alice = signed(log, "alice")
         for message in (ONE, TWO):
             while not await is_posted(alice, message):
                 pass
-        assert await heard_by_bob(log) == [ONE, TWO]
+        assert await received_by_bob(log) == [ONE, TWO]
         assert len({await log.message(number) for number in range(MemoryTransport.length(log))}) == 2
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @pytest.mark.parametrize("lags", [0, 1, 5])
 def test_what_follows_a_post_that_failed_and_was_given_up_is_not_lost(lags: int) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = Slow(1, lags)
         alice = signed(log, "alice")
         with contextlib.suppress(ConnectionError):
             await alice.post(ONE)
         await alice.post(TWO)
         await alice.post(THREE)
-        assert await heard_by_bob(log) == [ONE, TWO, THREE]
+        assert await received_by_bob(log) == [ONE, TWO, THREE]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_who_comes_back_to_a_log_that_is_longer_than_known_loses_nothing() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = Slow(lags=2)
         for message in (ONE, TWO):
             await signed(log, "alice").post(message)
         log.known = 0  # it is another connection
         await signed(log, "alice").post(THREE)
-        assert await heard_by_bob(log) == [ONE, TWO, THREE]
+        assert await received_by_bob(log) == [ONE, TWO, THREE]
         assert MemoryTransport.length(log) > 3  # a replay, which counts for nothing
 
-    run_virtual(story())
+    run_virtual(scenario())

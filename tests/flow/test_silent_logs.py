@@ -39,10 +39,10 @@ class HangingLog(MemoryTransport):
         await super().post(message)
 
 
-def until_decided(story: Story, seat: int) -> Callable[[Any, Seat], Any]:
+def until_decided(scenario: Story, seat: int) -> Callable[[Any, Seat], Any]:
     async def flow(queue: Any, own: Seat) -> None:
         with contextlib.suppress(ChannelDecided):
-            play_on: Step[Seat] = sequence(opening(), rounds(story.players[seat].bot))
+            play_on: Step[Seat] = sequence(opening(), rounds(scenario.players[seat].bot))
             await play_on(queue, own)
         await collecting()(queue, own)
 
@@ -52,10 +52,10 @@ def until_decided(story: Story, seat: int) -> Callable[[Any, Seat], Any]:
 @pytest.mark.parametrize("most", [8, 9])
 def test_threat_57_a_log_that_takes_nothing_any_more_keeps_no_client_from_the_chain(most: int) -> None:
     """Whoever is to move answers on the chain, and the other one challenges: the game is decided, its money paid."""
-    story, log = Playground.on(MemoryChain()).story(TIC_TAC_TOE), HangingLog(most)
-    play(story, until_decided(story, 0), until_decided(story, 1), log=log)
+    scenario, log = Playground.on(MemoryChain()).story(TIC_TAC_TOE), HangingLog(most)
+    play(scenario, until_decided(scenario, 0), until_decided(scenario, 1), log=log)
     assert log.hung
-    assert {player.phase for player in story.players} == {Phase.CLOSED}
+    assert {player.phase for player in scenario.players} == {Phase.CLOSED}
 
 
 class Blind(MemoryTransport):
@@ -66,7 +66,7 @@ class Blind(MemoryTransport):
 
 
 def test_threat_57_what_a_log_has_taken_and_never_shows_holds_up_no_post() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = Blind()
         alice = signed(log, "alice")
         async with asyncio.timeout(60):
@@ -74,4 +74,4 @@ def test_threat_57_what_a_log_has_taken_and_never_shows_holds_up_no_post() -> No
                 await alice.post(CODEC.encode(Said("alice", number)))
         assert log.length() == 5
 
-    run_virtual(story())
+    run_virtual(scenario())

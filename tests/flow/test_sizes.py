@@ -46,7 +46,7 @@ class Speaker:
 
     line: Line
     to_say: list[bytes] = field(default_factory=list)
-    heard: list[tuple[bytes, object]] = field(default_factory=list)
+    received: list[tuple[bytes, object]] = field(default_factory=list)
     phase = Phase.PLAYING
 
     @property
@@ -58,7 +58,7 @@ class Speaker:
 
     async def catch_up(self) -> bool:
         received = self.line.receive()
-        self.heard += map(decode_message, received)
+        self.received += map(decode_message, received)
         for message in self.to_say:
             self.line.send(message)
         changed = bool(received or self.to_say)
@@ -76,7 +76,7 @@ def carried(message: bytes, keys: Sequence[Key]) -> tuple[list[tuple[bytes, obje
     """What the second participant decodes of what the first one's flow says around a signed table, and the entry on the
     log."""
 
-    async def story() -> tuple[list[tuple[bytes, object]], bytes]:
+    async def scenario() -> tuple[list[tuple[bytes, object]], bytes]:
         log, expected = MemoryTransport(), [key.address for key in keys]
         joining = (exchange_keys(log, bytes(32), name, key, expected) for name, key in zip(NAMES, keys, strict=False))
         tables = await asyncio.gather(*joining)
@@ -86,9 +86,9 @@ def carried(message: bytes, keys: Sequence[Key]) -> tuple[list[tuple[bytes, obje
         assert await receive_next(queues[1], bob, 1.0)
         await drive(queues[1], bob)
         assert not bob.faults
-        return hearer.heard, await log.reader(len(keys)).read()
+        return hearer.received, await log.reader(len(keys)).read()
 
-    return run_virtual(story())
+    return run_virtual(scenario())
 
 
 NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", *(f"player {n}" for n in range(8, 32)))
@@ -124,8 +124,8 @@ def test_a_usual_state_takes_less_than_1500_bytes_on_the_log() -> None:
     state = VariablePart(outcome(10**18, 10**18), b"\xff" * 224, 17)
     signed = signed_by_all(state, fixed, keys)
     assert len(encode_variable_part(state)) == 640
-    heard, entry = carried(encode_message(channel_id(fixed, DOMAIN), signed), keys)
-    assert heard == [(channel_id(fixed, DOMAIN), StateReceived(signed))]
+    received, entry = carried(encode_message(channel_id(fixed, DOMAIN), signed), keys)
+    assert received == [(channel_id(fixed, DOMAIN), StateReceived(signed))]
     assert len(entry) < MOST_ON_THE_LOG
 
 
@@ -134,12 +134,12 @@ def test_the_largest_legal_state_goes_through_every_path() -> None:
     fixed, keys, signed = largest()
     id_ = channel_id(fixed, DOMAIN)
     message = encode_message(id_, signed)
-    heard, entry = carried(message, keys)
-    assert heard == [(id_, StateReceived(signed))]
+    received, entry = carried(message, keys)
+    assert received == [(id_, StateReceived(signed))]
     assert len(message) <= MAX_MESSAGE < len(entry) <= MAX_ENVELOPE
-    received = heard[0][1]
-    assert isinstance(received, StateReceived)
-    for index, signature in received.signed.signatures.items():
+    state = received[0][1]
+    assert isinstance(state, StateReceived)
+    for index, signature in state.signed.signatures.items():
         require_signer(digest(DOMAIN, hash_state(id_, signed.state).state), signature, keys[index].address)
     file = SignedStateFile(DOMAIN, fixed, signed)
     assert decode_file(encode_file(file)) == file
@@ -165,13 +165,13 @@ def test_the_largest_action_goes_into_the_largest_envelope() -> None:
     with pytest.raises(MalformedAction):
         UPDATES.encode(Update("alice", msgspec.Raw(b'"' + b"x" * room + b' "')))
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         transport = SignedTransport(log, bytes(32), key, {"alice": key.address})
         await transport.post(action)
         assert await transport.reader().read() == action
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_larger_action_goes_into_no_envelope() -> None:
@@ -179,10 +179,10 @@ def test_a_larger_action_goes_into_no_envelope() -> None:
     key = players(1)[0]
     action = b'{"client_id":"alice","text":"' + b"x" * MAX_ENVELOPE + b'"}'
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await log.post(packed(envelope(action, 0, key)))
         with pytest.raises(UnsignedMessage):
             await SignedTransport(log, bytes(32), key, {"alice": key.address}).reader().read()
 
-    run_virtual(story())
+    run_virtual(scenario())

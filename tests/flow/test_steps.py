@@ -57,12 +57,12 @@ def note(action: Said | Left, context: Context) -> None:
 def play(step: Steps[Context], *actions: Said | Left) -> list[object]:
     """What a step does that finds these actions on the log."""
 
-    async def story() -> list[object]:
+    async def scenario() -> list[object]:
         queue, context = queue_of(MemoryTransport(), preseed=actions), Context()
         await run(step, queue, context)
         return context.done
 
-    return run_virtual(story())
+    return run_virtual(scenario())
 
 
 def test_what_we_do_comes_back_to_us() -> None:
@@ -81,16 +81,16 @@ def test_functions_may_wait_or_not() -> None:
 
 
 def test_the_context_is_whatever_the_game_likes() -> None:
-    async def story() -> None:
-        heard: dict[str, int] = {}
+    async def scenario() -> None:
+        received: dict[str, int] = {}
 
-        def hear(said: Said, context: dict[str, int]) -> None:
+        def receive(said: Said, context: dict[str, int]) -> None:
             context[said.client_id] = said.number
 
-        await run(transition(hear), queue_of(MemoryTransport(), preseed=[Said("bob", 5)]), heard)
-        assert heard == {"bob": 5}
+        await run(transition(receive), queue_of(MemoryTransport(), preseed=[Said("bob", 5)]), received)
+        assert received == {"bob": 5}
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_step_is_repeated() -> None:
@@ -102,14 +102,14 @@ def test_a_step_is_repeated() -> None:
             repeat(transition(note), times)  # type: ignore[arg-type]  # what callers without types may write
 
 
-def heard_from_bob(context: Context) -> bool:
+def received_from_bob(context: Context) -> bool:
     return Left("bob") in context.done
 
 
 def test_a_step_is_repeated_until_a_condition_of_the_context_holds() -> None:
     log: list[Said | Left] = [Said("alice", 0), Said("alice", 1), Left("bob"), Said("alice", 2)]
-    assert play(repeat(transition(note), until=heard_from_bob), *log) == log[:3]
-    assert play(repeat([transition(note), transition(note)], until=heard_from_bob), *log) == log
+    assert play(repeat(transition(note), until=received_from_bob), *log) == log[:3]
+    assert play(repeat([transition(note), transition(note)], until=received_from_bob), *log) == log
 
 
 def test_what_holds_already_needs_no_step() -> None:
@@ -118,7 +118,7 @@ def test_what_holds_already_needs_no_step() -> None:
 
 def test_who_repeats_says_how_often_or_until_when() -> None:
     with pytest.raises(InvalidValue):
-        repeat(transition(note), 3, until=heard_from_bob)
+        repeat(transition(note), 3, until=received_from_bob)
 
     async def later(_: Context) -> bool:
         return False
@@ -133,7 +133,7 @@ def test_what_is_repeated_for_ever_lets_others_work_and_can_be_cancelled() -> No
         assert len(context.done) < 1_000, "the others never get their turn"
         context.done.append("again")
 
-    async def story() -> None:
+    async def scenario() -> None:
         endless = asyncio.create_task(
             run(repeat(local(nothing), until=lambda _: False), queue_of(MemoryTransport()), Context())
         )
@@ -143,7 +143,7 @@ def test_what_is_repeated_for_ever_lets_others_work_and_can_be_cancelled() -> No
         with pytest.raises(asyncio.CancelledError):
             await endless
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_steps_may_stand_in_lists() -> None:
@@ -180,7 +180,7 @@ def test_what_is_no_step_is_refused_when_the_flow_is_built(thing: Any) -> None:
         lambda: sequence(thing),
         lambda: sequence([good, thing]),
         lambda: repeat(thing, 2),
-        lambda: repeat(thing, until=heard_from_bob),
+        lambda: repeat(thing, until=received_from_bob),
         lambda: choice({Said: good, Left: thing}),
     )
     for build in builds:
@@ -193,13 +193,13 @@ def test_what_is_no_step_is_refused_when_the_flow_is_built(thing: Any) -> None:
 def test_what_is_no_step_is_found_before_anything_is_done() -> None:
     flow: Any = [local(lambda _, context: context.done.append("done")), note]
 
-    async def story() -> None:
+    async def scenario() -> None:
         context = Context()
         with pytest.raises(NoStep):
             await run(flow, queue_of(MemoryTransport()), context)
         assert context.done == []
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @pytest.mark.parametrize("thing", [None, 3, [note]])
@@ -239,14 +239,14 @@ def test_a_transition_names_whose_action_it_expects() -> None:
 
 
 def test_what_was_not_expected_is_not_handed_on() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         for step in (transition(note, expects=Said), transition(note, sender="bob")):
             context = Context()
             with pytest.raises((UnexpectedAction, UnexpectedSender)):
                 await run(step, queue_of(MemoryTransport(), preseed=[Left("mallory")]), context)
             assert context.done == []
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_silent_client_does_not_hang_us() -> None:
@@ -258,16 +258,16 @@ def test_a_silent_client_does_not_hang_us() -> None:
 
 
 def test_who_shouts_all_the_time_does_not_stop_the_clock() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         queue = ActionQueue(Flooded(), CODEC, skip=lambda _: None)
         with pytest.raises(ActionMissing):
             await run(transition(note, within=1), queue, Context())
 
-    run_busy(story())
+    run_busy(scenario())
 
 
 def test_what_comes_in_time_is_taken() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         queue, context = queue_of(MemoryTransport()), Context()
 
         async def bob() -> None:
@@ -279,11 +279,11 @@ def test_what_comes_in_time_is_taken() -> None:
             await run(transition(note, within=HOUR), queue, context)
         assert context.done == [Left("bob")]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_deadline_that_has_passed_loses_nothing_that_comes_later() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         queue, context = queue_of(MemoryTransport()), Context()
         with pytest.raises(ActionMissing):
             await run(transition(note, within=1), queue, context)
@@ -291,7 +291,7 @@ def test_a_deadline_that_has_passed_loses_nothing_that_comes_later() -> None:
         await run(transition(note, within=1), queue, context)
         assert context.done == [Left("bob")]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_timeout_of_the_games_own_is_not_taken_for_silence() -> None:
@@ -324,20 +324,20 @@ def test_an_error_of_the_game_ends_the_flow_and_the_rest_is_not_done() -> None:
     def fail(_action: Said | Left, _context: Context) -> None:
         raise ZeroDivisionError
 
-    async def story() -> None:
+    async def scenario() -> None:
         queue, context = queue_of(MemoryTransport(), preseed=[Left("bob"), Left("bob")]), Context()
         with pytest.raises(ZeroDivisionError):
             await run(sequence(transition(fail), transition(note)), queue, context)
         assert context.done == []
         assert await queue.dequeue() == Left("bob")
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_flow_can_be_cancelled_wherever_it_waits() -> None:
     """It leaves no task behind, and no action half taken."""
 
-    async def story(number: int) -> bool:
+    async def scenario(number: int) -> bool:
         log = Delayed(MemoryTransport(), Random(number))
         context = Context()
         flow = repeat(sequence(local(say), transition(note, within=HOUR)), 3)
@@ -346,4 +346,4 @@ def test_a_flow_can_be_cancelled_wherever_it_waits() -> None:
         assert len(context.done) <= log.length()
         return cancelled
 
-    assert at_every_wait(story) > 6
+    assert at_every_wait(scenario) > 6

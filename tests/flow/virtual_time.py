@@ -40,11 +40,11 @@ async def _alone(main: Coroutine[Any, Any, T]) -> T:
     return result
 
 
-def at_every_wait(story: Callable[[int], Coroutine[Any, Any, bool]]) -> int:
+def at_every_wait(scenario: Callable[[int], Coroutine[Any, Any, bool]]) -> int:
     """Run the story of a flow that is cancelled where it waits for the first time, for the second time and so on, until
-    the flow has an end before that; `story` passes on what `cancelled_at` returns. How many waits there were."""
+    the flow has an end before that; `scenario` passes on what `cancelled_at` returns. How many waits there were."""
     for number in count(1):
-        if not run_virtual(story(number)):
+        if not run_virtual(scenario(number)):
             assert number > 1, "it never waits"
             return number - 1
     raise AssertionError

@@ -93,12 +93,12 @@ async def end_of(transport: Transport, round_: Round) -> End:
 def ends(*rounds: Round, after: Sequence[Said] = ()) -> list[End]:
     """What these clients end with, who play on one log where this was said already."""
 
-    async def story() -> list[End]:
+    async def scenario() -> list[End]:
         log = MemoryTransport()
         await say(log, *after)
         return await asyncio.gather(*(end_of(line(log, each.client_id), each) for each in rounds))
 
-    return run_virtual(story())
+    return run_virtual(scenario())
 
 
 def ends_after(*script: Said) -> list[End]:
@@ -141,7 +141,7 @@ def test_neither_the_order_of_plays_nor_that_of_reveals_matters(
 
 @given(st.sampled_from(Weapon), st.sampled_from(Weapon), st.randoms(use_true_random=False))
 def test_whoever_is_faster_both_end_alike(first: Weapon, second: Weapon, random: Random) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         rounds = sit("alice", Opening(first, b"\xa1" * 32)), sit("mallory", Opening(second, b"\x3a" * 32))
         found = await asyncio.gather(*(end_of(line(Delayed(log, random), each.client_id), each) for each in rounds))
@@ -152,7 +152,7 @@ def test_whoever_is_faster_both_end_alike(first: Weapon, second: Weapon, random:
         assert [type(each) for each in said] == [Play, Play, Reveal, Reveal]
         assert {each.client_id for each in said[:2]} == {each.client_id for each in said[2:]} == set(CLIENTS)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @settings(max_examples=25)
@@ -168,30 +168,30 @@ def test_strangers_who_exchange_keys_play_three_rounds(random: Random) -> None:
             await run(plays_and_reveals(within=HOUR), queue, each)
         return [each.result for each in rounds]
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         alice, bob = await asyncio.gather(client(Delayed(log, random), "alice"), client(Delayed(log, random), "bob"))
         assert None not in alice
         assert alice == bob
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_it_is_played_on_a_log_without_signatures_as_well() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         first, second = await asyncio.gather(*(end_of(log, each) for each in both()))
         assert first == second == RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_there_is_no_result_before_the_last_reveal() -> None:
     alice, mallory = both()
-    heard: list[RoundResult | None] = []
-    alice.show = lambda _action, _played: heard.append(alice.result)
+    received: list[RoundResult | None] = []
+    alice.show = lambda _action, _played: received.append(alice.result)
     ends(alice, mallory)
-    assert heard == [None, None, None, RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})]
+    assert received == [None, None, None, RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})]
 
 
 # ------------------------------------------------------------------------------------------------------------- cheating
@@ -253,7 +253,7 @@ def test_what_is_no_32_bytes_is_refused_by_all(text: str) -> None:
 def test_a_choice_that_is_no_number_is_refused_by_all(choice: bytes) -> None:
     message = b'{"choice":%b,"client_id":"mallory","salt":"%b","type":"Reveal"}' % (choice, RM.salt.encode())
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         for said in (A, M):
             await log.post(ACTIONS.encode(said))
@@ -262,13 +262,13 @@ def test_a_choice_that_is_no_number_is_refused_by_all(choice: bytes) -> None:
         assert isinstance(first, MalformedAction)
         assert first == second
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_stranger_is_named() -> None:
     stranger = play("eve", BY_MALLORY)
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await log.post(ACTIONS.encode(stranger))
         refused = UnexpectedSender("eve", CLIENTS, stranger)
@@ -278,7 +278,7 @@ def test_a_stranger_is_named() -> None:
         found = await asyncio.gather(*(end_of(line(log, each.client_id), each) for each in both()))
         assert found == [UnknownClient("eve"), UnknownClient("eve")]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @pytest.mark.parametrize("script", [(), (M,)], ids=["before the play", "before the reveal"])
@@ -287,7 +287,7 @@ def test_who_falls_silent_is_named(script: tuple[Said, ...]) -> None:
 
 
 def test_what_comes_late_but_in_time_is_taken() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
 
         async def mallory() -> None:
@@ -300,7 +300,7 @@ def test_what_comes_late_but_in_time_is_taken() -> None:
             group.create_task(mallory())
         assert ending.result() == RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_what_is_refused_changes_nothing() -> None:
@@ -321,7 +321,7 @@ MOVES: tuple[Said, ...] = (
 
 @given(st.lists(st.sampled_from(MOVES), max_size=5), st.randoms(use_true_random=False))
 def test_whatever_mallory_says_alice_ends_in_time_and_blames_nobody_else(said: list[Said], random: Random) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
 
         async def mallory(transport: SignedTransport) -> None:
@@ -343,18 +343,18 @@ def test_whatever_mallory_says_alice_ends_in_time_and_blames_nobody_else(said: l
                     error, UnexpectedAction | UnexpectedSender | MalformedAction | NoSuchWeapon | CommitmentNotOpened
                 )
                 assert error.client_id == "mallory"
-        heard = await actions_on(log)
-        if RA in heard:
-            assert [type(each) for each in heard[: heard.index(RA)]].count(Play) >= 2
+        received = await actions_on(log)
+        if RA in received:
+            assert [type(each) for each in received[: received.index(RA)]].count(Play) >= 2
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 # ---------------------------------------------------------------------------------------------------------- cancelling
 
 
 def test_a_round_can_be_cancelled_wherever_it_waits() -> None:
-    async def story(number: int) -> bool:
+    async def scenario(number: int) -> bool:
         log, alice, random, seen = MemoryTransport(), sit("alice", ALICE), Random(0), []
         seen.append(alice.state)
         alice.show = lambda _action, played: seen.append(played.state)
@@ -367,7 +367,7 @@ def test_a_round_can_be_cancelled_wherever_it_waits() -> None:
         assert (alice.result is None) is cancelled
         return cancelled
 
-    assert at_every_wait(story) > 6
+    assert at_every_wait(scenario) > 6
 
 
 def test_who_crashes_in_a_round_comes_back_to_it() -> None:
@@ -380,7 +380,7 @@ def test_who_crashes_in_a_round_comes_back_to_it() -> None:
         await run(plays_and_reveals(within=HOUR), queue, round_)
         return round_
 
-    async def story(number: int) -> bool:
+    async def scenario(number: int) -> bool:
         log, random, mallory = MemoryTransport(), Random(0), sit("mallory", BY_MALLORY)
         other = asyncio.create_task(end_of(line(Delayed(log, random), "mallory"), mallory))
         crashed = await cancelled_at(number, alice(Delayed(log, random)))
@@ -390,11 +390,11 @@ def test_who_crashes_in_a_round_comes_back_to_it() -> None:
         assert log.length() == 4
         return crashed
 
-    assert at_every_wait(story) > 6
+    assert at_every_wait(scenario) > 6
 
 
 def test_who_comes_back_without_its_secret_says_nothing_else() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await say(log, A)
         transport = line(log, "alice")
@@ -403,7 +403,7 @@ def test_who_comes_back_without_its_secret_says_nothing_else() -> None:
             await run(plays_and_reveals(within=HOUR), queue, Round(TABLE_ID, CLIENTS, "alice"))
         assert log.length() == 1
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 # --------------------------------------------------------------------------------------------- commitments and weapons
@@ -452,12 +452,12 @@ def test_nothing_secret_shows_in_a_rounds_repr() -> None:
 
 @pytest.mark.parametrize("weapon", [0, 3, True, "rock", None])
 def test_who_chooses_must_choose_a_weapon(weapon: Any) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         assert isinstance(await end_of(log, Round(TABLE_ID, CLIENTS, "alice", lambda _: weapon)), InvalidValue)
         assert log.length() == 0
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ async def read_all(feed: Transport, client_id: str = "alice") -> Json:
 def test_a_view_of_many_messages_is_followed_live_and_from_the_middle() -> None:
     """Over a signed log, with a megabyte in the end; a spectator who comes late is shown it at once."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         log, late = MemoryTransport(), MemoryTransport()
         state: Json = {"drawer": list(PAGES), "pages": [], "turn": 0}
         relay = Relay("alice", Archive(), state)
@@ -93,34 +93,34 @@ def test_a_view_of_many_messages_is_followed_live_and_from_the_middle() -> None:
         assert isinstance(beginning, Part)
         assert beginning.count > 40
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @pytest.mark.parametrize(("excess", "messages"), [(0, 1), (1, 5)])
 def test_only_what_no_message_holds_goes_in_parts(excess: int, messages: int) -> None:
     empty = len(FEED.encode(Start("alice", "")))
 
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         relay = Relay("alice", Everything(), "x" * (MAX_ACTION - empty + excess))
         relay.close()
         await relay.feed(feed)
         assert feed.length() == messages
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_part_has_room_for_any_text_and_any_client() -> None:
     client_id = "\x01" * 64
 
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         relay = Relay(client_id, Archive(), {"drawer": [], "pages": ["\U0001f600" * 40_000] * 5, "turn": 0})
         relay.close()
         await relay.feed(feed)
         assert (await read_all(feed, client_id))["pages"] == ["\U0001f600" * 40_000] * 5
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 async def parts_of(message: Start) -> list[Part]:
@@ -179,7 +179,7 @@ def in_parts(data: bytes) -> list[Part | Start | Disclosure]:
 
 @pytest.mark.parametrize(("altered", "error"), ALTERED.values(), ids=ALTERED.keys())
 def test_parts_that_are_none_are_refused(altered: Altered, error: type[ForcemoveError]) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         parts = await parts_of(Start("alice", "x" * 5 * MAX_ACTION))
         assert [each.index for each in parts] == list(range(21))
@@ -190,11 +190,11 @@ def test_parts_that_are_none_are_refused(altered: Altered, error: type[Forcemove
             await run(following(lambda _: True, within=HOUR), ActionQueue(feed, FEED), spectator)
         assert spectator.view is None
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_refused_part_says_what_was_due() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         for part in (await parts_of(Start("alice", "x" * MAX_ACTION)))[::2]:
             await ActionQueue(feed, FEED).enqueue(part)
@@ -202,4 +202,4 @@ def test_a_refused_part_says_what_was_due() -> None:
             await run(following(lambda _: True, within=HOUR), ActionQueue(feed, FEED), Spectator(Everything(), "alice"))
         assert refused.value == PartRefused("alice", 2, 5, 1, "it is not the next")
 
-    run_virtual(story())
+    run_virtual(scenario())

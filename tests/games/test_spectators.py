@@ -118,7 +118,7 @@ class Table:
             run(plays_and_reveals(within=HOUR), ActionQueue(Mute(self._log), ACTIONS), self.alice)
         )
 
-    async def hears(self, *actions: Said) -> None:
+    async def receives(self, *actions: Said) -> None:
         """These come over the log, and all that follows from them happens."""
         for action in actions:
             await self._log.post(ACTIONS.encode(action))
@@ -150,7 +150,7 @@ async def received(log: MemoryTransport) -> list[bytes]:
 
 @given(WEAPONS, WEAPONS, st.randoms(use_true_random=False))
 def test_who_watches_a_round_sees_how_it_ends(first: Weapon, second: Weapon, random: Random) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log, feed = MemoryTransport(), MemoryTransport()
         alice, bob = sit("alice", Opening(first, ALICE.salt)), sit("bob", Opening(second, BOB.salt))
         relay = relay_of(alice)
@@ -170,7 +170,7 @@ def test_who_watches_a_round_sees_how_it_ends(first: Weapon, second: Weapon, ran
         assert view["result"]["winner"] == alice.result.winner
         assert {name: each["choice"] for name, each in view["reveals"].items()} == {"alice": first, "bob": second}
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_all_that_they_are_told_stands_in_these_messages() -> None:
@@ -180,11 +180,11 @@ def test_all_that_they_are_told_stands_in_these_messages() -> None:
     def played(name: str) -> Json:
         return {"type": "Play", "client_id": name, "commitment": play(name).commitment}
 
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         async with table() as ours:
             await ours.feeds(feed)
-            await ours.hears(*SCRIPT)
+            await ours.receives(*SCRIPT)
         assert [FEED.decode(each) for each in await received(feed)] == [
             Start("alice", BEGINNING),
             Disclosure("alice", played("bob"), [[]]),
@@ -193,7 +193,7 @@ def test_all_that_they_are_told_stands_in_these_messages() -> None:
             Disclosure("alice", {"type": "Reveal", "client_id": "bob"}, [[added("bob")]]),
         ]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @settings(max_examples=50)
@@ -209,31 +209,31 @@ def test_whenever_they_come_replaying_gives_what_filtering_gives(
         replayed.append(view)
         return is_over(view)
 
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         async with table() as ours:
-            await ours.hears(*script[:joined])
+            await ours.receives(*script[:joined])
             await ours.feeds(feed)
             expected.append(filter_state(ROUND, ours.alice.state, PUBLIC))
             for action in script[joined:]:
-                await ours.hears(action)
+                await ours.receives(action)
                 expected.append(filter_state(ROUND, ours.alice.state, PUBLIC))
         await run(following(note, within=HOUR), ActionQueue(feed, FEED), Spectator(ROUND, "alice"))
 
-    run_virtual(story())
+    run_virtual(scenario())
     assert replayed == expected
 
 
 def test_who_comes_after_the_end_sees_the_end() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         async with table() as ours:
-            await ours.hears(*SCRIPT)
+            await ours.receives(*SCRIPT)
         await ours.relay.feed(feed)
         assert (await watch(feed))["result"] == {"winner": "bob"}
         assert feed.length() == 1
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_game_with_one_view_for_all_can_be_watched_too() -> None:
@@ -244,14 +244,14 @@ def test_a_game_with_one_view_for_all_can_be_watched_too() -> None:
     state: Json = {"written": []}
     feed = MemoryTransport()
 
-    async def story() -> None:
+    async def scenario() -> None:
         relay = Relay("alice", Chalk(), state)
         relay.show("hello", PlayResult({"written": ["hello"]}, []))
         relay.close()
         await relay.feed(feed)
         assert [FEED.decode(each) for each in await received(feed)] == [Start("alice", {"written": ["hello"]})]
 
-    run_virtual(story())
+    run_virtual(scenario())
     with pytest.raises(UnknownViewer):
         Relay("alice", Chalk(), state, "public")
 
@@ -271,47 +271,47 @@ def forms(secret: bytes) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("revealers", [("alice", "bob"), ("bob", "alice")])
 def test_nothing_that_they_receive_holds_a_secret_before_it_is_revealed(revealers: tuple[str, str]) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         feed, hidden = MemoryTransport(), {"alice", "bob"}
 
         async def nothing_is_betrayed() -> None:
-            told = b"".join(await received(feed))
+            shown = b"".join(await received(feed))
             for name, opening in OPENINGS.items():
-                assert any(form in told for form in forms(opening.salt)) is (name not in hidden)
-            assert told.count(b'"choice"') == len(CLIENTS) - len(hidden)
-            assert told.count(b'"secrets"') == 0
+                assert any(form in shown for form in forms(opening.salt)) is (name not in hidden)
+            assert shown.count(b'"choice"') == len(CLIENTS) - len(hidden)
+            assert shown.count(b'"secrets"') == 0
 
         async with table() as ours:
             await ours.feeds(feed)
             script: list[Said] = [play("alice"), play("bob"), *map(reveal, revealers)]
             for action in script:
-                await ours.hears(action)
+                await ours.receives(action)
                 if isinstance(action, Reveal):
                     hidden.discard(action.client_id)
                 await nothing_is_betrayed()
         assert not hidden
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_before_the_reveals_they_are_told_the_same_whatever_was_chosen() -> None:
     """But for the commitments, of which nobody can tell what they hide."""
 
-    async def told(first: Weapon, second: Weapon) -> list[bytes]:
+    async def shown(first: Weapon, second: Weapon) -> list[bytes]:
         feed, one, other = MemoryTransport(), Opening(first, ALICE.salt), Opening(second, BOB.salt)
         commitments = [play("alice", one).commitment.encode(), play("bob", other).commitment.encode()]
         async with table(one) as ours:
             await ours.feeds(feed)
-            await ours.hears(play("alice", one), play("bob", other))
+            await ours.receives(play("alice", one), play("bob", other))
         messages = await received(feed)
         assert len(messages) == 3
         return [each.replace(commitments[0], b"A").replace(commitments[1], b"B") for each in messages]
 
-    async def story() -> None:
-        seen = [await told(first, second) for first, second in product(Weapon, Weapon)]
+    async def scenario() -> None:
+        seen = [await shown(first, second) for first, second in product(Weapon, Weapon)]
         assert all(each == seen[0] for each in seen)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 # ----------------------------------------------------------------------------------------------- nobody waits for them
@@ -336,13 +336,13 @@ class Broken(Mute):
 
 
 def test_players_and_other_spectators_wait_for_none_that_is_slow_or_breaks() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         feed, broken = MemoryTransport(), Broken(MemoryTransport())
         async with table() as ours:
             stuck = await ours.feeds(Stuck(MemoryTransport()))
             failing = asyncio.create_task(ours.relay.feed(broken))
             await ours.feeds(feed)
-            await ours.hears(*SCRIPT)
+            await ours.receives(*SCRIPT)
             assert ours.alice.result is not None
             assert ours.alice.result.winner == "bob"
             assert (await watch(feed))["result"] == {"winner": "bob"}
@@ -352,20 +352,20 @@ def test_players_and_other_spectators_wait_for_none_that_is_slow_or_breaks() -> 
             assert not stuck.done()
             stuck.cancel()
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_what_no_message_can_carry_is_refused_to_spectators_alone() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         async with table() as ours:
             large, feed = Relay("alice", _Everything(), "x" * MAX_RELAYED), MemoryTransport()
             with pytest.raises(MalformedAction):
                 await large.feed(feed)
             assert feed.length() == 0
-            await ours.hears(*SCRIPT)
+            await ours.receives(*SCRIPT)
             assert ours.alice.result is not None
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 class _Everything:
@@ -374,30 +374,30 @@ class _Everything:
 
 
 def test_a_feed_can_be_cancelled_wherever_it_waits() -> None:
-    async def story(number: int) -> bool:
+    async def scenario(number: int) -> bool:
         async with table() as ours:
             feeding = asyncio.create_task(cancelled_at(number, ours.relay.feed(Delayed(MemoryTransport(), Random(0)))))
             for action in SCRIPT:
-                await ours.hears(action)
+                await ours.receives(action)
             assert ours.alice.result is not None
         return await feeding
 
-    assert at_every_wait(story) > 6
+    assert at_every_wait(scenario) > 6
 
 
 def test_who_follows_can_be_cancelled_wherever_it_waits() -> None:
-    async def story(number: int) -> bool:
+    async def scenario(number: int) -> bool:
         feed = MemoryTransport()
         async with table() as ours:
             following = asyncio.create_task(cancelled_at(number, watch(Delayed(feed, Random(0)))))
             await ours.feeds(feed)
             for action in SCRIPT:
-                await ours.hears(action)
+                await ours.receives(action)
         cancelled = await following
         assert is_over(await watch(feed))
         return cancelled
 
-    assert at_every_wait(story) > 6
+    assert at_every_wait(scenario) > 6
 
 
 # ---------------------------------------------------------------------------------------------------- relays that cheat
@@ -441,11 +441,11 @@ REVEALED: Json = {"type": "Reveal", "client_id": "bob"}
 def test_what_does_not_follow_from_what_was_shown_before_is_refused(action: Json, new_info: Json) -> None:
     """Even a disclosure: it carries its proof, the opening of the commitment that was shown before."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         async with table() as ours:
             await ours.feeds(feed)
-            await ours.hears(play("alice"), play("bob"))
+            await ours.receives(play("alice"), play("bob"))
         await ActionQueue(feed, FEED).enqueue(Disclosure("alice", action, new_info))
         spectator = Spectator(ROUND, "alice")
         with pytest.raises(FalseDisclosure) as refused:
@@ -453,26 +453,26 @@ def test_what_does_not_follow_from_what_was_shown_before_is_refused(action: Json
         assert refused.value.client_id == "alice"
         assert spectator.view == filter_state(ROUND, ours.alice.state, PUBLIC)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_play_cannot_smuggle_in_another_change() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         async with table() as ours:
             await ours.feeds(feed)
-            await ours.hears(play("alice"))
+            await ours.receives(play("alice"))
         played = {"type": "Play", "client_id": "bob", "commitment": play("bob").commitment}
         await ActionQueue(feed, FEED).enqueue(Disclosure("alice", played, [[SWAPPED]]))
         with pytest.raises(FalseDisclosure, match="DisclosesMore"):
             await watch(feed)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 @pytest.mark.parametrize("view", [None, 5, [], {}, {"result": None}, {**BEGINNING, "clients": 5}])
 def test_a_beginning_that_is_none_is_the_relays_fault(view: Json) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         queue = ActionQueue(feed, FEED)
         await queue.enqueue(Start("alice", view))
@@ -480,11 +480,11 @@ def test_a_beginning_that_is_none_is_the_relays_fault(view: Json) -> None:
         with pytest.raises(FalseDisclosure):
             await watch(feed)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_only_whom_they_follow_can_show_them_anything() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         scripts: list[tuple[list[Start | Disclosure], type[ForcemoveError]]] = [
             ([Start("mallory", BEGINNING)], UnexpectedSender),
             ([Start("alice", BEGINNING), Disclosure("mallory", REVEALED, [[]])], UnexpectedSender),
@@ -498,11 +498,11 @@ def test_only_whom_they_follow_can_show_them_anything() -> None:
             with pytest.raises(error):
                 await watch(feed)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_on_a_signed_feed_nobody_speaks_in_the_relays_name() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         await signed(log, "alice").post(FEED.encode(Start("alice", BEGINNING)))
         [message] = await received(log)
@@ -511,11 +511,11 @@ def test_on_a_signed_feed_nobody_speaks_in_the_relays_name() -> None:
         with pytest.raises(BadSignature):
             await watch(signed(forged, "carol"))
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_relay_that_falls_silent_hangs_nobody() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         with pytest.raises(ActionMissing) as nothing:
             await watch(feed)
@@ -524,4 +524,4 @@ def test_a_relay_that_falls_silent_hangs_nobody() -> None:
         with pytest.raises(ActionMissing):
             await watch(feed)
 
-    run_virtual(story())
+    run_virtual(scenario())

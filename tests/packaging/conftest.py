@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.wheel import build_wheel, install_beside_ours
+from tests.packaging.wheel import build_wheel, install_with_ours
 
 _OTHERS = """
 [mypy]
@@ -24,7 +24,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Those of an environment that has the wheel, beside what ours has."""
-    return install_beside_ours(wheel, tmp_path_factory.mktemp("beside") / "environment")
+    return install_with_ours(wheel, tmp_path_factory.mktemp("beside") / "environment")
 
 
 @pytest.fixture(scope="session", params=["ours", pytest.param("all", marks=pytest.mark.long)])

@@ -16,7 +16,7 @@ from forcemove.node.keys import write_key_file
 from forcemove.transport.links import LINK_HEAD, parse_link
 from tests.cli.nodes import PASSPHRASE, Node
 from tests.cli.screens import Screen, Shown
-from tests.packaging.wheel import install_beside_ours
+from tests.packaging.wheel import install_with_ours
 from tests.readme.text import sections_with
 
 RELAY, CHAIN = "ws://127.0.0.1:4600", "http://127.0.0.1:8545"
@@ -42,7 +42,7 @@ class Friend:
     def __init__(self, wheel: Path, folder: Path, name: str, where: dict[str, str]) -> None:
         self.folder, self._where = folder / name, where
         self.folder.mkdir()
-        programs = install_beside_ours(wheel, folder / f"{name}-environment")
+        programs = install_with_ours(wheel, folder / f"{name}-environment")
         environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(self.folder), "PS1": "$ "}
         bash = ("bash", "--norc", "--noprofile", "--noediting")
         self.screen = Screen(*bash, columns=_COLUMNS, folder=self.folder, environment=environment)

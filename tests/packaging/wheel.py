@@ -55,7 +55,7 @@ def install_from_ours(wheel: Path, folder: Path) -> Path:
     return _add_wheel(wheel, folder)
 
 
-def install_beside_ours(wheel: Path, folder: Path) -> Path:
+def install_with_ours(wheel: Path, folder: Path) -> Path:
     """The programs of a new environment that has the wheel, and what it needs from our own environment: where it is not
     the emptiness that is tested."""
     venv.create(folder, with_pip=False, symlinks=True)

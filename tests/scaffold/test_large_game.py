@@ -96,10 +96,10 @@ def test_the_seed_that_is_told_plays_the_same_game_first(monkeypatch: pytest.Mon
     monkeypatch.setattr(position, "_DIRECTIONS", (1, 7, 8))
     with pytest.raises(TwinsDiffer) as found:
         require_both_alike(Bench(GAME.artifact, GAME), space(states=20, games=200))
-    told = re.search(r"random game with seed (\d+)", found.value.__notes__[0])
-    assert told is not None
+    note = re.search(r"random game with seed (\d+)", found.value.__notes__[0])
+    assert note is not None
     with pytest.raises(TwinsDiffer) as again:
-        require_both_alike(Bench(GAME.artifact, GAME), space(states=20, games=1, seed=int(told[1])))
+        require_both_alike(Bench(GAME.artifact, GAME), space(states=20, games=1, seed=int(note[1])))
     assert str(again.value) == str(found.value)
     assert again.value.__notes__ == found.value.__notes__
 

@@ -105,11 +105,11 @@ def test_what_was_said_to_be_kept_is_kept(shared: Place, kept_before: int) -> No
     """Killed at a moment that nobody has chosen."""
     with opened(shared) as journal:
         journal.commit(batch(first(1), first(2)))
-        hears, says = CONTEXT.Pipe(duplex=False)
+        reader, says = CONTEXT.Pipe(duplex=False)
         with ended(start(commit_for_ever, shared.where, says)):
-            kept = [hears.recv() for _ in range(kept_before)]
+            kept = [reader.recv() for _ in range(kept_before)]
         says.close()
-        kept += all_of(hears)
+        kept += all_of(reader)
         found = until(lambda: snapshots(journal), "the journal can be read")
 
         assert found[1][0] in (kept[-1], kept[-1] + 1)
@@ -117,11 +117,11 @@ def test_what_was_said_to_be_kept_is_kept(shared: Place, kept_before: int) -> No
         assert set(found) - {1, 2} == set(range(101, 100 + found[1][0]))
 
 
-def all_of(hears: Connection) -> Iterator[int]:
+def all_of(reader: Connection) -> Iterator[int]:
     """What was said before the other end was closed."""
     with suppress(EOFError):
         while True:
-            yield hears.recv()
+            yield reader.recv()
 
 
 def test_who_is_killed_within_a_commit_holds_nobody_up(shared: Place) -> None:

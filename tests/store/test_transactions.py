@@ -62,25 +62,25 @@ def test_wishes_wait_in_their_order_and_become_transactions(alices: Journal, bob
     bobs.transactions.add_to_outbox(wanted)
     bobs.transactions.add_to_outbox([OutboxRequest(OTHER_ACCOUNT, b"other")])
     alices.leases.take([ACCOUNT], 60)
-    wishes = alices.transactions.outbox(ACCOUNT)
-    assert [each.request for each in wishes] == wanted
+    requests = alices.transactions.outbox(ACCOUNT)
+    assert [each.request for each in requests] == wanted
 
     alices.transactions.commit(
-        ACCOUNT, [Assign(wishes[0].number, tx(7, b"signed", id_of(0))), Dismiss(wishes[1].number)]
+        ACCOUNT, [Assign(requests[0].number, tx(7, b"signed", id_of(0))), Dismiss(requests[1].number)]
     )
     assert alices.transactions.in_flight(ACCOUNT) == (tx(7, b"signed", id_of(0)),)
-    assert alices.transactions.outbox(ACCOUNT) == wishes[2:]
+    assert alices.transactions.outbox(ACCOUNT) == requests[2:]
     assert len(alices.transactions.outbox(OTHER_ACCOUNT)) == 1
 
 
 def test_a_wish_becomes_one_transaction(journal: Journal) -> None:
     journal.transactions.add_to_outbox([OutboxRequest(ACCOUNT, b"deposit"), OutboxRequest(OTHER_ACCOUNT, b"other")])
     journal.leases.take([ACCOUNT], 60)
-    (wish,) = journal.transactions.outbox(ACCOUNT)
+    (request,) = journal.transactions.outbox(ACCOUNT)
     (other,) = journal.transactions.outbox(OTHER_ACCOUNT)
-    journal.transactions.commit(ACCOUNT, [Assign(wish.number, tx(1))])
+    journal.transactions.commit(ACCOUNT, [Assign(request.number, tx(1))])
 
-    for number in (wish.number, other.number):
+    for number in (request.number, other.number):
         with pytest.raises(NotInOutbox):
             journal.transactions.commit(ACCOUNT, [Assign(number, tx(2))])
         with pytest.raises(NotInOutbox):
@@ -91,11 +91,11 @@ def test_a_wish_becomes_one_transaction(journal: Journal) -> None:
 def test_a_wish_stays_when_its_nonce_is_taken(journal: Journal) -> None:
     journal.transactions.add_to_outbox([OutboxRequest(ACCOUNT, b"deposit")])
     journal.leases.take([ACCOUNT], 60)
-    (wish,) = journal.transactions.outbox(ACCOUNT)
+    (request,) = journal.transactions.outbox(ACCOUNT)
     with pytest.raises(NonceTaken):
-        journal.transactions.commit(ACCOUNT, [Put(tx(1)), Assign(wish.number, tx(1))])
+        journal.transactions.commit(ACCOUNT, [Put(tx(1)), Assign(request.number, tx(1))])
 
-    assert journal.transactions.outbox(ACCOUNT) == (wish,)
+    assert journal.transactions.outbox(ACCOUNT) == (request,)
     assert journal.transactions.in_flight(ACCOUNT) == ()
 
 
@@ -104,9 +104,9 @@ def test_numbers_of_wishes_are_not_used_again(journal: Journal) -> None:
     numbers = []
     for _ in range(3):
         journal.transactions.add_to_outbox([OutboxRequest(ACCOUNT, b"deposit")])
-        (wish,) = journal.transactions.outbox(ACCOUNT)
-        journal.transactions.commit(ACCOUNT, [Dismiss(wish.number)])
-        numbers.append(wish.number)
+        (request,) = journal.transactions.outbox(ACCOUNT)
+        journal.transactions.commit(ACCOUNT, [Dismiss(request.number)])
+        numbers.append(request.number)
 
     assert numbers == sorted(set(numbers))
 

@@ -67,7 +67,7 @@ def honest_against(
     """What the honest side ends with. `chooses`: the honest side's and mallory's."""
     on = log or MemoryTransport()
 
-    async def story() -> ForcemoveError | None:
+    async def scenario() -> ForcemoveError | None:
         line = Forging(signed(on, mallory.name), forge)
         cheating = asyncio.create_task(sitting(line, mallory, chooses[1]))
         end = await sitting(signed(on, honest.name), honest, chooses[0])
@@ -75,7 +75,7 @@ def honest_against(
         await asyncio.gather(cheating, return_exceptions=True)
         return end
 
-    return run_virtual(story())
+    return run_virtual(scenario())
 
 
 def blamed(end: ForcemoveError | None) -> tuple[str | None, ...]:

@@ -95,7 +95,7 @@ class Referee:
     def is_over(self) -> bool:
         return self.stuck == 2 or any(len(hand) == 0 for hand in self.hands)
 
-    def hear(self, action: Action) -> None:
+    def receive(self, action: Action) -> None:
         seat = CLIENTS.index(action.client_id)
         match action:
             case Deal():
@@ -132,7 +132,7 @@ def judged(said: Sequence[Action]) -> Referee:
     assert sorted(opened) == list(range(24))
     referee = Referee((keys["alice"], keys["bob"]), opened, hands=(set(), set()))
     for action in middle:
-        referee.hear(action)
+        referee.receive(action)
     assert referee.is_over
     assert referee.served
     return referee

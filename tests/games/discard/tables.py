@@ -79,12 +79,12 @@ def play(
     """A game of two honest clients. `line`: what each has between itself and the log."""
     on = log or MemoryTransport()
 
-    async def story() -> None:
+    async def scenario() -> None:
         async with asyncio.TaskGroup() as group:
             for table, choose in zip(tables, chooses, strict=True):
                 group.create_task(client(line(on), table, choose))
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 async def client(log: Transport, table: DiscardTable, choose: Choose = best) -> None:

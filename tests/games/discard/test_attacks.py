@@ -357,12 +357,12 @@ def test_what_strangers_put_on_the_log_does_not_end_the_game() -> None:
 def test_rubbish_that_a_player_has_signed_ends_the_game_and_names_it(message: bytes) -> None:
     alice, _ = seated()
 
-    async def story() -> ForcemoveError | None:
+    async def scenario() -> ForcemoveError | None:
         log = MemoryTransport()
         await signed(log, "bob").post(message)
         return await sitting(signed(log, "alice"), alice, best)
 
-    end = run_virtual(story())
+    end = run_virtual(scenario())
     assert isinstance(end, MalformedAction)
     assert end.client_id == "bob"
     assert alice.result is None

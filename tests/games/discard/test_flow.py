@@ -98,7 +98,7 @@ def test_what_happens_is_what_the_table_of_the_game_says() -> None:
                 seen.add((self.phase, table.phase))
             self.phase = table.phase
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
 
         async def watched() -> None:
@@ -113,17 +113,17 @@ def test_what_happens_is_what_the_table_of_the_game_says() -> None:
     for number in range(5):
         table, other = seated(number) if number else (table_of(ALICE), table_of(BOB))
         chooses = players(Random(number))
-        run_virtual(story())
+        run_virtual(scenario())
     assert seen == {(row.from_phase, row.to_phase) for row in TABLE}
 
 
 def test_who_keeps_silent_is_named_and_nothing_counts() -> None:
     alice, _ = seated()
 
-    async def story() -> object:
+    async def scenario() -> object:
         return await ending(MemoryTransport(), alice)
 
-    assert run_virtual(story()) == ActionMissing(("bob",), HOUR)
+    assert run_virtual(scenario()) == ActionMissing(("bob",), HOUR)
     assert alice.result is None
 
 
@@ -135,14 +135,14 @@ def at_the_first_turn(move: Move) -> tuple[object, int]:
     alice, bob = seated()
     log = MemoryTransport()
 
-    async def story() -> object:
+    async def scenario() -> object:
         other = asyncio.create_task(ending(log, bob))
         end = await ending(log, alice, lambda table: table.act(move))
         other.cancel()
         await asyncio.gather(other, return_exceptions=True)
         return end
 
-    return run_virtual(story()), log.length()
+    return run_virtual(scenario()), log.length()
 
 
 DEALT_AND_TURNED_UP = 4
@@ -179,12 +179,12 @@ def test_a_cannot_move_made_by_hand_is_held_to_the_rules_too() -> None:
     alice, bob = seated()
     log = MemoryTransport()
 
-    async def story() -> object:
+    async def scenario() -> object:
         other = asyncio.create_task(ending(log, bob))
         end = await ending(log, alice, lambda table: CannotMove(table.name))
         other.cancel()
         await asyncio.gather(other, return_exceptions=True)
         return end
 
-    assert isinstance(run_virtual(story()), NotStuck)
+    assert isinstance(run_virtual(scenario()), NotStuck)
     assert log.length() == DEALT_AND_TURNED_UP

@@ -83,7 +83,7 @@ def game_with_a_crash(
     """How many moments there were, what is on the log in the end, and both tables. `is_late`: what was being posted
     comes into the log all the same, after its client is back."""
 
-    async def story() -> tuple[int, Counter[str], tuple[DiscardTable, ...]]:
+    async def scenario() -> tuple[int, Counter[str], tuple[DiscardTable, ...]]:
         log = MemoryTransport()
         line = Failing(log, at)
         other = asyncio.create_task(sitting(log, 1 - crashing, number))
@@ -93,7 +93,7 @@ def game_with_a_crash(
             table = await sitting(log, crashing, number, line.unsent if is_late else b"")
         return line.moments, await messages(log), (table, await other)
 
-    return run_virtual(story())
+    return run_virtual(scenario())
 
 
 def crash_and_come_back(crashing: int, at: list[int] | None) -> None:

@@ -45,14 +45,14 @@ class Watched:
         self.seen.show = self.relay.show
         self.late = asyncio.Event()
         self.alice.watch = self.watch
-        self.views = run_virtual(self.story(chooses))
+        self.views = run_virtual(self.scenario(chooses))
 
     def watch(self, table: DiscardTable) -> None:
         self.seen.watch(table)
         if len(table.history) == 5:
             self.late.set()
 
-    async def story(self, chooses: tuple[Choose, Choose]) -> list[View]:
+    async def scenario(self, chooses: tuple[Choose, Choose]) -> list[View]:
         log = MemoryTransport()
         async with asyncio.TaskGroup() as group:
             views = [group.create_task(watch(feed)) for feed in self.feeds]
@@ -213,12 +213,12 @@ def test_a_spectator_holds_every_turn_to_the_rules(view: View, action: View) -> 
 
 
 def test_who_relays_what_breaks_the_rules_is_named() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         feed = MemoryTransport()
         await feed.post(FEED.encode(Start("alice", BEGUN)))
         await feed.post(FEED.encode(Disclosure("alice", {"type": "Result"}, [[]])))
         await watch(feed)
 
     with pytest.raises(FalseDisclosure) as refused:
-        run_virtual(story())
+        run_virtual(scenario())
     assert refused.value.client_id == "alice"

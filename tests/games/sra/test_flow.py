@@ -61,26 +61,26 @@ def play(
     """Both run the flow, on a signed log."""
     on = log or MemoryTransport()
 
-    async def story() -> None:
+    async def scenario() -> None:
         async with asyncio.TaskGroup() as group:
             for table in tables:
                 group.create_task(run(flow, ActionQueue(signed(on, table.name), codec), table))
 
-    run_virtual(story())
+    run_virtual(scenario())
     return tables
 
 
 def against(table: CardTable, flow: Step[CardTable], *actions: Deck | Draw | Discard | Serve) -> None:
     """The flow, against a client that says just this."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         log = MemoryTransport()
         queue = ActionQueue(log, CARDS)
         for action in actions:
             await queue.enqueue(action)
         await run(flow, queue, table)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_two_clients_shuffle_and_nobody_can_see_a_card() -> None:
@@ -132,11 +132,11 @@ def test_nothing_is_handed_over_where_the_game_does_not_allow_the_draw() -> None
 def test_our_own_forbidden_draw_is_our_own_error_and_nothing_is_posted() -> None:
     log, alice = MemoryTransport(), table_of(ALICE, rules=PileRules(may_draw=lambda _pile, seat: seat == BOB))
 
-    async def story() -> None:
+    async def scenario() -> None:
         await run(card_turn(ALICE, draws, within=HOUR), ActionQueue(log, CARDS), alice)
 
     with pytest.raises(OurDrawNotAllowed):
-        run_virtual(story())
+        run_virtual(scenario())
     assert log.length() == 0
 
 
@@ -148,11 +148,11 @@ def test_our_own_forbidden_discard_is_our_own_error_and_nothing_is_posted() -> N
     alice, _ = play(card_turn(ALICE, draws), table_of(ALICE), table_of(BOB))
     log, alice.rules = MemoryTransport(), PileRules(may_discard=no_discards)
 
-    async def story() -> None:
+    async def scenario() -> None:
         await run(card_turn(ALICE, discards_first, within=HOUR), ActionQueue(log, CARDS), alice)
 
     with pytest.raises(OurDiscardNotAllowed) as refused:
-        run_virtual(story())
+        run_virtual(scenario())
     assert refused.value == OurDiscardNotAllowed(0, order()[0])
     assert log.length() == 0
 
@@ -179,11 +179,11 @@ def test_a_discard_that_the_game_does_not_allow_is_refused() -> None:
 def test_what_we_choose_is_checked_before_it_is_posted(choose: Callable[[CardTable], Action]) -> None:
     log = MemoryTransport()
 
-    async def story() -> None:
+    async def scenario() -> None:
         await run(card_turn(ALICE, choose, within=HOUR), ActionQueue(log, CARDS), table_of(ALICE))
 
     with pytest.raises((InvalidValue, NotInHand)):
-        run_virtual(story())
+        run_virtual(scenario())
     assert log.length() == 0
 
 
@@ -326,7 +326,7 @@ def test_who_crashes_in_a_hand_comes_back_to_it() -> None:
         await run(flow, ActionQueue(transport, CARDS, said=said), table)
         return table
 
-    async def story(number: int) -> bool:
+    async def scenario(number: int) -> bool:
         log, random = MemoryTransport(), Random(0)
         bob = asyncio.create_task(client(Delayed(log, random), BOB))
         crashed = await cancelled_at(number, client(Delayed(log, random), ALICE))
@@ -335,7 +335,7 @@ def test_who_crashes_in_a_hand_comes_back_to_it() -> None:
         assert log.length() == 4 + 2 + 2 + 1
         return crashed
 
-    assert at_every_wait(story) > 12
+    assert at_every_wait(scenario) > 12
 
 
 # ---------------------------------------------------------------------------------------------------------------- audit
@@ -357,7 +357,7 @@ def test_the_keys_of_the_largest_deck_fit_into_an_action() -> None:
 def test_a_game_can_be_cancelled_wherever_it_waits() -> None:
     flow = sequence(shuffling(within=HOUR), card_turn(ALICE, draws), card_turn(BOB, draws))
 
-    async def story(number: int) -> bool:
+    async def scenario(number: int) -> bool:
         log, alice, random = MemoryTransport(), table_of(ALICE, shuffled=False), Random(0)
         bob = asyncio.create_task(
             run(flow, ActionQueue(signed(Delayed(log, random), "bob"), CARDS), table_of(BOB, shuffled=False))
@@ -370,7 +370,7 @@ def test_a_game_can_be_cancelled_wherever_it_waits() -> None:
         assert cancelled or len(alice.player.hand) == 1
         return cancelled
 
-    assert at_every_wait(story) > 12
+    assert at_every_wait(scenario) > 12
 
 
 def test_nothing_is_drawn_from_an_empty_pile() -> None:

@@ -69,14 +69,14 @@ def honest_against(
             return error
         return None
 
-    async def story() -> object:
+    async def scenario() -> object:
         cheating = asyncio.create_task(client(Forging(signed(log, mallory.name), forge), mallory))
         end = await client(signed(log, honest.name), honest)
         cheating.cancel()
         await asyncio.gather(cheating, return_exceptions=True)
         return end
 
-    return run_virtual(story())
+    return run_virtual(scenario())
 
 
 def in_step(step: int, forge: Callable[[Numbers], Sequence[int]]) -> Forge:

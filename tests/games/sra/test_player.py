@@ -419,14 +419,14 @@ def test_a_card_that_is_open_already_does_not_come_again(way: str) -> None:
     alice, opened = discard(alice, 0, ANYTHING)
     mallory, _ = record_discard(mallory, 0, opened, ANYTHING)
     key = mallory.keys[1].disclose()
-    see: Callable[[], object]
+    act: Callable[[], object]
     if way == "drawn":
-        see = partial(take, draw(alice, ANYTHING)[0], 1, key)
+        act = partial(take, draw(alice, ANYTHING)[0], 1, key)
     elif way == "discarded":
-        see = partial(record_discard, hand_over(alice, 1, ANYTHING)[0], 1, key, ANYTHING)
+        act = partial(record_discard, hand_over(alice, 1, ANYTHING)[0], 1, key, ANYTHING)
     else:
-        see = partial(record_turned, give(turn_up(alice)[0], 1)[0], 1, key)
-    refused(CardTwice(card, 0, 1), see)
+        act = partial(record_turned, give(turn_up(alice)[0], 1)[0], 1, key)
+    refused(CardTwice(card, 0, 1), act)
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
