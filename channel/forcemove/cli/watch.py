@@ -147,7 +147,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     type=click.IntRange(1),
     default=_GRANTED.bytes_per_second,
     show_default=True,
-    help="Bytes of hand-overs from one IP address; more is refused for a while. Raise it behind a proxy.",
+    help="Bytes of appointments from one IP address; more is refused for a while. Raise it behind a proxy.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")
 def watch(
