@@ -74,6 +74,7 @@ class Node:
         self._ready_set = ReadySet(self.wake, clock)
         self._workers = Workers(journal, self._leases, bump_after, clock)
         self._failing: set[bytes] = set()
+        self._listeners: list[Callable[[ManagedChannel], None]] = []
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
         self._is_running = False
 
@@ -167,6 +168,11 @@ class Node:
             Account(each.adjudicator.chain.chain_id, key.address) for each in chosen
         } - self._workers.accounts.keys()
         self._leases.reserve([*(ChannelLease(each.agreement.channel_id) for each in chosen), *accounts])
+
+    def on_committed(self, listener: Callable[[ManagedChannel], None]) -> None:
+        """Call `listener` with each channel whose newest state has just been committed: all that it shows then is on
+        disk. The call is made in the node's thread, before anything is sent."""
+        self._listeners.append(listener)
 
     @property
     def is_sending(self) -> bool:
@@ -347,8 +353,13 @@ class Node:
     def _commit(self, managed: Iterable[ManagedChannel]) -> None:
         """All that have changed. One that another process has taken over is dropped."""
         unsaved = [each for each in managed if each.client.is_unsaved]
-        for id_ in self._leases.commit(unsaved) if unsaved else ():
-            self._drop(id_)
+        lost = self._leases.commit(unsaved) if unsaved else frozenset()
+        for each in unsaved:
+            if each.id in lost:
+                self._drop(each.id)
+                continue
+            for listener in self._listeners:
+                self._attempt(each, listener, each)
 
     def _drop(self, channel_id: bytes) -> None:
         self._forget(channel_id)
