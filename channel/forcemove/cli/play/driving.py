@@ -132,14 +132,15 @@ class PlayNode:
         self._match, self._output = match, seat.output
         driven = self._own = await when_free(begin, seat.output.say)
         seat.attach(driven)
-        courier = TowerPublisher(towers, notify=_on_tower_notice(match, seat.output))
+        publisher = TowerPublisher(towers, notify=_on_tower_notice(match, seat.output))
         if towers:
-            courier.add(driven, self._wallet.key)
+            self._node.on_committed(publisher.on_committed)
+            publisher.add(driven, self._wallet.key)
         carrying, connectivity = carry(messenger, seat.output.say), ChainConnectivity(driven.chain.views.viewers)
         try:
             async with reporting_connectivity(connectivity, seat.output.say, "chain"):
                 await run_with_background(
-                    match.until(self._until_sent(driven), driven), carrying, courier.run(), seat.run()
+                    match.until(self._until_sent(driven), driven), carrying, publisher.run(), seat.run()
                 )
         finally:
             self._match, self._output = None, TerminalOutput(self._terminal)
