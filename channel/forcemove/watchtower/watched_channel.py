@@ -5,30 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from msgspec import Struct
-
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.machine.inputs import ChainUpdate, Clock, LogSeen, ViewsDiffer
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.machine.responses import Answer, answer_to_status, best_answer, concluding_answer
 from forcemove.protocol.status import Mode, Status
-from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, SignedAppointment
+from forcemove.watchtower.acceptance import AcceptedAppointment
+from forcemove.watchtower.appointment import Appointment
 
-__all__ = ["STORED_APPOINTMENTS", "Due", "WatchedChannel", "StoredAppointment"]
-
-
-class StoredAppointment(Struct, frozen=True, tag="Held"):
-    """What a client has handed over, as the journal has it. Block times, in seconds: `accepted_at`, as the receipt
-    says; `conclude_at`, when the tower concludes a finished channel if nobody else has, None while that is unknown."""
-
-    signed: SignedAppointment
-    accepted_at: int
-    conclude_at: int | None = None
-
-
-STORED_APPOINTMENTS: Codec[StoredAppointment] = Codec("hand-over that a tower keeps", StoredAppointment)
-"""Encodes and decodes them, for a journal."""
+__all__ = ["Due", "WatchedChannel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +28,13 @@ class Due:
 
 @dataclass(eq=False)
 class WatchedChannel:
-    """A channel. `stored` and `appointments`: what each client (20 bytes) has handed over. `record`: what all endpoints
-    agree on; `differences`: what only some show. `over_at`: the newest block when it was first seen to be over.
-    `retry_from`: how many blocks must have been seen before anything is tried again."""
+    """A channel. `accepted`: what each client (20 bytes) has handed over. `record`: what all endpoints agree on;
+    `differences`: what only some show. `over_at`: the newest block when it was first seen to be over. `retry_from`: how
+    many blocks must have been seen before anything is tried again."""
 
     agreement: Agreement
     from_block: int
-    stored: dict[bytes, StoredAppointment] = field(default_factory=dict)
-    appointments: dict[bytes, Appointment] = field(default_factory=dict)
+    accepted: dict[bytes, AcceptedAppointment] = field(default_factory=dict)
     record: Record = EMPTY_RECORD
     differences: ViewsDiffer = field(default_factory=ViewsDiffer)
     over_at: int | None = None
@@ -60,11 +44,6 @@ class WatchedChannel:
     def id(self) -> bytes:
         """The channel's id."""
         return self.agreement.channel_id
-
-    def set_appointment(self, client: bytes, held: StoredAppointment) -> None:
-        """Instead of what this client has handed over before. Raises `MalformedBytes`, `UnknownVersion`."""
-        self.appointments[client] = APPOINTMENTS.decode(held.signed.content)
-        self.stored[client] = held
 
     def on_chain_update(self, update: ChainUpdate | None, differences: ViewsDiffer | None, now: int) -> None:
         """What is new on the chain, at its time `now` (seconds), and what endpoints do not agree on. What was tried
@@ -83,12 +62,10 @@ class WatchedChannel:
         """Whether nothing can be answered any more: it is finalized, or closed."""
         return self.record.closed or self.record.status.mode(now) is Mode.FINALIZED
 
-    def without_conclusion_time(self) -> tuple[bytes, ...]:
-        """The clients that have handed over the finished channel, and of which it is not known when to conclude."""
+    def without_conclusion_time(self) -> tuple[AcceptedAppointment, ...]:
+        """The appointments of the finished channel of which it is not known when to conclude."""
         return tuple(
-            client
-            for client, appointment in self.appointments.items()
-            if appointment.is_finished and self.stored[client].conclude_at is None
+            each for each in self.accepted.values() if each.appointment.is_finished and each.conclude_at is None
         )
 
     def due(self, now: int, latest: int, head_start: int) -> Iterator[Due]:
@@ -109,20 +86,19 @@ class WatchedChannel:
         return status.finalizes_at - duration + min(head_start, duration // 2)
 
     def _answers(self, clock: Clock) -> Iterator[Due]:
-        for client in sorted(self.appointments, key=lambda each: _rank(self.appointments[each]), reverse=True):
-            for answer in _answers(self.appointments[client], clock):
-                yield Due(client, answer, clock.status.finalizes_at)
+        for each in sorted(self.accepted.values(), key=_rank, reverse=True):
+            for answer in _answers(each.appointment, clock):
+                yield Due(each.client, answer, clock.status.finalizes_at)
 
     def _conclusions(self, now: int) -> Iterator[Due]:
-        for client, held in self.stored.items():
-            appointment = self.appointments[client]
-            conclude = concluding_answer(self.agreement.fixed_part, appointment.supported[-1])
-            if conclude is not None and held.conclude_at is not None and now >= held.conclude_at:
-                yield Due(client, conclude, None)
+        for each in self.accepted.values():
+            conclude = concluding_answer(self.agreement.fixed_part, each.appointment.supported[-1])
+            if conclude is not None and each.conclude_at is not None and now >= each.conclude_at:
+                yield Due(each.client, conclude, None)
 
 
-def _rank(appointment: Appointment) -> tuple[bool, int]:
-    return appointment.is_finished, appointment.turn_num
+def _rank(accepted: AcceptedAppointment) -> tuple[bool, int]:
+    return accepted.appointment.is_finished, accepted.appointment.turn_num
 
 
 def _answers(appointment: Appointment, clock: Clock) -> Iterator[Answer]:
