@@ -14,7 +14,7 @@ from forcemove.errors import PassingError
 from forcemove.node.errors import AccountInUse
 from forcemove.node.outbox import JournalledTxStore, Outbox
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Reorged, TxFailed, TxOutcome, TxRequest
+from forcemove.sender.transactions import Reorged, RequestId, TxFailed, TxOutcome, TxRequest
 from forcemove.store.errors import NotInOutbox
 from forcemove.store.records import Account
 
@@ -54,7 +54,7 @@ class AccountWorker:
         self._is_dismissed = False
         self._requests: list[TxRequest] = []
         self._new: list[TxRequest] = []
-        self._asked: dict[bytes, float] = {}
+        self._asked: dict[RequestId, float] = {}
         self._new_outcomes: list[TxOutcome] = []
         self._looked_at: float | None = None
 

@@ -15,13 +15,21 @@ from forcemove.node.client import Client
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
 from forcemove.node.policy import LOCAL_CHAINS
 from forcemove.node.ports import EvidenceStore, Messenger
-from forcemove.node.tx_requests import submission_of, tx_request_for
+from forcemove.node.tx_requests import tx_request_for
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
 from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting, SendState, Submission, SubmitChallenge
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.machine.view_differences import acts_first
 from forcemove.protocol.signing import Key
-from forcemove.sender.transactions import Confirmed, NonceUsedElsewhere, Reorged, TxFailed, TxOutcome, TxRequest
+from forcemove.sender.transactions import (
+    ChannelTx,
+    Confirmed,
+    NonceUsedElsewhere,
+    Reorged,
+    TxFailed,
+    TxOutcome,
+    TxRequest,
+)
 
 __all__ = ["MoveChooser", "EffectExecutor"]
 
@@ -110,8 +118,9 @@ class EffectExecutor:
 
     def on_tx_outcome(self, outcome: TxOutcome) -> None:
         """What became of a transaction of this channel."""
-        self.is_busy = True
-        _, submission = submission_of(outcome.request_id)
+        if not isinstance(outcome.request_id, ChannelTx):
+            return
+        self.is_busy, submission = True, outcome.request_id.submission
         match outcome:
             case Confirmed(_, receipt):
                 self._notify(Mined(submission, self._adjudicator.placed(receipt)))

@@ -34,12 +34,12 @@ from forcemove.node.policy import ConditionsCache, Policy, default_confirmations
 from forcemove.node.polling import keep_polling
 from forcemove.node.ports import Messenger
 from forcemove.node.ready_set import ReadySet
-from forcemove.node.tx_requests import submission_of
 from forcemove.node.workers import Workers
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.automatic_actions import next_due
 from forcemove.protocol.machine.inputs import Tick
 from forcemove.protocol.signing import Key
+from forcemove.sender.transactions import ChannelTx
 from forcemove.store.journal import Journal
 from forcemove.store.records import Account, ChannelLease, Ownership
 
@@ -284,7 +284,9 @@ class Node:
             for error in failures:
                 self._on_error(error)
             for outcome in outcomes:
-                if (of := self.channels.get(submission_of(outcome.request_id)[0])) is not None:
+                request = outcome.request_id
+                of = self.channels.get(request.channel_id) if isinstance(request, ChannelTx) else None
+                if of is not None:
                     self._wake(of, busy)
                     of.executor.on_tx_outcome(outcome)
                     self._failing.add(of.id)

@@ -11,11 +11,10 @@ from forcemove.sender.opinions import Opinion, TxStatus
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.pricing import Urgency, gas_limit, is_too_low
 from forcemove.sender.timing import bump_interval, urgency_of
-from forcemove.sender.transactions import PendingTx, TxRequest
+from forcemove.sender.transactions import GapFiller, PendingTx, RequestId, TxRequest
 
-__all__ = ["GAP", "Resubmitter"]
+__all__ = ["Resubmitter"]
 
-GAP = b"gap at "
 _GAP_GAS = 21_000
 _WIDEST = 16
 """What waits behind so many missing nonces is still offered; behind more it is only an endpoint's word for them."""
@@ -35,7 +34,7 @@ class Resubmitter:
     ) -> None:
         self._account, self._pending, self._bids, self._offers = account, flight, bids, offers
         self._bump_after, self._clock = bump_after, clock
-        self._tried_at: dict[bytes, float] = {}
+        self._tried_at: dict[RequestId, float] = {}
 
     def offer(self, endpoint: Endpoint, opinions: Mapping[Endpoint, Opinion]) -> None:
         """Nodes forget, and we may have died before we sent it. `opinions`: with prices."""
@@ -76,7 +75,7 @@ class Resubmitter:
         there, nothing is done twice."""
         nonce = max(opinion.next, opinion.mined)
         if nonce not in self._pending.by_nonce:
-            request = TxRequest(GAP + str(nonce).encode(), self._account, b"", 0, urgency.max_cost, gas=_GAP_GAS)
+            request = TxRequest(GapFiller(nonce), self._account, b"", 0, urgency.max_cost, gas=_GAP_GAS)
             begun_at, gas = min(each.time for each in opinions), gas_limit(_GAP_GAS, (), 0)
             self._pending.save(self._bids.begin(request, nonce, gas, begun_at, opinion, opinions))
         pending = self._pending.by_nonce[nonce]
@@ -86,10 +85,11 @@ class Resubmitter:
     def not_shown(self, opinions: Sequence[Opinion]) -> list[TxRequest]:
         """What costs gas alone, and cannot be mined, or was not, by somebody's word: to be signed with that endpoint's
         own nonce. When our patience has ended, then when it has ended twice, and so on."""
-        found: dict[bytes, TxRequest] = {}
+        found: dict[RequestId, TxRequest] = {}
         for pending in self._pending.by_nonce.values():
             request = pending.request
-            if not request.pays_in and not request.request_id.startswith(GAP) and request.request_id not in found:
+            is_ours = isinstance(request.request_id, GapFiller)
+            if not request.pays_in and not is_ours and request.request_id not in found:
                 is_shown = all(self._pending.shows(each, request.request_id) for each in opinions)
                 if not is_shown and self._is_due(pending):
                     found[request.request_id] = request

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forcemove.sender.pricing import Urgency
-from forcemove.sender.transactions import PendingTx
+from forcemove.sender.transactions import PendingTx, RequestId
 
 __all__ = ["Pace", "bump_interval", "urgency_of"]
 
@@ -65,24 +65,24 @@ class Pace:
     def __init__(self, bump_after: float, clock: Callable[[], float]) -> None:
         """Both in seconds."""
         self._bump_after, self._clock = bump_after, clock
-        self._past: dict[bytes, _Past] = {}
+        self._past: dict[RequestId, _Past] = {}
 
-    def allows(self, request_id: bytes) -> bool:
+    def allows(self, request_id: RequestId) -> bool:
         """Whether it may be sent now."""
         past = self._past.get(request_id)
         return past is None or self._clock() >= past.not_before
 
-    def allows_alone(self, request_id: bytes) -> bool:
+    def allows_alone(self, request_id: RequestId) -> bool:
         """Whether it may be sent now where an endpoint says that it would fail."""
         past = self._past.get(request_id)
         return past is None or self._clock() >= past.not_alone_before
 
-    def reverts(self, request_id: bytes) -> int:
+    def reverts(self, request_id: RequestId) -> int:
         """How often in a row it was mined and has failed."""
         past = self._past.get(request_id)
         return 0 if past is None else past.reverts
 
-    def forget(self, request_id: bytes) -> None:
+    def forget(self, request_id: RequestId) -> None:
         """What happened has been undone."""
         self._past.pop(request_id, None)
 
