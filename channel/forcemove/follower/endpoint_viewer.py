@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block
+from forcemove.follower.cross_check import EndpointHealth
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.protocol.agreement import Agreement
@@ -100,6 +101,11 @@ class EndpointViewer:
     def endpoint(self) -> str:
         """The endpoint's name, without secrets."""
         return self._adjudicator.chain.endpoint
+
+    def health(self) -> EndpointHealth:
+        """How it does now."""
+        now, since = self._clock(), self.began_at if self.answered_at is None else self.answered_at
+        return EndpointHealth(self.endpoint, now - since, now - self.moved_at, self.number)
 
     def follow(self, following: FollowRequest) -> None:
         """From the next look on; a channel that is followed already is read anew."""

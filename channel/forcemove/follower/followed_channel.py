@@ -9,7 +9,7 @@ from forcemove.chain.adjudicator import ChannelHoldings, PlacedLog
 from forcemove.errors import ForcemoveError
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.logs import Closed, PartlyPaid
+from forcemove.protocol.logs import begins_payout
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.status import Status
 
@@ -127,7 +127,7 @@ class FollowedChannel:
         """Whether we may be owed what could not be pushed: it has paid out since we asked."""
         if self.payee is None:
             return False
-        pays = any(isinstance(each.log, Closed | PartlyPaid) for each in self._unread)
+        pays = any(begins_payout(each.log) for each in self._unread)
         return pays or (self._is_unread and self.record.payout_begun)
 
     @property

@@ -28,7 +28,7 @@ from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.follower.origins import Origins
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.errors import ChannelIdUsed
-from forcemove.protocol.logs import Claimed, Credited
+from forcemove.protocol.logs import channel_of
 
 __all__ = ["Follower", "FollowerLook"]
 
@@ -175,8 +175,8 @@ class Follower:
         found: dict[bytes, list[PlacedLog]] = {}
         for start in range(first, last + 1, _RANGE):
             for each in self._gather(start, min(start + _RANGE - 1, last), last):
-                if not isinstance(each.log, Credited | Claimed):
-                    found.setdefault(each.log.channel_id, []).append(each)
+                if (channel_id := channel_of(each.log)) is not None:
+                    found.setdefault(channel_id, []).append(each)
         return found
 
     def _gather(self, start: int, end: int, last: int) -> list[PlacedLog]:
@@ -186,7 +186,7 @@ class Follower:
             return self._gathered[start]
         wanted = self._followed.keys() | self._new.keys()
         logs = self.adjudicator.logs(None, start, end)
-        ours = [each for each in logs if not isinstance(each.log, Credited | Claimed) and each.log.channel_id in wanted]
+        ours = [each for each in logs if channel_of(each.log) in wanted]
         if end == start + _RANGE - 1 and end + _RANGE < last:
             self._gathered[start] = ours
         return ours

@@ -92,9 +92,9 @@ class ChainWatch:
         update = self._views.take_in()
         self.looks += update.is_new
         failed = list[Exception]()
-        for id_ in update.updates.keys() | update.differences.keys():
+        for id_ in update.records.keys() | update.differences.keys():
             try:
-                self.channels[id_].on_chain_update(update.updates.get(id_), update.differences.get(id_), self.time)
+                self.channels[id_].on_chain_update(update.records.get(id_), update.differences.get(id_))
             except Exception as fault:
                 failed.append(fault)
                 self._follow(self.channels[id_])

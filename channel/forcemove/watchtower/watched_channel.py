@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.machine.inputs import ChainUpdate, Clock, LogSeen, ViewsDiffer
-from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
+from forcemove.protocol.machine.inputs import Clock, ViewsDiffer
+from forcemove.protocol.machine.record import EMPTY_RECORD, Record
 from forcemove.protocol.machine.responses import Answer, answer_to_status, best_answer, concluding_answer
 from forcemove.protocol.status import Mode, Status
 from forcemove.watchtower.acceptance import AcceptedAppointment
@@ -45,22 +45,18 @@ class WatchedChannel:
         """The channel's id."""
         return self.agreement.channel_id
 
-    def on_chain_update(self, update: ChainUpdate | None, differences: ViewsDiffer | None, now: int) -> None:
-        """What is new on the chain, at its time `now` (seconds), and what endpoints do not agree on. What was tried
-        before may be right now."""
-        if update is not None:
-            self.record = EMPTY_RECORD if update.from_scratch else self.record
-            for each in update.changes:
-                if isinstance(each, LogSeen):
-                    self.record = fold(self.record, each.log, self.agreement.domain, now)
-            self.retry_from = 0
+    def on_chain_update(self, record: Record | None, differences: ViewsDiffer | None) -> None:
+        """What all endpoints agree on now, and what they do not, None where that is as before. What was tried before
+        may be right now."""
+        if record is not None:
+            self.record, self.retry_from = record, 0
         if differences is not None:
             self.retry_from = self.retry_from if set(differences.clocks) <= set(self.differences.clocks) else 0
             self.differences = differences
 
     def is_over(self, now: int) -> bool:
         """Whether nothing can be answered any more: it is finalized, or closed."""
-        return self.record.closed or self.record.status.mode(now) is Mode.FINALIZED
+        return self.record.payout_begun or self.record.status.mode(now) is Mode.FINALIZED
 
     def without_conclusion_time(self) -> tuple[AcceptedAppointment, ...]:
         """The appointments of the finished channel of which it is not known when to conclude."""
@@ -73,12 +69,13 @@ class WatchedChannel:
         deadlines are judged, `latest`: the latest that any endpoint shows. `head_start`: seconds of a challenge that
         are left to others, at most half of its time; who lies about the time can only shorten it."""
         clocks = list(self.differences.clocks)
-        if not self.record.closed and self.record.status.mode(now) is Mode.CHALLENGE:
+        mode = Mode.FINALIZED if self.is_over(now) else self.record.status.mode(now)
+        if mode is Mode.CHALLENGE:
             clocks.insert(0, Clock(self.record.status, self.record.recorded))
         for clock in clocks:
             if latest >= self._answer_from(clock.status, head_start):
                 yield from self._answers(clock)
-        if not clocks and not self.record.closed and self.record.status.mode(now) is Mode.OPEN:
+        if not clocks and mode is Mode.OPEN:
             yield from self._conclusions(now)
 
     def _answer_from(self, status: Status, head_start: int) -> int:
