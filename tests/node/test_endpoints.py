@@ -196,7 +196,7 @@ def test_threat_46_an_endpoint_that_is_back_is_asked_soon(table: Table, monkeypa
         running.cancel()
 
     monkeypatch.setattr("forcemove.node.node.asyncio.sleep", sleeping)
-    monkeypatch.setattr("random.random", lambda: 0.0)
+    monkeypatch.setattr("random.uniform", lambda _, most: most)
     table.take_down(0)
     table.take_down(1)
     asyncio.run(asyncio.wait_for(run(), 30))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from forcemove.backoff import doubled
 from forcemove.sender.bids import Bids
 from forcemove.sender.endpoints import Endpoint
 from forcemove.sender.offers import Offers
@@ -102,4 +103,4 @@ class Resubmitter:
         since = max(each.versions[0].signed_at for each in copies)
         pause = bump_interval([pending], Urgency(pending.request.max_cost), self._bump_after)
         last = max(since, self._tried_at.get(pending.request.request_id, since))
-        return self._clock() - last >= pause * 2.0 ** (len(copies) - 1)
+        return self._clock() - last >= doubled(pause, len(copies) - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from forcemove.backoff import doubled
 from forcemove.sender.pricing import Urgency
 from forcemove.sender.transactions import PendingTx, RequestId
 
@@ -91,7 +92,7 @@ class Pace:
         past = self._of(pending)
         past.reverts += 1
         if past.reverts > 1:
-            pause = self._bump_after * 2.0 ** (past.reverts - 2)
+            pause = doubled(self._bump_after, past.reverts - 2)
             past.not_before = self._clock() + min(pause, _part(pending) or pause)
         return past.reverts
 
@@ -99,7 +100,7 @@ class Pace:
         """It has succeeded."""
         past = self._of(pending)
         past.reverts, past.confirmations = 0, past.confirmations + 1
-        past.not_alone_before = self._clock() + _part(pending) * 2.0 ** (past.confirmations - 1)
+        past.not_alone_before = self._clock() + doubled(_part(pending), past.confirmations - 1)
         if past.confirmations > 1:
             past.not_before = past.not_alone_before
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from nats.errors import NoRespondersError, NoServersError
 from nats.js.errors import NotFoundError, ServiceUnavailableError
 
+from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.protocol.signing import Key
 from forcemove.transport.errors import (
@@ -32,7 +33,7 @@ from forcemove.transport.jetstream.streams import STREAMS, subject_of
 from forcemove.transport.jetstream.transport import JetStreamTransport
 from forcemove.transport.limits import MAX_URL
 from forcemove.transport.links import public_url
-from forcemove.transport.reconnecting import SHORTEST, Pauses, Reconnecting
+from forcemove.transport.reconnecting import SHORTEST, Reconnecting, keep_trying
 from forcemove.transport.terms import TableKind, TableTerms
 
 __all__ = ["JetStreamConnection"]
@@ -119,7 +120,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
     async def ask(self, do: Callable[[NatsSession], Coroutine[Any, Any, ResultT]]) -> ResultT:
         """Do something on the connection, and again where it was lost meanwhile, or the server has said what nobody
         understands. Raises what has ended us, and what is said on purpose: `ForcemoveError`s."""
-        pauses = Pauses(SHORTEST, _LONGEST_PAUSE)
+        pauses = Backoff(SHORTEST, _LONGEST_PAUSE)
         while True:
             session = await self._next_session()
             try:
@@ -193,7 +194,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         """Until it is cancelled, or the server turns out to be unsuitable while the block is entered. However it ends,
         who waits is told."""
         try:
-            await self._pauses.between(self._talk_once)
+            await keep_trying(self._talk_once, self._pauses)
         except (StreamUnsuitable, RelayFaulty) as error:
             self._fail(error)
         finally:
@@ -252,13 +253,13 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def _bear(self, error: Exception, session: NatsSession, pauses: Pauses) -> None:
+    async def _bear(self, error: Exception, session: NatsSession, pauses: Backoff) -> None:
         """Wait for a better moment. Where a stream is gone, the next session makes it anew."""
         self._on_session_error(error)
         if isinstance(error, _GONE):
             self._is_prepared = False
             await self._close(session)
-        await pauses.wait()
+        await asyncio.sleep(pauses.next_pause())
 
     def _on_session_error(self, error: Exception) -> None:
         """What the server has said itself tells more than that a connection was lost. What it forbids may be about one
