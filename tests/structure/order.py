@@ -150,7 +150,15 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.transport.jetstream.lobby",),
     ("forcemove.transport.jetstream.connection",),
     ("forcemove.transport.connect",),
-    ("forcemove.serving", "forcemove.serving.addresses", "forcemove.serving.errors", "forcemove.serving.files"),
+    (
+        "forcemove.serving",
+        "forcemove.serving.addresses",
+        "forcemove.serving.errors",
+        "forcemove.serving.files",
+        "forcemove.serving.limits",
+        "forcemove.serving.metrics",
+        "forcemove.serving.process",
+    ),
     ("forcemove.serving.rate",),
     ("forcemove.relay", "forcemove.relay.errors", "forcemove.relay.fairness", "forcemove.relay.limits"),
     ("forcemove.relay.metrics", "forcemove.relay.clients", "forcemove.relay.clients.sending"),
@@ -210,7 +218,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
     (
         "forcemove.watchtower.client_errors",
         "forcemove.watchtower.service.limits",
-        "forcemove.watchtower.service.rate_limit",
     ),
     (
         "forcemove.watchtower.service.worker",
