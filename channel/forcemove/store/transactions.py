@@ -45,7 +45,7 @@ class Transactions:
         self._database, self._owner = database, owner
 
     def add_to_outbox(self, requests: Sequence[OutboxRequest]) -> None:
-        """Add wishes, in one commit. What follows from a channel's state belongs into its `Saving` instead."""
+        """Add requests, in one commit."""
         with self._database.writing() as connection:
             insert_outbox(connection, requests)
 
