@@ -9,12 +9,11 @@ from forcemove.errors import JournalUnavailable
 from forcemove.node.errors import ChannelInUse, LeaseLost
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.store.journal import Journal
+from forcemove.store.leases import RENEW_AFTER
 from forcemove.store.records import Account, Batch, ChannelLease, LeaseName, TakenLeases
 
 __all__ = ["HeldLease", "NodeLeases"]
 
-_RENEW_AFTER = 0.3
-"""The part of a lease after which it is renewed."""
 _NOTHING = TakenLeases(frozenset(), {})
 
 
@@ -25,7 +24,7 @@ class HeldLease:
     def __init__(self, journal: Journal, id_: bytes, seconds: float) -> None:
         """Takes it. Raises `ChannelInUse`."""
         self._leases, self._name, self._seconds = journal.leases, ChannelLease(id_), seconds
-        self.renew_every = seconds * _RENEW_AFTER
+        self.renew_every = seconds * RENEW_AFTER
         refused = self._leases.take([self._name], seconds).refused
         if refused:
             raise ChannelInUse(id_, refused[self._name].until)
@@ -93,7 +92,7 @@ class NodeLeases:
     def renew(self) -> frozenset[LeaseName] | None:
         """What is ours still, renewed; None where that is not due yet."""
         now = self._clock()
-        if now - self._renewed_at < self._lease * _RENEW_AFTER:
+        if now - self._renewed_at < self._lease * RENEW_AFTER:
             return None
         held = self._journal.leases.renew(self._lease)
         self._renewed_at = now

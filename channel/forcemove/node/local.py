@@ -27,13 +27,13 @@ from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.memory import MemoryStore
 from forcemove.node.polled import PolledClient
 from forcemove.node.virtual_time import VirtualTimeLoop
+from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
 __all__ = ["LocalTable", "local_table", "undecided"]
 
-_DEPOSIT_IN_STAKES = 5
 _CHALLENGE_DURATION = 3600
 _MINUTE = 60.0
 
@@ -115,7 +115,7 @@ def local_table(app: PlayableApp, *players: MoveChooser, stake: int, deposit: in
         app,
         [key.address for key in keys],
         stake=stake,
-        deposit=stake * _DEPOSIT_IN_STAKES if deposit is None else deposit,
+        deposit=stake * DEPOSIT_IN_STAKES if deposit is None else deposit,
         duration=_CHALLENGE_DURATION,
     )
     lines = tuple(Line() for _ in players)

@@ -21,6 +21,7 @@ from forcemove.node.polling import ParallelPolls
 from forcemove.protocol.signing import Key
 from forcemove.store.errors import LeaseNotHeld
 from forcemove.store.journal import Journal
+from forcemove.store.leases import RENEW_AFTER
 from forcemove.store.records import Account, AppointmentRecord
 from forcemove.watchtower.acceptance import (
     AcceptedAppointment,
@@ -39,8 +40,6 @@ from forcemove.watchtower.watched_channel import Due, WatchedChannel
 
 __all__ = ["Tower"]
 
-_RENEW_AFTER = 0.3
-"""The part of a lease after which it is renewed, or asked for again."""
 _NO_APPS: Apps = MappingProxyType({})
 
 
@@ -283,7 +282,7 @@ class Tower:
 
     def _take_lease(self) -> bool:
         """Whether we drive the tower. Who has lost the lease begins anew from the journal when it is ours again."""
-        now, again = self._clock(), self._settings.lease * _RENEW_AFTER
+        now, again = self._clock(), self._settings.lease * RENEW_AFTER
         if self._asked_at is not None and now - self._asked_at < again:
             return self._sender is not None
         if self._sender is not None and self._name not in self._journal.leases.renew(self._settings.lease):
