@@ -22,11 +22,10 @@ from forcemove.errors import ForcemoveError
 from forcemove.follower import contract_views
 from forcemove.follower.blocks import Block, Blocks
 from forcemove.follower.errors import HeadTooFar, LogsLeftOut
-from forcemove.follower.followed_channel import FollowedChannel, Origin
+from forcemove.follower.followed_channel import FollowedChannel, FollowRequest
 from forcemove.follower.head import Head, HeadReader
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.follower.origins import Origins
-from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.errors import ChannelIdUsed
 from forcemove.protocol.logs import channel_of
 
@@ -82,23 +81,9 @@ class Follower:
         """The time (seconds) that was read last, at no call; 0 where none was."""
         return self._reader.last_time
 
-    def follow(
-        self,
-        agreement: Agreement,
-        payee: bytes | None,
-        from_block: int,
-        *,
-        is_new: bool,
-        origin_hash: bytes = b"",
-        is_doubted: bool = False,
-        checkpoint: Checkpoint | None = None,
-    ) -> None:
-        """Show this channel from now on, with all that is logged. `payee`: the account that we are paid at, 20 bytes.
-        `from_block`: where its logs can begin; `origin_hash` and `is_doubted`: see `Origin`. `is_new`: whether we have
-        signed nothing in it yet, so that none of its id may have paid out. `checkpoint`: what is known from before, so
-        that only what comes after it is read. A channel that is followed already is read anew."""
-        origin = Origin(from_block, origin_hash, is_doubted)
-        followed = FollowedChannel(agreement, payee, origin, is_new=is_new, checkpoint=checkpoint)
+    def follow(self, request: FollowRequest) -> None:
+        """Show this channel from now on, with all that is logged. A channel that is followed already is read anew."""
+        followed = FollowedChannel(request)
         self._followed.pop(followed.id, None)
         self._new[followed.id] = followed
         self._gathered = {}

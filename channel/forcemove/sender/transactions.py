@@ -269,16 +269,9 @@ def _sound(what: str, make: Callable[[], ValueT]) -> ValueT:
 
 
 def _stored(request: TxRequest) -> _StoredRequest:
-    return _StoredRequest(
-        _encode_id(request.request_id),
-        request.to,
-        request.data,
-        request.value,
-        request.max_cost,
-        request.deadline,
-        request.allowance,
-        UNSET if request.gas is None else request.gas,
-    )
+    id_, call = _encode_id(request.request_id), (request.to, request.data, request.value)
+    gas = UNSET if request.gas is None else request.gas
+    return _StoredRequest(id_, *call, request.max_cost, request.deadline, request.allowance, gas)
 
 
 def _request_of(stored: _StoredRequest) -> TxRequest:
