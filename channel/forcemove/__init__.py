@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from forcemove.game import seat_names as seat_names
     from forcemove.node.assemble import Assembly as Assembly
     from forcemove.node.assemble import assemble as assemble
+    from forcemove.node.friendly import FriendlyAssembly as FriendlyAssembly
     from forcemove.node.keys import new_key as new_key
     from forcemove.node.keys import read_key_file as read_key_file
     from forcemove.node.keys import write_key_file as write_key_file
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from forcemove.node.memory import MemoryStore as MemoryStore
     from forcemove.node.node import Node as Node
     from forcemove.node.polled import PolledClient as PolledClient
+    from forcemove.node.setup import ChannelSetup as ChannelSetup
     from forcemove.protocol.agreement import Agreement as Agreement
     from forcemove.protocol.agreement import agree as agree
     from forcemove.protocol.app import App as App
@@ -175,7 +177,9 @@ _MODULES = {
         "Assembly",
         "assemble",
     ),
+    "forcemove.node.friendly": ("FriendlyAssembly",),
     "forcemove.node.node": ("Node",),
+    "forcemove.node.setup": ("ChannelSetup",),
     "forcemove.node.polled": ("PolledClient",),
     "forcemove.registry": (
         "find_game",

@@ -18,8 +18,9 @@ from forcemove.game import PlayableApp
 from forcemove.node.client import Client, begin_or_resume
 from forcemove.node.clock import seconds
 from forcemove.node.effect_executor import EffectExecutor, MoveChooser
-from forcemove.node.events import Event
+from forcemove.node.events import CounterpartyFault, Event
 from forcemove.node.ports import Messenger, Store
+from forcemove.node.tx_submitter import TxSubmitter
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import Input, Tick
@@ -77,9 +78,14 @@ class PolledClient:
             bump_after=bump_after,
             error_table=adjudicator.errors,
         )
-        self._executor = EffectExecutor(
-            self._client, adjudicator, self._sender.submit, messenger, store, choose, on_event, max_cost
-        )
+
+        def notify(event: Event) -> None:
+            if isinstance(event, CounterpartyFault):
+                store.keep_evidence(agreement.channel_id, event.error)
+            on_event(event)
+
+        submitter = TxSubmitter(adjudicator, self._sender.submit, clock, max_cost=max_cost, block_time=0)
+        self._executor = EffectExecutor(self._client, submitter, messenger, choose, notify)
         self._follow()
 
     @property
@@ -100,7 +106,8 @@ class PolledClient:
         before anything is signed, `ChainError` when the chain is out of reach, and whatever line, store and the owner's
         functions raise. Polling again goes on where it stopped.
         """
-        before, self._executor.is_busy = self.channel, False
+        before = self.channel
+        self._executor.begin()
         self._viewer.expire()
         self._client.wake(self._clock())
         self._attempt(self._finish)
@@ -109,7 +116,7 @@ class PolledClient:
         if self.channel == before and not self._executor.errors:
             self._attempt(lambda: self._client.apply(Tick(), self._viewer.now()))
             self._attempt(self._finish)
-        self._executor.raise_errors()
+        self._raise_errors()
         return self._executor.is_busy or self.channel != before
 
     def feed(self, input_: Input) -> None:
@@ -121,7 +128,11 @@ class PolledClient:
         self._viewer.expire()
         self._client.apply(input_, self._viewer.now())
         self._attempt(self._finish)
-        self._executor.raise_errors()
+        self._raise_errors()
+
+    def _raise_errors(self) -> None:
+        if errors := self._executor.take_errors():
+            raise errors[0]
 
     async def catch_up(self) -> bool:
         """`poll`, for a flow."""
@@ -188,7 +199,7 @@ class PolledClient:
         while self._client.is_unsaved or self._client.has_due:
             if self._client.is_unsaved:
                 self._store.save(self.channel)
-                self._client.is_unsaved = False
+                self._executor.on_saved()
             self._executor.carry_out(self._viewer.now)
             for _ in range(2):  # on a chain that mines at once it is sent and mined then
                 self._look_at_transactions(is_new_block=False)
