@@ -73,9 +73,9 @@ if TYPE_CHECKING:
     from forcemove.node.local import LocalTable as LocalTable
     from forcemove.node.local import local_table as local_table
     from forcemove.node.local import undecided as undecided
-    from forcemove.node.memory import MemoryStore as MemoryStore
+    from forcemove.node.managed_channel import ManagedChannel as ManagedChannel
+    from forcemove.node.memory import MemoryMessenger as MemoryMessenger
     from forcemove.node.node import Node as Node
-    from forcemove.node.polled import PolledClient as PolledClient
     from forcemove.node.setup import ChannelSetup as ChannelSetup
     from forcemove.protocol.agreement import Agreement as Agreement
     from forcemove.protocol.agreement import agree as agree
@@ -178,9 +178,10 @@ _MODULES = {
         "assemble",
     ),
     "forcemove.node.friendly": ("FriendlyAssembly",),
+    "forcemove.node.managed_channel": ("ManagedChannel",),
+    "forcemove.node.memory": ("MemoryMessenger",),
     "forcemove.node.node": ("Node",),
     "forcemove.node.setup": ("ChannelSetup",),
-    "forcemove.node.polled": ("PolledClient",),
     "forcemove.registry": (
         "find_game",
         "installed_games",
@@ -195,7 +196,6 @@ _MODULES = {
         "local_table",
         "undecided",
     ),
-    "forcemove.node.memory": ("MemoryStore",),
     "forcemove.protocol.agreement": (
         "Agreement",
         "agree",

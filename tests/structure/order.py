@@ -201,7 +201,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.node.client", "forcemove.node.virtual_time"),
     ("forcemove.node.tx_submitter", "forcemove.node.friendly"),
     ("forcemove.node.effect_executor",),
-    ("forcemove.node.polled",),
     ("forcemove.node.assemble",),
     ("forcemove.node.managed_channel", "forcemove.node.setup"),
     ("forcemove.node.leases", "forcemove.node.ready_set", "forcemove.node.account_worker"),

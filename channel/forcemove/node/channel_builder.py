@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.genuine import are_genuine
+from forcemove.errors import InvalidValue
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.node.client import Client, begin_or_resume
 from forcemove.node.effect_executor import EffectExecutor
@@ -79,13 +80,17 @@ class ChannelBuilder:
 
 
 def _begin_or_resume(setup: ChannelSetup, stored: StoredChannel | None) -> Channel:
-    """Raises `NotOursToDrive` of one that was moved, and of a copy of a friendly one, which nothing defends."""
+    """Raises `NotOursToDrive` of one that was moved, and of a copy of a friendly one, which nothing defends;
+    `InvalidValue` where adjudicator, key, or what is stored, do not fit the agreement."""
+    assembly = setup.assembly
+    if not isinstance(assembly, FriendlyAssembly) and assembly.adjudicator.domain != assembly.agreement.domain:
+        raise InvalidValue("adjudicator", assembly.adjudicator.address, "the one of the agreement")
     if stored is not None:
         is_copy = stored.ownership is Ownership.BACKUP
-        if stored.ownership is Ownership.MOVED or (is_copy and isinstance(setup.assembly, FriendlyAssembly)):
+        if stored.ownership is Ownership.MOVED or (is_copy and isinstance(assembly, FriendlyAssembly)):
             raise NotOursToDrive(setup.id)
     remembered = CHANNELS.decode(stored.snapshot) if stored else None
-    return begin_or_resume(remembered, setup.assembly.agreement, setup.key)
+    return begin_or_resume(remembered, assembly.agreement, setup.key)
 
 
 def _metadata_of(setup: ChannelSetup) -> ChannelMetadata:

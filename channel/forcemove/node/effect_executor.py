@@ -27,13 +27,15 @@ _AT_ONCE = 64
 """Messages of a channel that are taken in before others have their turn."""
 _MAX_BYTES = 8 * 2**20
 """That wait; what a line gives beyond it is forgotten, the newest first: it may lose messages, too."""
+_MAX_OF_A_KIND = 10
+"""Pieces of evidence that wait for a commit, as many as a journal keeps: a flood of one kind drowns no other."""
 MoveChooser = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
 """A player: the move after a state, the wish to conclude, or None to say it later."""
 
 
 class EffectExecutor:
-    """`errors`: what has failed since they were last taken; `evidence`: what counterparties have done wrong, until it
-    is saved; `is_busy`: whether anything was taken in or done since `begin`."""
+    """`errors`: what has failed since they were last taken; `is_busy`: whether anything was taken in or done since
+    `begin`."""
 
     def __init__(
         self,
@@ -53,7 +55,7 @@ class EffectExecutor:
         """
         self.client, self.on_event = client, on_event
         self.errors: list[Exception] = []
-        self.evidence: list[Evidence] = []
+        self._evidence: dict[str, deque[Evidence]] = {}
         self.is_busy = False
         self._submitter, self._messenger, self._choose = submitter, messenger, choose
         self._messages: deque[bytes] = deque()
@@ -95,8 +97,14 @@ class EffectExecutor:
         except Exception as error:
             self.keep_error(error)
         for fault in self.client.take_faults():
-            self.evidence.append(evidence_of(fault))
+            evidence = evidence_of(fault)
+            self._evidence.setdefault(evidence.kind, deque(maxlen=_MAX_OF_A_KIND)).append(evidence)
             self._notify(CounterpartyFault(fault))
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What counterparties have done wrong since the channel was saved, or the newest of each kind."""
+        return tuple(each for kind in self._evidence.values() for each in kind)
 
     def on_tx_outcome(self, outcome: TxOutcome) -> None:
         """What became of a transaction of this channel. One whose nonce was used elsewhere is sent again."""
@@ -157,7 +165,7 @@ class EffectExecutor:
 
     def on_saved(self) -> None:
         """The channel is on disk, and the evidence with it."""
-        self.evidence.clear()
+        self._evidence.clear()
         self.client.on_saved()
 
     def keep_error(self, error: Exception) -> None:

@@ -141,7 +141,11 @@ class ManagedChannel:
 
     def is_due(self, now: float) -> bool:
         """Whether time brings something: the chain's, or our own clock's, seconds, after a long silence."""
-        return now >= self._silence_at or self._is_due_on_chain
+        return self._is_silence_due(now) or self._is_due_on_chain
+
+    def _is_silence_due(self, now: float) -> bool:
+        """Whether a second has passed since that was looked at, or the clock has jumped back."""
+        return not 0 <= self._silence_at - now <= _SILENCE_EVERY
 
     @property
     def _is_due_on_chain(self) -> bool:
@@ -160,7 +164,7 @@ class ManagedChannel:
 
     def break_silence(self, now: float) -> None:
         """Greet where it was silent for long; looked at once a second of our own clock."""
-        if now >= self._silence_at:
+        if self._is_silence_due(now):
             self._silence_at = now + _SILENCE_EVERY
             self.attempt(self.client.resync_after_silence, now, self.chain.time)
 
@@ -215,7 +219,7 @@ class ManagedChannel:
             CHANNELS.encode(self.channel),
             None if self._metadata is None else METADATA.encode(self._metadata),
             finished=self.channel.is_over_and_paid,
-            evidence=tuple(self.executor.evidence),
+            evidence=self.executor.evidence,
             cursor=self._cursor,
         )
 
