@@ -28,6 +28,7 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.metadata import CURSORS
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
@@ -79,7 +80,9 @@ class Process:
 
         line = self.house.lines[number][self.seat]
         assembly, key = self.house.assemblies[number], KEYS[self.seat]
-        return self.node.add(assembly, key, line, choose, on_event=lambda event: self.told.append((number, event)))
+        return self.node.add(
+            ChannelSetup(assembly, key, line, choose, on_event=lambda event: self.told.append((number, event)))
+        )
 
     @property
     def events(self) -> list[Event]:

@@ -117,6 +117,16 @@ class AccountWorker:
         self.outcomes += self._new_outcomes
         self._new_outcomes = []
 
+    def take_outcomes(self) -> list[TxOutcome]:
+        """What became of what was wanted, since the last call."""
+        outcomes, self.outcomes = self.outcomes, []
+        return outcomes
+
+    def take_errors(self) -> list[PassingError]:
+        """How endpoints have failed since the last call."""
+        errors, self.errors = self.errors, []
+        return errors
+
     def _send(self, sender: Sender, transactions: JournalledTxStore, *, is_due: bool) -> None:
         if self._error_table is not None:
             sender.error_table |= self._error_table

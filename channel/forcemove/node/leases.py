@@ -56,19 +56,19 @@ class NodeLeases:
         """Take these in one commit, to be used soon. What is refused is asked for again then."""
         self._reserved |= self._journal.leases.take(names, self._lease).granted
 
-    def take(self, channel_id: bytes, account: Account) -> list[LeaseName]:
-        """The lease of a channel, and that of the account that sends for it, if it is free. Returns what was taken.
-        Raises `ChannelInUse`: then nothing was."""
-        channel = ChannelLease(channel_id)
-        asked = [each for each in (channel, account) if each not in self._reserved and each not in self._accounts]
+    def take(self, channel_id: bytes, account: Account | None) -> list[LeaseName]:
+        """The lease of a channel, and that of the account that sends for it, if it is free and there is one. Returns
+        what was taken. Raises `ChannelInUse`: then nothing was."""
+        channel, accounts = ChannelLease(channel_id), () if account is None else (account,)
+        asked = [each for each in (channel, *accounts) if each not in self._reserved and each not in self._accounts]
         taking = self._journal.leases.take(asked, self._lease) if asked else _NOTHING
         granted = taking.granted | ({channel} & self._reserved)
         self._reserved.discard(channel)
         if channel in taking.refused:
             self._journal.leases.release(granted)
             raise ChannelInUse(channel_id, taking.refused[channel].until)
-        self._accounts |= {account} & (granted | self._reserved)
-        self._reserved.discard(account)
+        self._accounts |= {each for each in accounts if each in granted or each in self._reserved}
+        self._reserved.difference_update(accounts)
         return list(granted)
 
     def has(self, account: Account) -> bool:
@@ -123,5 +123,5 @@ class NodeLeases:
         versions = self._journal.versions([each.id for each in unsaved])
         for each in unsaved:
             if versions.get(each.id) == each.version + 1:
-                each.version, each.metadata = each.version + 1, None
+                each.on_version_written()
         self._is_doubtful = False

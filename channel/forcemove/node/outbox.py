@@ -31,7 +31,7 @@ from forcemove.store.records import (
     Replace,
 )
 
-__all__ = ["JournalledTxStore", "PendingEvidence", "Outbox"]
+__all__ = ["JournalledTxStore", "Outbox", "evidence_of"]
 
 _LONGEST = 4_096
 
@@ -102,14 +102,8 @@ class Outbox:
         self._journal.transactions.commit(self._account, [Dismiss(number)])
 
 
-class PendingEvidence:
-    """A channel's evidence until it is committed."""
-
-    def __init__(self) -> None:
-        self.pending: list[Evidence] = []
-
-    def keep_evidence(self, channel_id: bytes, error: ForcemoveError) -> None:  # noqa: ARG002  # it is of one channel
-        """Keep a fault for the next commit: its kind, and its facts as text."""
-        reason = getattr(error, "reason", None)
-        kind = type(error).__name__ + (f" {type(reason).__name__}" if isinstance(reason, ForcemoveError) else "")
-        self.pending.append(Evidence(kind, str(error).encode()[:_LONGEST]))
+def evidence_of(error: ForcemoveError) -> Evidence:
+    """A counterparty's fault for a journal: its kind, and its facts as text."""
+    reason = getattr(error, "reason", None)
+    kind = type(error).__name__ + (f" {type(reason).__name__}" if isinstance(reason, ForcemoveError) else "")
+    return Evidence(kind, str(error).encode()[:_LONGEST])

@@ -18,6 +18,7 @@ from forcemove.flow.channel import moves_of
 from forcemove.node.assemble import assemble
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
@@ -62,7 +63,7 @@ class Table:
         self.nodes = [Node(journal) for journal in self.journals]
         self.told: list[TowerNotification] = []
         self.alice, self.bob = (
-            node.add(self.assembly, key, line, choose(seat))
+            node.add(ChannelSetup(self.assembly, key, line, choose(seat)))
             for seat, (node, key, line) in enumerate(zip(self.nodes, KEYS, MemoryMessenger.table(2), strict=True))
         )
 

@@ -28,6 +28,7 @@ from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.opening import MEMORY, open_journal
@@ -107,10 +108,12 @@ async def _play(game: Game, venue: _LocalVenue, terminal: Terminal) -> None:
     match = Match(game, seat.choose, math.inf, seat.output, NAMES[:seats])
     person, *bots = venue.nodes
     driven = person.add(
-        venue.assembly, keys[_PERSON], lines[_PERSON], match.answer, on_event=match.report, max_cost=_MOST
+        ChannelSetup(venue.assembly, keys[_PERSON], lines[_PERSON], match.answer, on_event=match.report, max_cost=_MOST)
     )
     others = [
-        node.add(venue.assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), max_cost=_MOST)
+        node.add(
+            ChannelSetup(venue.assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), max_cost=_MOST)
+        )
         for at, node in enumerate(bots, 1)
     ]
     seat.attach(driven)
