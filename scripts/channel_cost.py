@@ -32,11 +32,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # as the command line sets it
 
+from forcemove.chain.chain import Chain  # noqa: E402
 from forcemove.chain.local import AnvilChain, connect  # noqa: E402
 from forcemove.node.assemble import reassemble  # noqa: E402
 from forcemove.node.memory import MemoryMessenger  # noqa: E402
 from forcemove.node.metadata import METADATA  # noqa: E402
 from forcemove.node.node import Node  # noqa: E402
+from forcemove.node.setup import ChannelSetup  # noqa: E402
 from forcemove.protocol.codec.msgpack_codec import CHANNELS  # noqa: E402
 from forcemove.store.journal import Journal  # noqa: E402
 from forcemove.store.opening import open_journal  # noqa: E402
@@ -93,25 +95,24 @@ def measure(count: int) -> Cost:
 def _measure(count: int, path: str, url: str, say: Callable[[Cost], None]) -> None:
     chain, journal = connect(url), open_journal(path, owner=secrets.token_bytes(16))
     before, begun = _memory(), time.perf_counter()
-    node = _resumed(journal, url)
+    node = _resumed(journal, chain)
     while node.poll():
         pass
     starting = time.perf_counter() - begun
     blocks = [_block(chain.rpc.ask, node) for _ in range(BLOCKS)]
-    requests = _requests_of_a_block(chain.rpc.ask, node)
+    requests = _requests_of_a_block(chain, node)
     say(Cost(count, statistics.median(blocks), _listening(node), _memory() - before, starting, requests))
 
 
-def _resumed(journal: Journal, url: str) -> Node:
+def _resumed(journal: Journal, chain: Chain) -> Node:
     """All channels of a journal on a node."""
-    chain = connect(url)
     node, assemblies = Node(journal, lease=DURATION), []
     for kept in journal.channels():
         agreement, about = CHANNELS.decode(kept.snapshot).agreement, METADATA.decode(kept.metadata)
         assemblies.append(reassemble(chain, agreement, GAME, from_block=about.from_block))
     node.reserve(assemblies, ALICE)
     for each in assemblies:
-        node.add(each, ALICE, MemoryMessenger(), lambda _: None)
+        node.add(ChannelSetup(each, ALICE, MemoryMessenger(), lambda _: None))
     return node
 
 
@@ -122,17 +123,15 @@ def _block(ask: Callable[[str], object], node: Node) -> float:
     return time.process_time() - begun
 
 
-def _requests_of_a_block(ask: Callable[[str], object], node: Node) -> int:
-    (driven, *_) = node.channels.values()
-    rpc, asked = driven.executor._adjudicator.chain.rpc, list[str]()
-    answers = rpc.ask
+def _requests_of_a_block(chain: Chain, node: Node) -> int:
+    asked, answers = list[str](), chain.rpc.ask
 
     def counting(method: str, *params: object) -> object:
         asked.append(method)
         return answers(method, *params)
 
-    rpc.ask = counting  # type: ignore[method-assign]  # what is asked is counted, and answered
-    _block(ask, node)
+    chain.rpc.ask = counting  # type: ignore[method-assign]  # what is asked is counted, and answered
+    _block(answers, node)
     return len(asked)
 
 
@@ -176,7 +175,7 @@ def adding(count: int) -> str:
             begun = time.perf_counter()
             node.reserve(assemblies, key)
             for each in assemblies:
-                node.add(each, key, MemoryMessenger(), lambda _: None)
+                node.add(ChannelSetup(each, key, MemoryMessenger(), lambda _: None))
             seconds = time.perf_counter() - begun
             node.release()
     return f"{count:,} new channels: {seconds:.2f} s, {seconds / count * 1e3:.2f} ms each; {len(asked):,} requests"

@@ -23,8 +23,10 @@ import aiohttp
 
 from forcemove.flow.channel import moves_of_new
 from forcemove.node.events import Event, Sent
-from forcemove.node.friendly import FriendlyChannel
+from forcemove.node.friendly import FriendlyAssembly
 from forcemove.node.metadata import METADATA, ChannelMetadata
+from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import encode_message
@@ -110,8 +112,9 @@ async def _play(url: str, folder: Path, number: int, seat: int, writing: Connect
         choose = moves_of_new(lambda secrets: game.bot(seat, secrets=secrets))
         with open_journal(str(folder / f"{seat}.journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
             timer = _Timer()
-            channel = FriendlyChannel(journal, agreement, _KEYS[seat], game, line, choose, on_event=timer.on_event)
-            running = [asyncio.create_task(channel.run()), asyncio.create_task(line.run())]
+            node, assembly = Node(journal), FriendlyAssembly(game, agreement)
+            channel = node.add(ChannelSetup(assembly, _KEYS[seat], line, choose, on_event=timer.on_event))
+            running = [asyncio.create_task(node.run()), asyncio.create_task(line.run())]
             await timer.is_over.wait()
             if seat == 0:
                 writing.send((CHANNELS.encode(channel.channel), timer.seconds))

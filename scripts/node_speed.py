@@ -22,6 +22,7 @@ from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.policy import Policy
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.wire import decode_message, encode_message
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import ChooseMove, Effect, SendState
@@ -74,7 +75,7 @@ class Nodes:
         """Open all channels, until every one is funded."""
         for seat, node in enumerate(self.nodes):
             for assembly, table in zip(self.assemblies, lines, strict=True):
-                node.add(assembly, KEYS[seat], table[seat], self.choose(seat), max_cost=10**18)
+                node.add(ChannelSetup(assembly, KEYS[seat], table[seat], self.choose(seat), max_cost=10**18))
         while sum(node.poll() for node in self.nodes):
             pass
 

@@ -66,15 +66,17 @@ if TYPE_CHECKING:
     from forcemove.game import seat_names as seat_names
     from forcemove.node.assemble import Assembly as Assembly
     from forcemove.node.assemble import assemble as assemble
+    from forcemove.node.friendly import FriendlyAssembly as FriendlyAssembly
     from forcemove.node.keys import new_key as new_key
     from forcemove.node.keys import read_key_file as read_key_file
     from forcemove.node.keys import write_key_file as write_key_file
     from forcemove.node.local import LocalTable as LocalTable
     from forcemove.node.local import local_table as local_table
     from forcemove.node.local import undecided as undecided
-    from forcemove.node.memory import MemoryStore as MemoryStore
+    from forcemove.node.managed_channel import ManagedChannel as ManagedChannel
+    from forcemove.node.memory import MemoryMessenger as MemoryMessenger
     from forcemove.node.node import Node as Node
-    from forcemove.node.polled import PolledClient as PolledClient
+    from forcemove.node.setup import ChannelSetup as ChannelSetup
     from forcemove.protocol.agreement import Agreement as Agreement
     from forcemove.protocol.agreement import agree as agree
     from forcemove.protocol.app import App as App
@@ -175,8 +177,11 @@ _MODULES = {
         "Assembly",
         "assemble",
     ),
+    "forcemove.node.friendly": ("FriendlyAssembly",),
+    "forcemove.node.managed_channel": ("ManagedChannel",),
+    "forcemove.node.memory": ("MemoryMessenger",),
     "forcemove.node.node": ("Node",),
-    "forcemove.node.polled": ("PolledClient",),
+    "forcemove.node.setup": ("ChannelSetup",),
     "forcemove.registry": (
         "find_game",
         "installed_games",
@@ -191,7 +196,6 @@ _MODULES = {
         "local_table",
         "undecided",
     ),
-    "forcemove.node.memory": ("MemoryStore",),
     "forcemove.protocol.agreement": (
         "Agreement",
         "agree",

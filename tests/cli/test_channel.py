@@ -269,7 +269,7 @@ def test_collect_answers_an_old_state_and_signs_nothing(home: Callable[..., Home
 def test_threat_57_what_else_the_journal_has_is_defended_though_a_node_is_away(
     home: Callable[..., Home], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("forcemove.follower.endpoint_quorum._SILENT", 3.0)
+    monkeypatch.setattr("forcemove.follower.cross_check._SILENT", 3.0)
     alice = home(until=6, count=2)
     alice.challenge_with_an_old_state()
     said = alice.act("challenge", alice.ids[1].hex(), "--chain", "http://127.0.0.1:9")

@@ -32,9 +32,9 @@ AccountWorker.submit = lambda self, request: None
 """
 """A player that signs, and sends no transaction."""
 _LEAVES_OUT_SOON = """
-from forcemove.follower import endpoint_quorum
-assert endpoint_quorum._SILENT
-endpoint_quorum._SILENT = 3.0
+from forcemove.follower import cross_check
+assert cross_check._SILENT
+cross_check._SILENT = 3.0
 """
 """A player who takes an endpoint for away after three seconds of silence, not thirty."""
 

@@ -19,6 +19,7 @@ from forcemove.node.assemble import reassemble
 from forcemove.node.errors import ChannelInUse
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
@@ -69,7 +70,11 @@ def play(job: Job, said: Connection) -> None:
     managed: ManagedChannel | None = None
     while managed is None or managed.phase is not Phase.CLOSED:
         if managed is None or managed.id not in node.channels:
-            managed = add(lambda: node.add(assembly, local_keys()[job.seat], line, choose(job.seat), silence=SILENCE))
+            managed = add(
+                lambda: node.add(
+                    ChannelSetup(assembly, local_keys()[job.seat], line, choose(job.seat), silence=SILENCE)
+                )
+            )
         node.poll()
         time.sleep(0.02)
     said.send(points.passed)

@@ -25,6 +25,7 @@ from forcemove.node.assemble import reassemble
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.metadata import METADATA
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
@@ -103,7 +104,7 @@ def _drive(
         assert kept is not None
         agreement, about = CHANNELS.decode(kept.snapshot).agreement, METADATA.decode(kept.metadata)
         assembly = reassemble(first, agreement, GAME, from_block=about.from_block, others=others)
-        node.add(assembly, ALICE, MemoryMessenger(), _choose)
+        node.add(ChannelSetup(assembly, ALICE, MemoryMessenger(), _choose))
     asyncio.run(_run(node, look_every, said, idle, troubles))
 
 

@@ -7,8 +7,8 @@ import pytest
 from forcemove.errors import InvalidValue, LocalError, MalformedBytes
 from forcemove.node.client import Client
 from forcemove.node.events import CounterpartyFault, Mined, Sent
-from forcemove.node.memory import MemoryMessenger, MemoryStore
-from forcemove.node.polled import PolledClient
+from forcemove.node.memory import MemoryMessenger
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import agree
 from forcemove.protocol.codec.limits import MAX_MESSAGE
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
@@ -18,8 +18,10 @@ from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChainUpdate, ConcludeWanted, MoveChosen, Reconnected
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import UINT48_MAX
+from forcemove.store.journal import Journal
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove_games.two_player import WrongPositionLength
+from tests.process import Process, remembering
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
 from tests.simulation.chain import MemoryChain
 
@@ -34,10 +36,8 @@ def story(playground: Playground) -> Story:
     return playground.story(TIC_TAC_TOE)
 
 
-def client(story: Story, key: Key = ALICE, store: MemoryStore | None = None) -> PolledClient:
-    return PolledClient(
-        story.agreement, key, story.game, story.adjudicator, story.lines[0], store or MemoryStore(), lambda _: None
-    )
+def client(story: Story, key: Key = ALICE, journal: Journal | None = None) -> Process:
+    return Process(ChannelSetup(story.assembly, key, story.lines[0], lambda _: None), journal)
 
 
 # --------------------------------------------------------------------------------------------------------- beginning
@@ -58,18 +58,15 @@ def test_a_channel_that_is_remembered_otherwise_is_not_played(story: Story) -> N
         ((story.asset, (DEPOSIT, 2 * DEPOSIT)),),
         story.agreement.destinations,
     )
-    store = MemoryStore()
-    store.save(Channel(old, 0))
     with pytest.raises(InvalidValue):
-        client(story, ALICE, store)
+        client(story, ALICE, remembering(Channel(old, 0)))
 
 
 def test_nobody_goes_on_in_anothers_place(story: Story) -> None:
-    store = MemoryStore()
-    store.save(Channel(story.agreement, 1))
+    journal = remembering(Channel(story.agreement, 1))
     with pytest.raises(InvalidValue):
-        client(story, ALICE, store)
-    assert client(story, BOB, store).channel.index == 1
+        client(story, ALICE, journal)
+    assert client(story, BOB, journal).channel.index == 1
 
 
 def test_nothing_is_signed_before_the_chain_was_looked_at(playground: Playground) -> None:
@@ -90,13 +87,12 @@ def test_polling_tells_whether_there_was_anything_to_do(story: Story) -> None:
 
 
 def test_threat_21_what_is_signed_is_saved_before_it_is_sent(story: Story) -> None:
-    """At each message of Alice's, her store has the signature that is in it."""
-    store = story.alice.store
+    """At each message of Alice's, her journal has the signature that is in it."""
     saved: list[int] = []
 
     class Faulty(MemoryMessenger):
         def send(self, message: bytes) -> None:
-            channel = store.load(story.agreement.channel_id)
+            channel = story.alice.stored
             if self is story.lines[0] and channel and channel.last_signed:
                 saved.append(channel.last_signed[0])
             super().send(message)
@@ -129,7 +125,7 @@ def test_threat_25_rubbish_is_kept_and_changes_nothing(story: Story, kind: str) 
     story.alice.client.poll()
     (fault,) = story.alice.faults
     assert isinstance(fault, MalformedBytes)
-    assert story.alice.store.evidence == [(story.agreement.channel_id, fault)]
+    assert story.alice.evidence == ["MalformedBytes"]
     assert story.alice.client.channel == before
     story.go_on()
     story.ends_with(story.alice.newest.state.outcome)

@@ -11,6 +11,7 @@ import pytest
 from forcemove.node.events import Event, Mined, Sent
 from forcemove.node.node import Node
 from forcemove.node.polling import poll_once
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.errors import SignsNothing
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
@@ -41,7 +42,9 @@ class Copied:
         self.journal.import_(data)
         self.events: list[Event] = []
         self.node = Node(self.journal, on_error=self.alice.troubles.append)
-        self.managed = self.node.add(home.assemblies[0], KEYS[0], home.lines[0][0], _never, on_event=self.events.append)
+        self.managed = self.node.add(
+            ChannelSetup(home.assemblies[0], KEYS[0], home.lines[0][0], _never, on_event=self.events.append)
+        )
         self.node.poll()
 
     def play(self) -> None:

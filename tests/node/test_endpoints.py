@@ -20,6 +20,7 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.policy import ConditionsCache
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted
@@ -56,7 +57,7 @@ class Table:
             first, *others = self.chains
             alices = reassemble(first, bobs.agreement, GAME, factory=self.book.factory, others=others)
             for node, each, key, line in zip(self.nodes, (alices, bobs), KEYS, lines, strict=True):
-                self.managed.append(node.add(each, key, line, leave))
+                self.managed.append(node.add(ChannelSetup(each, key, line, leave)))
 
     def assemble(self, playground: Playground) -> Assembly:
         terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
@@ -171,13 +172,15 @@ def test_threat_46_many_new_channels_wait_for_an_endpoint_that_is_down_as_long_a
 def test_threat_43_a_channel_is_not_begun_on_what_makes_no_sense(tmp_path: Path, fields: dict[str, str]) -> None:
     table = Table(tmp_path)
     new = table.assemble(Playground(table.chains[0], table.book))
-    table.nodes[0]._market = ConditionsCache(lambda: table.time)  # what was read for the first channel has grown old
+    table.nodes[0]._builder._market = ConditionsCache(
+        lambda: table.time
+    )  # what was read for the first channel has grown old
     table.endpoints[0].replace("eth_getBlockByNumber", lambda _: fields)
     with pytest.raises(PassingError):
-        table.nodes[0].add(new, KEYS[0], MemoryMessenger(), leave)
+        table.nodes[0].add(ChannelSetup(new, KEYS[0], MemoryMessenger(), leave))
     table.endpoints[0].be_honest()
     table.time += 11
-    assert table.nodes[0].add(new, KEYS[0], MemoryMessenger(), leave).channel.last_signed is None
+    assert table.nodes[0].add(ChannelSetup(new, KEYS[0], MemoryMessenger(), leave)).channel.last_signed is None
     table.close()
 
 
@@ -196,7 +199,7 @@ def test_threat_46_an_endpoint_that_is_back_is_asked_soon(table: Table, monkeypa
         running.cancel()
 
     monkeypatch.setattr("forcemove.node.node.asyncio.sleep", sleeping)
-    monkeypatch.setattr("random.random", lambda: 0.0)
+    monkeypatch.setattr("random.uniform", lambda _, most: most)
     table.take_down(0)
     table.take_down(1)
     asyncio.run(asyncio.wait_for(run(), 30))

@@ -13,8 +13,12 @@ from forcemove.flow.channel import moves_of_new
 from forcemove.game import Game
 from forcemove.node.errors import ChannelInUse, LeaseLost
 from forcemove.node.events import CounterpartyFault, Event, Sent
-from forcemove.node.friendly import FriendlyChannel
+from forcemove.node.friendly import FriendlyAssembly
+from forcemove.node.leases import HeldLease
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.memory import MemoryMessenger
+from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import decode_message
@@ -50,7 +54,7 @@ def agreement_of(game: Game, chain_id: int = NO_CHAIN) -> Agreement:
 
 
 class Table:
-    """Both players, each with a journal in a file."""
+    """Both players, each with a node and a journal in a file. `troubles`: what the nodes have told."""
 
     def __init__(self, folder: Path, game: Game) -> None:
         self.folder, self.game, self.agreement, self.now = folder, game, agreement_of(game), 1_000.0
@@ -58,15 +62,21 @@ class Table:
         self.signed: list[list[Sent]] = [[], []]
         self.faults: list[CounterpartyFault] = []
         self.journals: list[Journal] = []
-        self.players: list[FriendlyChannel] = []
+        self.troubles: list[Exception] = []
+        self.nodes: list[Node] = []
+        self.players: list[ManagedChannel] = []
         for seat in range(2):
             self.journals.append(self.journal(seat))
-            self.players.append(self.player(seat, self.journals[seat]))
+            self.nodes.append(self.node(self.journals[seat]))
+            self.players.append(self.player(seat, self.nodes[seat]))
 
     def journal(self, seat: int) -> Journal:
         return open_journal(str(self.folder / f"{seat}.journal"), owner=os.urandom(16), clock=lambda: self.now)
 
-    def player(self, seat: int, journal: Journal) -> FriendlyChannel:
+    def node(self, journal: Journal) -> Node:
+        return Node(journal, lease=30, on_error=self.troubles.append, clock=lambda: self.now)
+
+    def player(self, seat: int, node: Node) -> ManagedChannel:
         choose = moves_of_new(
             lambda secrets: self.game.bot(seat, secrets=secrets),
             another_round=lambda state: state.turn_num < LAST,
@@ -78,8 +88,8 @@ class Table:
             elif isinstance(event, CounterpartyFault):
                 self.faults.append(event)
 
-        line, clock = self.lines[seat], lambda: self.now
-        return FriendlyChannel(journal, self.agreement, KEYS[seat], self.game, line, choose, on_event=hear, clock=clock)
+        assembly = FriendlyAssembly(self.game, self.agreement)
+        return node.add(ChannelSetup(assembly, KEYS[seat], self.lines[seat], choose, on_event=hear))
 
     def restart(self, seat: int, *, loses: bool) -> None:
         """As after kill -9: nothing is given back. `loses`: what was on the line, too."""
@@ -88,11 +98,12 @@ class Table:
             self.lines[seat].receive()
         self.now += 60
         self.journals[seat] = self.journal(seat)
-        self.players[seat] = self.player(seat, self.journals[seat])
+        self.nodes[seat] = self.node(self.journals[seat])
+        self.players[seat] = self.player(seat, self.nodes[seat])
 
     def play(self, after_each: Callable[[int], None] = lambda _: None) -> None:
         for number in range(500):
-            self.players[number % 2].poll()
+            self.nodes[number % 2].poll()
             after_each(number)
             if all(each.is_done for each in self.players):
                 return
@@ -204,11 +215,11 @@ def test_threat_24_what_is_sent_is_in_the_journal_before(table: Table) -> None:
 @each_game_for_two
 def test_whoever_wants_to_leave_ends_it_with_the_next_turn(table: Table) -> None:
     while table.players[0].channel.next_turn < 8:
-        for each in table.players:
+        for each in table.nodes:
             each.poll()
     table.players[0].feed(ConcludeWanted())
     for _ in range(4):
-        for each in table.players:
+        for each in table.nodes:
             each.poll()
     assert all(each.is_done for each in table.players)
     newest = table.players[0].channel.newest
@@ -218,15 +229,29 @@ def test_whoever_wants_to_leave_ends_it_with_the_next_turn(table: Table) -> None
 
 @each_game_for_two
 def test_one_process_drives_it_and_another_takes_over_what_fell_silent(table: Table) -> None:
-    table.players[0].poll()
+    table.nodes[0].poll()
     other = table.journal(0)
+    successor = table.node(other)
     with pytest.raises(ChannelInUse):
-        table.player(0, other)
+        table.player(0, successor)
     table.now += 60
-    successor = table.player(0, other)
+    table.player(0, successor)
+    table.nodes[0].poll()
+    assert [type(each) for each in table.troubles] == [LeaseLost]
+    assert table.nodes[0].channels == {}
+    assert successor.poll()
+    other.close()
+
+
+@each_game_for_two
+def test_threat_48_a_table_is_played_by_one_process(table: Table) -> None:
+    held, other = HeldLease(table.journals[0], b"\x01" * 32, 30), table.journal(0)
+    with pytest.raises(ChannelInUse):
+        HeldLease(other, b"\x01" * 32, 30)
+    held.release()
+    HeldLease(other, b"\x01" * 32, 30).renew()
     with pytest.raises(LeaseLost):
-        table.players[0].poll()
-    successor.poll()
+        held.renew()
     other.close()
 
 
@@ -234,4 +259,4 @@ def test_one_process_drives_it_and_another_takes_over_what_fell_silent(table: Ta
 def test_a_channel_with_a_chain_is_refused(table: Table) -> None:
     table.agreement = agreement_of(table.game, chain_id=1)
     with pytest.raises(InvalidValue):
-        table.player(0, table.journals[0])
+        table.player(0, table.nodes[0])

@@ -19,6 +19,7 @@ from forcemove.chain.local import AnvilChain
 from forcemove.node.assemble import assemble
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.machine.channel import Phase
@@ -62,7 +63,7 @@ class Match:
         self._choose = choose(ours)
         self._until: int | None = None
         self.managed: ManagedChannel = self.node.add(
-            self.assembly, KEYS[ours], self.line, self._chosen, silence=SILENCE
+            ChannelSetup(self.assembly, KEYS[ours], self.line, self._chosen, silence=SILENCE)
         )
         self.was_challenged = False
 

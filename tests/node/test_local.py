@@ -24,13 +24,13 @@ def leave(question: ChooseMove) -> ConcludeWanted:
 
 def test_a_table_is_played_to_its_end() -> None:
     table = local_table(GAME, leave, leave, stake=STAKE)
-    assert [client.phase for client in table.clients] == [Phase.CHECKING] * 2
+    assert [channel.phase for channel in table.channels] == [Phase.CHECKING] * 2
 
     table.play()
 
-    assert [client.phase for client in table.clients] == [Phase.CLOSED] * 2
+    assert [channel.phase for channel in table.channels] == [Phase.CLOSED] * 2
     assert [allocation.amount for allocation in table.outcome] == [5 * STAKE] * 2
-    agreement = table.clients[0].channel.agreement
+    agreement = table.channels[0].channel.agreement
     assert agreement.fixed_part.participants == tuple(key.address for key in local_keys()[:2])
     assert table.adjudicator.holdings_of(agreement.channel_id, ETHER).closed
 
@@ -38,7 +38,7 @@ def test_a_table_is_played_to_its_end() -> None:
 def test_the_deposit_can_be_another() -> None:
     table = local_table(GAME, leave, leave, stake=STAKE, deposit=STAKE)
 
-    assert table.clients[0].channel.agreement.deposits == ((ETHER, (STAKE, STAKE)),)
+    assert table.channels[0].channel.agreement.deposits == ((ETHER, (STAKE, STAKE)),)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 9])
@@ -62,7 +62,7 @@ def test_as_many_play_as_there_are_seats(count: int) -> None:
     table = local_table(Counting(), *[leave] * count, stake=STAKE)
     table.play()
 
-    assert [client.phase for client in table.clients] == [Phase.CLOSED] * count
+    assert [channel.phase for channel in table.channels] == [Phase.CLOSED] * count
 
 
 def test_a_deposit_below_the_stake_is_refused() -> None:

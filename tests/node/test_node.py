@@ -28,6 +28,7 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.metadata import CURSORS
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
@@ -79,7 +80,9 @@ class Process:
 
         line = self.house.lines[number][self.seat]
         assembly, key = self.house.assemblies[number], KEYS[self.seat]
-        return self.node.add(assembly, key, line, choose, on_event=lambda event: self.told.append((number, event)))
+        return self.node.add(
+            ChannelSetup(assembly, key, line, choose, on_event=lambda event: self.told.append((number, event)))
+        )
 
     @property
     def events(self) -> list[Event]:
@@ -431,6 +434,35 @@ def test_nothing_leaves_while_nothing_can_be_committed(house: Callable[[int], Ho
     alice.journal.commit = commit  # type: ignore[method-assign]
     home.play()
     assert {alice.phases.pop(), bob.phases.pop()} == {Phase.CLOSED}
+
+
+def test_threat_21_what_is_committed_is_told_once_it_is_on_disk(house: Callable[[int], House]) -> None:
+    """And nothing else is, while nothing can be committed. A listener that fails is reported, and costs nothing."""
+    home, told = house(1), list[bool]()
+    alice = home.processes[0]
+    commit, is_full = alice.journal.commit, [True]
+
+    def sometimes_full(batch: Batch) -> frozenset[bytes]:
+        if is_full:
+            raise JournalUnwritable(alice.journal.where, "disk full")
+        return commit(batch)
+
+    def listener(managed: ManagedChannel) -> None:
+        stored = alice.journal.load(managed.id)
+        told.append(stored is not None and CHANNELS.decode(stored.snapshot) == managed.channel)
+        raise ZeroDivisionError
+
+    alice.journal.commit = sometimes_full  # type: ignore[method-assign]
+    alice.node.on_committed(listener)
+    with pytest.raises(JournalUnwritable):
+        alice.node.poll()
+    assert told == []
+    is_full.clear()
+    home.play()
+    assert len(told) > 5
+    assert all(told)
+    assert {type(each) for each in alice.troubles} == {ZeroDivisionError}
+    assert alice.phases == {Phase.CLOSED}
 
 
 def test_threat_32_nothing_is_signed_where_a_contract_is_not_the_games(

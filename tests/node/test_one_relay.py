@@ -20,6 +20,7 @@ from forcemove.chain.local import AnvilChain, connect
 from forcemove.cli.play.standby import when_free
 from forcemove.node.assemble import reassemble
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import MoveChosen
@@ -179,7 +180,7 @@ async def _play(part: Part, pipe: Connection) -> None:
                 table = TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
                 line = ChannelMessenger(await place.join(table, key))
                 assembly = reassemble(chain, agreement, GAME, from_block=part.first_block)
-                await when_free(partial(node.add, assembly, key, line, choose), print)
+                await when_free(partial(node.add, ChannelSetup(assembly, key, line, choose)), print)
                 group.create_task(line.run())
             group.create_task(node.run())
             while any(each.channel.next_turn <= part.last for each in node.channels.values()):

@@ -25,6 +25,7 @@ from forcemove.node.policy import (
     costs_of,
     default_confirmations,
 )
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.types import ETHER
 from forcemove.store.opening import open_journal
 from forcemove.store.records import ChannelLease, LeaseName, TakenLeases
@@ -110,10 +111,10 @@ def test_a_node_believes_logs_at_the_depth_that_the_chain_wants(
     with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(16)) as journal:
         node = Node(journal, policy=None)
         lines = MemoryMessenger.table(2)
-        node.add(channel(playground), KEYS[0], lines[0], undecided)
+        node.add(ChannelSetup(channel(playground), KEYS[0], lines[0], undecided))
         monkeypatch.setattr(policy, "LOCAL_CHAINS", frozenset())
-        node.add(channel(playground), KEYS[0], lines[0], undecided)
-        node.add(channel(playground), KEYS[0], lines[0], undecided, confirmations=3)
+        node.add(ChannelSetup(channel(playground), KEYS[0], lines[0], undecided))
+        node.add(ChannelSetup(channel(playground), KEYS[0], lines[0], undecided, confirmations=3))
         node.poll()
         assert sorted(depth for _, _, depth in node._workers.chains) == [1, 3, 6]
 
@@ -131,7 +132,7 @@ def test_threat_50_and_51_a_node_does_not_begin_what_its_policy_refuses(
     with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(16)) as journal:
         node = Node(journal, policy=Policy())
         with pytest.raises((NotWorthItsDisputes, DurationTooShort)):
-            node.add(made, KEYS[0], MemoryMessenger.table(2)[0], undecided)
+            node.add(ChannelSetup(made, KEYS[0], MemoryMessenger.table(2)[0], undecided))
         assert node.channels == {}
         assert journal.ids() == ()
 
@@ -161,7 +162,7 @@ def test_fees_and_pace_are_read_once_for_channels_that_are_begun_together(
         asked = []
         for each in made:
             endpoint.counts.clear()
-            node.add(each, KEYS[0], MemoryMessenger(), undecided)
+            node.add(ChannelSetup(each, KEYS[0], MemoryMessenger(), undecided))
             asked.append(endpoint.counts.total())
             now[0] += 2.5
         assert asked == [asked[0], 0, 0, 0, asked[0], 0]
@@ -189,10 +190,10 @@ def test_leases_of_many_are_taken_in_one_commit(playground: Playground, tmp_path
         journal.leases.take = counting  # type: ignore[method-assign]
         node.reserve(made, KEYS[0])
         for each in made[:2]:
-            node.add(each, KEYS[0], MemoryMessenger(), undecided)
+            node.add(ChannelSetup(each, KEYS[0], MemoryMessenger(), undecided))
         assert taken == [5]
         with pytest.raises(ChannelInUse):
-            node.add(made[2], KEYS[0], MemoryMessenger(), undecided)
+            node.add(ChannelSetup(made[2], KEYS[0], MemoryMessenger(), undecided))
         node.release()
         ids = [ChannelLease(each.agreement.channel_id) for each in made]
         assert another.leases.take(ids, 60).granted == set(ids)

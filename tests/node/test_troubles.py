@@ -15,12 +15,15 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent
-from forcemove.node.memory import MemoryMessenger, MemoryStore
+from forcemove.node.memory import MemoryMessenger
 from forcemove.protocol.codec.wire import decode_message, encode_message
-from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.store.errors import JournalUnwritable
+from forcemove.store.opening import MEMORY
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.process import wrap_commits
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
 
@@ -297,7 +300,7 @@ def test_what_a_report_raises_undoes_and_repeats_nothing(story: Story) -> None:
         raise BrokenError
 
     story.start(story.alice)
-    story.alice.client._executor.on_event = report
+    story.alice.client.managed.executor.on_event = report
     play_to_the_end(story)
     assert story.alice.phase is Phase.CLOSED
     sent = [event.signed.state.turn_num for event in events if isinstance(event, Sent)]
@@ -305,38 +308,30 @@ def test_what_a_report_raises_undoes_and_repeats_nothing(story: Story) -> None:
     assert 1 <= len([event for event in events if isinstance(event, Mined)]) <= 2
 
 
-class FullStore(MemoryStore):
-    """A disk that is full for a while."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_full = False
-
-    def save(self, channel: Channel) -> None:
-        if self.is_full:
-            raise OSError(28, "No space left on device")
-        super().save(channel)
-
-
-def test_nothing_leaves_while_the_store_is_full_and_nothing_is_lost(story: Story) -> None:
+def test_nothing_leaves_while_the_disk_is_full_and_nothing_is_lost(story: Story) -> None:
     """Bob's move arrives, and Alice's reply is signed; neither is saved, so nobody hears of it."""
-    store = FullStore()
-    story.alice.store = store
-    story.start(story.alice)
+    is_full = False
+
+    def on_disk(commit: Callable[[], frozenset[bytes]]) -> frozenset[bytes]:
+        if is_full:
+            raise JournalUnwritable(MEMORY, "no space is left")
+        return commit()
+
+    wrap_commits(story.alice.journal, on_disk)
     story.play_until(6)
     story.lines[1].receive()
-    store.is_full, story.alice.stops_at = True, None
+    is_full, story.alice.stops_at = True, None
     story.bob.decide_at_last()
     for _ in range(3):
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(JournalUnwritable):
             story.alice.client.poll()
         assert story.lines[1].receive() == ()
-    kept = store.load(story.agreement.channel_id)
+    kept = story.alice.stored
     assert kept is not None
     assert kept.next_turn == 7
-    store.is_full = False
+    is_full = False
     story.alice.client.poll()
-    kept = store.load(story.agreement.channel_id)
+    kept = story.alice.stored
     assert kept is not None
     assert kept.next_turn == 9
     assert story.lines[1].receive() == (encode_message(story.agreement.channel_id, story.alice.newest),)
@@ -349,14 +344,13 @@ def test_evidence_is_bounded_and_a_flood_of_one_kind_drowns_no_other(story: Stor
     story.play_until(6)
     other = story.bob.newest.state
     story.say(1, story.sign(type(other)(other.outcome, b"another", 5), 1))
-    assert len(story.alice.store.evidence) == 1
+    assert len(story.alice.evidence) == 1
     for number in range(100):
         story.lines[1].send(b"rubbish %d" % number)
     story.alice.client.poll()
-    assert len(story.alice.store.evidence) == 11
-    errors = [error for _, error in story.alice.store.evidence]
-    assert type(errors[0]).__name__ == "MessageRefused"
-    assert all(error.__traceback__ is None and error.__context__ is None for error in errors)
+    assert len(story.alice.evidence) == 11
+    assert story.alice.evidence[0].startswith("MessageRefused")
+    assert all(error.__traceback__ is None and error.__context__ is None for error in story.alice.faults)
 
 
 def test_a_flow_that_starts_again_records_no_honest_message_as_a_fault(story: Story) -> None:
@@ -374,7 +368,7 @@ def test_a_flow_that_starts_again_records_no_honest_message_as_a_fault(story: St
         story.lines[1].send(message)
     story.alice.client.poll()
     assert not [event for event in story.alice.events if isinstance(event, CounterpartyFault)]
-    assert story.alice.store.evidence == []
+    assert story.alice.evidence == []
 
 
 def test_a_game_that_fails_on_a_message_is_not_given_it_again(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -389,7 +383,7 @@ def test_a_game_that_fails_on_a_message_is_not_given_it_again(story: Story, monk
             raise BrokenError
 
     breaking: Any = Breaking()
-    monkeypatch.setattr(story.alice.client._client, "_app", breaking)
+    monkeypatch.setattr(story.alice.client.managed.client, "_app", breaking)
     story.bob.decide_at_last()
     with pytest.raises(BrokenError):
         story.alice.client.poll()

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.protocol.codec.depth import require_shallow
 from forcemove.protocol.codec.limits import MAX_DEPTH
-from forcemove.protocol.codec.msgpack_codec import CHAIN_CHANGES, CHANNELS, EFFECTS, INPUTS, SUBMISSIONS, VERSION, Codec
+from forcemove.protocol.codec.msgpack_codec import CHANNELS, SUBMISSIONS, VERSION, Codec
 from forcemove.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
@@ -79,6 +79,10 @@ from tests.protocol.builders import ALICE, BOB, chain, final, outcome, proof, si
 from tests.protocol.table import open_table
 from tests.protocol.test_machine_random import AwakeAlice
 from tests.sampled import sampled
+
+INPUTS: Codec[Input] = Codec("input", Input)
+EFFECTS: Codec[Effect] = Codec("effect", Effect)
+CHAIN_CHANGES: Codec[ChainChange] = Codec("piece of news", ChainChange)
 
 ID, HASH = b"\x11" * 32, b"\x22" * 32
 SIGNED = signed(state(6), ALICE, BOB)
@@ -308,8 +312,7 @@ def test_threat_39_no_depth_of_stored_bytes_ends_the_process(kind: str) -> None:
 import sys
 sys.setrecursionlimit(100_000)
 from forcemove.errors import MalformedBytes
-from forcemove.protocol.codec.msgpack_codec import INPUTS
-from tests.protocol.test_msgpack_codec import DEEP
+from tests.protocol.test_msgpack_codec import DEEP, INPUTS
 try:
     INPUTS.decode(DEEP[{kind!r}])
 except MalformedBytes as error:

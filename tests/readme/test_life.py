@@ -9,15 +9,17 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.chain.local import local_keys
+from forcemove.node.assemble import Assembly
 from forcemove.node.local import LocalTable, local_table
-from forcemove.node.memory import MemoryMessenger, MemoryStore
-from forcemove.node.polled import PolledClient
+from forcemove.node.memory import MemoryMessenger
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.protocol.signing import Key
 from forcemove_games.tic_tac_toe import GAME, rules
 from scripts.diagrams import LIFE
+from tests.process import Process
 
 Edge = tuple[Phase, Phase]
 
@@ -29,15 +31,16 @@ class Seat:
         adjudicator = local.adjudicator
         self.phases = [Phase.CHECKING]
         self.plays = True
-        agreed = local.clients[0].channel.agreement
+        agreed = local.channels[0].channel.agreement
         agreement = replace(agreed, fixed_part=replace(agreed.fixed_part, channel_nonce=nonce))
         key: Key = local_keys()[index]
-        self.client = PolledClient(agreement, key, GAME, adjudicator, line, MemoryStore(), self._choose)
+        setup = ChannelSetup(Assembly(GAME, adjudicator, agreement), key, line, self._choose, block_time=0)
+        self.client = Process(setup)
         self._note_phases()
 
     def _note_phases(self) -> None:
         """After every input."""
-        client, apply = self.client._client, self.client._client.apply
+        client, apply = self.client.managed.client, self.client.managed.client.apply
 
         def noting(input_: Input, now: int) -> None:
             apply(input_, now)
@@ -64,9 +67,9 @@ class Stage:
     """Alice and Bob in one channel."""
 
     def __init__(self, local: LocalTable, nonce: int) -> None:
-        lines = MemoryMessenger.table(2)
+        self.lines = MemoryMessenger.table(2)
         self.chain = local.chain
-        self.alice, self.bob = (Seat(local, index, nonce, line) for index, line in enumerate(lines))
+        self.alice, self.bob = (Seat(local, index, nonce, line) for index, line in enumerate(self.lines))
 
     def poll(self, *seats: Seat) -> None:
         """One poll of each, in this order."""
@@ -139,6 +142,7 @@ def challenged_with_the_opening(stage: Stage) -> None:
 
 def challenged_while_funding(stage: Stage) -> None:
     stage.poll(stage.alice, stage.bob, stage.alice, stage.bob, stage.alice)
+    stage.lines[1].receive()  # Alice's confirmation is lost
     stage.bob.client.feed(ChallengeWanted())
     stage.settle()
 

@@ -24,12 +24,13 @@ from forcemove.flow.channel import moves_of
 from forcemove.game import Bot, Game
 from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.events import CounterpartyFault, Event, Mined, SubmissionRefused
-from forcemove.node.memory import MemoryMessenger, MemoryStore
-from forcemove.node.polled import PolledClient
+from forcemove.node.memory import MemoryMessenger
 from forcemove.node.ports import Messenger
+from forcemove.node.setup import ChannelSetup
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
@@ -37,6 +38,8 @@ from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.types import ETHER
+from forcemove.store.journal import Journal
+from tests.process import Process, memory_journal
 from tests.simulation.chain import MemoryChain
 
 ALICE, BOB, MALLORY, MINER = local_keys()[:4]
@@ -86,11 +89,11 @@ class Player:
     is_silent: bool = False
     stops_at: int | None = None
     events: list[Event] = field(default_factory=list)
-    store: MemoryStore = field(default_factory=MemoryStore)
+    journal: Journal = field(default_factory=memory_journal)
     question: ChooseMove | None = None
     questions: int = 0
     mistakes: list[MoveChosen] = field(default_factory=list)
-    client: PolledClient = field(init=False)
+    client: Process = field(init=False)
 
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
         self.question, self.questions = question, self.questions + 1
@@ -108,6 +111,18 @@ class Player:
     def decide_at_last(self) -> None:
         """Make the move that was kept back."""
         self.client.feed(self.decide())
+
+    @property
+    def stored(self) -> Channel | None:
+        """The channel as its journal has it."""
+        stored = self.journal.load(self.client.channel.agreement.channel_id)
+        return None if stored is None else CHANNELS.decode(stored.snapshot)
+
+    @property
+    def evidence(self) -> list[str]:
+        """The kinds of the others' faults: those in its journal, and those that go there with the next commit."""
+        pending = self.client.managed.executor.evidence
+        return [*(each.evidence.kind for each in self.journal.evidence()), *(each.kind for each in pending)]
 
     @property
     def phase(self) -> Phase:
@@ -163,24 +178,25 @@ class Story:
 
     # ------------------------------------------------------------------------------------------------------- clients
 
-    def start(self, player: Player, line: Messenger | None = None, **options: Any) -> None:
-        """Start the player's process, or start it again with what its store remembers; on the table's line or this."""
+    def start(self, player: Player, line: Messenger | None = None, *, bump_after: float = 60.0, **options: Any) -> None:
+        """Start the player's process, or start it again with what its journal has; on the table's line or this."""
 
         def report(event: Event) -> None:
             player.events.append(event)
             if isinstance(event, Mined):
                 self.charge(player.seat, event.receipt)
 
-        player.client = replace(self.assembly, from_block=self.first_block).client(
+        setup = ChannelSetup(
+            replace(self.assembly, from_block=self.first_block),
             KEYS[player.seat],
             line or self.lines[player.seat],
-            player.store,
             player.choose,
             on_event=report,
             confirmations=self.confirmations,
-            clock=lambda: self.seconds,
+            block_time=0,
             **options,
         )
+        player.client = Process(setup, player.journal, bump_after=bump_after, clock=lambda: self.seconds)
 
     def play(self, *players: Player, rounds: int = 200) -> None:
         """Poll both, or these, until nothing happens any more."""

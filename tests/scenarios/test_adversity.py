@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -10,13 +10,13 @@ from forcemove.chain.errors import NotMined
 from forcemove.chain.local import AnvilChain
 from forcemove.errors import ForcemoveError
 from forcemove.node.events import Mined
-from forcemove.node.memory import MemoryStore
 from forcemove.protocol.errors import MoneyMissing
-from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.protocol.state import VariablePart
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.process import wrap_commits
 from tests.scenarios.story import Playground, Story
 
 # ------------------------------------------------------------------------------------------------- processes that end
@@ -26,23 +26,22 @@ class KilledError(Exception):
     """The process has ended."""
 
 
-class Dying(MemoryStore):
-    """Ends the process at the given calls of `save`, before or after it was written down."""
+class Dying:
+    """Ends the process at the given commit, before or after it was written down."""
 
     def __init__(self, at: int, *, is_saved: bool) -> None:
-        super().__init__()
         self.at, self.is_saved, self.calls = at, is_saved, 0
 
-    def save(self, channel: Channel) -> None:
+    def __call__(self, commit: Callable[[], frozenset[bytes]]) -> frozenset[bytes]:
         self.calls += 1
-        if self.calls != self.at or self.is_saved:
-            super().save(channel)
+        lost = commit() if self.calls != self.at or self.is_saved else frozenset[bytes]()
         if self.calls == self.at:
             raise KilledError
+        return lost
 
 
 def play_and_restart(story: Story) -> None:
-    """Whenever Alice's process has ended, it is started again with the same store and nothing else; where nothing
+    """Whenever Alice's process has ended, it is started again with the same journal and nothing else; where nothing
     happens any more, a minute passes."""
     for _ in range(200):
         try:
@@ -63,13 +62,12 @@ def test_threat_21_a_client_that_dies_at_any_save_goes_on(playground: Playground
     while at < calls:
         at += 1
         story = playground.story(TIC_TAC_TOE)
-        store = Dying(at, is_saved=is_saved)
-        story.alice.store = store
-        story.start(story.alice)
+        dying = Dying(at, is_saved=is_saved)
+        wrap_commits(story.alice.journal, dying)
         for player in story.players:
             player.leave_after = 4
         play_and_restart(story)
-        calls = store.calls
+        calls = dying.calls
         story.ends_with(story.alice.newest.state.outcome)
         assert story.bob.faults == []
     assert at > 8

@@ -9,7 +9,6 @@ from forcemove.chain.chain import Call
 from forcemove.chain.token import Token
 from forcemove.follower.errors import LogsLeftOut
 from forcemove.node.local import local_table
-from forcemove.node.memory import MemoryStore
 from forcemove.node.nonces import draw_nonce
 from forcemove.protocol.encoding import word
 from forcemove.protocol.errors import ChannelIdUsed
@@ -21,6 +20,7 @@ from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
+from tests.process import memory_journal
 from tests.scenarios.story import BOB, DEPOSIT, KEYS, MINER, Playground, Story
 
 # -------------------------------------------------------------------------------------------------------------- credits
@@ -91,7 +91,7 @@ def test_threat_42_a_closed_channel_id_is_refused_before_anything_is_signed(chan
     channel.mine()
     channel.first_block = channel.chain.block_number()
     for player in channel.players:
-        player.store = MemoryStore()
+        player.journal = memory_journal()
         channel.start(player)
         with pytest.raises(ChannelIdUsed) as caught:
             player.client.poll()
@@ -116,7 +116,7 @@ def test_threat_42_who_remembers_a_closed_channel_signs_nothing_more_in_it(chann
 def test_threat_42_new_channels_of_the_same_players_have_other_ids() -> None:
     """Also on chains that began anew, where the contracts are at the same addresses."""
     tables = [local_table(TIC_TAC_TOE, *[lambda _: ConcludeWanted()] * 2, stake=10) for _ in range(2)]
-    first, second = (table.clients[0].channel.agreement for table in tables)
+    first, second = (table.channels[0].channel.agreement for table in tables)
     assert first.fixed_part.participants == second.fixed_part.participants
     assert first.channel_id != second.channel_id
     assert len({draw_nonce() for _ in range(100)}) == 100

@@ -61,7 +61,9 @@ def seats_of(story: Story) -> list[Seat]:
     for player in story.players:
         line, player.is_silent = Line(), True
         story.start(player, line)
-        seats.append(Seat(NAMES[player.seat], player.client, line, within=5 * TICK, look_every=TICK, on_error=fail))
+        seats.append(
+            Seat(NAMES[player.seat], player.client.managed, line, within=5 * TICK, look_every=TICK, on_error=fail)
+        )
     return seats
 
 

@@ -8,13 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.errors import NoContract, NotGenuine
+from forcemove.chain.errors import NoContract, NotAnEthereumEndpoint, NotGenuine
 from forcemove.errors import InvalidValue
-from forcemove.node.memory import MemoryMessenger, MemoryStore
-from forcemove.node.polled import PolledClient
+from forcemove.node.assemble import Assembly
+from forcemove.node.memory import MemoryMessenger
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import agree
 from forcemove.protocol.errors import MessageRefused, OpeningMismatch
-from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.rule_errors import HoldingsBelowExpected
@@ -22,6 +23,7 @@ from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract, place
+from tests.process import Process, wrap_commits
 from tests.protocol.builders import terms
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
 
@@ -70,7 +72,7 @@ def test_threat_27_a_crafted_opening_is_not_signed(story: Story) -> None:
         assert fault.reason == OpeningMismatch(0)
         assert fault.evidence == story.sign(state, 0)
     assert story.bob.client.channel.last_signed is None
-    assert len(story.bob.store.evidence) == len(crafted(story))
+    assert len(story.bob.evidence) == len(crafted(story))
     story.play()
     story.ends_with(story.alice.newest.state.outcome)
 
@@ -196,8 +198,8 @@ def test_threat_32_nothing_is_signed_where_the_adjudicator_is_a_look_alike(playg
         honest.agreement.destinations,
     )
     line, other = MemoryMessenger.table(2)
-    client = PolledClient(agreement, ALICE, TIC_TAC_TOE, fake, line, MemoryStore(), lambda _: None)
-    with pytest.raises((NotGenuine, NoContract)):
+    client = Process(ChannelSetup(Assembly(TIC_TAC_TOE, fake, agreement), ALICE, line, lambda _: None))
+    with pytest.raises((NotGenuine, NotAnEthereumEndpoint)):  # where there is nothing no endpoint has its statuses
         client.poll()
     assert other.receive() == ()
     assert client.channel.last_signed is None
@@ -205,8 +207,9 @@ def test_threat_32_nothing_is_signed_where_the_adjudicator_is_a_look_alike(playg
 
 def test_an_adjudicator_that_was_not_agreed_on_is_refused(channel: Story) -> None:
     elsewhere = Adjudicator(channel.chain, b"\x79" * 20)
+    assembly = Assembly(channel.game, elsewhere, channel.agreement)
     with pytest.raises(InvalidValue):
-        PolledClient(channel.agreement, ALICE, channel.game, elsewhere, channel.lines[0], MemoryStore(), lambda _: None)
+        Process(ChannelSetup(assembly, ALICE, channel.lines[0], lambda _: None))
 
 
 # ---------------------------------------------------------------------------------------------------- what is paid in
@@ -235,19 +238,6 @@ def test_threat_12_dust_just_ahead_of_a_deposit_is_counted(channel: Story) -> No
     assert channel.held == 0
 
 
-class Interrupted(MemoryStore):
-    """Lets something happen between a decision and its effects: when a deposit has been written down, but not sent."""
-
-    def __init__(self, happens: Callable[[], None]) -> None:
-        super().__init__()
-        self.happens = happens
-
-    def save(self, channel: Channel) -> None:
-        super().save(channel)
-        if channel.requested:
-            self.happens()
-
-
 def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(channel: Story) -> None:
     """A reorganisation takes Alice's deposit between Bob's look at it and his transaction. He loses nothing, and pays
     in when hers is there again."""
@@ -258,8 +248,14 @@ def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(channe
             channel.reorganise(before.pop())
             channel.mine(2)
 
-    channel.bob.store = Interrupted(reorganise)
-    channel.start(channel.bob)
+    def interrupted(commit: Callable[[], frozenset[bytes]]) -> frozenset[bytes]:
+        """Between a decision and its effects: when a deposit has been written down, but not sent."""
+        lost = commit()
+        if channel.bob.client.channel.requested:
+            reorganise()
+        return lost
+
+    wrap_commits(channel.bob.journal, interrupted)
     channel.alice.client.poll()
     channel.bob.client.poll()
     before.append(channel.chain.block_number())

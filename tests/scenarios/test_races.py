@@ -17,6 +17,7 @@ from forcemove.node.events import Event, Mined, SubmissionRefused
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove, SubmitRespond
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -64,7 +65,7 @@ class Duel:
             return ConcludeWanted() if move is None else MoveChosen(*move)
 
         report = partial(self._take_down, seat)
-        return self.nodes[seat].add(self.assembly, KEYS[seat], self.lines[seat], choose, on_event=report)
+        return self.nodes[seat].add(ChannelSetup(self.assembly, KEYS[seat], self.lines[seat], choose, on_event=report))
 
     def _take_down(self, seat: int, event: Event) -> None:
         self.events.append((seat, event))

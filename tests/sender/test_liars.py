@@ -18,7 +18,7 @@ from forcemove.chain.rpc import Reverted
 from forcemove.errors import PassingError
 from forcemove.sender.errors import NotTaken, OpinionsDiffer, RevertsAgain
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import PENDING_TXS, Confirmed, MemoryTxStore, TxFailed, TxOutcome, TxRequest
+from forcemove.sender.transactions import Confirmed, MemoryTxStore, TxFailed, TxOutcome, TxRequest
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -271,7 +271,7 @@ def test_hole_22_a_nonce_far_ahead_disturbs_no_other_numbering() -> None:
         table.want(name)
         table.pass_blocks(3)
     assert table.answered == 3
-    assert sorted(nonce for nonce, _ in table.kept.all() if nonce < 1_000) == []
+    assert [each.nonce for each in table.kept.all() if each.nonce < 1_000] == []
 
 
 def test_hole_23_a_refusal_by_all_is_told_and_offered_again() -> None:
@@ -291,8 +291,8 @@ def test_hole_24_a_tip_is_never_beyond_our_own() -> None:
     LIES["tip 2**200"](table)
     table.want()
     table.pass_blocks(1)
-    ((_, kept),) = table.kept.all()
-    assert PENDING_TXS.decode(kept).newest.tip == 2 * GWEI
+    (kept,) = table.kept.all()
+    assert kept.newest.tip == 2 * GWEI
 
 
 def test_threat_44_what_one_keeps_to_itself_is_raised_at_both(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,8 +302,8 @@ def test_threat_44_what_one_keeps_to_itself_is_raised_at_both(monkeypatch: pytes
     table.want()
     table.pass_blocks(60)
     (waiting,) = table.node.waiting
-    ((_, kept),) = table.kept.all()
-    assert waiting.hash == PENDING_TXS.decode(kept).newest.hash
+    (kept,) = table.kept.all()
+    assert waiting.hash == kept.newest.hash
 
 
 # --------------------------------------------------------------------------------------------------- what reverts
@@ -325,11 +325,11 @@ def test_hole_27_what_reverts_is_given_more_gas_then_more_time_and_then_its_owne
     times: list[float] = []
     for _ in range(60):
         table.sender.submit(wanted)
-        before = {nonce for nonce, _ in table.kept.all()}
+        before = {each.nonce for each in table.kept.all()}
         table.pass_blocks()
-        for nonce, body in table.kept.all():
-            if nonce not in before:
-                gas.append(PENDING_TXS.decode(body).gas)
+        for each in table.kept.all():
+            if each.nonce not in before:
+                gas.append(each.gas)
                 times.append(table.time)
     errors = [each.error for each in table.outcomes if isinstance(each, TxFailed)]
     assert gas[:3] == [45_000, 90_000, 90_000]

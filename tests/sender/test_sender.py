@@ -22,7 +22,6 @@ from forcemove.errors import PassingError
 from forcemove.sender.errors import GasTooDear
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import (
-    PENDING_TXS,
     Confirmed,
     MemoryTxStore,
     NonceUsedElsewhere,
@@ -77,7 +76,8 @@ class Desk:
 
     @property
     def landed(self) -> list[str]:
-        return [each.request_id.decode() for each in self.outcomes if isinstance(each, Confirmed)]
+        outcomes = (each for each in self.outcomes if isinstance(each, Confirmed))
+        return [each.request_id.decode() for each in outcomes if isinstance(each.request_id, bytes)]
 
     @property
     def received(self) -> int:
@@ -178,7 +178,7 @@ def test_threat_45_forty_rounds_never_go_beyond_the_cap(desk: Desk) -> None:
     (waiting,) = desk.node.waiting
     assert waiting.max_fee * waiting.gas <= most
     (kept,) = desk.kept.all()
-    assert len(PENDING_TXS.decode(kept[1]).versions) < 5
+    assert len(kept.versions) < 5
 
 
 def test_an_offer_that_is_good_enough_is_not_raised_before_its_time(desk: Desk) -> None:
@@ -275,7 +275,7 @@ def test_threat_44_it_is_written_down_before_it_is_sent(desk: Desk, monkeypatch:
 
     def watching(method: str, *params: Any) -> Any:
         if method == "eth_sendRawTransaction":
-            newest = PENDING_TXS.decode(desk.kept.all()[-1][1]).newest
+            newest = desk.kept.all()[-1].newest
             sent.append("0x" + newest.raw.hex() == params[0])
         return ask(method, *params)
 
@@ -541,10 +541,10 @@ def test_on_a_real_node_both_markets_raise_what_waits(real: AnvilChain) -> None:
     for name in (b"a", b"b"):
         sender.submit(TxRequest(name, PAYEE.address, b"", 7, ETHER))
     assert sender.look() == []
-    first = PENDING_TXS.decode(kept.all()[0][1]).newest.fees
+    first = kept.all()[0].newest.fees
     now[0] += 10 * PATIENCE
     assert sender.look() == []
-    lowest, next_ = (PENDING_TXS.decode(body) for _, body in kept.all())
+    lowest, next_ = kept.all()
     assert (len(lowest.versions), len(next_.versions)) == (2, 1)
     assert lowest.newest.fees.max_fee_per_gas > first.max_fee_per_gas
     assert lowest.newest.is_legacy == ("berlin" in str(real.rpc.ask("anvil_nodeInfo")["hardFork"]).lower())
@@ -562,7 +562,7 @@ def test_threat_44_on_a_real_node_a_spike_and_a_restart(real: AnvilChain) -> Non
     sender = Sender(real, KEY, kept)
     sender.submit(TxRequest(b"a", PAYEE.address, b"", 1, ETHER))
     sender.look()
-    if not PENDING_TXS.decode(kept.all()[0][1]).newest.is_legacy:
+    if not kept.all()[0].newest.is_legacy:
         real.rpc.ask("anvil_setNextBlockBaseFeePerGas", hex(500 * GWEI))
         real.rpc.ask("evm_mine")
     real.rpc.ask("anvil_dropAllTransactions")

@@ -18,6 +18,7 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.policy import DurationTooShort, NotWorthItsDisputes
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.protocol.machine.effects import ChooseMove
@@ -75,7 +76,7 @@ class Alice:
         prices keeps her from beginning. Where her clock has jumped back, the leases of her last process end later."""
         table = self.table
         try:
-            self.managed = self.node.add(table.assembly, ALICE, table.lines[0], table.choose(0))
+            self.managed = self.node.add(ChannelSetup(table.assembly, ALICE, table.lines[0], table.choose(0)))
         except (PassingError, ChannelInUse, NotWorthItsDisputes, DurationTooShort):
             return False
         return True
@@ -115,7 +116,7 @@ class Table:
         self.alice = Alice(self, folder / "alice")
         self._journal = open_journal(":memory:", owner=secrets.token_bytes(16))
         self._bob = Node(self._journal, clock=lambda: self.now)
-        self._bobs = self._bob.add(theirs, BOB, self.lines[1], self.choose(1))
+        self._bobs = self._bob.add(ChannelSetup(theirs, BOB, self.lines[1], self.choose(1)))
 
     def _assemble(self, playground: Playground) -> tuple[Assembly, Assembly]:
         """The same channel as Alice and as Bob see it."""

@@ -21,12 +21,10 @@ from forcemove.store.opening import open_journal
 from forcemove.store.records import (
     Batch,
     ChannelLease,
-    Cursor,
     Evidence,
-    OutboxRequest,
 )
 from tests.forked import CONTEXT
-from tests.store.places import ACCOUNT, BOB, first, id_of, next_
+from tests.store.places import BOB, first, id_of, next_
 
 SURVIVED = 7
 """The exit code of an actor that reached no such point."""
@@ -41,10 +39,9 @@ def start(act: Callable[..., None], *arguments: Any) -> Any:
 
 def batch_of_everything(version: int) -> Batch:
     """Two channels that are there in a version, and a new one, with all that can belong to them."""
-    evidence, wanted = (Evidence("kind", b"body"),), (OutboxRequest(ACCOUNT, b"deposit"),)
+    evidence = (Evidence("kind", b"body"),)
     changed = (next_(1, version, b"then", evidence=evidence), next_(2, version, b"then"))
-    new = first(100 + version, b"then", outbox=wanted)
-    return Batch((*changed, new), (Cursor(1, b"\xad" * 20, b"block %d" % version),))
+    return Batch((*changed, first(100 + version, b"then", cursor=b"block %d" % version)))
 
 
 def at_point(journal: Journal, point: int, do: Callable[[], None]) -> Callable[..., None]:

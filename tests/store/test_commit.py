@@ -15,7 +15,6 @@ from forcemove.store.records import (
     MAX_EVIDENCE,
     Batch,
     ChannelUpdate,
-    Cursor,
     Evidence,
     InFlightTransaction,
     OutboxRequest,
@@ -65,17 +64,17 @@ def test_a_snapshot_of_the_protocol_comes_back(journal: Journal) -> None:
 
 def test_everything_is_there_after_it_was_closed(shared: Place) -> None:
     with shared.open() as journal:
-        cursor = Cursor(2**256 - 1, b"\xad" * 20, b"block 7")
         evidence = (Evidence("StateConflict", b"two states"),)
         wanted = (OutboxRequest(ACCOUNT, b"a deposit", id_of(1)),)
-        journal.commit(Batch((first(1, evidence=evidence, outbox=wanted),), (cursor,)))
+        journal.commit(Batch((first(1, evidence=evidence, cursor=b"block 7"),)))
+        journal.transactions.add_to_outbox(wanted)
         journal.keep_seed(b"a table", SEED)
     with shared.open() as journal:
         kept = journal.load(id_of(1))
         assert kept is not None
         assert kept.metadata == b"about 1"
         assert [each.evidence for each in journal.evidence(id_of(1))] == list(evidence)
-        assert journal.cursor(cursor.chain_id, cursor.adjudicator) == b"block 7"
+        assert kept.cursor == b"block 7"
         assert [each.request for each in journal.transactions.outbox(ACCOUNT)] == list(wanted)
         assert journal.keep_seed(b"a table", b"t" * 32) == SEED
 
@@ -107,17 +106,10 @@ def test_a_channel_that_is_there_is_not_saved_for_the_first_time_again(journal: 
 
 def test_what_belongs_to_a_dropped_channel_is_dropped_with_it(journal: Journal) -> None:
     journal.commit(batch(first(1)))
-    late = ChannelUpdate(
-        id_of(1),
-        7,
-        b"too late",
-        evidence=(Evidence("kind", b"body"),),
-        outbox=(OutboxRequest(ACCOUNT, b"body", id_of(1)),),
-    )
+    late = ChannelUpdate(id_of(1), 7, b"too late", evidence=(Evidence("kind", b"body"),))
     assert journal.commit(batch(late, first(2))) == {id_of(1)}
 
     assert journal.evidence() == ()
-    assert journal.transactions.outbox(ACCOUNT) == ()
 
 
 def test_of_two_that_save_one_version_one_is_dropped(alices: Journal, bobs: Journal) -> None:
@@ -184,21 +176,13 @@ def _at_once(*actions: Callable[[], None]) -> None:
         each.join()
 
 
-# ------------------------------------------------------------------------------------------------- seeds and cursors
+# ------------------------------------------------------------------------------------------------------------- seeds
 
 
 def test_the_first_seed_of_a_table_counts(journal: Journal) -> None:
     assert journal.keep_seed(b"blue", SEED) == SEED
     assert journal.keep_seed(b"blue", b"t" * 32) == SEED
     assert journal.keep_seed(b"red", b"t" * 32) == b"t" * 32
-
-
-def test_cursors_are_replaced(journal: Journal) -> None:
-    assert journal.cursor(1, b"\xad" * 20) is None
-    journal.commit(Batch(cursors=(Cursor(1, b"\xad" * 20, b"7"), Cursor(5, b"\xad" * 20, b"other"))))
-    journal.commit(Batch(cursors=(Cursor(1, b"\xad" * 20, b"8"),)))
-
-    assert (journal.cursor(1, b"\xad" * 20), journal.cursor(5, b"\xad" * 20)) == (b"8", b"other")
 
 
 # ------------------------------------------------------------------------------------------------------------ standings
@@ -242,8 +226,6 @@ def test_an_empty_batch_is_kept(journal: Journal) -> None:
         lambda: Evidence("", b""),
         lambda: Evidence("two\nlines", b""),
         lambda: Evidence("kind", bytes(MAX_EVIDENCE + 1)),
-        lambda: Cursor(-1, b"\xad" * 20, b""),
-        lambda: Cursor(1, b"\xad" * 19, b""),
         lambda: OutboxRequest(ACCOUNT, b"", b"short"),
     ],
 )
@@ -264,7 +246,6 @@ def test_an_owner_has_sixteen_bytes() -> None:
         ("origins", "about", lambda journal: journal.load(id_of(1))),
         ("seeds", "seed", lambda journal: journal.keep_seed(b"a table", SEED)),
         ("evidence", "body", lambda journal: journal.evidence()),
-        ("cursors", "body", lambda journal: journal.cursor(1, b"\xad" * 20)),
         ("wanted", "body", lambda journal: journal.transactions.outbox(ACCOUNT)),
         ("transactions", "body", lambda journal: journal.transactions.in_flight(ACCOUNT)),
     ],
@@ -282,9 +263,8 @@ def test_a_changed_body_is_found_when_it_is_read(
 
 
 def _keep_one_of_each(journal: Journal) -> None:
-    wanted = (OutboxRequest(ACCOUNT, b"body"),)
-    saving = first(1, evidence=(Evidence("kind", b"body"),), outbox=wanted)
-    journal.commit(Batch((saving,), (Cursor(1, b"\xad" * 20, b"7"),)))
+    journal.commit(batch(first(1, evidence=(Evidence("kind", b"body"),))))
+    journal.transactions.add_to_outbox([OutboxRequest(ACCOUNT, b"body")])
     journal.keep_seed(b"a table", SEED)
     journal.leases.take([ACCOUNT], 60)
     journal.transactions.commit(ACCOUNT, [Put(InFlightTransaction(0, b"body"))])

@@ -16,7 +16,6 @@ from forcemove.store.journal import Journal
 from forcemove.store.records import (
     AppointmentRecord,
     Batch,
-    Cursor,
     Evidence,
     InFlightTransaction,
     OutboxRequest,
@@ -38,15 +37,16 @@ def everything(journal: Journal) -> list[Any]:
     evidence = [(each.channel_id, each.evidence) for each in journal.evidence()]
     seed = journal.keep_seed(b"a table", SEED)
     of_towers = (journal.towers.appointments(ACCOUNT), journal.towers.spent(ACCOUNT))
-    return [kept, evidence, journal.cursor(1, b"\xad" * 20), of_accounts, of_towers, seed]
+    return [kept, evidence, of_accounts, of_towers, seed]
 
 
 def fill(journal: Journal) -> None:
     for number in range(1, 9):
         wanted = (OutboxRequest(ACCOUNT, b"deposit" * 20, id_of(number)),)
-        journal.commit(batch(first(number, bytes([number]) * 3_000, outbox=wanted)))
+        journal.commit(batch(first(number, bytes([number]) * 3_000)))
+        journal.transactions.add_to_outbox(wanted)
     evidence = (Evidence("kind", b"body" * 500),)
-    journal.commit(Batch((next_(1, 1, b"then" * 2_000, evidence=evidence),), (Cursor(1, b"\xad" * 20, b"block"),)))
+    journal.commit(Batch((next_(1, 1, b"then" * 2_000, evidence=evidence, cursor=b"block"),)))
     journal.leases.take([ACCOUNT], 60)
     journal.transactions.commit(ACCOUNT, [Put(InFlightTransaction(nonce, b"signed" * 50)) for nonce in range(5)])
     journal.towers.keep(ACCOUNT, AppointmentRecord(id_of(1), b"\xc1" * 20, b"proof" * 50))

@@ -27,7 +27,8 @@ def elsewhere() -> Journal:
 
 def begin(journal: Journal) -> None:
     """Channel 1 with all that belongs to it, in version 2, and channel 2."""
-    journal.commit(batch(first(1, evidence=(EVIDENCE,), outbox=(WANTED,)), first(2)))
+    journal.commit(batch(first(1, evidence=(EVIDENCE,)), first(2)))
+    journal.transactions.add_to_outbox([WANTED])
     journal.commit(batch(next_(1, 1, b"then")))
 
 

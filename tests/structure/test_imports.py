@@ -40,7 +40,7 @@ def test_every_line_of_the_order_is_some_modules_place(imports: Imports) -> None
         ("forcemove.protocol.machine.machine", "time", "the core is pure"),
         ("forcemove.protocol.codec.wire", "secrets", "the core is pure"),
         ("forcemove.node.client", "time", "the core is pure"),
-        ("forcemove.node.polled", "web3", "only forcemove.chain knows web3"),
+        ("forcemove.node.node", "web3", "only forcemove.chain knows web3"),
         ("forcemove.node.client", "sqlalchemy", "only forcemove.store knows databases"),
         ("forcemove.store.journal", "forcemove.chain.errors", "the journal knows no chain and no node"),
         ("forcemove.inspect.apps", "click", "inspection never prints"),

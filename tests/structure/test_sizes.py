@@ -16,7 +16,7 @@ REASONS = {
     "channel/forcemove/cli": "a module for each command, and what they share",
     "channel/forcemove/cli/demo": "a module for each part of the stage: table, stories, records, results, screen",
     "channel/forcemove/inspect": "a module for each thing that is inspected, and for each side of it",
-    "channel/forcemove/node": "a client without I/O, what carries out what it says, and the two ways to drive it",
+    "channel/forcemove/node": "a client without I/O, what carries out what it says, and the node that drives it",
     "channel/forcemove/protocol": "the pure core, in one room with one rule; its order has a line for each",
     "channel/forcemove/store": "a module for each thing that a journal keeps, and for each of the two databases",
     "scripts": "a program each; most are run by hand, now and then",

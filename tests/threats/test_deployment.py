@@ -16,15 +16,18 @@ from forcemove.chain.errors import NotGenuine
 from forcemove.chain.local import EmbeddedChain
 from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact
-from forcemove.node.memory import MemoryMessenger, MemoryStore
-from forcemove.node.polled import PolledClient
+from forcemove.node.assemble import Assembly
+from forcemove.node.memory import MemoryMessenger
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import agree
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
+from tests.process import Process
 from tests.scenarios.story import ALICE, BOB, MALLORY, MINER, STAKE, Playground, Story
 from tests.threats.poison import credit_place, poisoned_creation_code
 
@@ -67,27 +70,24 @@ def created(playground: Playground, code: bytes, by_factory: bool) -> bytes:
 
 def agreed_on(
     story: Story, adjudicator: Adjudicator, app: bytes | None = None, confirmations: int = 1
-) -> tuple[PolledClient, MemoryMessenger, MemoryStore]:
-    """Alice's client in a channel with these contracts; what her counterparty hears, and what she has written down."""
+) -> tuple[Process, MemoryMessenger]:
+    """Alice's client in a channel with these contracts, and what her counterparty hears."""
     honest = story.agreement
     fixed = msgspec.structs.replace(honest.fixed_part, app_definition=app or honest.fixed_part.app_definition)
     agreement = agree(adjudicator.domain, fixed, TIC_TAC_TOE, STAKE, honest.deposits, honest.destinations)
     line, other = MemoryMessenger.table(2)
-    store = MemoryStore()
-    client = PolledClient(
-        agreement, ALICE, TIC_TAC_TOE, adjudicator, line, store, lambda _: None, confirmations=confirmations
-    )
-    return client, other, store
+    assembly = Assembly(TIC_TAC_TOE, adjudicator, agreement)
+    return Process(ChannelSetup(assembly, ALICE, line, lambda _: None, confirmations=confirmations)), other
 
 
-def signs_nothing(client: PolledClient, other: MemoryMessenger, store: MemoryStore) -> bool:
+def signs_nothing(client: Process, other: MemoryMessenger) -> bool:
     """Whether the client has sent, signed and asked for nothing, and has written down no signature."""
-    written = store.load(client.channel.agreement.channel_id)
+    written = client.journal.load(client.channel.agreement.channel_id)
     return (
         other.receive() == ()
         and client.channel.last_signed is None
         and not client.channel.requested
-        and (written is None or written.last_signed is None)
+        and (written is None or CHANNELS.decode(written.snapshot).last_signed is None)
     )
 
 
@@ -103,12 +103,12 @@ LOOK_ALIKES: dict[str, Callable[[Playground], bytes]] = {
 @pytest.mark.parametrize("kind", LOOK_ALIKES)
 def test_threat_32_nothing_is_signed_for_a_look_alike_app(playground: Playground, story: Story, kind: str) -> None:
     app = LOOK_ALIKES[kind](playground)
-    client, other, store = agreed_on(story, story.adjudicator, app)
+    client, other = agreed_on(story, story.adjudicator, app)
     for _ in range(2):
         with pytest.raises(NotGenuine) as caught:
             client.poll()
         assert (caught.value.contract, caught.value.address) == ("TicTacToe", app)
-        assert signs_nothing(client, other, store)
+        assert signs_nothing(client, other)
 
 
 @pytest.mark.parametrize("kind", LOOK_ALIKES)
@@ -157,12 +157,12 @@ def test_threat_33_nothing_is_signed_for_a_poisoned_adjudicator(
     playground: Playground, story: Story, by_factory: bool
 ) -> None:
     fake = poisoned(playground, by_factory=by_factory)
-    client, other, store = agreed_on(story, fake)
+    client, other = agreed_on(story, fake)
     for _ in range(2):
         with pytest.raises(NotGenuine) as caught:
             client.poll()
         assert caught.value == NotGenuine("Adjudicator", fake.address, playground.book.adjudicator)
-        assert signs_nothing(client, other, store)
+        assert signs_nothing(client, other)
 
 
 def test_threat_33_nothing_is_signed_before_the_contracts_are_deep_enough() -> None:
@@ -173,12 +173,12 @@ def test_threat_33_nothing_is_signed_before_the_contracts_are_deep_enough() -> N
     playground = Playground.on(chain)
     story = playground.story(TIC_TAC_TOE)
     depth = chain.block_number() - playground.book.deployment_block + 1
-    client, other, store = agreed_on(story, story.adjudicator, confirmations=depth)
+    client, other = agreed_on(story, story.adjudicator, confirmations=depth)
 
     assert depth > 1
     client.poll()
     assert client.phase is Phase.CHECKING, "the adjudicator is deep enough, the app is not"
-    assert signs_nothing(client, other, store)
+    assert signs_nothing(client, other)
 
     while chain.block_number() < playground.book.find("TicTacToe").block_number + depth - 1:
         assert client.channel.last_signed is None

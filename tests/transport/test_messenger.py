@@ -12,7 +12,6 @@ from typing import cast
 
 import pytest
 
-from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import EmbeddedChain, local_keys
 from forcemove.errors import ForcemoveError
@@ -20,9 +19,11 @@ from forcemove.flow.transport import MemoryTransport
 from forcemove.node.assemble import assemble
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
-from forcemove.node.memory import MemoryMessenger, MemoryStore
+from forcemove.node.friendly import NullSubmitter
+from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.ports import Messenger
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
@@ -76,7 +77,7 @@ def test_two_nodes_play_a_channel_over_a_relay(tmp_path: Path, carrier: str, cut
                 carrying.append(asyncio.create_task(line.run()))
                 journal = stack.enter_context(open_journal(str(tmp_path / name), owner=secrets.token_bytes(16)))
                 nodes.append(Node(journal))
-                driven.append(nodes[-1].add(channel, key, line, choose))
+                driven.append(nodes[-1].add(ChannelSetup(channel, key, line, choose)))
             while any(each.phase is not Phase.CLOSED for each in driven):
                 for node in nodes:
                     node.poll()
@@ -124,8 +125,7 @@ def _performer(client: Counting, line: Messenger) -> EffectExecutor:
     def unused(*_: object) -> None:
         raise AssertionError
 
-    chain = cast("Adjudicator", None)
-    return EffectExecutor(cast("Client", client), chain, unused, line, MemoryStore(), unused, unused, None)
+    return EffectExecutor(cast("Client", client), NullSubmitter(), line, unused, unused)
 
 
 def test_threat_46_of_a_flood_a_channel_takes_in_few_messages_at_once() -> None:

@@ -14,9 +14,9 @@ from forcemove.chain.local import local_keys
 from forcemove.contracts import artifact
 from forcemove.errors import AppError
 from forcemove.game import PlayableApp
+from forcemove.node.assemble import Assembly
 from forcemove.node.events import CounterpartyFault, Event, Mined
-from forcemove.node.memory import MemoryStore
-from forcemove.node.polled import PolledClient
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.app import Terms
 from forcemove.protocol.codec.wire import SignedStateFile, encode_file
@@ -28,6 +28,7 @@ from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import ETHER, FixedPart
+from tests.process import Process
 from tests.protocol.builders import CountingRules, MalformedCount, WrongCount, count_data
 from tests.viem.line import NodeLine
 
@@ -113,20 +114,12 @@ class Table:
     first_block: int
     key: Key = PYTHON
     events: list[Event] = field(default_factory=list)
-    client: PolledClient = field(init=False)
+    client: Process = field(init=False)
 
     def __post_init__(self) -> None:
-        self.client = PolledClient(
-            self.agreement,
-            self.key,
-            self.app,
-            self.adjudicator,
-            self.node,
-            MemoryStore(),
-            self.choose,
-            on_event=self._report,
-            from_block=self.first_block,
-        )
+        assembly = Assembly(self.app, self.adjudicator, self.agreement, from_block=self.first_block)
+        setup = ChannelSetup(assembly, self.key, self.node, self.choose, on_event=self._report, block_time=0)
+        self.client = Process(setup)
 
     def _report(self, event: Event) -> None:
         self.events.append(event)

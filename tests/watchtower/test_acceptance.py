@@ -306,7 +306,8 @@ def test_threat_25_a_bad_hand_over_is_a_typed_error_and_changes_nothing(
         keeper.tower.accept(make(story))
     assert isinstance(raised.value, expected)
     assert keeper.journal.towers.appointments(keeper.tower._name) == before
-    assert keeper.tower._watched()[0].appointments == {ALICE.address: earlier}
+    (watched,) = keeper.tower._watched()
+    assert {client: each.appointment for client, each in watched.accepted.items()} == {ALICE.address: earlier}
     keeper.give_newest(story)
 
 

@@ -14,6 +14,7 @@ import pytest
 from forcemove.chain.errors import Unreachable
 from forcemove.protocol.machine.inputs import Clock, ViewsDiffer
 from forcemove.protocol.machine.record import Record
+from forcemove.protocol.status import Status
 from forcemove.watchtower.watched_channel import WatchedChannel
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import DURATION, Playground, Story
@@ -53,13 +54,13 @@ def clock(story: Story) -> Clock:
 def test_threat_54_a_clock_that_only_one_shows_is_answered(guarded: WatchedChannel, clock: Clock) -> None:
     began = clock.status.finalizes_at - DURATION
     assert list(guarded.due(began, began, 0)) == []
-    guarded.on_chain_update(None, ViewsDiffer(True, (clock,)), began)
+    guarded.on_chain_update(None, ViewsDiffer(True, (clock,)))
     assert [each.deadline for each in guarded.due(began, began, 0)] == [clock.status.finalizes_at]
 
 
 def test_threat_54_who_shows_an_old_time_makes_no_head_start_longer(guarded: WatchedChannel, clock: Clock) -> None:
     began = clock.status.finalizes_at - DURATION
-    guarded.on_chain_update(None, ViewsDiffer(True, (clock,)), began)
+    guarded.on_chain_update(None, ViewsDiffer(True, (clock,)))
     assert list(guarded.due(began, began + 9, 10)) == []
     assert list(guarded.due(began, began + 10, 10)) != []
 
@@ -67,11 +68,18 @@ def test_threat_54_who_shows_an_old_time_makes_no_head_start_longer(guarded: Wat
 def test_threat_54_a_clock_that_is_new_is_answered_at_once(guarded: WatchedChannel, clock: Clock) -> None:
     differ = ViewsDiffer(True, (clock,))
     guarded.retry_from = 7
-    guarded.on_chain_update(None, differ, 0)
+    guarded.on_chain_update(None, differ)
     assert guarded.retry_from == 0
     guarded.retry_from = 7
-    guarded.on_chain_update(None, differ, 0)
+    guarded.on_chain_update(None, differ)
     assert guarded.retry_from == 7
+
+
+def test_what_has_paid_out_is_over_whatever_time_an_endpoint_shows(guarded: WatchedChannel) -> None:
+    """Who has read a conclusion was ahead of those by whose time deadlines are judged."""
+    guarded.on_chain_update(Record(Status(6, 100, 1), payout_begun=True), None)
+    assert guarded.is_over(90)
+    assert list(guarded.due(90, 100, 0)) == []
 
 
 @pytest.mark.parametrize("is_denied", [False, True])
@@ -79,9 +87,9 @@ def test_threat_54_a_channel_is_kept_while_an_endpoint_denies_its_end(
     keeper: Keeper, guarded: WatchedChannel, clock: Clock, is_denied: bool
 ) -> None:
     guarded.record = Record(payout_begun=True, closed=True)
-    guarded.on_chain_update(None, ViewsDiffer(is_denied, () if is_denied else (clock,)), 0)
+    guarded.on_chain_update(None, ViewsDiffer(is_denied, () if is_denied else (clock,)))
     assert not any(keeper.tower._is_buried(guarded, number, 0) for number in (0, 100, 200))
-    guarded.on_chain_update(None, ViewsDiffer(), 0)
+    guarded.on_chain_update(None, ViewsDiffer())
     assert [keeper.tower._is_buried(guarded, number, 0) for number in (0, 100)] == [False, True]
 
 

@@ -29,6 +29,7 @@ from forcemove.node.local import undecided
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.policy import LOCAL_CHAINS, default_look_every
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
 from forcemove.protocol.status import Status
@@ -209,14 +210,16 @@ class Defence:
 
         try:
             driven = self._node.add(
-                stored.assembly(self._chains[0], self._chains[1:]),
-                _Absent(stored.address),
-                Nobody(),
-                undecided,
-                on_event=on_event,
-                confirmations=stored.metadata.confirmations,
-                signs=False,
-                payer=self._payer,
+                ChannelSetup(
+                    stored.assembly(self._chains[0], self._chains[1:]),
+                    _Absent(stored.address),
+                    Nobody(),
+                    undecided,
+                    on_event=on_event,
+                    confirmations=stored.metadata.confirmations,
+                    signs=False,
+                    payer=self._payer,
+                )
             )
         except ChannelInUse:
             return  # another process defends the channel

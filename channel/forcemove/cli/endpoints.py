@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forcemove.backoff import Backoff
 from forcemove.cli.errors import Explained
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class _Opening:
         self._failed: dict[int, Exception] = {}
 
     def run(self, *, waits: bool) -> tuple[Chain, ...]:
-        pause, is_reported = _FIRST_PAUSE, False
+        pauses, is_reported = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE), False
         while True:
             self._ask()
             chain_id = self._chain_id()
@@ -100,8 +101,7 @@ class _Opening:
                 names = ", ".join(map(endpoint_name, self._endpoints))
                 self._notify(f"chain       {names} is out of reach. It is tried again.")
             is_reported = True
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            time.sleep(pauses.next_pause())
 
     def _ask(self) -> None:
         """Ask all endpoints that have not answered; return when they have, or a little after the first right answer."""

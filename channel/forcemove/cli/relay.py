@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.cli.errors import Explained
-from forcemove.cli.serving import HostAndPort, log_to_stderr
-from forcemove.cli.wrapping import echo
+from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
 from forcemove.relay.limits import Limits
 from forcemove.serving.addresses import FORWARDED, Proxies
 
@@ -56,25 +54,8 @@ _LIMITS = {
 }
 
 
-def _with_limits(command: Callable[..., None]) -> Callable[..., None]:
-    """An option for each of a relay's limits, the last one first, as decorators are."""
-    defaults = Limits()
-    for name, help_ in reversed(_LIMITS.items()):
-        default = getattr(defaults, name)
-        kind = click.FloatRange(0, min_open=True) if isinstance(default, float) else click.IntRange(1)
-        option = click.option(f"--{name.replace('_', '-')}", type=kind, default=default, show_default=True, help=help_)
-        command = option(command)
-    return command
-
-
 @click.command()
-@click.option(
-    "--listen",
-    type=HostAndPort("127.0.0.1:4600"),
-    default="127.0.0.1:4600",
-    show_default=True,
-    help="Where to listen; port 0 takes any that is free.",
-)
+@listen_option("127.0.0.1:4600")
 @click.option(
     "--store",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -116,8 +97,9 @@ def _with_limits(command: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--proxy-header", default=FORWARDED, show_default=True, help="The header in which proxies name their clients."
 )
-@_with_limits
-@click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")
+@click.option("--proxy-header", default=FORWARDED, show_default=True, help="The header in which proxies say that.")
+@with_limits(Limits(), _LIMITS)
+@json_option
 def relay(
     listen: tuple[str, int],
     store: Path,
@@ -168,12 +150,8 @@ def _quick_loop() -> Callable[[], AbstractEventLoop] | None:
 
 
 def _say_ready(url: str, store: Path, as_json: bool) -> None:
-    """Print one line on standard output, which a program that starts a relay can wait for."""
-    ready = {"ready": url, "store": str(store)}
-    if as_json:
-        click.echo(json.dumps(ready))
-    else:
-        echo(f"The relay listens at {url}, and keeps its logs in {store}.")
+    words = f"The relay listens at {url}, and keeps its logs in {store}."
+    say_ready({"ready": url, "store": str(store)}, words, as_json)
 
 
 def _certificate(certificate: Path | None, key: Path | None) -> SSLContext | None:

@@ -1,14 +1,17 @@
-"""What commands that are servers share: the address that they listen at, and the format of their log."""
+"""What commands share that listen for others: where, what they grant, and how their log is written."""
 
 from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
-__all__ = ["HostAndPort", "log_to_stderr"]
+from forcemove.cli.wrapping import echo
+
+__all__ = ["HostAndPort", "json_option", "listen_option", "log_to_stderr", "say_ready", "with_limits"]
 
 
 class HostAndPort(click.ParamType[tuple[str, int]]):
@@ -55,3 +58,35 @@ def log_to_stderr(room: str, as_json: bool) -> None:
     handler.setFormatter(_Json() if as_json else _Plain())
     logging.getLogger().addHandler(handler)
     logging.getLogger(room).setLevel(logging.INFO)
+
+
+def listen_option(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--listen HOST:PORT, where the service listens unless another address is given."""
+    help_ = "Where to listen; port 0 takes any that is free."
+    return click.option("--listen", type=HostAndPort(example), default=example, show_default=True, help=help_)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")
+
+
+def with_limits(defaults: object, helps: Mapping[str, str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """An option for each of the limits that a service grants. `defaults`: their values; `helps`: by name, what each
+    is."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for name, help_ in reversed(list(helps.items())):  # the last one first, as decorators are
+            default = getattr(defaults, name)
+            kind = click.FloatRange(0, min_open=True) if isinstance(default, float) else click.IntRange(1)
+            flag = f"--{name.replace('_', '-')}"
+            command = click.option(flag, type=kind, default=default, show_default=True, help=help_)(command)
+        return command
+
+    return decorate
+
+
+def say_ready(facts: Mapping[str, str], words: str, as_json: bool) -> None:
+    """One line on standard output, which a program that starts a service can wait for."""
+    if as_json:
+        click.echo(json.dumps(facts))
+    else:
+        echo(words)

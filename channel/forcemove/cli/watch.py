@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,7 @@ from forcemove.cli.addresses import ADDRESS
 from forcemove.cli.amounts import AMOUNT, exact_amount
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.errors import Explained
-from forcemove.cli.serving import HostAndPort, log_to_stderr
-from forcemove.cli.wrapping import echo
+from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
 from forcemove.watchtower.service.limits import ServiceLimits
 from forcemove.watchtower.settings import TowerSettings
 
@@ -32,7 +30,13 @@ __all__ = ["watch"]
 _ROOM = "forcemove.watchtower"
 _LOG = logging.getLogger(f"{_ROOM}.command")
 _BUDGET = 10**17
-_TOWER, _GRANTED = TowerSettings(), ServiceLimits()
+_TOWER = TowerSettings()
+_LIMITS = {
+    "connections": "Connections at once.",
+    "per_address": "Connections at once from one IP address; raise it behind a proxy.",
+    "bytes_per_second": "Bytes of hand-overs from one IP address; more is refused for a while. "
+    "Raise it behind a proxy.",
+}
 
 
 class _Client(click.ParamType[tuple[bytes, int]]):
@@ -81,13 +85,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     metavar="PATH|URL",
     help="The watchtower's journal: a file, or postgresql://user:password@host/database; it is made if it is missing.",
 )
-@click.option(
-    "--listen",
-    type=HostAndPort("127.0.0.1:4700"),
-    default="127.0.0.1:4700",
-    show_default=True,
-    help="Where to listen; port 0 takes any that is free.",
-)
+@listen_option("127.0.0.1:4700")
 @click.option(
     "--book",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -128,28 +126,8 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     show_default=True,
     help="Channels of one participant.",
 )
-@click.option(
-    "--connections",
-    type=click.IntRange(1),
-    default=_GRANTED.connections,
-    show_default=True,
-    help="Connections at once.",
-)
-@click.option(
-    "--per-address",
-    type=click.IntRange(1),
-    default=_GRANTED.per_address,
-    show_default=True,
-    help="Connections at once from one IP address; raise it behind a proxy.",
-)
-@click.option(
-    "--bytes-per-second",
-    type=click.IntRange(1),
-    default=_GRANTED.bytes_per_second,
-    show_default=True,
-    help="Bytes of appointments from one IP address; more is refused for a while. Raise it behind a proxy.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")
+@with_limits(ServiceLimits(), _LIMITS)
+@json_option
 def watch(
     endpoints: tuple[str, ...],
     key_file: Path,
@@ -162,10 +140,8 @@ def watch(
     confirmations: int | None,
     lease: float,
     max_channels: int,
-    connections: int,
-    per_address: int,
-    bytes_per_second: int,
     as_json: bool,
+    **limits: int,
 ) -> None:
     """Answer challenges for participants who are away: a watchtower.
 
@@ -208,14 +184,13 @@ def watch(
         confirmations=confirmations,
         lease=lease,
     )
-    limits = ServiceLimits(connections=connections, per_address=per_address, bytes_per_second=bytes_per_second)
     with open_store(store, may_be_new=True) as journal:
         make: MakeTower = lambda on_answer, on_error: Tower(  # noqa: E731  # its type is the service's
             journal, key, adjudicators, served, apps=apps, settings=settings, on_answer=on_answer, on_error=on_error
         )
         asyncio.run(
             serve(
-                ServiceSettings(*listen, tuple(served), limits),
+                ServiceSettings(*listen, tuple(served), ServiceLimits(**limits)),
                 make,
                 lambda url: _say_ready(url, key, journal.where, chains[0].chain_id, as_json),
             )
@@ -223,16 +198,12 @@ def watch(
 
 
 def _say_ready(url: str, key: Key, store: str, chain_id: int, as_json: bool) -> None:
-    """Print one line on standard output, which a program that starts a watchtower can wait for."""
     from forcemove.chain.addresses import show_address
 
     account = show_address(key.address)
     ready = {"ready": url, "account": account, "store": store, "chainId": str(chain_id)}
     words = f"The watchtower {account} listens at {url}, watches chain {chain_id}, and keeps what it has in {store}."
-    if as_json:
-        click.echo(json.dumps(ready))
-    else:
-        echo(words)
+    say_ready(ready, words, as_json)
 
 
 def _contracts(book: AddressBook, chains: Sequence[Chain]) -> tuple[dict[bytes, Rules], list[Adjudicator]]:

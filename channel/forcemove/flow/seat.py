@@ -43,7 +43,7 @@ UPDATES: ActionCodec[Update] = ActionCodec(Update)
 
 
 class Participant(Protocol):
-    """One participant's client, as `forcemove.node.polled.PolledClient` is one."""
+    """One participant's client, as a node's `ManagedChannel` is one."""
 
     @property
     def channel(self) -> Channel:

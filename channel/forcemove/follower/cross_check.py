@@ -18,12 +18,29 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from forcemove.chain.block_time import believed_alone
-from forcemove.follower.errors import AnotherChain
+from forcemove.follower.errors import AnotherChain, EndpointLeftOut, EndpointStuck
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.machine.inputs import Clock, Payout, ViewsDiffer
 from forcemove.protocol.status import Mode
 
-__all__ = ["Combined", "EndpointView", "combine", "combined_time"]
+__all__ = ["Combined", "EndpointHealth", "EndpointView", "combine", "combined_time", "is_live", "wrong_with"]
+
+_SILENT = 30.0
+"""Seconds after which an endpoint that answers nothing is left out."""
+_STUCK = 120.0
+"""Seconds after which it is reported that one shows no new block, while another is some blocks further."""
+_BLOCKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointHealth:
+    """How one endpoint does. `silent`, `still`: seconds since it has answered, and since its head was another one.
+    `number`: of its head, -1 before there is one."""
+
+    endpoint: str
+    silent: float
+    still: float
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +64,20 @@ class Combined:
     agreed: tuple[EndpointView, ...] | None = None
     differences: ViewsDiffer = field(default_factory=ViewsDiffer)
     disagreeing: tuple[EndpointView, EndpointView] | None = None
+
+
+def is_live(health: EndpointHealth) -> bool:
+    """Whether an endpoint answers, so that all must agree with it, whatever blocks it shows."""
+    return health.silent < _SILENT
+
+
+def wrong_with(health: EndpointHealth, furthest: int) -> EndpointLeftOut | EndpointStuck | None:
+    """What its owner is to know of an endpoint. `furthest`: the number of the newest head that any one shows."""
+    if not is_live(health):
+        return EndpointLeftOut(health.endpoint, health.silent)
+    if health.still >= _STUCK and furthest >= health.number + _BLOCKS:
+        return EndpointStuck(health.endpoint, health.number, furthest)
+    return None
 
 
 def combine(views: Sequence[EndpointView], now: int) -> Combined:

@@ -16,34 +16,29 @@ from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.block_time import FAR
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block
-from forcemove.follower.cross_check import Combined, EndpointView, combine, combined_time
+from forcemove.follower.cross_check import Combined, EndpointView, combine, combined_time, is_live, wrong_with
 from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
 from forcemove.follower.errors import (
     EndpointContradicted,
-    EndpointLeftOut,
     EndpointsDisagree,
-    EndpointStuck,
     TimeInDoubt,
 )
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.protocol.machine.inputs import ChainChange, ChainUpdate, CreditSeen, HoldingsSeen, LogSeen, ViewsDiffer
+from forcemove.protocol.machine.record import Record
 
 __all__ = ["QuorumUpdate", "EndpointQuorum"]
-
-_SILENT = 30.0
-"""Seconds after which an endpoint that answers nothing is left out."""
-_STUCK = 120.0
-"""Seconds after which it is told that one shows no new block, while another is some blocks further."""
-_BLOCKS = 3
 
 
 @dataclass
 class QuorumUpdate:
-    """What is news: `updates` and `differences` by channel; `channel_errors`: what is wrong with a channel by all that
+    """What is news: `updates` and `differences` by channel, and `records`: what the logs make of each channel of which
+    there is an update, as all endpoints agree; `channel_errors`: what is wrong with a channel by all that
     is known; `genuine`: the channels whose contracts are; `errors`: for the owner; `is_new`: whether there is another
     block; `has_looked`: whether any endpoint was looked at."""
 
     updates: dict[bytes, ChainUpdate] = field(default_factory=dict)
+    records: dict[bytes, Record] = field(default_factory=dict)
     differences: dict[bytes, ViewsDiffer] = field(default_factory=dict)
     channel_errors: dict[bytes, ForcemoveError] = field(default_factory=dict)
     genuine: set[bytes] = field(default_factory=set)
@@ -84,7 +79,7 @@ class EndpointQuorum:
         seconds since 1970; None on a chain whose clock is moved by hand."""
         self.viewers = [EndpointViewer(each, confirmations, clock) for each in adjudicators]
         self.uncertain: set[bytes] = set()
-        self._clock, self._own_time = clock, own_time
+        self._own_time = own_time
         self._channels: dict[bytes, _Channel] = {}
         self._timed: set[bytes] = set()
         self._live: list[EndpointViewer] = list(self.viewers)
@@ -151,22 +146,12 @@ class EndpointQuorum:
 
     def _judge_endpoints(self, update: QuorumUpdate) -> None:
         """Which are live; where that changes all channels are looked at anew."""
-        now, live = self._clock(), []
-        furthest = max(each.number for each in self.viewers)
-        for each in self.viewers:
-            since = each.began_at if each.answered_at is None else each.answered_at
-            is_stuck = now - each.moved_at >= _STUCK and furthest >= each.number + _BLOCKS
-            if now - since < _SILENT:
-                live.append(each)
-            if now - since < _SILENT and not is_stuck:
-                self._reported.discard(each.endpoint)
-            elif each.endpoint not in self._reported and len(self.viewers) > 1:
-                self._reported.add(each.endpoint)
-                update.errors.append(
-                    EndpointStuck(each.endpoint, each.number, furthest)
-                    if now - since < _SILENT
-                    else EndpointLeftOut(each.endpoint, now - since)
-                )
+        furthest, healths = max(each.number for each in self.viewers), [each.health() for each in self.viewers]
+        wrong = {each.endpoint: wrong_with(each, furthest) for each in healths}
+        found = {endpoint: error for endpoint, error in wrong.items() if error is not None and len(self.viewers) > 1}
+        update.errors += [error for endpoint, error in found.items() if endpoint not in self._reported]
+        self._reported = set(found)
+        live = [each for each, health in zip(self.viewers, healths, strict=True) if is_live(health)]
         if live != self._live:
             self._live = live
             self._again |= self._channels.keys()
@@ -193,8 +178,8 @@ class EndpointQuorum:
         (self._disputed.add if combined.agreed is None else self._disputed.discard)(id_)
         if combined.agreed is not None:
             read = self._read(id_, channel)
-            if read is not None:
-                update.updates[id_] = read
+            if read is not None and channel.source is not None:
+                update.updates[id_], update.records[id_] = read, channel.source.views[id_].record
         if combined.differences != channel.differences:
             channel.differences = update.differences[id_] = combined.differences
         if combined.disagreeing is not None and not channel.is_disputed:

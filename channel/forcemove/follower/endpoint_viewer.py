@@ -12,37 +12,15 @@ from dataclasses import dataclass, field
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block
+from forcemove.follower.cross_check import EndpointHealth
+from forcemove.follower.followed_channel import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
-from forcemove.follower.on_chain_view import Checkpoint, OnChainView
-from forcemove.protocol.agreement import Agreement
+from forcemove.follower.on_chain_view import OnChainView
 
 __all__ = ["FollowRequest", "EndpointViewer"]
 
 _LONGEST = 15.0
 """Seconds that all requests of a look share."""
-IsGenuine = Callable[[Adjudicator], bool]
-
-
-@dataclass(frozen=True)
-class FollowRequest:
-    """A channel to be followed; the arguments as of `Follower.follow`. `is_genuine`: asks an endpoint whether its
-    contracts are, None where that is known; `contracts`: which they are, so that those of many channels are asked for
-    once."""
-
-    agreement: Agreement
-    payee: bytes | None
-    from_block: int
-    is_new: bool
-    origin_hash: bytes = b""
-    is_doubted: bool = False
-    checkpoint: Checkpoint | None = None
-    contracts: Hashable = None
-    is_genuine: IsGenuine | None = None
-
-    @property
-    def id(self) -> bytes:
-        """The channel's id."""
-        return self.agreement.channel_id
 
 
 @dataclass(frozen=True)
@@ -100,6 +78,11 @@ class EndpointViewer:
     def endpoint(self) -> str:
         """The endpoint's name, without secrets."""
         return self._adjudicator.chain.endpoint
+
+    def health(self) -> EndpointHealth:
+        """How it does now."""
+        now, since = self._clock(), self.began_at if self.answered_at is None else self.answered_at
+        return EndpointHealth(self.endpoint, now - since, now - self.moved_at, self.number)
 
     def follow(self, following: FollowRequest) -> None:
         """From the next look on; a channel that is followed already is read anew."""
@@ -159,15 +142,7 @@ class EndpointViewer:
         """Hand over what is to be looked for; returns the look. `uncertain`: as of `Follower.look`."""
         requested, self._requested, self._uncertain = self._requested, _Requested(), uncertain
         for each in requested.begun.values():
-            self._follower.follow(
-                each.agreement,
-                each.payee,
-                each.from_block,
-                is_new=each.is_new,
-                origin_hash=each.origin_hash,
-                is_doubted=each.is_doubted,
-                checkpoint=each.checkpoint,
-            )
+            self._follower.follow(each)
             if each.is_genuine is not None:
                 self._unchecked[each.id] = each
         for id_ in requested.ended:

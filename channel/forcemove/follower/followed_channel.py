@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 
-from forcemove.chain.adjudicator import ChannelHoldings, PlacedLog
+from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, PlacedLog
 from forcemove.errors import ForcemoveError
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.logs import Closed, PartlyPaid
+from forcemove.protocol.logs import begins_payout
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.status import Status
 
-__all__ = ["FollowedChannel", "Origin"]
+__all__ = ["FollowRequest", "FollowedChannel", "Origin"]
+
+IsGenuine = Callable[[Adjudicator], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a channel began: no log of it is in an earlier block than `number`, whose hash was `hash` (32 bytes), empty
-    where nobody knows. `is_doubted`: whether the chain may be another one by now."""
+    where nobody knows."""
 
     number: int
     hash: bytes = b""
+
+
+@dataclass(frozen=True)
+class FollowRequest:
+    """A channel to be followed.
+
+    - `payee`: the account that we are paid at, 20 bytes.
+    - `from_block`: where its logs can begin; `origin_hash`: the hash of that block, empty where nobody knows.
+    - `is_doubted`: whether the chain may be another one by now.
+    - `is_new`: whether we have signed nothing in it yet, so that none of its id may have paid out.
+    - `checkpoint`: what its owner has been told already, so that only what comes after it is read.
+    - `is_genuine`: asks an endpoint whether its contracts are, None where that is known; `contracts`: which they are,
+      so that those of many channels are asked for once.
+    """
+
+    agreement: Agreement
+    payee: bytes | None
+    from_block: int
+    is_new: bool
+    origin_hash: bytes = b""
     is_doubted: bool = False
+    checkpoint: Checkpoint | None = None
+    contracts: Hashable = None
+    is_genuine: IsGenuine | None = None
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        return self.agreement.channel_id
 
 
 class FollowedChannel:
@@ -32,21 +62,12 @@ class FollowedChannel:
     adjudicator's own word, packed, None where it was not asked. `has_changed`: whether anything is different since
     `view` was taken."""
 
-    def __init__(
-        self,
-        agreement: Agreement,
-        payee: bytes | None,
-        origin: Origin,
-        *,
-        is_new: bool,
-        checkpoint: Checkpoint | None = None,
-    ) -> None:
-        """`payee`: the account that we are paid at (20 bytes). `is_new`: whether we have signed nothing in it yet.
-        `checkpoint`: its owner has been told that, and only what comes after it is read."""
-        self.agreement, self.payee, self.origin, self.checkpoint = agreement, payee, origin, checkpoint
-        self.id, self._is_new = agreement.channel_id, is_new
-        self.assets = tuple(asset for asset, _ in agreement.deposits)
-        self.is_doubted = origin.is_doubted
+    def __init__(self, request: FollowRequest) -> None:
+        self.agreement, self.payee, self.checkpoint = request.agreement, request.payee, request.checkpoint
+        self.origin = Origin(request.from_block, request.origin_hash)
+        self.id, self._is_new = request.id, request.is_new
+        self.assets = tuple(asset for asset, _ in request.agreement.deposits)
+        self.is_doubted = request.is_doubted
         self.epoch, self.has_changed = 0, True
         self._logs: list[PlacedLog] = []
         self._unread: list[PlacedLog] = []
@@ -55,7 +76,7 @@ class FollowedChannel:
         self._credits: dict[bytes, int] = {}
         self.status: int | None = None
         self._error: ForcemoveError | None = None
-        self.record: Record = checkpoint.record if checkpoint else EMPTY_RECORD
+        self.record: Record = self.checkpoint.record if self.checkpoint else EMPTY_RECORD
         self._status_word = self.record.status.pack()
 
     @property
@@ -127,7 +148,7 @@ class FollowedChannel:
         """Whether we may be owed what could not be pushed: it has paid out since we asked."""
         if self.payee is None:
             return False
-        pays = any(isinstance(each.log, Closed | PartlyPaid) for each in self._unread)
+        pays = any(begins_payout(each.log) for each in self._unread)
         return pays or (self._is_unread and self.record.payout_begun)
 
     @property

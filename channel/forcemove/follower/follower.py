@@ -22,13 +22,12 @@ from forcemove.errors import ForcemoveError
 from forcemove.follower import contract_views
 from forcemove.follower.blocks import Block, Blocks
 from forcemove.follower.errors import HeadTooFar, LogsLeftOut
-from forcemove.follower.followed_channel import FollowedChannel, Origin
+from forcemove.follower.followed_channel import FollowedChannel, FollowRequest
 from forcemove.follower.head import Head, HeadReader
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.follower.origins import Origins
-from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.errors import ChannelIdUsed
-from forcemove.protocol.logs import Claimed, Credited
+from forcemove.protocol.logs import channel_of
 
 __all__ = ["Follower", "FollowerLook"]
 
@@ -82,23 +81,9 @@ class Follower:
         """The time (seconds) that was read last, at no call; 0 where none was."""
         return self._reader.last_time
 
-    def follow(
-        self,
-        agreement: Agreement,
-        payee: bytes | None,
-        from_block: int,
-        *,
-        is_new: bool,
-        origin_hash: bytes = b"",
-        is_doubted: bool = False,
-        checkpoint: Checkpoint | None = None,
-    ) -> None:
-        """Show this channel from now on, with all that is logged. `payee`: the account that we are paid at, 20 bytes.
-        `from_block`: where its logs can begin; `origin_hash` and `is_doubted`: see `Origin`. `is_new`: whether we have
-        signed nothing in it yet, so that none of its id may have paid out. `checkpoint`: what is known from before, so
-        that only what comes after it is read. A channel that is followed already is read anew."""
-        origin = Origin(from_block, origin_hash, is_doubted)
-        followed = FollowedChannel(agreement, payee, origin, is_new=is_new, checkpoint=checkpoint)
+    def follow(self, request: FollowRequest) -> None:
+        """Show this channel from now on, with all that is logged. A channel that is followed already is read anew."""
+        followed = FollowedChannel(request)
         self._followed.pop(followed.id, None)
         self._new[followed.id] = followed
         self._gathered = {}
@@ -175,8 +160,8 @@ class Follower:
         found: dict[bytes, list[PlacedLog]] = {}
         for start in range(first, last + 1, _RANGE):
             for each in self._gather(start, min(start + _RANGE - 1, last), last):
-                if not isinstance(each.log, Credited | Claimed):
-                    found.setdefault(each.log.channel_id, []).append(each)
+                if (channel_id := channel_of(each.log)) is not None:
+                    found.setdefault(channel_id, []).append(each)
         return found
 
     def _gather(self, start: int, end: int, last: int) -> list[PlacedLog]:
@@ -186,7 +171,7 @@ class Follower:
             return self._gathered[start]
         wanted = self._followed.keys() | self._new.keys()
         logs = self.adjudicator.logs(None, start, end)
-        ours = [each for each in logs if not isinstance(each.log, Credited | Claimed) and each.log.channel_id in wanted]
+        ours = [each for each in logs if channel_of(each.log) in wanted]
         if end == start + _RANGE - 1 and end + _RANGE < last:
             self._gathered[start] = ours
         return ours

@@ -10,15 +10,7 @@ from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
 from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
 from forcemove.protocol.encoding import Domain
-from forcemove.protocol.logs import (
-    ChallengeRegistered,
-    Checkpointed,
-    Concluded,
-    Deposited,
-    Log,
-    PartlyPaid,
-    Responded,
-)
+from forcemove.protocol.logs import ChallengeRegistered, Concluded, Deposited, Log, PartlyPaid, recorded_state
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, Recorded, fold_all
 from forcemove.protocol.machine.results import Ending
 from forcemove.protocol.outcome import Outcome, destination_address
@@ -86,9 +78,7 @@ class ChannelOnChain:
             return Ending.CONCLUDED
         if not self.closed:
             return Ending.UNANSWERED
-        disputes = [
-            each.log for each in self.logs if isinstance(each.log, ChallengeRegistered | Responded | Checkpointed)
-        ]
+        disputes = [each.log for each in self.logs if recorded_state(each.log) is not None]
         has_clock = bool(disputes) and isinstance(disputes[-1], ChallengeRegistered)
         return None if has_clock else Ending.CONCLUDED
 
@@ -150,13 +140,11 @@ def _record(logs: Sequence[PlacedLog], domain: Domain, status: Status, now: int)
 
 
 def _outcome_of(log: Log) -> Outcome:
-    match log:
-        case ChallengeRegistered() | Responded() | Checkpointed():
-            return log.state.outcome
-        case PartlyPaid():
-            return log.remaining
-        case _:
-            return ()
+    """What a log says that the channel would pay."""
+    if isinstance(log, PartlyPaid):
+        return log.remaining
+    state = recorded_state(log)
+    return () if state is None else state.outcome
 
 
 def _assets(logs: Sequence[PlacedLog], outcomes: Iterable[Outcome]) -> list[bytes]:
@@ -181,13 +169,10 @@ def _credits(
 
 def turn_of(log: Log) -> int | None:
     """The turn number in a log, or None."""
-    match log:
-        case ChallengeRegistered(state=state) | Responded(state=state) | Checkpointed(state=state):
-            return state.turn_num
-        case Concluded(turn_num=turn_num):
-            return turn_num
-        case _:
-            return None
+    if isinstance(log, Concluded):
+        return log.turn_num
+    state = recorded_state(log)
+    return None if state is None else state.turn_num
 
 
 # ------------------------------------------------------------------------------------------------------------- reports

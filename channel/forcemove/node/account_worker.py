@@ -14,7 +14,7 @@ from forcemove.errors import PassingError
 from forcemove.node.errors import AccountInUse
 from forcemove.node.outbox import JournalledTxStore, Outbox
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Reorged, TxFailed, TxOutcome, TxRequest
+from forcemove.sender.transactions import Reorged, RequestId, TxFailed, TxOutcome, TxRequest
 from forcemove.store.errors import NotInOutbox
 from forcemove.store.records import Account
 
@@ -54,7 +54,7 @@ class AccountWorker:
         self._is_dismissed = False
         self._requests: list[TxRequest] = []
         self._new: list[TxRequest] = []
-        self._asked: dict[bytes, float] = {}
+        self._asked: dict[RequestId, float] = {}
         self._new_outcomes: list[TxOutcome] = []
         self._looked_at: float | None = None
 
@@ -116,6 +116,16 @@ class AccountWorker:
         """See `Worker`."""
         self.outcomes += self._new_outcomes
         self._new_outcomes = []
+
+    def take_outcomes(self) -> list[TxOutcome]:
+        """What became of what was wanted, since the last call."""
+        outcomes, self.outcomes = self.outcomes, []
+        return outcomes
+
+    def take_errors(self) -> list[PassingError]:
+        """How endpoints have failed since the last call."""
+        errors, self.errors = self.errors, []
+        return errors
 
     def _send(self, sender: Sender, transactions: JournalledTxStore, *, is_due: bool) -> None:
         if self._error_table is not None:

@@ -18,17 +18,11 @@ from forcemove.chain.reverts import app_errors
 from forcemove.chain.rpc import making_sense
 from forcemove.errors import PassingError
 from forcemove.game import PlayableApp
-from forcemove.node.clock import seconds
-from forcemove.node.effect_executor import MoveChooser
-from forcemove.node.events import Event
 from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import default_confirmations
-from forcemove.node.polled import PolledClient
-from forcemove.node.ports import Messenger, Store
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER, FixedPart
 
 __all__ = ["Assembly", "assemble", "begin", "reassemble"]
@@ -50,37 +44,6 @@ class Assembly:
     from_block: int = 0
     others: tuple[Adjudicator, ...] = ()
     origin_hash: bytes = b""
-
-    def client(
-        self,
-        key: Key,
-        messenger: Messenger,
-        store: Store,
-        choose: MoveChooser,
-        *,
-        on_event: Callable[[Event], None] = lambda _: None,
-        confirmations: int = 1,
-        bump_after: float = 60.0,
-        max_cost: int | None = None,
-        clock: Callable[[], float] = seconds,
-    ) -> PolledClient:
-        """A participant's client; see `Client` for all that it takes and raises."""
-        return PolledClient(
-            self.agreement,
-            key,
-            self.app,
-            self.adjudicator,
-            messenger,
-            store,
-            choose,
-            on_event=on_event,
-            from_block=self.from_block,
-            confirmations=confirmations,
-            factory=self.factory,
-            bump_after=bump_after,
-            max_cost=max_cost,
-            clock=clock,
-        )
 
 
 def assemble(

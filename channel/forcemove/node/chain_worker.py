@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.follower.blocks import Block
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
 
-__all__ = ["ChainWorker", "ViewWorker", "PollingWorker"]
+__all__ = ["ChainWorker", "PollingWorker", "UpdateSource", "ViewWorker"]
 
 _KEEP_EVERY = 1_000
 """Blocks."""
@@ -43,6 +44,51 @@ class PollingWorker(Protocol):
 
     def abandon(self) -> None:
         """The look that was begun last hangs; what it uses is left to it, and the next one begins anew."""
+        ...
+
+
+class UpdateSource(Protocol):
+    """Where the chain updates of channels come from. `workers`: what looks for them; `viewers`: through which endpoint
+    each looks."""
+
+    @property
+    def workers(self) -> Sequence[PollingWorker]:
+        """One for each endpoint."""
+        ...
+
+    @property
+    def viewers(self) -> Sequence[EndpointViewer]:
+        """One for each endpoint."""
+        ...
+
+    @property
+    def time(self) -> int:
+        """The block time (seconds) by which deadlines are judged."""
+        ...
+
+    @property
+    def cursor(self) -> Block | None:
+        """The last block up to which all that was logged is known."""
+        ...
+
+    def follow(self, following: FollowRequest) -> None:
+        """Tell of a channel, from its beginning."""
+        ...
+
+    def unfollow(self, channel_id: bytes) -> None:
+        """Tell of it no more."""
+        ...
+
+    def mark_uncertain(self, channel_id: bytes, *, is_uncertain: bool) -> None:
+        """Whether a channel's holdings are to be read in any case."""
+        ...
+
+    def take_in(self) -> QuorumUpdate:
+        """All that is news."""
+        ...
+
+    def is_snapshot_due(self) -> bool:
+        """Whether channels in which nothing has happened are to be saved, too."""
         ...
 
 
@@ -91,14 +137,14 @@ class ChainWorker:
         self._keep_at = 0
 
     @property
-    def views(self) -> EndpointQuorum:
-        """What each endpoint shows."""
-        return self._views
+    def viewers(self) -> Sequence[EndpointViewer]:
+        """See `UpdateSource`."""
+        return self._views.viewers
 
     @property
-    def uncertain(self) -> set[bytes]:
-        """The channels whose holdings are to be read in any case."""
-        return self._views.uncertain
+    def cursor(self) -> Block | None:
+        """See `UpdateSource`."""
+        return self._views.cursor
 
     @property
     def time(self) -> int:
@@ -112,6 +158,11 @@ class ChainWorker:
     def unfollow(self, channel_id: bytes) -> None:
         """From the next look on."""
         self._views.unfollow(channel_id)
+
+    def mark_uncertain(self, channel_id: bytes, *, is_uncertain: bool) -> None:
+        """See `UpdateSource`."""
+        uncertain = self._views.uncertain
+        (uncertain.add if is_uncertain else uncertain.discard)(channel_id)
 
     def take_in(self) -> QuorumUpdate:
         """All that is news."""

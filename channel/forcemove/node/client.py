@@ -150,6 +150,14 @@ class Client:
 
     # --------------------------------------------------------------------------------------------------- what goes out
 
+    def require_save(self) -> None:
+        """Have the channel saved though nothing has changed."""
+        self.is_unsaved = True
+
+    def on_saved(self) -> None:
+        """The channel is on disk as it is now."""
+        self.is_unsaved = False
+
     @property
     def has_due(self) -> bool:
         """Whether anything is to be carried out, once the channel is saved."""

@@ -1,27 +1,24 @@
 """A client with its owner's ends: its line, its player, those who are told, and the way to the chain.
 
 What fails here, a line, an endpoint, the owner's own functions, costs no message and no effect: the rest is done, and
-the next look tries again. What went wrong is kept in `mistakes`.
+the next look tries again. What went wrong is kept until it is taken.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import assert_never
 
-from forcemove.chain.adjudicator import Adjudicator
 from forcemove.node.client import Client
-from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
-from forcemove.node.policy import LOCAL_CHAINS
-from forcemove.node.ports import EvidenceStore, Messenger
-from forcemove.node.tx_requests import submission_of, tx_request_for
+from forcemove.node.events import CounterpartyFault, Event, Sent
+from forcemove.node.outbox import evidence_of
+from forcemove.node.ports import Messenger
+from forcemove.node.tx_submitter import Submitter
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
-from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting, SendState, Submission, SubmitChallenge
+from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting, SendState
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.protocol.machine.view_differences import acts_first
-from forcemove.protocol.signing import Key
-from forcemove.sender.transactions import Confirmed, NonceUsedElsewhere, Reorged, TxFailed, TxOutcome, TxRequest
+from forcemove.sender.transactions import ChannelTx, Reorged, TxFailed, TxOutcome
+from forcemove.store.records import Evidence
 
 __all__ = ["MoveChooser", "EffectExecutor"]
 
@@ -29,48 +26,42 @@ _AT_ONCE = 64
 """Messages of a channel that are taken in before others have their turn."""
 _MAX_BYTES = 8 * 2**20
 """That wait; what a line gives beyond it is forgotten, the newest first: it may lose messages, too."""
-_BLOCK_TIME, _LOCAL_BLOCK_TIME = 12.0, 1.0
-"""Seconds from block to block on Ethereum's mainnet, and at most on a chain that people run for themselves."""
-_AGAIN = 20
-"""After so many times as long, what is due once more is the other's to send first again. Not sooner: what is asked for
-anew at each look, since endpoints say one thing and then another, would be held back for ever."""
-_BLOCKS = 1.5
-"""Block times that a transaction is held back: until the other's is mined, and that block is seen."""
+_MAX_OF_A_KIND = 10
+"""Pieces of evidence that wait for a commit, as many as a journal keeps: a flood of one kind drowns no other."""
 MoveChooser = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
 """A player: the move after a state, the wish to conclude, or None to say it later."""
 
 
 class EffectExecutor:
-    """`errors`: what has failed since they were last looked at; `is_busy`: whether anything was taken in or done."""
+    """`errors`: what has failed since they were last taken; `is_busy`: whether anything was taken in or done since
+    `begin`."""
 
     def __init__(
         self,
         client: Client,
-        adjudicator: Adjudicator,
-        send: Callable[[TxRequest], None],
+        submitter: Submitter,
         messenger: Messenger,
-        evidence: EvidenceStore,
         choose: MoveChooser,
         on_event: Callable[[Event], None],
-        max_cost: int | None,
-        challenger: Key | None = None,
-        *,
-        clock: Callable[[], float] | None = None,
-        block_time: float | None = None,
     ) -> None:
-        """`send`: asks for a transaction. `evidence`: keeps faults of counterparties. `max_cost`, `challenger`: see
-        `orders.order`. `clock`: our own, seconds. `block_time`: seconds from block to block, by the chain unless given;
-        for one and a half of them a transaction is held back that another participant is about to send
-        (`views.acts_first`). Without a clock nothing is held back."""
-        self.client, self.on_event, self._send = client, on_event, send
+        """Carry out the effects of one client.
+
+        - `client`: whose effects are carried out.
+        - `submitter`: where its transactions go.
+        - `messenger`: its line.
+        - `choose`: the player.
+        - `on_event`: is told what happens; what it raises undoes nothing.
+        """
+        self.client, self.on_event = client, on_event
         self.errors: list[Exception] = []
+        self._evidence: dict[str, deque[Evidence]] = {}
         self.is_busy = False
-        self._adjudicator, self._messenger, self._evidence, self._choose = adjudicator, messenger, evidence, choose
-        self._max_cost, self._challenger = max_cost, challenger
-        self._clock, self._block_time = clock, block_time
+        self._submitter, self._messenger, self._choose = submitter, messenger, choose
         self._messages: deque[bytes] = deque()
-        self._held_since: dict[Submission, float] = {}
-        self._has_challenged = False
+
+    def begin(self) -> None:
+        """A new look at everything begins, in which nothing was done yet."""
+        self.is_busy = False
 
     # -------------------------------------------------------------------------------------------------- what comes in
 
@@ -103,27 +94,27 @@ class EffectExecutor:
         try:
             self.client.on_message(message, now)
         except Exception as error:
-            self.errors.append(error)
+            self.keep_error(error)
         for fault in self.client.take_faults():
-            self._evidence.keep_evidence(self.client.id, fault)
+            evidence = evidence_of(fault)
+            self._evidence.setdefault(evidence.kind, deque(maxlen=_MAX_OF_A_KIND)).append(evidence)
             self._notify(CounterpartyFault(fault))
 
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What counterparties have done wrong since the channel was saved, or the newest of each kind."""
+        return tuple(each for kind in self._evidence.values() for each in kind)
+
     def on_tx_outcome(self, outcome: TxOutcome) -> None:
-        """What became of a transaction of this channel."""
-        self.is_busy = True
-        _, submission = submission_of(outcome.request_id)
-        match outcome:
-            case Confirmed(_, receipt):
-                self._notify(Mined(submission, self._adjudicator.placed(receipt)))
-            case TxFailed(_, error):
-                self.client.on_submission_failed(submission)
-                self._notify(SubmissionRefused(submission, error))
-            case Reorged():
-                self.client.on_submission_failed(submission)
-            case NonceUsedElsewhere():
-                pass  # it is sent again
-            case _:
-                assert_never(outcome)
+        """What became of a transaction of this channel. One whose nonce was used elsewhere is sent again."""
+        if not isinstance(outcome.request_id, ChannelTx):
+            return
+        self.is_busy, submission = True, outcome.request_id.submission
+        if isinstance(outcome, TxFailed | Reorged):
+            self.client.on_submission_failed(submission)
+        event = self._submitter.event_of(submission, outcome)
+        if event is not None:
+            self._notify(event)
 
     # --------------------------------------------------------------------------------------------------- what goes out
 
@@ -157,41 +148,31 @@ class EffectExecutor:
                     if decided is not None:
                         self.client.apply(decided, now())
                 case _:
-                    if self._is_held_back(effect, now()):
-                        return False
-                    self._send(
-                        tx_request_for(self.client.channel, effect, self._adjudicator, self._max_cost, self._challenger)
-                    )
-                    self._has_challenged = self._has_challenged or isinstance(effect, SubmitChallenge)
+                    return self._submitter.submit(self.client.channel, effect, now())
         except Exception as error:
-            self.errors.append(error)
+            self.keep_error(error)
             return isinstance(effect, SendGreeting) or (isinstance(effect, SendState) and effect.again)
         return True
-
-    def _is_held_back(self, submission: Submission, now: int) -> bool:
-        """Whether another participant is about to send the same, and has not had a block's time yet. By our own clock,
-        not the chain's: an endpoint that makes no blocks holds back nothing that defends."""
-        channel = self.client.channel
-        if self._clock is None or acts_first(channel, submission, now, has_challenged=self._has_challenged):
-            return False
-        chain_id = channel.agreement.domain.chain_id
-        usual = _LOCAL_BLOCK_TIME if chain_id in LOCAL_CHAINS else _BLOCK_TIME
-        pause, seconds = _BLOCKS * (usual if self._block_time is None else self._block_time), self._clock()
-        since = self._held_since.get(submission)
-        if since is None or not 0 <= seconds - since < _AGAIN * pause:
-            since = self._held_since[submission] = seconds
-        return seconds - since < pause
 
     def _notify(self, event: Event) -> None:
         """What the owner makes of it undoes nothing."""
         try:
             self.on_event(event)
         except Exception as error:
-            self.errors.append(error)
+            self.keep_error(error)
 
-    def raise_errors(self) -> None:
-        """The first of them; they are forgotten."""
-        if self.errors:
-            first = self.errors[0]
-            self.errors.clear()
-            raise first
+    # ------------------------------------------------------------------------------------------------------ keeping
+
+    def on_saved(self) -> None:
+        """The channel is on disk, and the evidence with it."""
+        self._evidence.clear()
+        self.client.on_saved()
+
+    def keep_error(self, error: Exception) -> None:
+        """Something of this channel has failed, and will be tried again."""
+        self.errors.append(error)
+
+    def take_errors(self) -> list[Exception]:
+        """What has failed since the last call; it is forgotten here."""
+        errors, self.errors = self.errors, []
+        return errors

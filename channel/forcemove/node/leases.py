@@ -9,12 +9,11 @@ from forcemove.errors import JournalUnavailable
 from forcemove.node.errors import ChannelInUse, LeaseLost
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.store.journal import Journal
+from forcemove.store.leases import RENEW_AFTER
 from forcemove.store.records import Account, Batch, ChannelLease, LeaseName, TakenLeases
 
 __all__ = ["HeldLease", "NodeLeases"]
 
-_RENEW_AFTER = 0.3
-"""The part of a lease after which it is renewed."""
 _NOTHING = TakenLeases(frozenset(), {})
 
 
@@ -25,7 +24,7 @@ class HeldLease:
     def __init__(self, journal: Journal, id_: bytes, seconds: float) -> None:
         """Takes it. Raises `ChannelInUse`."""
         self._leases, self._name, self._seconds = journal.leases, ChannelLease(id_), seconds
-        self.renew_every = seconds * _RENEW_AFTER
+        self.renew_every = seconds * RENEW_AFTER
         refused = self._leases.take([self._name], seconds).refused
         if refused:
             raise ChannelInUse(id_, refused[self._name].until)
@@ -57,19 +56,19 @@ class NodeLeases:
         """Take these in one commit, to be used soon. What is refused is asked for again then."""
         self._reserved |= self._journal.leases.take(names, self._lease).granted
 
-    def take(self, channel_id: bytes, account: Account) -> list[LeaseName]:
-        """The lease of a channel, and that of the account that sends for it, if it is free. Returns what was taken.
-        Raises `ChannelInUse`: then nothing was."""
-        channel = ChannelLease(channel_id)
-        asked = [each for each in (channel, account) if each not in self._reserved and each not in self._accounts]
+    def take(self, channel_id: bytes, account: Account | None) -> list[LeaseName]:
+        """The lease of a channel, and that of the account that sends for it, if it is free and there is one. Returns
+        what was taken. Raises `ChannelInUse`: then nothing was."""
+        channel, accounts = ChannelLease(channel_id), () if account is None else (account,)
+        asked = [each for each in (channel, *accounts) if each not in self._reserved and each not in self._accounts]
         taking = self._journal.leases.take(asked, self._lease) if asked else _NOTHING
         granted = taking.granted | ({channel} & self._reserved)
         self._reserved.discard(channel)
         if channel in taking.refused:
             self._journal.leases.release(granted)
             raise ChannelInUse(channel_id, taking.refused[channel].until)
-        self._accounts |= {account} & (granted | self._reserved)
-        self._reserved.discard(account)
+        self._accounts |= {each for each in accounts if each in granted or each in self._reserved}
+        self._reserved.difference_update(accounts)
         return list(granted)
 
     def has(self, account: Account) -> bool:
@@ -93,7 +92,7 @@ class NodeLeases:
     def renew(self) -> frozenset[LeaseName] | None:
         """What is ours still, renewed; None where that is not due yet."""
         now = self._clock()
-        if now - self._renewed_at < self._lease * _RENEW_AFTER:
+        if now - self._renewed_at < self._lease * RENEW_AFTER:
             return None
         held = self._journal.leases.renew(self._lease)
         self._renewed_at = now
@@ -124,5 +123,5 @@ class NodeLeases:
         versions = self._journal.versions([each.id for each in unsaved])
         for each in unsaved:
             if versions.get(each.id) == each.version + 1:
-                each.version, each.metadata = each.version + 1, None
+                each.on_version_written()
         self._is_doubtful = False

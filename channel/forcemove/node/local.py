@@ -1,12 +1,13 @@
-"""A channel to try things on: a chain in this process, the contracts on it, and a funded client for each participant.
+"""A channel to try things on: a chain in this process, the contracts on it, and a funded node for each participant.
 
 For examples, experiments and tests of games. It builds what any application builds, with the ports in memory; an
-application with another chain, line or store takes the same parts.
+application with another chain, line or journal takes the same parts.
 """
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,33 +25,50 @@ from forcemove.flow.transport import MemoryTransport
 from forcemove.game import Game, PlayableApp
 from forcemove.node.assemble import assemble
 from forcemove.node.effect_executor import MoveChooser
-from forcemove.node.memory import MemoryStore
-from forcemove.node.polled import PolledClient
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.node.virtual_time import VirtualTimeLoop
+from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
+from forcemove.store.opening import MEMORY, open_journal
+from forcemove.store.records import OWNER_LENGTH
 
 __all__ = ["LocalTable", "local_table", "undecided"]
 
-_DEPOSIT_IN_STAKES = 5
 _CHALLENGE_DURATION = 3600
 _MINUTE = 60.0
 
 
 @dataclass(frozen=True)
 class LocalTable:
-    """One channel, its chain, and a client with a line for each participant, in their order."""
+    """One channel and its chain, and what each participant has of it, in their order: a node over a journal in memory,
+    the channel as that drives it, and a line. `errors`: what has gone wrong and was not raised yet."""
 
     chain: Chain
     adjudicator: Adjudicator
-    clients: tuple[PolledClient, ...]
+    nodes: tuple[Node, ...]
+    channels: tuple[ManagedChannel, ...]
     lines: tuple[Line, ...]
+    errors: list[Exception]
 
     def play(self) -> None:
-        """Poll the clients in turn until nothing changes any more: the channel is closed, or somebody waits."""
-        while any(client.poll() for client in self.clients) or self.pass_on():
+        """Poll all in turn until nothing changes any more: the channel is closed, or somebody waits. Raises as
+        `poll`."""
+        while any(self.poll(seat) for seat in range(len(self.nodes))) or self.pass_on():
             pass
+
+    def poll(self, seat: int) -> bool:
+        """Let a participant's node do all that it can do now. Returns whether anything has happened. Raises the first
+        thing that has gone wrong, when all else is done; polling again goes on where it stopped."""
+        is_busy = self.nodes[seat].poll()
+        if self.errors:
+            first = self.errors[0]
+            self.errors.clear()
+            raise first
+        return is_busy
 
     def pass_on(self) -> bool:
         """Let everybody hear what the others have said; whether there was anything."""
@@ -72,13 +90,14 @@ class LocalTable:
         clock = asyncio.create_task(self._clock())
         try:
             async with asyncio.TaskGroup() as group:
-                for index, (client, line, flow) in enumerate(zip(self.clients, self.lines, flows, strict=True)):
-                    seat = Seat(f"participant {index}", client, line)
+                for index, (channel, line, flow) in enumerate(zip(self.channels, self.lines, flows, strict=True)):
+                    seat = Seat(f"participant {index}", channel, line)
                     group.create_task(run(flow, ActionQueue(log, UPDATES), seat))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None  # the other flows were cancelled because of it
         finally:
             clock.cancel()
+            self.errors.clear()  # the flows were told
 
     async def _clock(self) -> None:
         """The chain's time goes with the loop's, minute by minute."""
@@ -91,7 +110,7 @@ class LocalTable:
     @property
     def outcome(self) -> Outcome:
         """What the newest state that the first participant knows would pay; the agreed deposits before there is one."""
-        channel = self.clients[0].channel
+        channel = self.channels[0].channel
         return channel.newest.state.outcome if channel.newest else channel.agreement.outcome
 
 
@@ -115,15 +134,22 @@ def local_table(app: PlayableApp, *players: MoveChooser, stake: int, deposit: in
         app,
         [key.address for key in keys],
         stake=stake,
-        deposit=stake * _DEPOSIT_IN_STAKES if deposit is None else deposit,
+        deposit=stake * DEPOSIT_IN_STAKES if deposit is None else deposit,
         duration=_CHALLENGE_DURATION,
     )
-    lines = tuple(Line() for _ in players)
-    clients = (
-        assembly.client(key, line, MemoryStore(), choose, max_cost=LOCAL_BALANCE)
-        for key, line, choose in zip(keys, lines, players, strict=True)
+    errors, lines = list[Exception](), tuple(Line() for _ in players)
+    nodes = tuple(_node(errors) for _ in players)
+    channels = (
+        node.add(ChannelSetup(assembly, key, line, choose, max_cost=LOCAL_BALANCE, block_time=0))
+        for node, key, line, choose in zip(nodes, keys, lines, players, strict=True)
     )
-    return LocalTable(chain, assembly.adjudicator, tuple(clients), lines)
+    return LocalTable(chain, assembly.adjudicator, nodes, tuple(channels), lines, errors)
+
+
+def _node(errors: list[Exception]) -> Node:
+    """A node that forgets when the process ends."""
+    journal = open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))
+    return Node(journal, policy=None, on_error=errors.append)
 
 
 def _require_seats(app: PlayableApp, count: int) -> None:

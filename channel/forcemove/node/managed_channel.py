@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
-from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.genuine import are_genuine
 from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
-from forcemove.node.assemble import Assembly
-from forcemove.node.chain_worker import ChainWorker
+from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
-from forcemove.node.metadata import CURSORS, ChannelCursor, checkpoint_of
-from forcemove.node.outbox import PendingEvidence
+from forcemove.node.metadata import CURSORS, METADATA, ChannelCursor, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.automatic_actions import next_due
 from forcemove.protocol.machine.channel import Channel, Phase
-from forcemove.protocol.machine.inputs import Input
-from forcemove.store.records import Account, ChannelUpdate, StoredChannel
+from forcemove.protocol.machine.inputs import Input, Tick
+from forcemove.store.records import ChannelUpdate, StoredChannel
 
-__all__ = ["ManagedChannel", "following_of"]
+__all__ = ["ChannelDriver", "ManagedChannel"]
+
+_SILENCE_EVERY = 1.0
+"""Seconds between two looks at whether the counterparties are silent."""
 
 
 class ChannelDriver(Protocol):
@@ -35,30 +36,44 @@ class ChannelDriver(Protocol):
         ...
 
 
-@dataclass(eq=False)
 class ManagedChannel:
-    """One channel that a node drives, as its owner sees it. `error`: what has gone wrong with it last, None since all
-    went well."""
+    """One channel that a node drives. Its owner looks at it, feeds it and catches up with it; all else is the node's.
 
-    client: Client
-    executor: EffectExecutor
-    chain: ChainWorker
-    account: Account
-    following: FollowRequest
-    version: int
-    metadata: bytes | None
-    driver: ChannelDriver
-    error: Exception | None = None
-    evidence: PendingEvidence = field(default_factory=PendingEvidence)
-    due_at: int | None = 0
-    silence_at: float = 0.0
-    was: Channel | None = None
-    shown: Channel | None = None
-    is_genuine: bool = False
-    cursor: bytes = b""
-    has_missed: bool = False
-    is_denied: bool = False
-    is_up_to_date: bool = False
+    `error`: what has gone wrong with it last, None since all went well. `version`: how often it was saved.
+    `is_up_to_date`: whether all that its chain has told is taken in, and all endpoints agree on it."""
+
+    def __init__(
+        self,
+        client: Client,
+        executor: EffectExecutor,
+        chain: UpdateSource,
+        following: FollowRequest,
+        driver: ChannelDriver,
+        stored: StoredChannel | None,
+        metadata: ChannelMetadata | None,
+    ) -> None:
+        """Put it together; `follow` begins it.
+
+        - `client`, `executor`: decide what is done, and do it.
+        - `chain`: where its chain updates come from.
+        - `following`: what it asks of the chain.
+        - `driver`: the node.
+        - `stored`: what the journal has of it, None for a new one.
+        - `metadata`: what the journal is to keep of a new one, else None.
+        """
+        self.client, self.executor, self.chain, self.following = client, executor, chain, following
+        self.error: Exception | None = None
+        self.version = stored.version if stored else 0
+        self.is_up_to_date = False
+        self._driver = driver
+        self._metadata, self._cursor = metadata, stored.cursor if stored else b""
+        self._due_at: int | None = 0
+        self._silence_at = 0.0
+        self._was: Channel | None = None
+        self._shown: Channel | None = None
+        self._is_genuine = self._has_missed = self._is_denied = False
+
+    # ------------------------------------------------------------------------------------------------- for its owner
 
     @property
     def id(self) -> bytes:
@@ -75,96 +90,144 @@ class ManagedChannel:
         """Its phase at the chain's time that was read last."""
         return self.channel.phase(self.chain.time)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it is over, all is paid, and that was saved and sent."""
+        return self.channel.is_over_and_paid and not self.client.has_work
+
     def time(self) -> int:
         """The chain's time (seconds) that was read last."""
         return self.chain.time
 
-    def is_due(self, now: float) -> bool:
-        """Whether time brings something: the chain's, or our own clock's, seconds, after a long silence."""
-        return now >= self.silence_at or self.is_due_on_chain
+    def feed(self, input_: Input) -> None:
+        """A wish of the player's; what follows from it is saved and done by the node's next step. Raises as
+        `machine.step`."""
+        self.client.apply(input_, self.chain.time)
+        self._driver.mark_ready(self.id)
+
+    async def catch_up(self) -> bool:
+        """Return when the node has done all that there was to do; whether anything has happened to the channel since
+        the last call. Raises what has gone wrong with it and will be tried again."""
+        await self._driver.catch_up()
+        changed, self._shown = self._shown is not self.channel, self.channel
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+        return changed
+
+    # ------------------------------------------------------------------------------------------------- what comes in
+
+    def follow(self) -> None:
+        """Have its chain looked at."""
+        self.chain.follow(self.following)
+
+    def wake(self, now: float) -> None:
+        """A new look at everything begins, at this time of our own clock (seconds)."""
+        self._was = self.channel
+        self.executor.begin()
+        self.client.wake(now)
+
+    def attempt(self, part: Callable[..., object], *arguments: object) -> None:
+        """Do one part of its work. What goes wrong with one channel is no other's concern."""
+        try:
+            part(*arguments)
+        except Exception as error:
+            self.executor.keep_error(error)
 
     @property
-    def is_due_on_chain(self) -> bool:
-        """Whether the chain's time brings something."""
-        return self.due_at is not None and self.chain.time >= self.due_at
+    def has_changed(self) -> bool:
+        """Whether anything has happened to it since `wake`."""
+        return self.executor.is_busy or self.channel is not self._was
+
+    def is_due(self, now: float) -> bool:
+        """Whether time brings something: the chain's, or our own clock's, seconds, after a long silence."""
+        return self._is_silence_due(now) or self._is_due_on_chain
+
+    def _is_silence_due(self, now: float) -> bool:
+        """Whether a second has passed since that was looked at, or the clock has jumped back."""
+        return not 0 <= self._silence_at - now <= _SILENCE_EVERY
+
+    @property
+    def _is_due_on_chain(self) -> bool:
+        return self._due_at is not None and self.chain.time >= self._due_at
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there are messages, or time has brought something, for `take_in_news`."""
+        return self.executor.has_received or self._is_due_on_chain
+
+    def take_in_news(self) -> None:
+        """What was said, and what time brings."""
+        now = self.chain.time
+        self.attempt(self.executor.process_messages, self.time)
+        self.attempt(self.client.apply, Tick(), now)
+
+    def break_silence(self, now: float) -> None:
+        """Greet where it was silent for long; looked at once a second of our own clock."""
+        if self._is_silence_due(now):
+            self._silence_at = now + _SILENCE_EVERY
+            self.attempt(self.client.resync_after_silence, now, self.chain.time)
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether there is anything left to do, or to tell."""
+        return self.client.has_work or bool(self.executor.errors)
 
     def on_chain_update(self, update: QuorumUpdate) -> None:
         """What looks at the chain have found. Raises what is wrong with the channel, and what its client raises: then
         it is told again, from the beginning."""
         id_, now, differ = self.id, self.chain.time, update.differences.get(self.id)
         self.is_up_to_date = False
-        self.is_denied = self.is_denied if differ is None else differ.is_denied
+        self._is_denied = self._is_denied if differ is None else differ.is_denied
         read = update.updates.get(id_)
         try:
             self.client.on_chain_update(read, now, is_new_block=update.is_new, differences=differ)
-            self.is_genuine = self.is_genuine or id_ in update.genuine
-            if self.is_genuine:
+            self._is_genuine = self._is_genuine or id_ in update.genuine
+            if self._is_genuine:
                 self.client.on_contracts_genuine(now)
         except BaseException:
-            self.has_missed = True
+            self._has_missed = True
             self.chain.follow(replace(self.following, checkpoint=None))
             raise
         if (wrong := update.channel_errors.get(id_)) is not None:
             raise wrong
-        self.has_missed = self.has_missed and not (read is not None and read.from_scratch)
-        self.is_up_to_date = not self.has_missed and not self.is_denied
+        self._has_missed = self._has_missed and not (read is not None and read.from_scratch)
+        self.is_up_to_date = not self._has_missed and not self._is_denied
 
-    def feed(self, input_: Input) -> None:
-        """A wish of the player's; what follows from it is saved and done by the node's next step. Raises as
-        `machine.step`."""
-        self.client.apply(input_, self.chain.time)
-        self.driver.mark_ready(self.id)
+    # ------------------------------------------------------------------------------------------------- what is done
 
-    async def catch_up(self) -> bool:
-        """Return when the node has done all that there was to do; whether anything has happened to the channel since
-        the last call. Raises what has gone wrong with it and will be tried again."""
-        await self.driver.catch_up()
-        changed, self.shown = self.shown is not self.channel, self.channel
-        error, self.error = self.error, None
-        if error is not None:
-            raise error
-        return changed
+    def settle(self) -> list[Exception]:
+        """All that could be done is done for now. Returns what has gone wrong."""
+        self._due_at = next_due(self.channel, self.time())
+        self.chain.mark_uncertain(self.id, is_uncertain=self.client.is_uncertain)
+        errors = self.executor.take_errors()
+        self.error = errors[0] if errors else None
+        return errors
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing waits for the next look."""
+        return not (self.client.has_work or self.executor.has_received)
 
     def channel_update(self) -> ChannelUpdate:
         """What is to be committed of it."""
-        if self.is_up_to_date and (cursor := self.chain.views.cursor) is not None:
-            self.cursor = CURSORS.encode(ChannelCursor(cursor.number, cursor.hash))
+        if self.is_up_to_date and (cursor := self.chain.cursor) is not None:
+            self._cursor = CURSORS.encode(ChannelCursor(cursor.number, cursor.hash))
         return ChannelUpdate(
             self.id,
             self.version,
             CHANNELS.encode(self.channel),
-            self.metadata,
+            None if self._metadata is None else METADATA.encode(self._metadata),
             finished=self.channel.is_over_and_paid,
-            evidence=tuple(self.evidence.pending),
-            cursor=self.cursor,
+            evidence=self.executor.evidence,
+            cursor=self._cursor,
         )
 
+    def on_version_written(self) -> None:
+        """What was to be committed last is on disk, though nobody has said so then."""
+        self.version, self._metadata = self.version + 1, None
+
     def on_saved(self) -> None:
-        """It is on disk."""
-        self.version, self.metadata = self.version + 1, None
-        self.evidence.pending.clear()
-        self.client.is_unsaved = False
-
-
-def following_of(
-    assembly: Assembly, channel: Channel, confirmations: int, stored: StoredChannel | None
-) -> FollowRequest:
-    """A channel as its chain's worker follows it. `stored`: what the journal has of it: then the chain may be another
-    one by now."""
-
-    app, artifact, factory = channel.agreement.fixed_part.app_definition, assembly.app.artifact, assembly.factory
-
-    def is_genuine(adjudicator: Adjudicator) -> bool:
-        return are_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory, confirmations=confirmations)
-
-    return FollowRequest(
-        channel.agreement,
-        channel.payee,
-        assembly.from_block,
-        channel.last_signed is None,
-        assembly.origin_hash,
-        stored is not None,
-        checkpoint_of(channel, stored.cursor) if stored else None,
-        (app, artifact.name, factory),
-        None if channel.genuine else is_genuine,
-    )
+        """It is on disk as it is now."""
+        self.on_version_written()
+        self.executor.on_saved()

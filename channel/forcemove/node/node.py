@@ -14,39 +14,31 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable, Iterable
 
 from forcemove.errors import JournalUnavailable
 from forcemove.follower.endpoint_quorum import QuorumUpdate
+from forcemove.node.account_worker import AccountWorker
 from forcemove.node.assemble import Assembly
-from forcemove.node.chain_worker import ChainWorker, PollingWorker
-from forcemove.node.client import Client, begin_or_resume
+from forcemove.node.chain_worker import PollingWorker, UpdateSource
+from forcemove.node.channel_builder import ChannelBuilder
 from forcemove.node.clock import seconds
-from forcemove.node.effect_executor import EffectExecutor, MoveChooser
-from forcemove.node.errors import LeaseLost, NotOursToDrive
-from forcemove.node.events import Event
+from forcemove.node.errors import LeaseLost
 from forcemove.node.leases import NodeLeases
-from forcemove.node.managed_channel import ManagedChannel, following_of
-from forcemove.node.metadata import METADATA, ChannelMetadata
-from forcemove.node.outbox import PendingEvidence
-from forcemove.node.policy import ConditionsCache, Policy, default_confirmations
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.policy import Policy
 from forcemove.node.polling import keep_polling
-from forcemove.node.ports import Messenger
 from forcemove.node.ready_set import ReadySet
-from forcemove.node.tx_requests import submission_of
+from forcemove.node.setup import ChannelSetup
 from forcemove.node.workers import Workers
-from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.machine.automatic_actions import next_due
-from forcemove.protocol.machine.inputs import Tick
 from forcemove.protocol.signing import Key
+from forcemove.sender.transactions import ChannelTx
 from forcemove.store.journal import Journal
-from forcemove.store.records import Account, ChannelLease, Ownership
+from forcemove.store.records import Account, ChannelLease
 
 __all__ = ["Node"]
 
 _LEASE = 60.0
-_SILENCE_EVERY = 1.0
 _POLICY = Policy()
 
 
@@ -69,94 +61,32 @@ class Node:
         what fails and will be tried again. `clock`: seconds."""
         self.channels: dict[bytes, ManagedChannel] = {}
         self._journal = journal
-        self._policy, self._on_error, self._clock = policy, on_error, clock
-        self._market, self._leases = ConditionsCache(clock), NodeLeases(journal, lease, clock)
+        self._on_error, self._clock = on_error, clock
+        self._leases = NodeLeases(journal, lease, clock)
         self._ready_set = ReadySet(self.wake, clock)
         self._workers = Workers(journal, self._leases, bump_after, clock)
+        self._builder = ChannelBuilder(self._workers, policy, clock)
         self._failing: set[bytes] = set()
+        self._listeners: list[Callable[[ManagedChannel], None]] = []
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
         self._is_running = False
 
-    def add(
-        self,
-        assembly: Assembly,
-        key: Key,
-        messenger: Messenger,
-        choose: MoveChooser,
-        *,
-        on_event: Callable[[Event], None] = lambda _: None,
-        confirmations: int | None = None,
-        silence: float = 5.0,
-        max_cost: int | None = None,
-        signs: bool = True,
-        payer: Key | None = None,
-    ) -> ManagedChannel:
-        """Drive a channel, a new one or one that the journal remembers. Arguments as of `PolledClient`. In one that was
-        imported from a backup nothing is signed; it is defended and collected with what the backup has. So is any other
-        where `signs` is false. `confirmations`: by the chain unless given, see `default_confirmations`.
-        `payer`: the account that sends the transactions, pays in and pays the gas, the participant's unless given.
+    def add(self, setup: ChannelSetup) -> ManagedChannel:
+        """Drive a channel, a new one or one that the journal remembers, as the setup says. In one that was imported
+        from a backup nothing is signed; it is defended and collected with what the backup has.
 
         Raises `ChannelInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`; and of a new channel
         what the policy refuses, `NotWorthItsDisputes` and `DurationTooShort`, and `ChainError`.
         """
-        adjudicator, id_ = assembly.adjudicator, assembly.agreement.channel_id
-        sender = key if payer is None else payer
-        account = Account(adjudicator.chain.chain_id, sender.address)
-        depth = default_confirmations(account.chain_id) if confirmations is None else confirmations
-        taken = self._leases.take(id_, account)
+        taken = self._leases.take(setup.id, setup.account)
         try:
-            stored = self._journal.load(id_)
-            if stored is None and self._policy is not None:
-                index = begin_or_resume(None, assembly.agreement, key).index
-                chains = [each.chain for each in (adjudicator, *assembly.others)]
-                for conditions in self._market.conditions(chains):
-                    self._policy.require(assembly.agreement, index, depth, conditions)
-            elif stored is not None and stored.ownership is Ownership.MOVED:
-                raise NotOursToDrive(id_)
-            channel = begin_or_resume(CHANNELS.decode(stored.snapshot) if stored else None, assembly.agreement, key)
+            managed = self._builder.build(setup, self._journal.load(setup.id), self)
         except BaseException:
             self._leases.give_back(taken)
             raise
-        is_copy = stored is not None and stored.ownership is Ownership.BACKUP
-        client = Client(channel, key if signs and not is_copy else None, assembly.app, silence=silence)
-        chain = self._workers.chain(assembly, depth)
-        worker, evidence = self._workers.account(account, assembly, sender, depth), PendingEvidence()
-        challenger = None if sender is key else key
-        executor = EffectExecutor(
-            client,
-            adjudicator,
-            worker.submit,
-            messenger,
-            evidence,
-            choose,
-            on_event,
-            max_cost,
-            challenger,
-            clock=self._clock,
-        )
-        metadata = ChannelMetadata(
-            assembly.app.artifact.name,
-            assembly.from_block,
-            assembly.factory,
-            depth,
-            assembly.origin_hash,
-            begun_at=int(time.time()),
-        )
-        managed = ManagedChannel(
-            client,
-            executor,
-            chain,
-            account,
-            following_of(assembly, channel, depth, stored),
-            stored.version if stored else 0,
-            None if stored else METADATA.encode(metadata),
-            self,
-            evidence=evidence,
-            cursor=stored.cursor if stored else b"",
-        )
-        chain.follow(managed.following)
-        self.channels[id_] = managed
-        self._ready_set.add(id_, messenger)
+        managed.follow()
+        self.channels[managed.id] = managed
+        self._ready_set.add(managed.id, setup.messenger)
         return managed
 
     def reserve(self, assemblies: Iterable[Assembly], key: Key) -> None:
@@ -167,6 +97,11 @@ class Node:
             Account(each.adjudicator.chain.chain_id, key.address) for each in chosen
         } - self._workers.accounts.keys()
         self._leases.reserve([*(ChannelLease(each.agreement.channel_id) for each in chosen), *accounts])
+
+    def on_committed(self, listener: Callable[[ManagedChannel], None]) -> None:
+        """Call `listener` with each channel whose newest state has just been committed: all that it shows then is on
+        disk. The call is made in the node's thread, before anything is sent."""
+        self._listeners.append(listener)
 
     @property
     def is_sending(self) -> bool:
@@ -256,38 +191,32 @@ class Node:
             busy = [each for each in busy if each.id in self.channels]
         for each in busy:
             self._settle(each)
-        return any(each.executor.is_busy or each.channel is not each.was for each in busy)
+        return any(each.has_changed for each in busy)
 
     def _take_in(self) -> list[ManagedChannel]:
         """Everything that has come in; returns the channels to which something has happened."""
         busy: dict[bytes, ManagedChannel] = {}
-        has_updates = False
-        for chain in self._workers.chains.values():
-            update = chain.take_in()
-            has_updates = has_updates or update.has_looked
-            for managed in self._concerned(chain, update):
-                self._wake(managed, busy)
-                self._attempt(managed, managed.on_chain_update, update)
-            if update.has_looked and chain.is_snapshot_due():
-                self._save_quiet(chain, busy)
-            for error in update.errors:
-                self._on_error(error)
+        has_looked = [self._take_in_chain(each, busy) for each in self._workers.chains.values()]
         for account in self._workers.accounts.values():
-            outcomes, account.outcomes = account.outcomes, []
-            failures, account.errors = account.errors, []
-            for error in failures:
-                self._on_error(error)
-            for outcome in outcomes:
-                if (of := self.channels.get(submission_of(outcome.request_id)[0])) is not None:
-                    self._wake(of, busy)
-                    of.executor.on_tx_outcome(outcome)
-                    self._failing.add(of.id)
+            self._take_in_outcomes(account, busy)
         now = self._clock()
-        for managed in self._ready_set.take(self.channels, has_updates=has_updates):
+        for managed in self._ready_set.take(self.channels, has_updates=any(has_looked)):
             self._listen(managed, now, busy)
         return list(busy.values())
 
-    def _concerned(self, chain: ChainWorker, update: QuorumUpdate) -> list[ManagedChannel]:
+    def _take_in_chain(self, chain: UpdateSource, busy: dict[bytes, ManagedChannel]) -> bool:
+        """What looks at a chain have found; whether there were any."""
+        update = chain.take_in()
+        for managed in self._concerned(chain, update):
+            self._wake(managed, busy)
+            managed.attempt(managed.on_chain_update, update)
+        if update.has_looked and chain.is_snapshot_due():
+            self._save_quiet(chain, busy)
+        for error in update.errors:
+            self._on_error(error)
+        return update.has_looked
+
+    def _concerned(self, chain: UpdateSource, update: QuorumUpdate) -> list[ManagedChannel]:
         """The channels to which this is news."""
         ids = update.updates.keys() | update.differences.keys() | update.channel_errors.keys() | update.genuine
         if update.is_new:
@@ -295,50 +224,46 @@ class Node:
         named = (self.channels.get(id_) for id_ in ids)
         return [each for each in named if each is not None and each.chain is chain]
 
-    def _save_quiet(self, chain: ChainWorker, busy: dict[bytes, ManagedChannel]) -> None:
+    def _save_quiet(self, chain: UpdateSource, busy: dict[bytes, ManagedChannel]) -> None:
         """What has been read of channels in which nothing has happened for long."""
         for managed in self.channels.values():
             if managed.chain is chain and managed.is_up_to_date and not managed.channel.is_over_and_paid:
-                managed.client.is_unsaved = True
+                managed.client.require_save()
                 self._wake(managed, busy)
+
+    def _take_in_outcomes(self, account: AccountWorker, busy: dict[bytes, ManagedChannel]) -> None:
+        """What became of an account's transactions."""
+        for error in account.take_errors():
+            self._on_error(error)
+        for outcome in account.take_outcomes():
+            request = outcome.request_id
+            managed = self.channels.get(request.channel_id) if isinstance(request, ChannelTx) else None
+            if managed is not None:
+                self._wake(managed, busy)
+                managed.executor.on_tx_outcome(outcome)
+                self._failing.add(managed.id)
 
     def _wake(self, managed: ManagedChannel, busy: dict[bytes, ManagedChannel]) -> None:
         if managed.id not in busy:
             busy[managed.id] = managed
             self._ready_set.keep(managed.id)  # until it is settled, whatever fails
-            managed.was, managed.executor.is_busy = managed.channel, False
-            managed.client.wake(self._clock())
+            managed.wake(self._clock())
 
     def _listen(self, managed: ManagedChannel, now: float, busy: dict[bytes, ManagedChannel]) -> None:
         """What was said, what time brings, and what is left from before."""
-        client, executor = managed.client, managed.executor
-        self._attempt(managed, executor.receive)
-        time = managed.chain.time
-        if executor.has_received or managed.is_due_on_chain:
+        managed.attempt(managed.executor.receive)
+        if managed.has_news:
             self._wake(managed, busy)
-            self._attempt(managed, executor.process_messages, managed.time)
-            self._attempt(managed, client.apply, Tick(), time)
-        if now >= managed.silence_at:
-            managed.silence_at = now + _SILENCE_EVERY
-            self._attempt(managed, client.resync_after_silence, now, time)
-        if client.has_work or executor.errors:
+            managed.take_in_news()
+        managed.break_silence(now)
+        if managed.is_unsettled:
             self._wake(managed, busy)
-
-    def _attempt(self, managed: ManagedChannel, part: Callable[..., object], *arguments: object) -> None:
-        """What goes wrong with one channel is no other's concern."""
-        try:
-            part(*arguments)
-        except Exception as error:
-            managed.executor.errors.append(error)
 
     def _settle(self, managed: ManagedChannel) -> None:
-        managed.due_at = next_due(managed.channel, managed.time())
-        _keep_if(managed.chain.uncertain, managed.id, managed.client.is_uncertain)
-        _keep_if(self._failing, managed.id, managed.client.has_failures)
-        errors, managed.executor.errors = managed.executor.errors, []
-        if not (managed.client.has_work or managed.executor.has_received):
+        errors = managed.settle()
+        (self._failing.add if managed.client.has_failures else self._failing.discard)(managed.id)
+        if managed.is_settled:
             self._ready_set.settle(managed.id)
-        managed.error = errors[0] if errors else None
         for each in errors:
             self._on_error(each)
 
@@ -347,8 +272,13 @@ class Node:
     def _commit(self, managed: Iterable[ManagedChannel]) -> None:
         """All that have changed. One that another process has taken over is dropped."""
         unsaved = [each for each in managed if each.client.is_unsaved]
-        for id_ in self._leases.commit(unsaved) if unsaved else ():
-            self._drop(id_)
+        lost = self._leases.commit(unsaved) if unsaved else frozenset()
+        for each in unsaved:
+            if each.id in lost:
+                self._drop(each.id)
+                continue
+            for listener in self._listeners:
+                each.attempt(listener, each)
 
     def _drop(self, channel_id: bytes) -> None:
         self._forget(channel_id)
@@ -383,7 +313,3 @@ class Node:
         for id_ in list(self.channels):
             self._forget(id_)
         self._workers.accounts.clear()
-
-
-def _keep_if(ids: set[bytes], channel_id: bytes, condition: bool) -> None:
-    (ids.add if condition else ids.discard)(channel_id)

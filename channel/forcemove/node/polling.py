@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import random
 import threading
 import time
 from collections.abc import Callable, Sequence
 
+from forcemove.backoff import doubled, spread
 from forcemove.errors import ForcemoveError
 from forcemove.node.chain_worker import PollingWorker
 from forcemove.node.errors import LookFailed, LookHangs
@@ -117,8 +117,8 @@ async def keep_polling(
             await asyncio.sleep(idle)
         failures = 0 if await _poll(worker, on_error) else failures + 1
         on_poll()
-        pause = min(every * 2 ** min(failures // worker.endpoints, 10), max(every, _LONGEST_PAUSE))
-        await asyncio.sleep(pause * (1 - random.random() / 2 if failures else 1))  # noqa: S311  # to part many
+        pause = doubled(every, failures // worker.endpoints, max(every, _LONGEST_PAUSE))
+        await asyncio.sleep(spread(pause) if failures else pause)
 
 
 async def _poll(worker: PollingWorker, on_error: OnPollError) -> bool:

@@ -1,14 +1,11 @@
-"""What a client needs of the outside besides a chain: a way to its counterparties, and a memory that survives it."""
+"""What a client needs of the outside besides a chain and a journal: a way to its counterparties."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from forcemove.errors import ForcemoveError
-from forcemove.protocol.machine.channel import Channel
-
-__all__ = ["EvidenceStore", "Messenger", "Store", "WakingMessenger"]
+__all__ = ["Messenger", "WakingMessenger"]
 
 
 class Messenger(Protocol):
@@ -32,24 +29,4 @@ class WakingMessenger(Messenger, Protocol):
     def listen(self, wake: Callable[[], None]) -> None:
         """Call `wake` whenever something has arrived, in the thread in which the node is driven. One listener at a
         time: the last one counts."""
-        ...
-
-
-class EvidenceStore(Protocol):
-    """Keeps what counterparties do wrong."""
-
-    def keep_evidence(self, channel_id: bytes, error: ForcemoveError) -> None:
-        """Keep what a counterparty did wrong, or the newest of it: counterparties can send faults without end."""
-        ...
-
-
-class Store(EvidenceStore, Protocol):
-    """Remembers a channel. `save` returns when the channel would survive a crash, not before."""
-
-    def save(self, channel: Channel) -> None:
-        """Replace what is remembered of this channel, wholly or not at all."""
-        ...
-
-    def load(self, channel_id: bytes) -> Channel | None:
-        """What was saved last, or None."""
         ...

@@ -7,7 +7,6 @@ from typing import assert_never
 
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.codec.msgpack_codec import SUBMISSIONS
 from forcemove.protocol.encoding import challenge_hash, digest, hash_state
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import (
@@ -23,15 +22,14 @@ from forcemove.protocol.machine.effects import (
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, Signature
-from forcemove.sender.transactions import Allowance, TxRequest
+from forcemove.sender.transactions import Allowance, ChannelTx, TxRequest
 
-__all__ = ["TOKEN_CHANNEL_MAX_COST", "gas_of", "operation_of", "tx_request_for", "request_id_of", "submission_of"]
+__all__ = ["TOKEN_CHANNEL_MAX_COST", "gas_of", "operation_of", "tx_request_for"]
 
 TOKEN_CHANNEL_MAX_COST = 10**17
 """What the gas of an answer may cost, in wei, where nothing at stake is ether and nobody has said more."""
 _PART = 4
 """What may wait may cost this part of what an answer may cost."""
-_ID_BYTES = 32
 _GAS_PER_BYTE = 42
 """Of calldata: the dearest rule of any fork (EIP-7623: 40), and copying and hashing it."""
 _DEPOSIT, _TOKEN, _RECORD = 50_000, 150_000, 70_000
@@ -58,7 +56,7 @@ def tx_request_for(
         max_cost = _at_stake(channel) if is_answer else _at_stake(channel) // _PART
     deadline = channel.status.finalizes_at if is_answer else None
     allowance = _allowance(submission, adjudicator)
-    request_id, gas = request_id_of(channel, submission), gas_of(submission, call.data)
+    request_id, gas = ChannelTx(channel.agreement.channel_id, submission), gas_of(submission, call.data)
     return TxRequest(request_id, adjudicator.address, call.data, call.value, max_cost, deadline, allowance, gas)
 
 
@@ -87,16 +85,6 @@ def _checks(states: Sequence[VariablePart], signatures: int) -> int:
     """Of a proof. The app is asked about each step."""
     app = sum(_STEP + _GAS_PER_APP_BYTE * len(state.app_data) for state in states)
     return app + sum(len(state.outcome) for state in states) * _ALLOCATION + signatures * _SIGNATURE
-
-
-def request_id_of(channel: Channel, submission: Submission) -> bytes:
-    """The channel's id, 32 bytes, and the submission: a sender gives it back with what became of it."""
-    return channel.agreement.channel_id + SUBMISSIONS.encode(submission)
-
-
-def submission_of(request_id: bytes) -> tuple[bytes, Submission]:
-    """The inverse: the channel's id and the submission. Raises `MalformedBytes`, `UnknownVersion`."""
-    return request_id[:_ID_BYTES], SUBMISSIONS.decode(request_id[_ID_BYTES:])
 
 
 def operation_of(

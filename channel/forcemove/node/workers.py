@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 from forcemove.node.account_worker import AccountWorker, LeasedSender
 from forcemove.node.assemble import Assembly
-from forcemove.node.chain_worker import ChainWorker, PollingWorker
+from forcemove.node.chain_worker import ChainWorker, PollingWorker, UpdateSource
+from forcemove.node.friendly import FriendlyAssembly, NullChainWorker
 from forcemove.node.leases import NodeLeases
 from forcemove.node.outbox import JournalledTxStore, Outbox
 from forcemove.node.policy import own_clock
@@ -24,17 +25,19 @@ class Workers:
 
     def __init__(self, journal: Journal, leases: NodeLeases, bump_after: float, clock: Callable[[], float]) -> None:
         """`bump_after`: seconds after which a transaction that waits is offered more for. `clock`: seconds."""
-        self.chains: dict[tuple[int, bytes, int], ChainWorker] = {}
+        self.chains: dict[tuple[int, bytes, int], UpdateSource] = {}
         self.accounts: dict[Account, AccountWorker] = {}
         self._journal, self._leases, self._bump_after, self._clock = journal, leases, bump_after, clock
 
-    def chain(self, assembly: Assembly, confirmations: int) -> ChainWorker:
-        """That reads the chain of a channel."""
-        adjudicator = assembly.adjudicator
-        name = (adjudicator.chain.chain_id, adjudicator.address, confirmations)
-        if name not in self.chains:
-            endpoints = (adjudicator, *assembly.others)
-            own_time = own_clock(adjudicator.chain.chain_id)
+    def chain(self, assembly: Assembly | FriendlyAssembly, confirmations: int) -> UpdateSource:
+        """That reads the chain of a channel; nothing is read for friendly ones."""
+        domain = assembly.agreement.domain
+        name = (domain.chain_id, domain.adjudicator, confirmations)
+        if name not in self.chains and isinstance(assembly, FriendlyAssembly):
+            self.chains[name] = NullChainWorker()
+        elif name not in self.chains and isinstance(assembly, Assembly):
+            adjudicator = assembly.adjudicator
+            endpoints, own_time = (adjudicator, *assembly.others), own_clock(domain.chain_id)
             self.chains[name] = ChainWorker(endpoints, confirmations, self._clock, own_time)
         return self.chains[name]
 

@@ -15,7 +15,10 @@ from forcemove.protocol.outcome import Allocation, Outcome, require_valid_outcom
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import FixedPart, require_bytes
 
-__all__ = ["Agreement", "agree"]
+__all__ = ["DEPOSIT_IN_STAKES", "Agreement", "agree"]
+
+DEPOSIT_IN_STAKES = 5
+"""What each participant pays in unless something else is agreed on."""
 
 
 class Agreement(Struct, frozen=True):

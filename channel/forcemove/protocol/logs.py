@@ -5,6 +5,8 @@ A closed union, for `match`. Where and when a log was emitted is no part of it. 
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from msgspec import Struct
 
 from forcemove.protocol.outcome import Outcome
@@ -22,6 +24,9 @@ __all__ = [
     "Log",
     "PartlyPaid",
     "Responded",
+    "begins_payout",
+    "channel_of",
+    "recorded_state",
 ]
 
 
@@ -106,3 +111,34 @@ class Claimed(Struct, frozen=True, tag=True):
 
 Log = Deposited | ChallengeRegistered | Responded | Checkpointed | Concluded | PartlyPaid | Closed | Credited | Claimed
 """Everything that an adjudicator logs."""
+
+
+def channel_of(log: Log) -> bytes | None:
+    """The id of the channel (32 bytes) that a log is of, None where it is of an account alone."""
+    match log:
+        case Credited() | Claimed():
+            return None
+        case _:
+            return log.channel_id
+
+
+def recorded_state(log: Log) -> VariablePart | None:
+    """The state that a log shows as recorded, None where it shows none."""
+    match log:
+        case ChallengeRegistered() | Responded() | Checkpointed():
+            return log.state
+        case Deposited() | Concluded() | PartlyPaid() | Closed() | Credited() | Claimed():
+            return None
+        case _:
+            assert_never(log)
+
+
+def begins_payout(log: Log) -> bool:
+    """Whether the channel has paid out when this is logged: somebody may be owed what could not be pushed."""
+    match log:
+        case PartlyPaid() | Closed():
+            return True
+        case ChallengeRegistered() | Responded() | Checkpointed() | Concluded() | Deposited() | Credited() | Claimed():
+            return False
+        case _:
+            assert_never(log)

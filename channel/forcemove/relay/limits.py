@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forcemove.errors import InvalidValue
+from forcemove.serving.limits import require_positive
 from forcemove.transport.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, GAME_ENTRIES, MAX_FRAME
 
 __all__ = ["LEAST_STORE", "OUTBOX", "PENDING", "RECENT", "Limits"]
@@ -68,9 +69,7 @@ class Limits:
     guest_seconds: float = 15.0
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if value <= 0:
-                raise InvalidValue(name, value, "more than 0")
+        require_positive(self)
         if self.bytes_per_second < MAX_FRAME:
             raise InvalidValue("bytes_per_second", self.bytes_per_second, f"at least {MAX_FRAME}, one frame")
         if self.store_bytes < LEAST_STORE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from forcemove.serving.metrics import MetricsRegistry
 
 __all__ = ["Metrics"]
 
@@ -15,19 +15,17 @@ class Metrics:
     """The numbers of one relay."""
 
     def __init__(self) -> None:
-        self._registry = registry = CollectorRegistry()
+        self._registry = registry = MetricsRegistry("relay")
         self._made, self._text = -_FRESH, b""
-        self.connections = Gauge("forcemove_relay_connections", "Connections that are open", registry=registry)
-        self.tables = Gauge("forcemove_relay_tables", "Tables that are kept", registry=registry)
-        self.in_use = Gauge("forcemove_relay_tables_in_use", "Tables with a connection", registry=registry)
-        self.entries = Counter("forcemove_relay_entries", "Entries that were kept", registry=registry)
-        self.bytes = Counter("forcemove_relay_entry_bytes", "Bytes of entries that were kept", registry=registry)
-        self.refused = Counter("forcemove_relay_refused", "What was refused", ["reason"], registry=registry)
-        self.closed = Counter(
-            "forcemove_relay_closed", "Connections that the relay has closed", ["reason"], registry=registry
-        )
-        self.expired = Counter("forcemove_relay_tables_expired", "Tables that were deleted", registry=registry)
-        self.commit_seconds = Histogram("forcemove_relay_commit_seconds", "How long commits take", registry=registry)
+        self.connections = registry.gauge("connections", "Connections that are open")
+        self.tables = registry.gauge("tables", "Tables that are kept")
+        self.in_use = registry.gauge("tables_in_use", "Tables with a connection")
+        self.entries = registry.counter("entries", "Entries that were kept")
+        self.bytes = registry.counter("entry_bytes", "Bytes of entries that were kept")
+        self.refused = registry.counter("refused", "What was refused", "reason")
+        self.closed = registry.counter("closed", "Connections that the relay has closed", "reason")
+        self.expired = registry.counter("tables_expired", "Tables that were deleted")
+        self.commit_seconds = registry.histogram("commit_seconds", "How long commits take")
 
     def kept(self, entries: int, size: int) -> None:
         """So many entries of so many bytes are on disk."""
@@ -38,5 +36,5 @@ class Metrics:
         """All of them, in Prometheus's text format, made once a second whoever asks. `now`: seconds that do not go
         back."""
         if now >= self._made + _FRESH:
-            self._made, self._text = now, generate_latest(self._registry)
+            self._made, self._text = now, self._registry.text()
         return self._text

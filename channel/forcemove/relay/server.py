@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 import socket
 import sys
 import time
@@ -29,6 +28,8 @@ from forcemove.relay.storage.store import open_store
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import Tables
 from forcemove.serving.errors import AddressUnusable
+from forcemove.serving.metrics import metrics_page
+from forcemove.serving.process import close_after_answer, set_on_signals, url_of
 from forcemove.transport.limits import MAX_FRAME
 
 __all__ = ["serve"]
@@ -41,7 +42,6 @@ time, and the usual 5 ms are longer than a commit."""
 _GOODBYE = 3.0
 """Seconds that clients have to answer when they are sent away."""
 _NO_PAGE = "This is a relay of Forcemove: it speaks WebSocket. /health and /metrics tell how it is."
-_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _WAITING = 1_024
 """Connections that the system keeps until they are accepted."""
 _AROUND = 64
@@ -124,7 +124,7 @@ class _Process:
         app.router.add_get("/", self._connect)
         app.router.add_get("/health", self._health)
         app.router.add_get("/metrics", self._metrics)
-        app.on_response_prepare.append(_end_connection)
+        app.on_response_prepare.append(close_after_answer)
         return app
 
     async def _bind(self) -> list[socket.socket]:
@@ -157,22 +157,15 @@ class _Process:
         )
 
     def _url(self, listening: socket.socket) -> str:
-        settings = self._settings
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        return f"{'wss' if settings.tls else 'ws'}://{host}:{listening.getsockname()[1]}"
+        return url_of("wss" if self._settings.tls else "ws", self._settings.host, listening.getsockname()[1])
 
     async def _until_stopped(self, ready: Callable[[], object]) -> None:
         """The keeper ends last: what was taken is kept, and said to be kept, before clients are sent away."""
-        loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, self._is_stopping.set)
-        try:
-            await self._work(ready)
-        except BaseExceptionGroup as group:
-            raise group.exceptions[0] from group  # the keeper's or the expiry's: the other was cancelled for it
-        finally:
-            for number in _SIGNALS:
-                loop.remove_signal_handler(number)
+        with set_on_signals(self._is_stopping):
+            try:
+                await self._work(ready)
+            except BaseExceptionGroup as group:
+                raise group.exceptions[0] from group  # the keeper's or the expiry's: the other was cancelled for it
 
     async def _work(self, ready: Callable[[], object]) -> None:
         keeper = self._services.keeper
@@ -263,15 +256,7 @@ class _Process:
         metrics.connections.set(len(self._peers))
         metrics.tables.set(tables.count)
         metrics.in_use.set(tables.in_use)
-        return web.Response(
-            body=metrics.text(time.monotonic()), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
-        )
-
-
-async def _end_connection(_: web.Request, response: web.StreamResponse) -> None:
-    """After an answer that is no WebSocket: who asks again connects again, and that is counted."""
-    if not isinstance(response, web.WebSocketResponse):
-        response.force_close()
+        return metrics_page(metrics.text(time.monotonic()))
 
 
 def _size(request: web.Request) -> int:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace as changed
-
-from msgspec.structs import replace
+from dataclasses import replace
 
 from forcemove.chain.chain import Call, Fees, SignedTransaction
 from forcemove.sender.opinions import Opinion
@@ -87,5 +85,5 @@ def _affordable(urgency: Urgency, request: TxRequest, gas: int, opinion: Opinion
     return (
         urgency
         if left >= urgency.max_cost or left // gas < price_of(opinion.market)
-        else changed(urgency, max_cost=left)
+        else replace(urgency, max_cost=left)
     )

@@ -15,6 +15,7 @@ from threading import Thread
 from typing import Any, TypeVar
 from weakref import finalize
 
+from forcemove.backoff import doubled, spread
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
 from forcemove.errors import PassingError
@@ -145,7 +146,7 @@ class Endpoints:
         if not isinstance(error, Exception):
             raise error
         endpoint.failures += 1
-        endpoint.rests_until = self._clock() + min(_REST * 2.0 ** (endpoint.failures - 1), _LONGEST_REST)
+        endpoint.rests_until = self._clock() + spread(doubled(_REST, endpoint.failures - 1, _LONGEST_REST))
         self.errors.append(_typed(endpoint, error))
         return False
 

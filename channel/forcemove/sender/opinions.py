@@ -15,7 +15,7 @@ from forcemove.chain.rpc import as_number, making_sense
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.sender.pricing import FeeMarket
-from forcemove.sender.transactions import Confirmed, PendingTx, TxFailed, TxRequest, Version
+from forcemove.sender.transactions import Confirmed, PendingTx, RequestId, TxFailed, TxRequest, Version
 
 __all__ = ["Opinion", "Question", "TxObservation", "TxStatus", "form_opinion", "in_our_time", "market_of"]
 
@@ -79,8 +79,8 @@ class Opinion:
     market: FeeMarket
     balance: int
     seen: Mapping[int, TxObservation]
-    gas: Mapping[bytes, int | ForcemoveError] = field(default_factory=dict)
-    not_allowed: frozenset[bytes] = frozenset()
+    gas: Mapping[RequestId, int | ForcemoveError] = field(default_factory=dict)
+    not_allowed: frozenset[RequestId] = frozenset()
     is_priced: bool = True
     """Else nothing waits: the rest was not asked for."""
 
@@ -123,10 +123,10 @@ def _ask(chain: Chain, question: Question) -> Opinion:
     return Opinion(height, time, mined, next_, market, balance, seen, gas, frozenset(not_allowed))
 
 
-def _try(chain: Chain, question: Question) -> tuple[dict[bytes, int | ForcemoveError], set[bytes]]:
+def _try(chain: Chain, question: Question) -> tuple[dict[RequestId, int | ForcemoveError], set[RequestId]]:
     """What fails here is no reason to lose what else was said; and who has failed once is asked no more."""
-    gas: dict[bytes, int | ForcemoveError] = {}
-    not_allowed: set[bytes] = set()
+    gas: dict[RequestId, int | ForcemoveError] = {}
+    not_allowed: set[RequestId] = set()
     failure: PassingError | None = None
     for request in question.requests:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forcemove.sender.opinions import Opinion, TxStatus
-from forcemove.sender.transactions import PENDING_TXS, Confirmed, PendingTx, TxFailed, TxStore
+from forcemove.sender.transactions import Confirmed, PendingTx, RequestId, TxFailed, TxStore
 
 __all__ = ["PendingTxs"]
 
@@ -14,9 +14,9 @@ class PendingTxs:
     least."""
 
     def __init__(self, store: TxStore) -> None:
-        """`store`: the account's journal. Raises `MalformedBytes`, `UnknownVersion`."""
+        """`store`: the account's journal. Raises as its `all`."""
         self._store = store
-        self.by_nonce = {nonce: PENDING_TXS.decode(body) for nonce, body in store.all()}
+        self.by_nonce = {each.nonce: each for each in store.all()}
         self.announced: dict[int, set[type[Confirmed | TxFailed]]] = {}
         self.acknowledged: set[int] = set()
         self.settled: set[int] = set()
@@ -25,7 +25,7 @@ class PendingTxs:
     def save(self, pending: PendingTx) -> None:
         """Before anything leaves."""
         if self.by_nonce.get(pending.nonce) != pending:
-            self._store.put(pending.nonce, PENDING_TXS.encode(pending))
+            self._store.put(pending)
             self.by_nonce[pending.nonce] = pending
 
     def forget(self, nonce: int) -> None:
@@ -40,7 +40,7 @@ class PendingTxs:
             each.discard(nonce)
         self.announced.pop(nonce, None)
 
-    def copies(self, request_id: bytes) -> list[PendingTx]:
+    def copies(self, request_id: RequestId) -> list[PendingTx]:
         """All that are on their way to the same end."""
         return [each for each in self.by_nonce.values() if each.request.request_id == request_id]
 
@@ -48,30 +48,30 @@ class PendingTxs:
         """Whether an endpoint may still wait for it."""
         return nonce not in self.settled and nonce not in self.believed
 
-    def is_confirmed(self, request_id: bytes) -> bool:
+    def is_confirmed(self, request_id: RequestId) -> bool:
         """Whether anybody shows it mined, with success, with any nonce."""
         return any(Confirmed in self.announced.get(each.nonce, ()) for each in self.copies(request_id))
 
-    def is_offered(self, request_id: bytes) -> bool:
+    def is_offered(self, request_id: RequestId) -> bool:
         """Whether it is on its way and has failed nowhere."""
         return any(
             self.is_open(each.nonce) and TxFailed not in self.announced.get(each.nonce, ())
             for each in self.copies(request_id)
         )
 
-    def waits(self, opinion: Opinion, request_id: bytes) -> bool:
+    def waits(self, opinion: Opinion, request_id: RequestId) -> bool:
         """Whether one with this end waits at an endpoint, and can be mined there."""
         return any(
             opinion.shows(each.nonce) is TxStatus.WAITS and opinion.is_reachable(each.nonce, self.by_nonce)
             for each in self.copies(request_id)
         )
 
-    def shows(self, opinion: Opinion, request_id: bytes) -> bool:
+    def shows(self, opinion: Opinion, request_id: RequestId) -> bool:
         """Whether an endpoint shows one with this end as mined, or as one that can be."""
         shown = {opinion.shows(each.nonce) for each in self.copies(request_id)}
         return bool(shown & {TxStatus.MINED, TxStatus.UNCLEAR}) or self.waits(opinion, request_id)
 
-    def lacks(self, opinion: Opinion, request_id: bytes) -> bool:
+    def lacks(self, opinion: Opinion, request_id: RequestId) -> bool:
         """Whether an endpoint lacks one with this end: none waits there, and none that is still on its way elsewhere
         has succeeded there."""
         is_done = any(

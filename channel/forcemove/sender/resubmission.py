@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from forcemove.backoff import doubled
 from forcemove.sender.bids import Bids
 from forcemove.sender.endpoints import Endpoint
 from forcemove.sender.offers import Offers
@@ -11,11 +12,10 @@ from forcemove.sender.opinions import Opinion, TxStatus
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.pricing import Urgency, gas_limit, is_too_low
 from forcemove.sender.timing import bump_interval, urgency_of
-from forcemove.sender.transactions import PendingTx, TxRequest
+from forcemove.sender.transactions import GapFiller, PendingTx, RequestId, TxRequest
 
-__all__ = ["GAP", "Resubmitter"]
+__all__ = ["Resubmitter"]
 
-GAP = b"gap at "
 _GAP_GAS = 21_000
 _WIDEST = 16
 """What waits behind so many missing nonces is still offered; behind more it is only an endpoint's word for them."""
@@ -35,7 +35,7 @@ class Resubmitter:
     ) -> None:
         self._account, self._pending, self._bids, self._offers = account, flight, bids, offers
         self._bump_after, self._clock = bump_after, clock
-        self._tried_at: dict[bytes, float] = {}
+        self._tried_at: dict[RequestId, float] = {}
 
     def offer(self, endpoint: Endpoint, opinions: Mapping[Endpoint, Opinion]) -> None:
         """Nodes forget, and we may have died before we sent it. `opinions`: with prices."""
@@ -76,7 +76,7 @@ class Resubmitter:
         there, nothing is done twice."""
         nonce = max(opinion.next, opinion.mined)
         if nonce not in self._pending.by_nonce:
-            request = TxRequest(GAP + str(nonce).encode(), self._account, b"", 0, urgency.max_cost, gas=_GAP_GAS)
+            request = TxRequest(GapFiller(nonce), self._account, b"", 0, urgency.max_cost, gas=_GAP_GAS)
             begun_at, gas = min(each.time for each in opinions), gas_limit(_GAP_GAS, (), 0)
             self._pending.save(self._bids.begin(request, nonce, gas, begun_at, opinion, opinions))
         pending = self._pending.by_nonce[nonce]
@@ -86,10 +86,11 @@ class Resubmitter:
     def not_shown(self, opinions: Sequence[Opinion]) -> list[TxRequest]:
         """What costs gas alone, and cannot be mined, or was not, by somebody's word: to be signed with that endpoint's
         own nonce. When our patience has ended, then when it has ended twice, and so on."""
-        found: dict[bytes, TxRequest] = {}
+        found: dict[RequestId, TxRequest] = {}
         for pending in self._pending.by_nonce.values():
             request = pending.request
-            if not request.pays_in and not request.request_id.startswith(GAP) and request.request_id not in found:
+            is_ours = isinstance(request.request_id, GapFiller)
+            if not request.pays_in and not is_ours and request.request_id not in found:
                 is_shown = all(self._pending.shows(each, request.request_id) for each in opinions)
                 if not is_shown and self._is_due(pending):
                     found[request.request_id] = request
@@ -102,4 +103,4 @@ class Resubmitter:
         since = max(each.versions[0].signed_at for each in copies)
         pause = bump_interval([pending], Urgency(pending.request.max_cost), self._bump_after)
         last = max(since, self._tried_at.get(pending.request.request_id, since))
-        return self._clock() - last >= pause * 2.0 ** (len(copies) - 1)
+        return self._clock() - last >= doubled(pause, len(copies) - 1)

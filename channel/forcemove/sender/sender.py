@@ -31,14 +31,17 @@ from forcemove.sender.offers import Offers
 from forcemove.sender.opinions import Opinion, Question, form_opinion, in_our_time, market_of
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.pricing import gas_limit, price_of
-from forcemove.sender.resubmission import GAP, Resubmitter
+from forcemove.sender.resubmission import Resubmitter
 from forcemove.sender.settlement import SettlementVerdict, judge
 from forcemove.sender.timing import Pace
 from forcemove.sender.transactions import (
+    Approval,
     Confirmed,
+    GapFiller,
     NonceUsedElsewhere,
     PendingTx,
     Reorged,
+    RequestId,
     TxFailed,
     TxOutcome,
     TxRequest,
@@ -47,7 +50,6 @@ from forcemove.sender.transactions import (
 
 __all__ = ["Sender"]
 
-_APPROVAL = b"approval of "
 _APPROVAL_GAS = 100_000
 _ROUNDS = 2
 """Of questions in a look: what the first one finds to be sent is asked about in the second."""
@@ -89,7 +91,7 @@ class Sender:
         self._bids, self._pace = Bids(self._sign, clock), Pace(bump_after, clock)
         self._resubmitter = Resubmitter(key.address, self._pending, self._bids, self._offers, bump_after, clock)
         self._fresh: set[int] = set()
-        self._again: set[bytes] = set()
+        self._again: set[RequestId] = set()
         self._requests: list[TxRequest] = []
         self._outcomes: list[TxOutcome] = []
         self._error: PassingError | None = None
@@ -105,7 +107,7 @@ class Sender:
         return self._key.address
 
     @property
-    def request_ids(self) -> frozenset[bytes]:
+    def request_ids(self) -> frozenset[RequestId]:
         """What is asked for and has not come out yet."""
         pending, announced = self._pending.by_nonce, self._pending.announced
         waiting = (each.request for nonce, each in pending.items() if nonce not in announced)
@@ -138,7 +140,7 @@ class Sender:
         if not self._pending.is_offered(request.request_id) and not self._is_requested(request.request_id):
             self._requests.append(request)
 
-    def _is_requested(self, request_id: bytes) -> bool:
+    def _is_requested(self, request_id: RequestId) -> bool:
         return any(each.request_id == request_id for each in self._requests)
 
     def look(self, *, is_new: bool = True) -> list[TxOutcome]:
@@ -236,7 +238,7 @@ class Sender:
         request_id = pending.request.request_id
         self._forget(pending.nonce)
         is_asked = self._is_requested(request_id) or self._pending.copies(request_id)
-        if not request_id.startswith(GAP) and not is_asked:
+        if not isinstance(request_id, GapFiller) and not is_asked:
             self._requests.insert(0, pending.request)
             self._outcomes.append(NonceUsedElsewhere(request_id, pending.nonce))
 
@@ -267,7 +269,7 @@ class Sender:
         estimates = [each for each in answers if isinstance(each, int)]
         failures = [each for each in answers if isinstance(each, PassingError)]
         refusals = [each for each in answers if isinstance(each, ForcemoveError) and each not in failures]
-        is_defence = request.deadline is not None and request.row is not None
+        is_defence = request.deadline is not None and request.gas is not None
         if not estimates and refusals and not (failures and is_defence):
             self._refuse(request, refusals[0], is_again=is_again)
             return
@@ -276,7 +278,7 @@ class Sender:
             return
         if refusals and not self._pace.allows_alone(request.request_id):
             return
-        gas = gas_limit(request.row, estimates, self._pace.reverts(request.request_id))
+        gas = gas_limit(request.gas, estimates, self._pace.reverts(request.request_id))
         if request.deadline is None and self._bids.is_too_dear(request, gas, said):  # an answer is offered its worth
             cost = gas * min(price_of(each.market) for each in said)
             self._refuse(request, GasTooDear(cost, request.max_cost), is_again=is_again)
@@ -286,7 +288,7 @@ class Sender:
     def _is_allowed(self, request: TxRequest, said: Sequence[Opinion]) -> bool:
         """Whether the tokens may be taken that it needs; else that is asked for, once."""
         allowed = [request.request_id not in each.not_allowed for each in said]
-        needed, request_id = request.allowance, _APPROVAL + request.request_id
+        needed, request_id = request.allowance, Approval(request.request_id)
         if needed is None or all(allowed):
             return True
         if any(allowed):
@@ -349,10 +351,10 @@ class Sender:
 
 def _as_asked_for(outcome: TxOutcome) -> TxOutcome | None:
     """Of an approval its asker hears only where it has failed, as of what needed it; for a gap nobody has asked."""
-    if outcome.request_id.startswith(GAP):
-        return None
-    if not outcome.request_id.startswith(_APPROVAL):
-        return outcome
-    if isinstance(outcome, TxFailed):
-        return replace(outcome, request_id=outcome.request_id.removeprefix(_APPROVAL))
-    return None
+    match outcome.request_id:
+        case GapFiller():
+            return None
+        case Approval(needed_by):
+            return replace(outcome, request_id=needed_by) if isinstance(outcome, TxFailed) else None
+        case _:
+            return outcome

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from forcemove.backoff import doubled
 from forcemove.sender.pricing import Urgency
-from forcemove.sender.transactions import PendingTx
+from forcemove.sender.transactions import PendingTx, RequestId
 
 __all__ = ["Pace", "bump_interval", "urgency_of"]
 
@@ -65,24 +66,24 @@ class Pace:
     def __init__(self, bump_after: float, clock: Callable[[], float]) -> None:
         """Both in seconds."""
         self._bump_after, self._clock = bump_after, clock
-        self._past: dict[bytes, _Past] = {}
+        self._past: dict[RequestId, _Past] = {}
 
-    def allows(self, request_id: bytes) -> bool:
+    def allows(self, request_id: RequestId) -> bool:
         """Whether it may be sent now."""
         past = self._past.get(request_id)
         return past is None or self._clock() >= past.not_before
 
-    def allows_alone(self, request_id: bytes) -> bool:
+    def allows_alone(self, request_id: RequestId) -> bool:
         """Whether it may be sent now where an endpoint says that it would fail."""
         past = self._past.get(request_id)
         return past is None or self._clock() >= past.not_alone_before
 
-    def reverts(self, request_id: bytes) -> int:
+    def reverts(self, request_id: RequestId) -> int:
         """How often in a row it was mined and has failed."""
         past = self._past.get(request_id)
         return 0 if past is None else past.reverts
 
-    def forget(self, request_id: bytes) -> None:
+    def forget(self, request_id: RequestId) -> None:
         """What happened has been undone."""
         self._past.pop(request_id, None)
 
@@ -91,7 +92,7 @@ class Pace:
         past = self._of(pending)
         past.reverts += 1
         if past.reverts > 1:
-            pause = self._bump_after * 2.0 ** (past.reverts - 2)
+            pause = doubled(self._bump_after, past.reverts - 2)
             past.not_before = self._clock() + min(pause, _part(pending) or pause)
         return past.reverts
 
@@ -99,7 +100,7 @@ class Pace:
         """It has succeeded."""
         past = self._of(pending)
         past.reverts, past.confirmations = 0, past.confirmations + 1
-        past.not_alone_before = self._clock() + _part(pending) * 2.0 ** (past.confirmations - 1)
+        past.not_alone_before = self._clock() + doubled(_part(pending), past.confirmations - 1)
         if past.confirmations > 1:
             past.not_before = past.not_alone_before
 

@@ -1,33 +1,82 @@
-"""What a sender is asked for, what is on its way, and what became of it: values, and the journal that keeps them."""
+"""What a sender is asked for, what is on its way, and what became of it: values, their bytes for a journal, and the
+port to that journal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar, assert_never
 
 from msgspec import UNSET, Struct, UnsetType
 
 from forcemove.chain.chain import Call, Fees, RawLog, Receipt, SignedTransaction
-from forcemove.errors import ForcemoveError, InvalidValue
-from forcemove.protocol.codec.msgpack_codec import Codec
+from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.protocol.codec.msgpack_codec import SUBMISSIONS, Codec
+from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
 
 __all__ = [
-    "PENDING_TXS",
     "Allowance",
-    "TxFailed",
-    "PendingTx",
+    "Approval",
+    "ChannelTx",
+    "ClientTx",
     "Confirmed",
+    "GapFiller",
     "MemoryTxStore",
     "NonceUsedElsewhere",
-    "TxOutcome",
-    "TxStore",
-    "TX_REQUESTS",
+    "PendingTx",
     "Reorged",
-    "Version",
+    "RequestId",
+    "TxFailed",
+    "TxOutcome",
     "TxRequest",
+    "TxStore",
+    "Version",
+    "decode_request",
+    "decode_tx",
+    "encode_request",
+    "encode_tx",
 ]
+
+ValueT = TypeVar("ValueT")
+_ADDRESS, _CHANNEL = 20, 32
+_APPROVAL, _GAP = b"approval of ", b"gap at "
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelTx:
+    """What a channel (its id, 32 bytes) asks of the chain."""
+
+    channel_id: bytes
+    submission: Submission
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTx:
+    """What a watchtower asks of the chain for a client (20 bytes) in a channel (its id, 32 bytes)."""
+
+    client: bytes
+    channel_id: bytes
+    submission: Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """The allowance that another transaction needs; the sender sees to it."""
+
+    needed_by: RequestId
+
+
+@dataclass(frozen=True, slots=True)
+class GapFiller:
+    """Nothing, with a nonce that no node has a transaction for any more; the sender sees to it."""
+
+    nonce: int
+
+
+RequestId = ChannelTx | ClientTx | Approval | GapFiller | bytes
+"""What a transaction is for: it tells the transaction from all others, and comes back with what became of it. Bytes are
+what another program has asked for, and this one cannot read."""
 
 
 class Allowance(Struct, frozen=True):
@@ -38,33 +87,32 @@ class Allowance(Struct, frozen=True):
     amount: int
 
 
-class TxRequest(Struct, frozen=True, rename={"request_id": "purpose", "max_cost": "most"}):
-    """A transaction that somebody asks for. `request_id`: the asker's own bytes, which tell it from all others and come
-    back with what became of it. `to` (20 bytes), `data`, `value` (wei): the call.
+@dataclass(frozen=True, slots=True)
+class TxRequest:
+    """A transaction that somebody asks for.
 
-    `deadline`: the block time (seconds) by which it must be mined, None where it may wait. `max_cost`: what its gas may
-    cost at most, in wei. `allowance`: what must be allowed before; the sender sees to it. `gas`: what it needs by our
-    own table, which no endpoint can talk us out of; what an older program has written does not say it.
+    - `request_id`: what it is for.
+    - `to` (20 bytes), `data`, `value` (wei): the call.
+    - `max_cost`: what its gas may cost at most, in wei.
+    - `deadline`: the block time (seconds) by which it must be mined, None where it may wait.
+    - `allowance`: what must be allowed before; the sender sees to it.
+    - `gas`: what it needs by our own table, which no endpoint can talk us out of; None where that is not said, as by an
+      older program.
     """
 
-    request_id: bytes
+    request_id: RequestId
     to: bytes
     data: bytes
     value: int
     max_cost: int
     deadline: int | None = None
     allowance: Allowance | None = None
-    gas: int | UnsetType = UNSET
+    gas: int | None = None
 
     def __post_init__(self) -> None:
         require_bytes("to", self.to, 20)
         require_uint("value", self.value, UINT256_MAX)
-        require_uint("most", self.max_cost, UINT256_MAX)
-
-    @property
-    def row(self) -> int | None:
-        """`gas`, None where it is not said."""
-        return None if isinstance(self.gas, UnsetType) else self.gas
+        require_uint("max_cost", self.max_cost, UINT256_MAX)
 
     @property
     def pays_in(self) -> bool:
@@ -75,10 +123,6 @@ class TxRequest(Struct, frozen=True, rename={"request_id": "purpose", "max_cost"
     def call(self) -> Call:
         """What the chain is asked."""
         return Call(self.to, self.data, self.value)
-
-
-TX_REQUESTS: Codec[TxRequest] = Codec("wanted transaction", TxRequest)
-"""Encodes and decodes them, for a journal."""
 
 
 class Version(Struct, frozen=True):
@@ -98,7 +142,8 @@ class Version(Struct, frozen=True):
         return Fees(self.max_fee, self.tip, self.is_legacy)
 
 
-class PendingTx(Struct, frozen=True, rename={"request": "wanted"}):
+@dataclass(frozen=True, slots=True)
+class PendingTx:
     """A transaction on its way: it has a nonce, a limit of gas, and at least one version, in the order of their fees;
     any of them may be the one that is mined. `begun_at`: the block time (seconds) when the first one was signed."""
 
@@ -123,47 +168,11 @@ class PendingTx(Struct, frozen=True, rename={"request": "wanted"}):
         return SignedTransaction(self.request.call, sender, self.nonce, self.gas, chosen.fees, chosen.hash, chosen.raw)
 
 
-PENDING_TXS: Codec[PendingTx] = Codec("transaction", PendingTx)
-"""Encodes and decodes transactions on their way, for a journal."""
-
-
-class TxStore(Protocol):
-    """The journal of one account on one chain: what is on its way, by nonce. What it has taken survives the process."""
-
-    def put(self, nonce: int, body: bytes) -> None:
-        """Keep the transaction of this nonce, instead of what was kept of it before."""
-
-    def forget(self, nonce: int) -> None:
-        """Keep nothing of it any more."""
-
-    def all(self) -> Sequence[tuple[int, bytes]]:
-        """Everything that is kept, in the order of nonces."""
-
-
-class MemoryTxStore:
-    """The port in memory, for what ends with its process."""
-
-    def __init__(self) -> None:
-        self._store: dict[int, bytes] = {}
-
-    def put(self, nonce: int, body: bytes) -> None:
-        """As in `TxStore`."""
-        self._store[nonce] = body
-
-    def forget(self, nonce: int) -> None:
-        """As in `TxStore`."""
-        self._store.pop(nonce, None)
-
-    def all(self) -> Sequence[tuple[int, bytes]]:
-        """As in `TxStore`."""
-        return sorted(self._store.items())
-
-
 @dataclass(frozen=True, slots=True)
 class Confirmed:
     """It is mined, and has succeeded."""
 
-    request_id: bytes
+    request_id: RequestId
     receipt: Receipt[RawLog]
 
 
@@ -172,7 +181,7 @@ class TxFailed:
     """It will not happen unless it is asked for again: the chain refuses it, or it was mined and has failed, which has
     cost `cost` wei."""
 
-    request_id: bytes
+    request_id: RequestId
     error: ForcemoveError
     cost: int = 0
 
@@ -181,7 +190,7 @@ class TxFailed:
 class NonceUsedElsewhere:
     """Its nonce was used by another program with the same key; it was sent again with the next one."""
 
-    request_id: bytes
+    request_id: RequestId
     nonce: int
 
 
@@ -190,8 +199,146 @@ class Reorged:
     """It had landed, and a reorganisation has taken it away; the node does not know it any more. It is not sent again
     unless it is asked for again."""
 
-    request_id: bytes
+    request_id: RequestId
 
 
 TxOutcome = Confirmed | TxFailed | NonceUsedElsewhere | Reorged
 """What became of a transaction."""
+
+
+# ------------------------------------------------------------------------------------------------------- for a journal
+
+
+class _StoredRequest(Struct, frozen=True):
+    """A request as journals have it."""
+
+    purpose: bytes
+    to: bytes
+    data: bytes
+    value: int
+    most: int
+    deadline: int | None = None
+    allowance: Allowance | None = None
+    gas: int | UnsetType = UNSET
+
+
+class _StoredTx(Struct, frozen=True):
+    """A transaction on its way as journals have it."""
+
+    wanted: _StoredRequest
+    nonce: int
+    gas: int
+    begun_at: int
+    versions: tuple[Version, ...]
+
+
+_REQUESTS: Codec[_StoredRequest] = Codec("wanted transaction", _StoredRequest)
+_TXS: Codec[_StoredTx] = Codec("transaction", _StoredTx)
+
+
+def encode_request(request: TxRequest) -> bytes:
+    """The bytes of a request."""
+    return _REQUESTS.encode(_stored(request))
+
+
+def decode_request(data: bytes) -> TxRequest:
+    """The inverse. Raises `MalformedBytes`, `UnknownVersion`."""
+    stored = _REQUESTS.decode(data)
+    return _sound("wanted transaction", lambda: _request_of(stored))
+
+
+def encode_tx(pending: PendingTx) -> bytes:
+    """The bytes of a transaction on its way."""
+    stored = _stored(pending.request)
+    return _TXS.encode(_StoredTx(stored, pending.nonce, pending.gas, pending.begun_at, pending.versions))
+
+
+def decode_tx(data: bytes) -> PendingTx:
+    """The inverse. Raises `MalformedBytes`, `UnknownVersion`."""
+    stored = _TXS.decode(data)
+    rest = (stored.nonce, stored.gas, stored.begun_at, stored.versions)
+    return _sound("transaction", lambda: PendingTx(_request_of(stored.wanted), *rest))
+
+
+def _sound(what: str, make: Callable[[], ValueT]) -> ValueT:
+    """What is made of a journal's bytes, or the error that they are none of such a value."""
+    try:
+        return make()
+    except InvalidValue as error:
+        raise MalformedBytes(what, f"{error!s:.200}") from None
+
+
+def _stored(request: TxRequest) -> _StoredRequest:
+    id_, call = _encode_id(request.request_id), (request.to, request.data, request.value)
+    gas = UNSET if request.gas is None else request.gas
+    return _StoredRequest(id_, *call, request.max_cost, request.deadline, request.allowance, gas)
+
+
+def _request_of(stored: _StoredRequest) -> TxRequest:
+    gas = None if isinstance(stored.gas, UnsetType) else stored.gas
+    id_, call = _decode_id(stored.purpose), (stored.to, stored.data, stored.value)
+    return TxRequest(id_, *call, stored.most, stored.deadline, stored.allowance, gas)
+
+
+def _encode_id(request_id: RequestId) -> bytes:
+    match request_id:
+        case ChannelTx(channel_id, submission):
+            return channel_id + SUBMISSIONS.encode(submission)
+        case ClientTx(client, channel_id, submission):
+            return client + channel_id + SUBMISSIONS.encode(submission)
+        case Approval(needed_by):
+            return _APPROVAL + _encode_id(needed_by)
+        case GapFiller(nonce):
+            return _GAP + str(nonce).encode()
+        case bytes():
+            return request_id
+        case _:
+            assert_never(request_id)
+
+
+def _decode_id(data: bytes) -> RequestId:
+    """Where a submission begins shows whose it is: nothing else is one in canonical form."""
+    if data.startswith(_APPROVAL):
+        return Approval(_decode_id(data.removeprefix(_APPROVAL)))
+    if data.startswith(_GAP) and data.removeprefix(_GAP).isdigit():
+        return GapFiller(int(data.removeprefix(_GAP)))
+    for client in (b"", data[:_ADDRESS]):
+        channel_id, rest = data[len(client) :][:_CHANNEL], data[len(client) + _CHANNEL :]
+        try:
+            submission = SUBMISSIONS.decode(rest)
+        except (MalformedBytes, UnknownVersion):
+            continue
+        return ClientTx(client, channel_id, submission) if client else ChannelTx(channel_id, submission)
+    return data
+
+
+class TxStore(Protocol):
+    """The journal of one account on one chain: what is on its way, by nonce. What it has taken survives the process."""
+
+    def put(self, pending: PendingTx) -> None:
+        """Keep this transaction, instead of what was kept of its nonce before."""
+
+    def forget(self, nonce: int) -> None:
+        """Keep nothing of it any more."""
+
+    def all(self) -> Sequence[PendingTx]:
+        """Everything that is kept, in the order of nonces."""
+
+
+class MemoryTxStore:
+    """The port in memory, for what ends with its process."""
+
+    def __init__(self) -> None:
+        self._store: dict[int, PendingTx] = {}
+
+    def put(self, pending: PendingTx) -> None:
+        """As in `TxStore`."""
+        self._store[pending.nonce] = pending
+
+    def forget(self, nonce: int) -> None:
+        """As in `TxStore`."""
+        self._store.pop(nonce, None)
+
+    def all(self) -> Sequence[PendingTx]:
+        """As in `TxStore`."""
+        return [pending for _, pending in sorted(self._store.items())]

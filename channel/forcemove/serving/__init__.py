@@ -1,2 +1,2 @@
-"""What processes share that listen for strangers: how fast one of them may speak, and what keeps such a process from
-starting. Knows no channel and no protocol."""
+"""What processes share that listen for strangers: what they grant, how fast one of them may speak, what is counted, and
+how such a process starts and stops. Knows no channel and no protocol."""

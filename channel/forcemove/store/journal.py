@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from types import TracebackType
 
-from sqlalchemy import Connection, select
-
 from forcemove.errors import InvalidValue
 from forcemove.protocol.types import require_bytes
 from forcemove.store import channels, evidence, transfer
 from forcemove.store.database import Database
 from forcemove.store.leases import Leases
 from forcemove.store.meetings import Meetings
-from forcemove.store.records import SEED_LENGTH, Batch, Cursor, ExportKind, Ownership, StoredChannel, StoredEvidence
-from forcemove.store.schema import CURSORS, checksum
-from forcemove.store.statements import require_sound, upsert
+from forcemove.store.records import SEED_LENGTH, Batch, ExportKind, Ownership, StoredChannel, StoredEvidence
 from forcemove.store.towers import Towers
-from forcemove.store.transactions import Transactions, insert_outbox
+from forcemove.store.transactions import Transactions
 
 __all__ = ["Journal"]
 
@@ -70,8 +66,6 @@ class Journal:
         with self._database.writing() as connection:
             saved = channels.save(connection, batch.channels)
             evidence.keep(connection, saved)
-            insert_outbox(connection, [request for each in saved for request in each.outbox])
-            upsert(connection, CURSORS, [_cursor_row(each) for each in batch.cursors])
         return frozenset(each.channel_id for each in batch.channels) - {each.channel_id for each in saved}
 
     def load(self, channel_id: bytes) -> StoredChannel | None:
@@ -133,23 +127,3 @@ class Journal:
         """The evidence of a channel, or of all, oldest first."""
         with self._database.reading() as connection:
             return evidence.load(connection, self.where, channel_id)
-
-    def cursor(self, chain_id: int, adjudicator: bytes) -> bytes | None:
-        """How far the logs of an adjudicator have been read, or None."""
-        with self._database.reading() as connection:
-            return _load_cursor(connection, self.where, chain_id, adjudicator)
-
-
-def _cursor_row(cursor: Cursor) -> dict[str, object]:
-    values = {"chain_id": str(cursor.chain_id), "adjudicator": cursor.adjudicator, "body": cursor.body}
-    return values | {"checksum": checksum(*values.values())}
-
-
-def _load_cursor(connection: Connection, where: str, chain_id: int, adjudicator: bytes) -> bytes | None:
-    is_it = (CURSORS.c.chain_id == str(chain_id)) & (CURSORS.c.adjudicator == adjudicator)
-    row = connection.execute(select(CURSORS).where(is_it)).one_or_none()
-    if row is None:
-        return None
-    require_sound(where, "a cursor", row.checksum, row.chain_id, row.adjudicator, row.body)
-    body: bytes = row.body
-    return body

@@ -22,7 +22,10 @@ from forcemove.store.records import Account, ChannelLease, LeaseName, LeaseRefus
 from forcemove.store.schema import LEASES
 from forcemove.store.statements import chunks, insert_for
 
-__all__ = ["Leases", "is_held", "text_of"]
+__all__ = ["RENEW_AFTER", "Leases", "is_held", "text_of"]
+
+RENEW_AFTER = 0.3
+"""The part of a lease after which its holder renews it, and others ask for it again."""
 
 MAX_SECONDS = 24 * 60 * 60
 """The longest lease; nobody could wait for a longer one."""

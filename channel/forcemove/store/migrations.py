@@ -65,6 +65,9 @@ _MEETINGS: MigrationStep = (
 
 STEPS: tuple[MigrationStep, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS)
 
+_UNUSED = {"cursors"}
+"""Tables that the steps make, and nothing is kept in any more."""
+
 
 def format_of(connection: Connection, where: str) -> int:
     """The number of steps that a journal has taken, 0 where there is none yet.
@@ -73,7 +76,7 @@ def format_of(connection: Connection, where: str) -> int:
     """
     tables = set(inspect(connection).get_table_names())
     if VERSIONS.name not in tables:
-        foreign = sorted(tables & METADATA.tables.keys())
+        foreign = sorted(tables & (METADATA.tables.keys() | _UNUSED))
         if foreign:
             raise NotAJournal(where, f"it has tables of another program: {', '.join(foreign)}")
         return 0

@@ -23,7 +23,6 @@ __all__ = [
     "Batch",
     "Change",
     "ChannelLease",
-    "Cursor",
     "Dismiss",
     "Evidence",
     "ExportKind",
@@ -109,14 +108,9 @@ class OutboxRequest(Struct, frozen=True):
 class ChannelUpdate(Struct, frozen=True):
     """What is to be saved of a channel, all of it or nothing.
 
-    - `channel_id`: 32 bytes.
-    - `version`: the one that we know, 0 where the channel was never saved; saving makes it one more.
-    - `snapshot`: the channel, as bytes.
-    - `metadata`: how the channel is assembled again, stored once, when the channel is saved first.
-    - `finished`: nothing is left to do.
-    - `evidence`: faults of counterparties.
-    - `outbox`: transactions that follow from the snapshot.
-    - `cursor`: how much of the chain is in the snapshot, empty where that is not known.
+    `version`: the one that we know, 0 where the channel was never saved; saving makes it one more. `metadata`: how the
+    channel is put together again, kept once, when the channel is saved first. `finished`: nothing is left to do.
+    `cursor`: how much of the chain is in the snapshot, empty where that is not known.
     """
 
     channel_id: bytes
@@ -125,7 +119,6 @@ class ChannelUpdate(Struct, frozen=True):
     metadata: bytes | None = None
     finished: bool = False
     evidence: tuple[Evidence, ...] = ()
-    outbox: tuple[OutboxRequest, ...] = ()
     cursor: bytes = b""
 
     def __post_init__(self) -> None:
@@ -135,23 +128,10 @@ class ChannelUpdate(Struct, frozen=True):
             raise InvalidValue("about", self.metadata, "bytes when a channel is saved first, and None after that")
 
 
-class Cursor(Struct, frozen=True):
-    """How far the logs of an adjudicator were read."""
-
-    chain_id: int
-    adjudicator: bytes
-    body: bytes
-
-    def __post_init__(self) -> None:
-        require_uint("chain_id", self.chain_id, UINT256_MAX)
-        require_bytes("adjudicator", self.adjudicator, 20)
-
-
 class Batch(Struct, frozen=True):
     """What is committed at once. A batch has every channel at most once."""
 
     channels: tuple[ChannelUpdate, ...] = ()
-    cursors: tuple[Cursor, ...] = ()
 
     def __post_init__(self) -> None:
         if len({each.channel_id for each in self.channels}) < len(self.channels):

@@ -16,7 +16,6 @@ from sqlalchemy.types import UserDefinedType
 
 __all__ = [
     "CHANNELS",
-    "CURSORS",
     "EVIDENCE",
     "APPOINTMENTS",
     "LEASES",
@@ -79,14 +78,6 @@ EVIDENCE = Table(
     Column("number", BigInteger, primary_key=True),
     Column("channel_id", Bytes),
     Column("kind", Text),
-    Column("body", Bytes),
-    Column("checksum", BigInteger),
-)
-CURSORS = Table(
-    "cursors",
-    METADATA,
-    Column("chain_id", Text, primary_key=True),
-    Column("adjudicator", Bytes, primary_key=True),
     Column("body", Bytes),
     Column("checksum", BigInteger),
 )

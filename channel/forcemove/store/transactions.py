@@ -45,8 +45,7 @@ class Transactions:
         self._database, self._owner = database, owner
 
     def add_to_outbox(self, requests: Sequence[OutboxRequest]) -> None:
-        """Add requests, in one commit. Requests that follow from a channel's state belong into its `ChannelUpdate`
-        instead."""
+        """Add requests, in one commit."""
         with self._database.writing() as connection:
             insert_outbox(connection, requests)
 

@@ -6,7 +6,7 @@ as it must: the channel closed, nothing left in it, and everybody paid by the ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import inf
 
 from forcemove.chain.local import local_keys
@@ -14,7 +14,7 @@ from forcemove.errors import AppError
 from forcemove.game import Game
 from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.local import local_table
-from forcemove.node.polled import PolledClient
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.machine.channel import Phase
@@ -38,7 +38,7 @@ class _Channel:
     def __init__(self, game: Game, seats: int) -> None:
         self.game, self.seats = game, seats
         self.table = local_table(game, *(self._player(seat) for seat in range(seats)), stake=STAKE)
-        self.clients, self.agreement = self.table.clients, self.table.clients[0].channel.agreement
+        self.clients, self.agreement = self.table.channels, self.table.channels[0].channel.agreement
         self.keys = local_keys()[:seats]
         self.last_setup_turn = 2 * seats - 1
 
@@ -52,7 +52,7 @@ class _Channel:
         return choose
 
     @property
-    def ahead(self) -> PolledClient:
+    def ahead(self) -> ManagedChannel:
         """The client that knows the newest state."""
         return max(self.clients, key=lambda client: client.channel.next_turn)
 
@@ -71,14 +71,14 @@ class _Channel:
         """The seat whose turn it is."""
         return (self.newest_turn + 1) % self.seats
 
-    def others(self, seat: int) -> tuple[PolledClient, ...]:
-        """All clients but one."""
-        return tuple(client for index, client in enumerate(self.clients) if index != seat)
+    def others(self, seat: int) -> list[int]:
+        """All seats but one."""
+        return [other for other in range(self.seats) if other != seat]
 
-    def play(self, clients: Iterable[PolledClient] | None = None, *, until: float = inf) -> None:
-        """Let these clients act, all unless others are given, until the newest state has that turn or nobody acts."""
-        acting = self.clients if clients is None else tuple(clients)
-        while any(self.newest_turn < until and client.poll() for client in acting) or self.table.pass_on():
+    def play(self, seats: Sequence[int] | None = None, *, until: float = inf) -> None:
+        """Let these seats act, all unless others are given, until the newest state has that turn or nobody acts."""
+        acting = range(self.seats) if seats is None else seats
+        while any(self.newest_turn < until and self.table.poll(seat) for seat in acting) or self.table.pass_on():
             pass
 
     def play_moves(self, count: int) -> None:
@@ -87,9 +87,9 @@ class _Channel:
         if self.newest_turn < self.last_setup_turn + count or self.newest.is_final:
             raise AssertionError(f"the game is over before {count} moves are made; begin the dispute earlier")
 
-    def challenge(self, client: PolledClient) -> None:
-        """Have a client challenge with the newest state that it can prove."""
-        client.feed(ChallengeWanted())
+    def challenge(self, seat: int) -> None:
+        """Have a client begin the clock with what it can prove."""
+        self.clients[seat].feed(ChallengeWanted())
 
     def let_time_pass(self) -> None:
         """Move the clock to the end of the challenge."""
@@ -149,13 +149,13 @@ def play_forced(game: Game, seats: int, *, after: int = 1) -> Outcome:
     channel.play_moves(after)
     mover = channel.next_mover
     withheld = channel.newest_turn + 1
-    channel.play((channel.clients[mover],), until=withheld)
+    channel.play((mover,), until=withheld)
     channel.table.lines[mover].unsent.clear()
     challenger = channel.others(mover)[0]
     channel.challenge(challenger)
-    channel.clients[mover].poll()
-    challenger.poll()
-    if challenger.channel.status.turn_num_record < withheld:
+    while any(channel.table.poll(seat) for seat in (challenger, mover)):
+        pass  # nothing is passed on: they see each other on the chain
+    if channel.clients[challenger].channel.status.turn_num_record < withheld:
         raise AssertionError(f"turn {withheld} was not answered on the chain")
     return channel.end()
 
@@ -190,9 +190,9 @@ def play_cheat(game: Game, seats: int, *, after: int = 1) -> Outcome:
 def _require_refused(channel: _Channel, label: str, cheat: SignedState) -> None:
     cheater = channel.next_mover
     before = channel.ahead.channel.signed_states[-(channel.seats - 1) :]
-    for client in channel.others(cheater):
+    for seat in channel.others(cheater):
         try:
-            client.feed(StateReceived(cheat))
+            channel.clients[seat].feed(StateReceived(cheat))
         except MessageRefused:
             continue
         raise AssertionError(f"a client takes a move that {label}: {cheat.state}")

@@ -14,11 +14,12 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from hashlib import blake2b
 
+from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.flow.transport import TRANSPORT_FAULTS, Transport
 from forcemove.transport.errors import LogBegins, Reason, RelayRefused, RelayUnreachable
 from forcemove.transport.limits import CHANNEL_ENTRIES, MAX_ENTRY
-from forcemove.transport.reconnecting import Pauses, answered
+from forcemove.transport.reconnecting import answered, keep_trying
 
 __all__ = ["ChannelMessenger", "LogSource"]
 
@@ -97,8 +98,8 @@ class ChannelMessenger:
         """
         self._source = source if isinstance(source, LogSource) else _OpenLog(source)
         self._next, self._on_error = start, on_error
-        self._pauses = Pauses(_SHORTEST, _LONGEST)
-        self._refusals = Pauses(_SHORTEST, _LONGEST)
+        self._pauses = Backoff(_SHORTEST, _LONGEST)
+        self._refusals = Backoff(_SHORTEST, _LONGEST)
         self._unsent: dict[bytes, None] = {}
         self._received: deque[bytes] = deque()
         self._received_bytes = 0
@@ -152,8 +153,8 @@ class ChannelMessenger:
 
     async def run(self) -> None:
         """Carry messages until this is cancelled. An error, such as of a relay that refuses or is of another version,
-        is reported, never raised, and the messenger tries again."""
-        await self._pauses.between(self._carry_once)
+        is reported and tried again; it is never raised."""
+        await keep_trying(self._carry_once, self._pauses)
 
     async def _carry_once(self) -> None:
         try:
@@ -213,7 +214,7 @@ class ChannelMessenger:
             del self._unsent[message]
             self._unsent[message] = None
         self._report_error(refused)
-        await self._refusals.wait()
+        await asyncio.sleep(self._refusals.next_pause())
 
     def _remember(self, message: bytes) -> None:
         """Remembers the newest of our own messages, so that they are not received as if they were another's."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -14,18 +13,19 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
 
+from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.transport.errors import RelayFaulty, RelayUnreachable, TransportClosed
 from forcemove.transport.faults import Faults
 from forcemove.transport.remote_log import RemoteLog
 
-__all__ = ["ANSWER_SECONDS", "REQUEST_SECONDS", "SHORTEST", "InTime", "Pauses", "Reconnecting", "answered"]
+__all__ = ["ANSWER_SECONDS", "REQUEST_SECONDS", "SHORTEST", "InTime", "Reconnecting", "answered", "keep_trying"]
 
 _LOG = logging.getLogger(__name__)
 SHORTEST = 0.1
 _LONGEST = 10.0
 _LONG = 30.0
-"""Seconds after which a connection counts as a good one."""
+"""Seconds after which an attempt was a good one."""
 _FIRST_LASTING, _LONGEST_LASTING = 1.0, 60.0
 """Seconds between two attempts where only an operator, or an update, can mend the error."""
 ANSWER_SECONDS = 10.0
@@ -48,36 +48,14 @@ class InTime(Protocol):
         ...
 
 
-class Pauses:
-    """The pauses between attempts: each is twice the one before it, and a random part of it is waited, so that clients
-    do not come all at once."""
-
-    def __init__(self, shortest: float = SHORTEST, longest: float = _LONGEST) -> None:
-        """`shortest`, `longest`: pause, in seconds."""
-        self._shortest, self._longest = shortest, longest
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin with the shortest pause again: the last attempt was of use."""
-        self._next, self._ceiling = self._shortest, self._longest
-
-    def lengthen(self) -> None:
-        """Pause for seconds, up to a minute: the error will not pass soon."""
-        self._next, self._ceiling = max(self._next, _FIRST_LASTING), max(self._ceiling, _LONGEST_LASTING)
-
-    async def wait(self) -> None:
-        """Wait until the next attempt."""
-        await asyncio.sleep(random.uniform(0.5, 1) * self._next)  # noqa: S311  # no secret
-        self._next = min(2 * self._next, self._ceiling)
-
-    async def between(self, attempt: Callable[[], Awaitable[None]]) -> NoReturn:
-        """Attempt again and again. Raises what an attempt raises."""
-        while True:
-            began = time.monotonic()
-            await attempt()
-            if time.monotonic() - began > _LONG:
-                self.reset()
-            await self.wait()
+async def keep_trying(attempt: Callable[[], Awaitable[None]], pauses: Backoff) -> NoReturn:
+    """Attempt again and again; what has lasted for half a minute was a good attempt. Raises what an attempt raises."""
+    while True:
+        began = time.monotonic()
+        await attempt()
+        if time.monotonic() - began > _LONG:
+            pauses.reset()
+        await asyncio.sleep(pauses.next_pause())
 
 
 class Reconnecting(ABC, Generic[LogT]):
@@ -109,7 +87,7 @@ class Reconnecting(ABC, Generic[LogT]):
         self._reported: tuple[ForcemoveError, float] | None = None
         self._end: ForcemoveError | None = None
         self._is_entered = False
-        self._pauses = Pauses()
+        self._pauses = Backoff(SHORTEST, _LONGEST)
         self._faults = Faults(fault_seconds)
 
     @property
@@ -203,8 +181,12 @@ class Reconnecting(ABC, Generic[LogT]):
         Raises the error only while the block is entered, for a caller that would give up."""
         if self._patience is not None and not self._is_entered:
             raise error
-        self._pauses.lengthen()
+        self._lengthen_pauses()
         self._report_error(error)
+
+    def _lengthen_pauses(self) -> None:
+        """What is wrong will not pass soon."""
+        self._pauses.lengthen(_FIRST_LASTING, _LONGEST_LASTING)
 
     def _leave_if_hopeless(self) -> None:
         """Raises `RelayFaulty` where only faults have come for too long."""

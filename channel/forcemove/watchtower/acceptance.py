@@ -1,4 +1,5 @@
-"""What a tower takes: every hand-over is checked here, from the cheapest question to the dearest. Pure."""
+"""What a tower takes: every hand-over is read here once, and checked, from the cheapest question to the dearest. What
+comes out of it is a value from then on. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from msgspec import Struct
+
 from forcemove.protocol.app import Rules
+from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.encoding import StateHashes, digest
 from forcemove.protocol.outcome import require_same_totals
 from forcemove.protocol.rules import build_support_proof, require_valid_state, require_valid_transition
@@ -15,7 +19,16 @@ from forcemove.protocol.state import SignedState
 from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, SignedAppointment, appointment_digest, decode
 from forcemove.watchtower.errors import AppNotKnown, NotAParticipant, NothingNewer, NotProved, NotServed
 
-__all__ = ["Apps", "ReceivedAppointment", "read", "require_newer", "require_proved"]
+__all__ = [
+    "STORED_APPOINTMENTS",
+    "AcceptedAppointment",
+    "Apps",
+    "ReceivedAppointment",
+    "StoredAppointment",
+    "read",
+    "require_newer",
+    "require_proved",
+]
 
 Apps = Mapping[bytes, Rules]
 """The rules of apps, by their addresses (20 bytes each)."""
@@ -28,6 +41,43 @@ class ReceivedAppointment:
     client: bytes
     appointment: Appointment
     signed: SignedAppointment
+
+    @property
+    def channel_id(self) -> bytes:
+        """The id of the channel that it is for."""
+        return self.appointment.agreement.channel_id
+
+
+class StoredAppointment(Struct, frozen=True, tag="Held"):
+    """An accepted appointment as the journal has it. Block times, in seconds: `accepted_at`, as the receipt says;
+    `conclude_at`, when the tower concludes a finished channel if nobody else has, None while that is unknown."""
+
+    signed: SignedAppointment
+    accepted_at: int
+    conclude_at: int | None = None
+
+
+STORED_APPOINTMENTS: Codec[StoredAppointment] = Codec("hand-over that a tower keeps", StoredAppointment)
+"""Encodes and decodes them, for a journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedAppointment(ReceivedAppointment):
+    """A client's appointment for a channel. `accepted_at` and `conclude_at`: as of `StoredAppointment`."""
+
+    accepted_at: int
+    conclude_at: int | None = None
+
+    def encode(self) -> bytes:
+        """The bytes for a journal."""
+        return STORED_APPOINTMENTS.encode(StoredAppointment(self.signed, self.accepted_at, self.conclude_at))
+
+    @staticmethod
+    def decode(client: bytes, body: bytes) -> AcceptedAppointment:
+        """The inverse. `client`: whose it is, 20 bytes. Raises `MalformedBytes`, `UnknownVersion`."""
+        stored = STORED_APPOINTMENTS.decode(body)
+        appointment = APPOINTMENTS.decode(stored.signed.content)
+        return AcceptedAppointment(client, appointment, stored.signed, stored.accepted_at, stored.conclude_at)
 
 
 def read(data: bytes, tower: bytes, served: Collection[bytes]) -> ReceivedAppointment:

@@ -16,15 +16,15 @@ from forcemove.chain.reverts import ErrorTable
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.node.outbox import JournalledTxStore
 from forcemove.node.tx_requests import gas_of
-from forcemove.protocol.codec.msgpack_codec import SUBMISSIONS
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.signing import Key
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import (
-    PENDING_TXS,
+    ClientTx,
     Confirmed,
     PendingTx,
     Reorged,
+    RequestId,
     TxFailed,
     TxOutcome,
     TxRequest,
@@ -35,8 +35,6 @@ from forcemove.store.records import Account, Spent
 from forcemove.watchtower.errors import BudgetExhausted
 
 __all__ = ["BudgetedSender", "AnswerResult", "SpendingTerms"]
-
-_ADDRESS, _ID = 20, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +75,22 @@ class BudgetedSender:
         self._account = Account(chains[0].chain_id, key.address)
         self._spent = {each.nonce: each for each in journal.towers.spent(self._account)}
         self._outcomes: deque[TxOutcome] = deque()
+        self._store = JournalledTxStore(journal, self._account)
         self._sender = Sender(
             chains[0],
             key,
-            JournalledTxStore(journal, self._account),
+            self._store,
             confirmations=terms.confirmations,
             bump_after=terms.bump_after,
             error_table=errors,
             others=chains[1:],
             own_time=terms.own_time,
         )
-        pending = self._pending()
-        self._asked = {
+        pending = self._store.all()
+        self._asked: dict[RequestId, int] = {
             each.request.request_id: each.request.max_cost for each in pending if each.nonce not in self._spent
         }
         self._nonces = {each.request.request_id: each.nonce for each in pending}
-
-    def _pending(self) -> list[PendingTx]:
-        return [PENDING_TXS.decode(row.body) for row in self._journal.transactions.in_flight(self._account)]
 
     @property
     def is_idle(self) -> bool:
@@ -103,12 +99,14 @@ class BudgetedSender:
 
     def is_busy_with(self, channel_id: bytes) -> bool:
         """Whether something is on its way for this channel."""
-        return any(_channel_of(request_id) == channel_id for request_id in self._sender.request_ids)
+        return any(isinstance(each, ClientTx) and each.channel_id == channel_id for each in self._sender.request_ids)
 
     def left(self, client: bytes) -> int:
         """What may still be spent for a client, in wei: what is on its way is taken for spent."""
         spent = sum(each.wei for each in self._spent.values() if each.client == client)
-        asked = sum(max_cost for request_id, max_cost in self._asked.items() if _client_of(request_id) == client)
+        asked = sum(
+            max_cost for id_, max_cost in self._asked.items() if isinstance(id_, ClientTx) and id_.client == client
+        )
         return self._terms.budgets.get(client, 0) - spent - asked
 
     def submit(
@@ -123,7 +121,7 @@ class BudgetedSender:
         left, needed = self.left(client), gas * self._sender.lowest_price() // 2
         if left < needed:
             raise BudgetExhausted(client, channel_id, left, needed)
-        request_id, max_cost = client + channel_id + SUBMISSIONS.encode(submission), min(left, self._terms.max_cost)
+        request_id, max_cost = ClientTx(client, channel_id, submission), min(left, self._terms.max_cost)
         self._sender.submit(TxRequest(request_id, call.to or b"", call.data, call.value, max_cost, deadline, gas=gas))
         if request_id in self._sender.request_ids:
             self._asked[request_id] = max_cost
@@ -150,8 +148,10 @@ class BudgetedSender:
         return paid
 
     def _charge(self, outcome: TxOutcome) -> list[AnswerResult]:
-        client, channel_id = _client_of(outcome.request_id), _channel_of(outcome.request_id)
-        submission = SUBMISSIONS.decode(outcome.request_id[_ADDRESS + _ID :])
+        request = outcome.request_id
+        if not isinstance(request, ClientTx):
+            return []
+        client, channel_id, submission = request.client, request.channel_id, request.submission
         match outcome:
             case Confirmed(_, receipt):
                 cost = self._record_cost(client, receipt.transaction_hash, receipt.gas_used, receipt.gas_price)
@@ -184,23 +184,15 @@ class BudgetedSender:
         return cost
 
     def _find(self, transaction_hash: bytes) -> tuple[PendingTx, Version] | None:
-        for pending in self._pending():
+        for pending in self._store.all():
             for version in pending.versions:
                 if version.hash == transaction_hash:
                     return pending, version
         return None
 
-    def _give_back(self, request_id: bytes) -> None:
+    def _give_back(self, request_id: RequestId) -> None:
         """What was undone has a nonce that is not used any more."""
         nonce = self._nonces.pop(request_id, None)
         if nonce is not None:
             self._journal.towers.give_back(self._account, nonce)
             self._spent = {each: spent for each, spent in self._spent.items() if each < nonce}
-
-
-def _client_of(request_id: bytes) -> bytes:
-    return request_id[:_ADDRESS]
-
-
-def _channel_of(request_id: bytes) -> bytes:
-    return request_id[_ADDRESS : _ADDRESS + _ID]

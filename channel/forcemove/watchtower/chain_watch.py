@@ -11,8 +11,8 @@ from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import LogsLeftOut
 from forcemove.node.chain_worker import ViewWorker
 from forcemove.node.tx_requests import operation_of
-from forcemove.watchtower.appointment import Appointment
-from forcemove.watchtower.watched_channel import Due, StoredAppointment, WatchedChannel
+from forcemove.watchtower.acceptance import AcceptedAppointment
+from forcemove.watchtower.watched_channel import Due, WatchedChannel
 
 __all__ = ["ChainWatch"]
 
@@ -59,15 +59,15 @@ class ChainWatch:
         """When it has last read the chain through any endpoint (seconds of the tower's clock)."""
         return max((each.answered_at for each in self._views.viewers if each.answered_at is not None), default=None)
 
-    def set_appointment(self, client: bytes, stored: StoredAppointment, appointment: Appointment) -> WatchedChannel:
-        """Guard a channel with what a client has handed over. Raises `MalformedBytes`, `UnknownVersion`."""
-        watched = self.channels.get(appointment.agreement.channel_id)
+    def guard(self, accepted: AcceptedAppointment) -> None:
+        """Guard a channel with what a client has handed over, instead of what it has handed over before."""
+        watched = self.channels.get(accepted.channel_id)
         if watched is None:
+            appointment = accepted.appointment
             watched = WatchedChannel(appointment.agreement, max(appointment.from_block, self._first_block))
             self._follow(watched)
-        watched.set_appointment(client, stored)
-        self.channels[watched.id] = watched
-        return watched
+            self.channels[watched.id] = watched
+        watched.accepted[accepted.client] = accepted
 
     def _follow(self, watched: WatchedChannel) -> None:
         self._views.follow(FollowRequest(watched.agreement, None, watched.from_block, is_new=False))
@@ -92,9 +92,9 @@ class ChainWatch:
         update = self._views.take_in()
         self.looks += update.is_new
         failed = list[Exception]()
-        for id_ in update.updates.keys() | update.differences.keys():
+        for id_ in update.records.keys() | update.differences.keys():
             try:
-                self.channels[id_].on_chain_update(update.updates.get(id_), update.differences.get(id_), self.time)
+                self.channels[id_].on_chain_update(update.records.get(id_), update.differences.get(id_))
             except Exception as fault:
                 failed.append(fault)
                 self._follow(self.channels[id_])

@@ -1,20 +1,22 @@
-"""Hands over for a node: after each step of its channels, to each tower, until it has a receipt for the newest state.
+"""Gives a node's towers what the node has committed: each newly supported state, until there is a receipt for it.
 
-It runs beside `Node.run`, in the same event loop, and looks at the channels from outside. What is not in the node's
-journal yet is given to nobody. Nothing that a tower does, or that is made of what is told, ends it.
+The publisher runs beside `Node.run`, in the same event loop. The node tells it what is on disk (`Node.on_committed`);
+what is not in the node's journal yet is given to nobody. Nothing that a tower does, or that an owner makes of a
+notification, ends it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, UnknownVersion
 from forcemove.node.clock import seconds
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.signing import Key
 from forcemove.watchtower.appointment import Appointment, make_appointment
 from forcemove.watchtower.client import TowerClient
@@ -65,42 +67,47 @@ TowerNotification = Acknowledged | NotAcknowledged | Unprotected
 
 
 @dataclass(eq=False)
-class _Watched:
-    """A channel. `snapshot`: as it was when `appointment` was made of it. `since`: when that was, in seconds.
-    `receipts`: how many towers have acknowledged it."""
+class _Published:
+    """A channel. `appointment`: what its towers are to have, None where that is nothing. `since`: when that was made,
+    in seconds. `receipts`: how many towers have acknowledged it. `is_reported`: whether it is said that none has."""
 
     managed: ManagedChannel
     key: Key
     since: float = 0.0
-    snapshot: Channel | None = None
     appointment: Appointment | None = None
     receipts: int = 0
     is_reported: bool = False
 
-    def look(self, now: float) -> None:
-        """Whether there is something new to hand over. What is not saved yet may be signed otherwise after a crash."""
-        channel = self.managed.channel
-        if channel is self.snapshot or self.managed.client.is_unsaved:
-            return
-        self.snapshot = channel
-        appointment = None if channel.is_over_and_paid else make_appointment(channel, self.managed.following.from_block)
-        if appointment != self.appointment:
-            self.appointment, self.since, self.receipts, self.is_reported = appointment, now, 0, False
+    @property
+    def is_unprotected(self) -> bool:
+        """Whether no tower has acknowledged what is newest."""
+        return self.appointment is not None and not self.receipts
 
 
 @dataclass(eq=False)
-class _TowerState:
-    """What one tower has: by channel what it has answered for, and for how long it is left alone. `failed`: of which
-    channel it has taken nothing just now."""
+class _TowerQueue:
+    """What one tower is still to be given: the ids of channels, in the order in which they come. `has_due`: is set
+    where there is something."""
 
     client: TowerClient
-    answered: dict[bytes, Appointment] = field(default_factory=dict)
-    pause: float = _FIRST_PAUSE
-    failed: bytes = b""
+    due: dict[bytes, None] = field(default_factory=dict)
+    has_due: asyncio.Event = field(default_factory=asyncio.Event)
+    pauses: Backoff = field(default_factory=lambda: Backoff(_FIRST_PAUSE, _LONGEST_PAUSE))
+
+    def put(self, channel_id: bytes) -> None:
+        """The last in the queue, unless it is in it already."""
+        self.due.setdefault(channel_id)
+        self.has_due.set()
+
+    def defer(self, channel_id: bytes) -> None:
+        """What is still due of this channel comes behind all others, so that it holds up none of them."""
+        if channel_id in self.due:
+            del self.due[channel_id]
+            self.put(channel_id)
 
 
 class TowerPublisher:
-    """Of any number of channels and towers."""
+    """Of any number of channels and towers. `node.on_committed(publisher.on_committed)` tells it what is on disk."""
 
     def __init__(
         self,
@@ -108,100 +115,120 @@ class TowerPublisher:
         *,
         notify: Callable[[TowerNotification], None] = lambda _: None,
         alarm_after: float = 30.0,
-        look_every: float = 0.1,
         clock: Callable[[], float] = seconds,
     ) -> None:
-        """`notify`: is told what happens. `alarm_after`: seconds without any tower's receipt for the newest state after
-        which `Unprotected` is told, once for each state. `look_every`: seconds between two looks at the channels.
-        `clock`: seconds."""
-        self._towers = [_TowerState(each) for each in towers]
-        self._on_event, self._alarm_after, self._look_every, self._clock = notify, alarm_after, look_every, clock
-        self._watched: dict[bytes, _Watched] = {}
+        """`notify`: is given what happens. `alarm_after`: seconds without any tower's receipt for the newest state
+        after which `notify` is given `Unprotected`, once for each state. `clock`: seconds."""
+        self._queues = [_TowerQueue(each) for each in towers]
+        self._on_event, self._alarm_after, self._clock = notify, alarm_after, clock
+        self._published: dict[bytes, _Published] = {}
+        self._has_new = asyncio.Event()
 
     def add(self, managed: ManagedChannel, key: Key) -> None:
-        """Hand over for this channel from now on. `key`: the participant's."""
-        self._watched[managed.id] = _Watched(managed, key)
+        """Publish this channel from now on, and at once what is on disk of it. `key`: the participant's."""
+        self._published[managed.id] = _Published(managed, key)
+        if not managed.client.is_unsaved:
+            self.on_committed(managed)
 
     def remove(self, channel_id: bytes) -> None:
-        """Hand over for it no more; what towers have of it they keep."""
-        self._watched.pop(channel_id, None)
-        for each in self._towers:
-            each.answered.pop(channel_id, None)
+        """Publish it no more; what towers have of it they keep."""
+        self._published.pop(channel_id, None)
+        for each in self._queues:
+            each.due.pop(channel_id, None)
+
+    def on_committed(self, managed: ManagedChannel) -> None:
+        """The channel, which is on disk as it is now, has perhaps something new for its towers. Called in the thread of
+        `run`."""
+        published = self._published.get(managed.id)
+        if published is None:
+            return
+        try:
+            channel, from_block = managed.channel, managed.following.from_block
+            appointment = None if channel.is_over_and_paid else make_appointment(channel, from_block)
+        except Exception:
+            _LOG.exception("nothing can be given to towers for channel %s", managed.id.hex())
+            return
+        if appointment == published.appointment:
+            return
+        published.appointment, published.since = appointment, self._clock()
+        published.receipts, published.is_reported = 0, False
+        self._has_new.set()
+        for each in self._queues:
+            each.put(managed.id)
 
     @property
     def unprotected(self) -> tuple[bytes, ...]:
         """The channels of whose newest state no tower has acknowledged that it has it."""
-        return tuple(id_ for id_, each in self._watched.items() if each.appointment is not None and not each.receipts)
+        return tuple(id_ for id_, each in self._published.items() if each.is_unprotected)
 
     async def run(self) -> None:
         """Until it is cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._look())
-            for each in self._towers:
+            group.create_task(self._alarm())
+            for each in self._queues:
                 group.create_task(self._serve(each))
 
-    async def _look(self) -> None:
+    async def _alarm(self) -> None:
+        """Report each state that no tower has acknowledged in time."""
         while True:
+            self._has_new.clear()
             now = self._clock()
-            for watched in tuple(self._watched.values()):
-                try:
-                    watched.look(now)
-                    self._alarm(watched, now)
-                except Exception:
-                    _LOG.exception("channel %s cannot be looked at", watched.managed.id.hex())
-            await asyncio.sleep(self._look_every)
+            silent = [each for each in self._published.values() if each.is_unprotected and not each.is_reported]
+            for each in silent:
+                if each.appointment is not None and now - each.since >= self._alarm_after:
+                    each.is_reported = True
+                    self._notify(Unprotected(each.managed.id, each.appointment.turn_num, now - each.since))
+            left = [each.since + self._alarm_after - now for each in silent if not each.is_reported]
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, default=None)):
+                    await self._has_new.wait()
 
-    def _alarm(self, watched: _Watched, now: float) -> None:
-        silence = now - watched.since
-        if watched.appointment is None or watched.receipts or watched.is_reported or silence < self._alarm_after:
-            return
-        watched.is_reported = True
-        self._notify(Unprotected(watched.managed.id, watched.appointment.turn_num, silence))
-
-    async def _serve(self, tower: _TowerState) -> None:
+    async def _serve(self, queue: _TowerQueue) -> None:
         """One tower. While it does not answer, the others do not wait for it."""
         while True:
-            for watched in tuple(self._due(tower)):
-                pause = await self._send(tower, watched)
-                if pause:
-                    await asyncio.sleep(pause)
-                    break
-            await asyncio.sleep(self._look_every)
+            queue.has_due.clear()
+            while queue.due:
+                await self._send_next(queue)
+            await queue.has_due.wait()
 
-    def _due(self, tower: _TowerState) -> Iterable[_Watched]:
-        """What it would not take just now comes last, so that it holds up no other."""
-        for id_, watched in sorted(self._watched.items(), key=lambda each: each[0] == tower.failed):
-            if watched.appointment is not None and tower.answered.get(id_) != watched.appointment:
-                yield watched
+    async def _send_next(self, queue: _TowerQueue) -> None:
+        """What is given is out of the queue once the tower has it, or will not take it; what is newer by then is given
+        next. Where the tower fails it is left alone for a while."""
+        id_ = next(iter(queue.due))
+        published = self._published[id_]
+        appointment = published.appointment
+        pause = 0.0 if appointment is None else await self._send(queue, published, appointment)
+        if pause:
+            queue.defer(id_)
+            await asyncio.sleep(pause)
+        elif published is self._published.get(id_) and published.appointment is appointment:
+            del queue.due[id_]
 
-    async def _send(self, tower: _TowerState, watched: _Watched) -> float:
+    async def _send(self, queue: _TowerQueue, published: _Published, appointment: Appointment) -> float:
         """Returns the seconds for which the tower is left alone."""
-        appointment, id_, client = watched.appointment, watched.managed.id, tower.client
-        if appointment is None:
-            return 0.0
-        time = watched.managed.time()
+        client, time = queue.client, published.managed.time()
         try:
-            receipt = await client.send_appointment(appointment, watched.key, now=time + _LAG if time else None)
+            receipt = await client.send_appointment(appointment, published.key, now=time + _LAG if time else None)
         except ForcemoveError as error:
-            return self._fail(tower, watched, appointment, error)
+            return self._fail(queue, published, appointment, error)
         except Exception as error:
             _LOG.exception("what answers at %s cannot be understood", client.url)
             reason = f"what it says cannot be understood: {type(error).__name__}"
-            return self._fail(tower, watched, appointment, TowerUnreachable(client.url, reason))
-        tower.answered[id_], tower.pause = appointment, _FIRST_PAUSE
-        if watched.appointment == appointment:
-            watched.receipts += 1
+            return self._fail(queue, published, appointment, TowerUnreachable(client.url, reason))
+        queue.pauses.reset()
+        if published.appointment is appointment:
+            published.receipts += 1
         self._notify(Acknowledged(client.url, appointment, receipt))
         return 0.0
 
-    def _fail(self, tower: _TowerState, watched: _Watched, appointment: Appointment, error: ForcemoveError) -> float:
-        tower.failed = watched.managed.id
-        self._notify(NotAcknowledged(tower.client.url, watched.managed.id, appointment.turn_num, error))
+    def _fail(
+        self, queue: _TowerQueue, published: _Published, appointment: Appointment, error: ForcemoveError
+    ) -> float:
+        self._notify(NotAcknowledged(queue.client.url, published.managed.id, appointment.turn_num, error))
         if isinstance(error, TowerRefused) and error.reason != _OTHER_VERSION:
-            tower.answered[watched.managed.id] = appointment
-            watched.receipts += error.reason == _OVER
+            published.receipts += error.reason == _OVER and published.appointment is appointment
             return 0.0
-        pause, tower.pause = tower.pause, min(2 * tower.pause, _LONGEST_PAUSE)
+        pause = queue.pauses.next_pause()
         return max(pause, error.seconds) if isinstance(error, TowerBusy) else pause
 
     def _notify(self, event: TowerNotification) -> None:
@@ -209,4 +236,4 @@ class TowerPublisher:
         try:
             self._on_event(event)
         except Exception:
-            _LOG.exception("%s could not be told", type(event).__name__)
+            _LOG.exception("%s could not be reported", type(event).__name__)

@@ -8,9 +8,8 @@ that guard one channel the first answer wins: what would come too late is only s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
-
-from msgspec.structs import replace
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import TransactionReverted
@@ -22,20 +21,25 @@ from forcemove.node.polling import ParallelPolls
 from forcemove.protocol.signing import Key
 from forcemove.store.errors import LeaseNotHeld
 from forcemove.store.journal import Journal
+from forcemove.store.leases import RENEW_AFTER
 from forcemove.store.records import Account, AppointmentRecord
-from forcemove.watchtower.acceptance import Apps, ReceivedAppointment, read, require_newer, require_proved
-from forcemove.watchtower.appointment import APPOINTMENTS
+from forcemove.watchtower.acceptance import (
+    AcceptedAppointment,
+    Apps,
+    ReceivedAppointment,
+    read,
+    require_newer,
+    require_proved,
+)
 from forcemove.watchtower.budgeted_sender import AnswerResult, BudgetedSender, SpendingTerms
 from forcemove.watchtower.chain_watch import ChainWatch
 from forcemove.watchtower.errors import BudgetExhausted, ChannelOver, NotWatched, StandingBy, TooManyChannels
 from forcemove.watchtower.receipts import AppointmentReceipt, give_receipt
 from forcemove.watchtower.settings import TowerSettings
-from forcemove.watchtower.watched_channel import STORED_APPOINTMENTS, Due, StoredAppointment, WatchedChannel
+from forcemove.watchtower.watched_channel import Due, WatchedChannel
 
 __all__ = ["Tower"]
 
-_RENEW_AFTER = 0.3
-"""The part of a lease after which it is renewed, or asked for again."""
 _NO_APPS: Apps = MappingProxyType({})
 
 
@@ -94,14 +98,16 @@ class Tower:
             raise StandingBy(self._name.chain_id, self.account)
         received = read(data, self.account, self._served)
         watch, time = self._watch_for(received)
-        watched = watch.channels.get(received.appointment.agreement.channel_id)
-        stored = watched.stored.get(received.client) if watched is not None else None
-        if stored is None or stored.signed.content != received.signed.content:
+        watched = watch.channels.get(received.channel_id)
+        known = watched.accepted.get(received.client) if watched is not None else None
+        if known is not None and known.signed.content == received.signed.content:
+            accepted = known
+        else:
             self._require_welcome(sender, received, watched, time)
-            stored = StoredAppointment(received.signed, time)
-            self._save(received.client, received.appointment.agreement.channel_id, stored)
-            watch.set_appointment(received.client, stored, received.appointment)
-        return give_receipt(received.appointment, stored.signed, received.client, stored.accepted_at, self._key)
+            accepted = AcceptedAppointment(received.client, received.appointment, received.signed, time)
+            self._save(accepted)
+            watch.guard(accepted)
+        return give_receipt(accepted.appointment, accepted.signed, accepted.client, accepted.accepted_at, self._key)
 
     def _watch_for(self, received: ReceivedAppointment) -> tuple[ChainWatch, int]:
         """With the chain's time as it was read last: a tower that has seen nothing of a chain promises nothing."""
@@ -117,21 +123,20 @@ class Tower:
         client, appointment = received.client, received.appointment
         if watched is not None and watched.is_over(time):
             raise ChannelOver(watched.id)
-        known = watched.appointments.get(client) if watched is not None else None
+        known = watched.accepted.get(client) if watched is not None else None
         if known is not None:
-            require_newer(appointment, known)
-        elif sum(client in each.stored for each in self._watched()) >= self._settings.max_channels:
+            require_newer(appointment, known.appointment)
+        elif sum(client in each.accepted for each in self._watched()) >= self._settings.max_channels:
             raise TooManyChannels(client, self._settings.max_channels)
         left = sender.left(client)
         if left <= 0:
-            raise BudgetExhausted(client, appointment.agreement.channel_id, left, 1)
+            raise BudgetExhausted(client, received.channel_id, left, 1)
         require_proved(appointment, self._apps)
 
-    def _save(self, client: bytes, channel_id: bytes, stored: StoredAppointment) -> None:
+    def _save(self, accepted: AcceptedAppointment) -> None:
+        row = AppointmentRecord(accepted.channel_id, accepted.client, accepted.encode())
         try:
-            self._journal.towers.keep(
-                self._name, AppointmentRecord(channel_id, client, STORED_APPOINTMENTS.encode(stored))
-            )
+            self._journal.towers.keep(self._name, row)
         except LeaseNotHeld:
             self._stand_by()
             raise StandingBy(self._name.chain_id, self.account) from None
@@ -218,10 +223,10 @@ class Tower:
 
     def _plan(self, watched: WatchedChannel, now: int) -> None:
         """A finished channel is left to its participants for as long as a challenge would last; that survives us."""
-        for client in watched.without_conclusion_time():
-            stored = replace(watched.stored[client], conclude_at=now + watched.agreement.fixed_part.challenge_duration)
-            self._save(client, watched.id, stored)
-            watched.set_appointment(client, stored)
+        for each in watched.without_conclusion_time():
+            planned = replace(each, conclude_at=now + watched.agreement.fixed_part.challenge_duration)
+            self._save(planned)
+            watched.accepted[each.client] = planned
 
     def _is_buried(self, watched: WatchedChannel, number: int, now: int) -> bool:
         if not watched.is_over(now) or watched.differences.clocks or watched.differences.is_denied:
@@ -277,7 +282,7 @@ class Tower:
 
     def _take_lease(self) -> bool:
         """Whether we drive the tower. Who has lost the lease begins anew from the journal when it is ours again."""
-        now, again = self._clock(), self._settings.lease * _RENEW_AFTER
+        now, again = self._clock(), self._settings.lease * RENEW_AFTER
         if self._asked_at is not None and now - self._asked_at < again:
             return self._sender is not None
         if self._sender is not None and self._name not in self._journal.leases.renew(self._settings.lease):
@@ -311,12 +316,12 @@ class Tower:
         )
 
     def _restore(self, row: AppointmentRecord) -> None:
-        stored = STORED_APPOINTMENTS.decode(row.body)
-        appointment = APPOINTMENTS.decode(stored.signed.content)
-        watch = self._watches.get(appointment.agreement.domain.adjudicator)
+        accepted = AcceptedAppointment.decode(row.client, row.body)
+        domain = accepted.appointment.agreement.domain
+        watch = self._watches.get(domain.adjudicator)
         if watch is None:
-            raise NotWatched(appointment.agreement.domain.chain_id, appointment.agreement.domain.adjudicator)
-        watch.set_appointment(row.client, stored, appointment)
+            raise NotWatched(domain.chain_id, domain.adjudicator)
+        watch.guard(accepted)
 
     def _stand_by(self) -> None:
         self._sender, self._watches = None, {}

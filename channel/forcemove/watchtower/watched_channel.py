@@ -5,30 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from msgspec import Struct
-
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.codec.msgpack_codec import Codec
-from forcemove.protocol.machine.inputs import ChainUpdate, Clock, LogSeen, ViewsDiffer
-from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
+from forcemove.protocol.machine.inputs import Clock, ViewsDiffer
+from forcemove.protocol.machine.record import EMPTY_RECORD, Record
 from forcemove.protocol.machine.responses import Answer, answer_to_status, best_answer, concluding_answer
 from forcemove.protocol.status import Mode, Status
-from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, SignedAppointment
+from forcemove.watchtower.acceptance import AcceptedAppointment
+from forcemove.watchtower.appointment import Appointment
 
-__all__ = ["STORED_APPOINTMENTS", "Due", "WatchedChannel", "StoredAppointment"]
-
-
-class StoredAppointment(Struct, frozen=True, tag="Held"):
-    """What a client has handed over, as the journal has it. Block times, in seconds: `accepted_at`, as the receipt
-    says; `conclude_at`, when the tower concludes a finished channel if nobody else has, None while that is unknown."""
-
-    signed: SignedAppointment
-    accepted_at: int
-    conclude_at: int | None = None
-
-
-STORED_APPOINTMENTS: Codec[StoredAppointment] = Codec("hand-over that a tower keeps", StoredAppointment)
-"""Encodes and decodes them, for a journal."""
+__all__ = ["Due", "WatchedChannel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +28,13 @@ class Due:
 
 @dataclass(eq=False)
 class WatchedChannel:
-    """A channel. `stored` and `appointments`: what each client (20 bytes) has handed over. `record`: what all endpoints
-    agree on; `differences`: what only some show. `over_at`: the newest block when it was first seen to be over.
-    `retry_from`: how many blocks must have been seen before anything is tried again."""
+    """A channel. `accepted`: what each client (20 bytes) has handed over. `record`: what all endpoints agree on;
+    `differences`: what only some show. `over_at`: the newest block when it was first seen to be over. `retry_from`: how
+    many blocks must have been seen before anything is tried again."""
 
     agreement: Agreement
     from_block: int
-    stored: dict[bytes, StoredAppointment] = field(default_factory=dict)
-    appointments: dict[bytes, Appointment] = field(default_factory=dict)
+    accepted: dict[bytes, AcceptedAppointment] = field(default_factory=dict)
     record: Record = EMPTY_RECORD
     differences: ViewsDiffer = field(default_factory=ViewsDiffer)
     over_at: int | None = None
@@ -61,34 +45,23 @@ class WatchedChannel:
         """The channel's id."""
         return self.agreement.channel_id
 
-    def set_appointment(self, client: bytes, held: StoredAppointment) -> None:
-        """Instead of what this client has handed over before. Raises `MalformedBytes`, `UnknownVersion`."""
-        self.appointments[client] = APPOINTMENTS.decode(held.signed.content)
-        self.stored[client] = held
-
-    def on_chain_update(self, update: ChainUpdate | None, differences: ViewsDiffer | None, now: int) -> None:
-        """What is new on the chain, at its time `now` (seconds), and what endpoints do not agree on. What was tried
-        before may be right now."""
-        if update is not None:
-            self.record = EMPTY_RECORD if update.from_scratch else self.record
-            for each in update.changes:
-                if isinstance(each, LogSeen):
-                    self.record = fold(self.record, each.log, self.agreement.domain, now)
-            self.retry_from = 0
+    def on_chain_update(self, record: Record | None, differences: ViewsDiffer | None) -> None:
+        """What all endpoints agree on now, and what they do not, None where that is as before. What was tried before
+        may be right now."""
+        if record is not None:
+            self.record, self.retry_from = record, 0
         if differences is not None:
             self.retry_from = self.retry_from if set(differences.clocks) <= set(self.differences.clocks) else 0
             self.differences = differences
 
     def is_over(self, now: int) -> bool:
         """Whether nothing can be answered any more: it is finalized, or closed."""
-        return self.record.closed or self.record.status.mode(now) is Mode.FINALIZED
+        return self.record.payout_begun or self.record.status.mode(now) is Mode.FINALIZED
 
-    def without_conclusion_time(self) -> tuple[bytes, ...]:
-        """The clients that have handed over the finished channel, and of which it is not known when to conclude."""
+    def without_conclusion_time(self) -> tuple[AcceptedAppointment, ...]:
+        """The appointments of the finished channel of which it is not known when to conclude."""
         return tuple(
-            client
-            for client, appointment in self.appointments.items()
-            if appointment.is_finished and self.stored[client].conclude_at is None
+            each for each in self.accepted.values() if each.appointment.is_finished and each.conclude_at is None
         )
 
     def due(self, now: int, latest: int, head_start: int) -> Iterator[Due]:
@@ -96,12 +69,13 @@ class WatchedChannel:
         deadlines are judged, `latest`: the latest that any endpoint shows. `head_start`: seconds of a challenge that
         are left to others, at most half of its time; who lies about the time can only shorten it."""
         clocks = list(self.differences.clocks)
-        if not self.record.closed and self.record.status.mode(now) is Mode.CHALLENGE:
+        mode = Mode.FINALIZED if self.is_over(now) else self.record.status.mode(now)
+        if mode is Mode.CHALLENGE:
             clocks.insert(0, Clock(self.record.status, self.record.recorded))
         for clock in clocks:
             if latest >= self._answer_from(clock.status, head_start):
                 yield from self._answers(clock)
-        if not clocks and not self.record.closed and self.record.status.mode(now) is Mode.OPEN:
+        if not clocks and mode is Mode.OPEN:
             yield from self._conclusions(now)
 
     def _answer_from(self, status: Status, head_start: int) -> int:
@@ -109,20 +83,19 @@ class WatchedChannel:
         return status.finalizes_at - duration + min(head_start, duration // 2)
 
     def _answers(self, clock: Clock) -> Iterator[Due]:
-        for client in sorted(self.appointments, key=lambda each: _rank(self.appointments[each]), reverse=True):
-            for answer in _answers(self.appointments[client], clock):
-                yield Due(client, answer, clock.status.finalizes_at)
+        for each in sorted(self.accepted.values(), key=_rank, reverse=True):
+            for answer in _answers(each.appointment, clock):
+                yield Due(each.client, answer, clock.status.finalizes_at)
 
     def _conclusions(self, now: int) -> Iterator[Due]:
-        for client, held in self.stored.items():
-            appointment = self.appointments[client]
-            conclude = concluding_answer(self.agreement.fixed_part, appointment.supported[-1])
-            if conclude is not None and held.conclude_at is not None and now >= held.conclude_at:
-                yield Due(client, conclude, None)
+        for each in self.accepted.values():
+            conclude = concluding_answer(self.agreement.fixed_part, each.appointment.supported[-1])
+            if conclude is not None and each.conclude_at is not None and now >= each.conclude_at:
+                yield Due(each.client, conclude, None)
 
 
-def _rank(appointment: Appointment) -> tuple[bool, int]:
-    return appointment.is_finished, appointment.turn_num
+def _rank(accepted: AcceptedAppointment) -> tuple[bool, int]:
+    return accepted.appointment.is_finished, accepted.appointment.turn_num
 
 
 def _answers(appointment: Appointment, clock: Clock) -> Iterator[Answer]:

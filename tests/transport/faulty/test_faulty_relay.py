@@ -11,6 +11,7 @@ from typing import cast
 import aiohttp
 import pytest
 
+from forcemove.backoff import Backoff
 from forcemove.errors import MalformedBytes
 from forcemove.transport import reconnecting
 from forcemove.transport.connect import Connection, connect, messenger_on
@@ -37,7 +38,7 @@ REQUESTS: dict[str, Callable[[Connection], Awaitable[object]]] = {
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reconnecting.Pauses, "wait", lambda _: asyncio.sleep(0.02))
+    monkeypatch.setattr(Backoff, "next_pause", lambda _: 0.02)
     monkeypatch.setattr(reconnecting, "REQUEST_SECONDS", 1.0)
     monkeypatch.setattr(reconnecting, "ANSWER_SECONDS", 0.4)
 

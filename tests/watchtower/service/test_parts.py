@@ -17,13 +17,13 @@ from forcemove.protocol.machine.effects import SubmitPayCredit
 from forcemove.protocol.rule_errors import ChannelClosed
 from forcemove.protocol.types import ETHER
 from forcemove.sender.errors import Overtaken, RevertsAgain
+from forcemove.serving.rate import Allowances
 from forcemove.watchtower.appointment import MAX_APPOINTMENT, sign
 from forcemove.watchtower.budgeted_sender import AnswerResult
 from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.errors import BudgetExhausted
 from forcemove.watchtower.service.connection_limit import ConnectionLimit
 from forcemove.watchtower.service.limits import ServiceLimits
-from forcemove.watchtower.service.rate_limit import Allowances
 from forcemove.watchtower.service.server import outcome_of
 from forcemove.watchtower.service.worker import ServiceWorker, TooManyWaiting
 from forcemove_games.tic_tac_toe import GAME

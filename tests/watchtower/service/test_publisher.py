@@ -18,6 +18,7 @@ from forcemove.flow.channel import moves_of
 from forcemove.node.assemble import assemble
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
@@ -50,7 +51,7 @@ def choose(seat: int) -> Callable[[ChooseMove], MoveChosen | ConcludeWanted | No
 
 
 class Table:
-    """Two nodes on a channel. `told`: what Alice's courier has told."""
+    """Two nodes on a channel. `told`: what Alice's publisher has told."""
 
     def __init__(self, playground: Playground, folder: Path) -> None:
         self.chain = playground.chain
@@ -62,18 +63,19 @@ class Table:
         self.nodes = [Node(journal) for journal in self.journals]
         self.told: list[TowerNotification] = []
         self.alice, self.bob = (
-            node.add(self.assembly, key, line, choose(seat))
+            node.add(ChannelSetup(self.assembly, key, line, choose(seat)))
             for seat, (node, key, line) in enumerate(zip(self.nodes, KEYS, MemoryMessenger.table(2), strict=True))
         )
 
     @contextlib.asynccontextmanager
     async def running(self, *towers: TowerClient, alarm_after: float = 0.2) -> AsyncIterator[TowerPublisher]:
-        courier = TowerPublisher(towers, notify=self.told.append, alarm_after=alarm_after, look_every=0.02)
-        courier.add(self.alice, ALICE)
-        parts = [*(node.run(look_every=0.05) for node in self.nodes), courier.run()]
+        publisher = TowerPublisher(towers, notify=self.told.append, alarm_after=alarm_after)
+        self.nodes[0].on_committed(publisher.on_committed)
+        publisher.add(self.alice, ALICE)
+        parts = [*(node.run(look_every=0.05) for node in self.nodes), publisher.run()]
         tasks = [asyncio.create_task(part) for part in parts]
         try:
-            yield courier
+            yield publisher
         finally:
             for each in tasks:
                 each.cancel()
@@ -134,9 +136,9 @@ def test_threat_22_each_step_is_handed_over_and_then_alice_can_go_away(table: Ta
     """One of her two towers is dead; that does not keep the other one from anything."""
 
     async def play() -> None:
-        async with table.running(tower.client(), nobody(), alarm_after=_PATIENCE) as courier:
+        async with table.running(tower.client(), nobody(), alarm_after=_PATIENCE) as publisher:
             await table.until(lambda: table.acknowledged()[-1:] == [_LAST])
-            assert courier.unprotected == ()
+            assert not publisher.unprotected
 
     asyncio.run(play())
     turns = table.acknowledged()
@@ -163,13 +165,13 @@ def test_it_says_so_when_no_tower_has_acknowledged_and_goes_on_trying(
     tower.kill()
 
     async def play() -> None:
-        async with table.running(tower.client()) as courier:
+        async with table.running(tower.client()) as publisher:
             await table.until(lambda: _LAST in alarms(table))
-            assert list(courier.unprotected) == [table.alice.id]
+            assert list(publisher.unprotected) == [table.alice.id]
             assert table.acknowledged() == []
             tower.start()
             await table.until(lambda: table.acknowledged() == [_LAST])
-            assert list(courier.unprotected) == []
+            assert list(publisher.unprotected) == []
 
     asyncio.run(play())
     assert alarms(table) == sorted(set(alarms(table)))
@@ -177,12 +179,13 @@ def test_it_says_so_when_no_tower_has_acknowledged_and_goes_on_trying(
 
 
 def test_what_a_tower_refuses_is_told_and_not_given_again(table: Table, tower: TowerProcess) -> None:
-    """The tower serves Alice alone: Bob's courier hears that once for each state."""
+    """The tower serves Alice alone: Bob's publisher hears that once for each state."""
 
     async def play() -> None:
-        async with table.running(alarm_after=_PATIENCE) as courier:
-            courier.remove(table.alice.id)
-            other = TowerPublisher([tower.client()], notify=table.told.append, alarm_after=_PATIENCE, look_every=0.02)
+        async with table.running(alarm_after=_PATIENCE) as publisher:
+            publisher.remove(table.alice.id)
+            other = TowerPublisher([tower.client()], notify=table.told.append, alarm_after=_PATIENCE)
+            table.nodes[1].on_committed(other.on_committed)
             other.add(table.bob, BOB)
             running = asyncio.create_task(other.run())
             await table.until(
@@ -201,6 +204,8 @@ def test_what_a_tower_refuses_is_told_and_not_given_again(table: Table, tower: T
 def test_threat_21_what_is_not_on_disk_is_given_to_nobody(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a crash another state of the same turn could be signed: a tower would have both."""
     node, commit = table.nodes[0], table.journals[0].commit
+    publisher = TowerPublisher([])
+    node.on_committed(publisher.on_committed)
 
     def fail(*_: object) -> None:
         raise JournalUnwritable("alice", "the disk is full")
@@ -213,10 +218,22 @@ def test_threat_21_what_is_not_on_disk_is_given_to_nobody(table: Table, monkeypa
     with pytest.raises(JournalUnwritable):
         poll_until_it_fails(table)
     assert table.alice.channel is not before
-    assert unguarded(table) == ()
+    publisher.add(table.alice, ALICE)
+    assert not publisher.unprotected
     monkeypatch.setattr(table.journals[0], "commit", commit)
     node.poll()
-    assert unguarded(table) == (table.alice.id,)
+    assert list(publisher.unprotected) == [table.alice.id]
+
+
+def test_what_is_on_disk_already_is_given_when_a_channel_is_added(table: Table) -> None:
+    while not table.alice.channel.signed_states[1:]:
+        for each in table.nodes:
+            each.poll()
+    publisher = TowerPublisher([])
+    publisher.add(table.alice, ALICE)
+    assert list(publisher.unprotected) == [table.alice.id]
+    publisher.remove(table.alice.id)
+    assert not publisher.unprotected
 
 
 def poll_until_it_fails(table: Table) -> None:
@@ -224,17 +241,3 @@ def poll_until_it_fails(table: Table) -> None:
     while time.monotonic() < end:
         for each in table.nodes:
             each.poll()
-
-
-def unguarded(table: Table) -> tuple[bytes, ...]:
-    """What a courier without towers finds to hand over."""
-
-    async def look() -> tuple[bytes, ...]:
-        courier = TowerPublisher([], look_every=0.01)
-        courier.add(table.alice, ALICE)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0.1):
-                await courier.run()
-        return courier.unprotected
-
-    return asyncio.run(look())

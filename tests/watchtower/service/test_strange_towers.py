@@ -1,4 +1,4 @@
-"""Towers that hang, drip, pour or talk nonsense: a client gives up in time, and a courier goes on."""
+"""Towers that hang, drip, pour or talk nonsense: a client gives up in time, and a publisher goes on."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import cast
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from forcemove.errors import ForcemoveError, UnknownVersion
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.signing import Key
-from forcemove.watchtower import publisher as couriers
+from forcemove.watchtower import publisher as publishers
 from forcemove.watchtower.appointment import Appointment
 from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.client_errors import TowerRefused, TowerUnreachable
@@ -139,7 +140,7 @@ class Good(TowerClient):
 
 @dataclass(eq=False)
 class Stub:
-    """A channel, of which the courier sees that there is something to hand over."""
+    """A channel, of which the publisher sees that there is something to hand over."""
 
     id: bytes
     from_block: int
@@ -174,18 +175,43 @@ def test_threat_57_a_tower_that_breaks_at_one_channel_has_the_others_and_ends_no
         return Appointment(given.agreement, from_block, given.supported)
 
     async def story() -> None:
-        courier = TowerPublisher([Odd(error)], notify=tell, look_every=0.01)
+        publisher = TowerPublisher([Odd(error)], notify=tell)
         for number in (2, 0, 1):
-            courier.add(cast("ManagedChannel", Stub(bytes([number]), number)), ALICE)
-        running = asyncio.create_task(courier.run())
+            publisher.add(cast("ManagedChannel", Stub(bytes([number]), number)), ALICE)
+        running = asyncio.create_task(publisher.run())
         await until(lambda: any(isinstance(each, Acknowledged) for each in told))
         await until(lambda: sum(isinstance(each, NotAcknowledged) for each in told) > 2)
         assert all(isinstance(each.error, ForcemoveError) for each in told if isinstance(each, NotAcknowledged))
         assert not running.done()
 
-    monkeypatch.setattr(couriers, "make_appointment", make)
-    monkeypatch.setattr(couriers, "_FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(couriers, "_LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(publishers, "make_appointment", make)
+    monkeypatch.setattr(publishers, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(publishers, "_LONGEST_PAUSE", 0.05)
+    run(story())
+
+
+def test_a_channel_that_is_removed_while_it_is_given_is_given_no_more(
+    given: Appointment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[TowerNotification] = []
+
+    def notify(each: TowerNotification) -> None:
+        told.append(each)
+        publisher.remove(b"1")
+
+    publisher = TowerPublisher([Odd(TowerUnreachable("url", "silent"))], notify=notify)
+
+    async def story() -> None:
+        publisher.add(cast("ManagedChannel", Stub(b"1", 0)), ALICE)
+        running = asyncio.create_task(publisher.run())
+        await until(lambda: bool(told))
+        publisher.add(cast("ManagedChannel", Stub(b"2", 1)), ALICE)
+        await until(lambda: any(isinstance(each, Acknowledged) for each in told))
+        assert sum(isinstance(each, NotAcknowledged) for each in told) == 1
+        assert not running.done()
+
+    monkeypatch.setattr(publishers, "make_appointment", lambda _, block: replace(given, from_block=block))
+    monkeypatch.setattr(publishers, "_FIRST_PAUSE", 0.01)
     run(story())
 
 
@@ -204,13 +230,13 @@ def test_threat_57_a_tower_of_another_version_is_no_tower_and_ends_nothing(
                 await newer.send_appointment(given, ALICE)
             for towers, unguarded in (([newer], 2), ([newer, good], 0)):
                 told.clear()
-                courier = TowerPublisher(towers, notify=told.append, look_every=0.01)
+                publisher = TowerPublisher(towers, notify=told.append)
                 for number in (1, 2):
-                    courier.add(cast("ManagedChannel", Stub(bytes([number]), number)), ALICE)
-                running = asyncio.create_task(courier.run())
+                    publisher.add(cast("ManagedChannel", Stub(bytes([number]), number)), ALICE)
+                running = asyncio.create_task(publisher.run())
                 await until(lambda: sum(isinstance(each, NotAcknowledged) for each in told) > 4)
                 assert len({each.channel_id for each in told if isinstance(each, NotAcknowledged)}) == 2
-                await until(lambda courier=courier, most=unguarded: len(courier.unprotected) == most)  # type: ignore[misc]
+                await until(lambda publisher=publisher, most=unguarded: len(publisher.unprotected) == most)  # type: ignore[misc]
                 assert {type(each.error) for each in told if isinstance(each, NotAcknowledged)} == {error}
                 assert not running.done()
                 running.cancel()
@@ -218,7 +244,7 @@ def test_threat_57_a_tower_of_another_version_is_no_tower_and_ends_nothing(
     def make(_: object, from_block: int) -> Appointment:
         return Appointment(given.agreement, from_block, given.supported)
 
-    monkeypatch.setattr(couriers, "make_appointment", make)
-    monkeypatch.setattr(couriers, "_FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(couriers, "_LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(publishers, "make_appointment", make)
+    monkeypatch.setattr(publishers, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(publishers, "_LONGEST_PAUSE", 0.05)
     run(story())

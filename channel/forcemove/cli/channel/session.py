@@ -30,6 +30,7 @@ from forcemove.node.errors import ChannelInUse
 from forcemove.node.events import Event, Mined, SubmissionRefused
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
 from forcemove.sender.errors import GasTooDear
@@ -133,15 +134,17 @@ class JournalSession:
 
         def add() -> ManagedChannel:
             return self._node.add(
-                assembly,
-                self._key,
-                Nobody(),
-                lambda _: None,
-                on_event=self._report,
-                confirmations=stored.metadata.confirmations,
-                max_cost=self._max_cost,
-                signs=signs,
-                payer=self._payer,
+                ChannelSetup(
+                    assembly,
+                    self._key,
+                    Nobody(),
+                    lambda _: None,
+                    on_event=self._report,
+                    confirmations=stored.metadata.confirmations,
+                    max_cost=self._max_cost,
+                    signs=signs,
+                    payer=self._payer,
+                )
             )
 
         try:

@@ -14,7 +14,6 @@ from pathlib import Path
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import EmbeddedChain, local_keys
 from forcemove.cli.amounts import format_amount
-from forcemove.cli.demo.budget import DEPOSIT_IN_STAKES
 from forcemove.cli.demo.output import NAMES
 from forcemove.cli.match.ends import end_lines
 from forcemove.cli.match.match import Match, run_with_background
@@ -29,6 +28,8 @@ from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
+from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
@@ -115,10 +116,14 @@ async def _play(game: Game, venue: _LocalVenue, terminal: Terminal) -> None:
     match = Match(game, seat.choose, math.inf, seat.output, NAMES[:seats])
     person, *bots = venue.nodes
     driven = person.add(
-        venue.assembly, keys[_PERSON], lines[_PERSON], match.answer, on_event=match.on_event, max_cost=_MOST
+        ChannelSetup(
+            venue.assembly, keys[_PERSON], lines[_PERSON], match.answer, on_event=match.on_event, max_cost=_MOST
+        )
     )
     others = [
-        node.add(venue.assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), max_cost=_MOST)
+        node.add(
+            ChannelSetup(venue.assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), max_cost=_MOST)
+        )
         for at, node in enumerate(bots, 1)
     ]
     seat.attach(driven)

@@ -13,6 +13,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.cli.amounts import format_amount
 from forcemove.cli.demo.output import NAMES
 from forcemove.cli.errors import Explained
+from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 
 if TYPE_CHECKING:
     from forcemove.artifact import Artifact
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from forcemove.protocol.signing import Key
 
 __all__ = [
-    "DEPOSIT_IN_STAKES",
     "Seats",
     "TRANSFER_GAS",
     "NotEnough",
@@ -34,7 +34,6 @@ __all__ = [
     "scenarios_of",
 ]
 
-DEPOSIT_IN_STAKES = 5
 TRANSFER_GAS = 75_000
 """Gas to pay for in advance to send ether: the limit has headroom."""
 Seats = Sequence[int]

@@ -11,13 +11,14 @@ from forcemove.chain.chain import Call, Chain, Receipt, contract_address
 from forcemove.chain.codec import function
 from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.chain.token import Token
-from forcemove.cli.demo.budget import DEPOSIT_IN_STAKES, TRANSFER_GAS, Seats, gas_for_scenarios, scenarios_of
+from forcemove.cli.demo.budget import TRANSFER_GAS, Seats, gas_for_scenarios, scenarios_of
 from forcemove.cli.demo.journals import Journals
 from forcemove.cli.demo.output import DemoOutput
 from forcemove.cli.demo.results import MinedTransaction
 from forcemove.contracts import artifact
 from forcemove.errors import ChainError
 from forcemove.node.node import Node
+from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER

@@ -21,6 +21,7 @@ from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, Submiss
 from forcemove.node.local import undecided
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.effects import SubmitChallenge, operation_name
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
@@ -128,12 +129,14 @@ class DemoTable:
         bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
         player = DemoPlayer(seat, self.environment.output.names[seat], bot, self.log, self.environment.node(seat))
         player.client = player.node.add(
-            self._assembly,
-            self.environment.keys[seat],
-            player.line,
-            undecided,
-            on_event=lambda event: self._report(player, event),
-            max_cost=_MOST,
+            ChannelSetup(
+                self._assembly,
+                self.environment.keys[seat],
+                player.line,
+                undecided,
+                on_event=lambda event: self._report(player, event),
+                max_cost=_MOST,
+            )
         )
         return player
 

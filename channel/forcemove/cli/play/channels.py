@@ -14,7 +14,7 @@ from forcemove.cli.match.screen import PutAside
 from forcemove.cli.match.screen_content import NAMES
 from forcemove.cli.match.seats import BotSeat, PersonSeat, PlayerSeat
 from forcemove.cli.play.carrying import messenger_for
-from forcemove.cli.play.driving import PlayNode, drive_friendly
+from forcemove.cli.play.driving import PlayNode
 from forcemove.cli.play.errors import NeverFunded
 from forcemove.cli.play.meeting import Meeting
 from forcemove.cli.play.options import PlayOptions, Wallet
@@ -23,6 +23,7 @@ from forcemove.cli.play.terms import ChainVenue, agreement_of
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game
 from forcemove.inspect.journal_channel import JournalChannel
+from forcemove.node.friendly import FriendlyAssembly
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
@@ -64,16 +65,16 @@ class ChannelGameRunner:
         """
         self._game, self._venue, self._options, self._wallet = game, venue, options, wallet
         self._journal, self._terminal = journal, terminal
-        self._play_node = PlayNode(journal, venue.chains, wallet, options.lease, terminal) if venue else None
+        self._play_node = PlayNode(journal, venue.chains if venue else (), wallet, options.lease, terminal)
 
     async def run(self, main: Coroutine[Any, Any, None]) -> None:
-        """See `run.GameRunner`: where there is a chain, all channels that the journal has on it are defended."""
-        await (main if self._play_node is None else self._play_node.run(main))
+        """See `playing.Play`: where there is a chain, all that the journal has on it is defended."""
+        await self._play_node.run(main)
 
     @property
     def has_money(self) -> bool:
-        """See `run.GameRunner`."""
-        return self._play_node is not None and self._play_node.has_money
+        """See `playing.Play`."""
+        return self._play_node.has_money
 
     async def go_on(self) -> bool:
         """See `run.GameRunner`: the first open channel of this game, chain and key."""
@@ -121,10 +122,10 @@ class ChannelGameRunner:
         seat = self._seat(agreement, number)
         match = Match(self._game, seat.choose, self._options.patience, seat.output)
         try:
-            if self._play_node is None or self._venue is None:
+            if self._venue is None:
                 channel = await self._drive_friendly(agreement, seat, match)
             else:
-                channel = await self._drive(self._play_node, self._venue, agreement, stored, seat, match)
+                channel = await self._drive(self._venue, agreement, stored, seat, match)
         finally:
             self._terminal.close()
         self._say_result(channel, match.end_observer)
@@ -139,19 +140,14 @@ class ChannelGameRunner:
         return PersonSeat(self._game, partial(PutAside, parting), _ASIDE, agrees=self._options.agrees)
 
     async def _drive_friendly(self, agreement: Agreement, seat: PlayerSeat, match: Match) -> Channel:
-        key, journal = self._wallet.key, self._journal
+        assembly, patience = FriendlyAssembly(self._game, agreement), self._options.patience
         async with connect(self._options.relay) as connection:
-            messenger = messenger_on(
-                connection, _table_of(agreement), key
-            )  # a counterparty that has left sends no greeting
-            lease, patience = self._options.lease, self._options.patience
-            return await drive_friendly(
-                journal, agreement, self._wallet, self._game, messenger, seat, match, lease, patience
-            )
+            # who has ended the game and gone greets nobody
+            messenger = messenger_on(connection, _table_of(agreement), self._wallet.key)
+            return await self._play_node.drive_friendly(assembly, messenger, seat, match, patience)
 
     async def _drive(
         self,
-        play_node: PlayNode,
         venue: ChainVenue,
         agreement: Agreement,
         stored: JournalChannel | None,
@@ -168,7 +164,7 @@ class ChannelGameRunner:
             confirmations = stored.metadata.confirmations
         table, options = _table_of(agreement), self._options
         messenger = messenger_for(options.relay, table, self._wallet.key, seat.output.say, is_new=stored is None)
-        return await play_node.drive(assembly, confirmations, messenger, seat, match, options.towers)
+        return await self._play_node.drive(assembly, confirmations, messenger, seat, match, options.towers)
 
     def _say_result(self, channel: Channel, seen: EndObserver) -> None:
         """Print what was paid to whom, the difference to our deposit, and the cost. Raises `NeverFunded` where there

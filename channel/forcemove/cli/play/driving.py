@@ -1,9 +1,10 @@
-"""Drives one channel to its end: for money with a node, or for nothing without a chain."""
+"""Drives one channel to its end with a node: for money, or for nothing without a chain."""
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 from forcemove.chain.chain import Chain
@@ -20,14 +21,13 @@ from forcemove.cli.play.standby import when_free
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ChainError, ForcemoveError, JournalUnavailable, PassingError
 from forcemove.follower.errors import AnotherChain
-from forcemove.game import Game
 from forcemove.node.assemble import Assembly
 from forcemove.node.errors import AccountInUse, LeaseLost
-from forcemove.node.friendly import FriendlyChannel
+from forcemove.node.friendly import FriendlyAssembly
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.policy import default_look_every
-from forcemove.protocol.agreement import Agreement
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.results import is_over
 from forcemove.store.journal import Journal
@@ -35,57 +35,16 @@ from forcemove.transport.messenger import ChannelMessenger
 from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
 
-__all__ = ["PlayNode", "drive_friendly"]
+__all__ = ["PlayNode"]
 
 _PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
 """Errors that may be gone at the next attempt."""
 _SENDING_SECONDS = 60.0
 
 
-async def drive_friendly(
-    journal: Journal,
-    agreement: Agreement,
-    wallet: Wallet,
-    game: Game,
-    messenger: ChannelMessenger,
-    seat: PlayerSeat,
-    match: Match,
-    lease: float,
-    patience: float,
-) -> Channel:
-    """Play a friendly game until both have signed the end, and the end is posted; the channel then. Raises as
-    `FriendlyChannel`, and `Match.until`.
-
-    - `journal`: where the channel is stored.
-    - `agreement`: what the participants agreed on.
-    - `wallet`: our keys.
-    - `game`: the game to play.
-    - `messenger`: carries the channel's messages.
-    - `seat`: our player, a person or a bot.
-    - `match`: shows the channel.
-    - `lease`: see `FriendlyChannel`.
-    - `patience`: seconds to wait at most until the end is posted.
-    """
-
-    def begin() -> FriendlyChannel:
-        return FriendlyChannel(
-            journal, agreement, wallet.key, game, messenger, match.answer, on_event=match.on_event, lease=lease
-        )
-
-    driven = await when_free(begin, seat.output.say)
-    seat.attach(driven)
-    try:
-        is_reported = until_delivered(lambda: driven.is_done, messenger, patience, seat.output.say, time.monotonic)
-        main = match.until(is_reported, driven)
-        await run_with_background(main, driven.run(), carry(messenger, seat.output.say), seat.run())
-    finally:
-        driven.release()
-    return driven.channel
-
-
 class PlayNode:
-    """The one node of a command that plays for money. It defends all channels that the journal has on the chain, from
-    before the lobby is entered until the command ends, and drives the command's own channel, too."""
+    """The one node of a command that plays. It defends all channels that the journal has on the chain, where there is
+    one, from before the lobby is entered until the command ends, and drives the command's own channel, too."""
 
     def __init__(
         self, journal: Journal, chains: Sequence[Chain], wallet: Wallet, lease: float, terminal: Terminal
@@ -93,36 +52,43 @@ class PlayNode:
         """Make the node and the defence.
 
         - `journal`: where the channels are stored.
-        - `chains`: the chain through each endpoint.
+        - `chains`: the chain through each endpoint; none for friendly games.
         - `wallet`: our keys.
         - `lease`: see `Node`.
         - `terminal`: where messages are printed while no channel is played.
         """
-        self._wallet, self._terminal = wallet, terminal
-        self._look_every = default_look_every(chains[0].chain_id)
+        self._wallet, self._terminal, self._chains = wallet, terminal, chains
         self._match: Match | None = None
         self._own: ManagedChannel | None = None
         self._output: Output = TerminalOutput(terminal)
         self._reported = ""
         # The policy was asked before the channel was agreed on, where an endpoint that hangs delays no defence.
         self._node = Node(journal, lease=lease, policy=None, on_error=self._on_node_error)
-        self._defence = Defence(journal, self._node, chains, wallet.payer, self._say)
+        self._defence = Defence(journal, self._node, chains, wallet.payer, self._say) if chains else None
 
     @property
     def has_money(self) -> bool:
         """Whether somebody has paid into a channel that is defended, as far as the journal knows."""
-        return self._defence.has_money
+        return self._defence is not None and self._defence.has_money
 
     async def run(self, main: Coroutine[Any, Any, None]) -> None:
         """Run until `main` has ended. Raises what `main` raises."""
         try:
-            await run_with_background(main, self._node.run(look_every=self._look_every), self._defence.run())
+            await run_with_background(main, *self._background())
         finally:
-            left = self._defence.open_besides(self._own.id if self._own else None)
+            left = self._defence.open_besides(self._own.id if self._own else None) if self._defence else 0
             self._node.release()
             if left:
                 which = "1 other channel is" if left == 1 else f"{left} other channels are"
                 self._terminal.say(f"besides     {which} open in this journal; `forcemove channel list` shows them.")
+
+    def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
+        """What goes on beside the command."""
+        if self._defence is None:
+            yield self._node.run()
+        else:
+            yield self._node.run(look_every=default_look_every(self._chains[0].chain_id))
+            yield self._defence.run()
 
     async def drive(
         self,
@@ -143,33 +109,60 @@ class PlayNode:
         - `match`: shows the channel.
         - `towers`: the watchtowers that are given an appointment.
         """
-
-        def begin() -> ManagedChannel:
-            return self._node.add(
-                assembly,
-                self._wallet.key,
-                messenger,
-                match.answer,
-                on_event=match.on_event,
-                confirmations=confirmations,
-                payer=self._wallet.payer,
-            )
-
-        self._match, self._output = match, seat.output
-        driven = self._own = await when_free(begin, seat.output.say)
-        seat.attach(driven)
-        publisher = TowerPublisher(towers, notify=_on_tower_notice(match, seat.output))
-        if towers:
-            publisher.add(driven, self._wallet.key)
-        carrying, connectivity = carry(messenger, seat.output.say), ChainConnectivity(driven.chain.views.viewers)
-        try:
+        setup = ChannelSetup(
+            assembly,
+            self._wallet.key,
+            messenger,
+            match.answer,
+            on_event=match.on_event,
+            confirmations=confirmations,
+            payer=self._wallet.payer,
+        )
+        async with self._driving(setup, seat, match) as driven:
+            publisher = TowerPublisher(towers, notify=_on_tower_notice(match, seat.output))
+            if towers:
+                self._node.on_committed(publisher.on_committed)
+                publisher.add(driven, self._wallet.key)
+            carrying, connectivity = carry(messenger, seat.output.say), ChainConnectivity(driven.chain.viewers)
             async with reporting_connectivity(connectivity, seat.output.say, "chain"):
                 await run_with_background(
                     match.until(self._until_sent(driven), driven), carrying, publisher.run(), seat.run()
                 )
+        return driven.channel
+
+    async def drive_friendly(
+        self,
+        assembly: FriendlyAssembly,
+        messenger: ChannelMessenger,
+        seat: PlayerSeat,
+        match: Match,
+        patience: float,
+    ) -> Channel:
+        """Drive a friendly channel, while `run` runs, until both have signed the end, and the end is posted; the
+        channel then. Raises as `drive`.
+
+        - `assembly`: the friendly channel.
+        - `messenger`: carries the channel's messages.
+        - `seat`: our player, a person or a bot.
+        - `match`: shows the channel.
+        - `patience`: seconds to wait at most until the end is posted.
+        """
+        setup = ChannelSetup(assembly, self._wallet.key, messenger, match.answer, on_event=match.on_event)
+        async with self._driving(setup, seat, match) as driven:
+            is_reported = until_delivered(lambda: driven.is_done, messenger, patience, seat.output.say, time.monotonic)
+            await run_with_background(match.until(is_reported, driven), carry(messenger, seat.output.say), seat.run())
+        return driven.channel
+
+    @contextlib.asynccontextmanager
+    async def _driving(self, setup: ChannelSetup, seat: PlayerSeat, match: Match) -> AsyncIterator[ManagedChannel]:
+        """The command's own channel, once no other process drives it; what fails meanwhile is the match's."""
+        self._match, self._output = match, seat.output
+        driven = self._own = await when_free(lambda: self._node.add(setup), seat.output.say)
+        seat.attach(driven)
+        try:
+            yield driven
         finally:
             self._match, self._output = None, TerminalOutput(self._terminal)
-        return driven.channel
 
     def _until_sent(self, driven: ManagedChannel) -> Callable[[], bool]:
         """Whether a channel is over. Messages that are still to be sent then are waited for only for a while: a restart

@@ -26,7 +26,7 @@ from forcemove.node.policy import (
     default_confirmations,
     read_conditions,
 )
-from forcemove.protocol.agreement import Agreement, agree
+from forcemove.protocol.agreement import DEPOSIT_IN_STAKES, Agreement, agree
 from forcemove.protocol.encoding import NO_CHAIN, Domain
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
@@ -34,7 +34,6 @@ from forcemove.transport.offers import Join, Offer
 
 __all__ = ["ChainVenue", "FriendlyVenue", "Venue", "agreement_of", "new_offer", "require_ours", "terms_lines"]
 
-_DEPOSIT_IN_STAKES = 5
 _OFFER_SECONDS = 24 * 60 * 60
 _DIGITS = 3
 _POLICY = Policy()
@@ -149,7 +148,7 @@ class ChainVenue:
         conditions = self._conditions()
         costs = costs_of(agreement, index, conditions.fees)
         if (least := _POLICY.least_deposit(costs)) > costs.ether:
-            stake = exact_amount(_rounded_up(-(-least // _DEPOSIT_IN_STAKES)))
+            stake = exact_amount(_rounded_up(-(-least // DEPOSIT_IN_STAKES)))
             raise Explained(
                 f"At the present price of gas a stake below {stake} is not worth its disputes; nothing was signed.",
                 f"Offer at least --stake '{stake}', ask for an offer of so much, or wait until gas is cheaper.",
@@ -200,7 +199,7 @@ def new_offer(venue: Venue, host: bytes, payout: bytes, stake: int, duration: in
         venue.app,
         ETHER,
         stake,
-        stake * _DEPOSIT_IN_STAKES,
+        stake * DEPOSIT_IN_STAKES,
         duration,
         draw_nonce(),
         host,

@@ -1,4 +1,4 @@
-"""The machine's values as bytes and back: channels, inputs, effects and submissions, for a journal. Pure.
+"""The machine's values as bytes and back: channels and submissions, for a journal. Pure.
 
 The bytes are MessagePack: an array of the format's version and the value. A value is a map that names its class and its
 fields, so that every member of a union can be told from the others. Bytes stay raw; an integer that MessagePack has no
@@ -22,11 +22,10 @@ from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, Unkno
 from forcemove.protocol.codec.depth import require_shallow
 from forcemove.protocol.codec.json_text import require_version
 from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.machine.effects import Effect, Submission
-from forcemove.protocol.machine.inputs import ChainChange, Input
+from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.types import UINT256_MAX
 
-__all__ = ["CHANNELS", "EFFECTS", "INPUTS", "CHAIN_CHANGES", "SUBMISSIONS", "VERSION", "Codec"]
+__all__ = ["CHANNELS", "SUBMISSIONS", "VERSION", "Codec"]
 
 VERSION = 1
 """The version of the format that this program writes and reads."""
@@ -114,7 +113,4 @@ class _ChannelCodec(Codec[Channel]):
 
 
 CHANNELS: Codec[Channel] = _ChannelCodec("channel", Channel)
-INPUTS: Codec[Input] = Codec("input", Input)
-EFFECTS: Codec[Effect] = Codec("effect", Effect)
-CHAIN_CHANGES: Codec[ChainChange] = Codec("piece of news", ChainChange)
 SUBMISSIONS: Codec[Submission] = Codec("submission", Submission)

@@ -10,7 +10,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from forcemove.protocol.app import Rules
-from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Log, Responded
+from forcemove.protocol.logs import Log, recorded_state
 from forcemove.protocol.machine.channel import OVER, Accepted, Channel
 from forcemove.protocol.machine.effects import Submission, SubmitDeposit, SubmitPayCredit
 from forcemove.protocol.machine.inputs import (
@@ -65,7 +65,7 @@ def _is_outdated(asked: Submission, change: CreditSeen) -> bool:
 def _on_log(channel: Channel, log: Log, now: int, app: Rules) -> Channel:
     record = fold(channel.record, log, channel.agreement.domain, now)
     channel = replace(channel, record=record)
-    if isinstance(log, ChallengeRegistered | Responded | Checkpointed) and record.recorded is not None:
+    if recorded_state(log) is not None and record.recorded is not None:
         return _take_over(channel, record.recorded, app)
     return replace(channel, requested=()) if record.closed else channel
 

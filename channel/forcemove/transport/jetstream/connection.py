@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from nats.errors import NoRespondersError, NoServersError
 from nats.js.errors import NotFoundError, ServiceUnavailableError
 
+from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.protocol.signing import Key
 from forcemove.transport.errors import (
@@ -32,7 +33,7 @@ from forcemove.transport.jetstream.streams import STREAMS, subject_of
 from forcemove.transport.jetstream.transport import JetStreamTransport
 from forcemove.transport.limits import MAX_URL
 from forcemove.transport.links import public_url
-from forcemove.transport.reconnecting import SHORTEST, Pauses, Reconnecting
+from forcemove.transport.reconnecting import SHORTEST, Reconnecting, keep_trying
 from forcemove.transport.terms import TableKind, TableTerms
 
 __all__ = ["JetStreamConnection"]
@@ -122,9 +123,9 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
             self._following.pop(table).cancel()
 
     async def ask(self, do: Callable[[NatsSession], Coroutine[Any, Any, ResultT]]) -> ResultT:
-        """Make a request on the connection, and again where the connection was lost meanwhile, or the server's answer
-        makes no sense. Raises the error that has ended this connection, and the `ForcemoveError`s of `do`."""
-        pauses = Pauses(SHORTEST, _LONGEST_PAUSE)
+        """Do something on the connection, and again where it was lost meanwhile, or the server has said what nobody
+        understands. Raises what has ended us, and what is said on purpose: `ForcemoveError`s."""
+        pauses = Backoff(SHORTEST, _LONGEST_PAUSE)
         while True:
             session = await self._next_session()
             try:
@@ -199,7 +200,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         """Run until cancelled, or until the server turns out to be unsuitable while the block is entered. At the end
         pending calls get the failure."""
         try:
-            await self._pauses.between(self._talk_once)
+            await keep_trying(self._talk_once, self._pauses)
         except (StreamUnsuitable, RelayFaulty) as error:
             self._fail(error)
         finally:
@@ -258,13 +259,13 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def _bear(self, error: Exception, session: NatsSession, pauses: Pauses) -> None:
-        """Wait for the next attempt. Where a stream is gone, the next session makes it again."""
+    async def _bear(self, error: Exception, session: NatsSession, pauses: Backoff) -> None:
+        """Wait for a better moment. Where a stream is gone, the next session makes it anew."""
         self._on_session_error(error)
         if isinstance(error, _GONE):
             self._is_prepared = False
             await self._close(session)
-        await pauses.wait()
+        await asyncio.sleep(pauses.next_pause())
 
     def _on_session_error(self, error: Exception) -> None:
         """Note an error that the server has sent: it explains more than a lost connection. A refusal may be about one

@@ -18,7 +18,7 @@ from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, Unkno
 from forcemove.protocol.signing import Key
 from forcemove.transport.errors import Reason, RelayFaulty, RelayUnreachable, TransportClosed
 from forcemove.transport.limits import MAX_FRAME, MAX_URL
-from forcemove.transport.reconnecting import ANSWER_SECONDS, Reconnecting
+from forcemove.transport.reconnecting import ANSWER_SECONDS, Reconnecting, keep_trying
 from forcemove.transport.terms import TableTerms
 from forcemove.transport.websocket.lobby import WebSocketLobby
 from forcemove.transport.websocket.transport import NewConnection, WebSocketTransport
@@ -146,7 +146,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         end pending calls get the failure."""
         try:
             async with aiohttp.ClientSession() as session:
-                await self._pauses.between(lambda: self._talk_once(session))
+                await keep_trying(lambda: self._talk_once(session), self._pauses)
         except (UnknownVersion, RelayFaulty) as error:
             self._fail(error)
         finally:
@@ -161,7 +161,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         except UnknownVersion as error:
             self._on_lasting_error(error)
         except MalformedBytes as error:
-            self._pauses.lengthen()
+            self._lengthen_pauses()
             self._note(f"what it says is none of a relay's messages: {error.reason}")
         except Exception as error:
             is_late = isinstance(error, TimeoutError) and not str(error)

@@ -11,6 +11,7 @@ from typing import cast
 
 from forcemove.serving.addresses import account_of
 from forcemove.serving.errors import AddressUnusable
+from forcemove.serving.process import url_of
 from forcemove.watchtower.service.limits import ServiceLimits
 
 __all__ = ["ConnectionLimit"]
@@ -33,8 +34,7 @@ class ConnectionLimit:
             self._server = await loop.create_server(lambda: _Connection(self, self._serve()), host, port)
         except OSError as error:
             raise AddressUnusable(host, port, error.strerror or str(error)) from None
-        shown = f"[{host}]" if ":" in host else host
-        return f"http://{shown}:{self._server.sockets[0].getsockname()[1]}"
+        return url_of("http", host, self._server.sockets[0].getsockname()[1])
 
     def close(self) -> None:
         """Let nobody in any more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.errors import InvalidValue
+from forcemove.serving.limits import require_positive
 
 __all__ = ["ServiceLimits"]
 
@@ -24,6 +24,4 @@ class ServiceLimits:
     seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if value <= 0:
-                raise InvalidValue(name, value, "more than 0")
+        require_positive(self)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
-
 from forcemove.chain.addresses import show_address
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.machine.effects import operation_name
+from forcemove.serving.metrics import MetricsRegistry
 from forcemove.watchtower.budgeted_sender import AnswerResult
 from forcemove.watchtower.service.worker import TowerSnapshot
 
@@ -17,24 +16,16 @@ class TowerMetrics:
     """The numbers of one tower."""
 
     def __init__(self) -> None:
-        self._registry = registry = CollectorRegistry()
-        self.accepted = Counter("forcemove_tower_hand_overs", "Hand-overs with a receipt", registry=registry)
-        self.refused = Counter(
-            "forcemove_tower_refused", "Hand-overs without one, by error", ["reason"], registry=registry
-        )
-        self._answers = Counter(
-            "forcemove_tower_answers", "What became of answers", ["kind", "result"], registry=registry
-        )
-        self._spent = Counter("forcemove_tower_spent_wei", "What answers have cost", registry=registry)
-        self._errors = Counter(
-            "forcemove_tower_troubles", "What failed and is tried again", ["error"], registry=registry
-        )
-        self._channels = Gauge("forcemove_tower_channels", "Channels that are guarded", registry=registry)
-        self._driving = Gauge("forcemove_tower_driving", "1 where this process drives the tower", registry=registry)
-        self._silence = Gauge("forcemove_tower_seconds_since_look", "Since the chain was read last", registry=registry)
-        self._left = Gauge(
-            "forcemove_tower_budget_left_wei", "What may still be spent for a client", ["client"], registry=registry
-        )
+        self._registry = registry = MetricsRegistry("tower")
+        self.accepted = registry.counter("hand_overs", "Hand-overs with a receipt")
+        self.refused = registry.counter("refused", "Hand-overs without one, by error", "reason")
+        self._answers = registry.counter("answers", "What became of answers", "kind", "result")
+        self._spent = registry.counter("spent_wei", "What answers have cost")
+        self._errors = registry.counter("troubles", "What failed and is tried again", "error")
+        self._channels = registry.gauge("channels", "Channels that are guarded")
+        self._driving = registry.gauge("driving", "1 where this process drives the tower")
+        self._silence = registry.gauge("seconds_since_look", "Since the chain was read last")
+        self._left = registry.gauge("budget_left_wei", "What may still be spent for a client", "client")
 
     def on_answer(self, paid: AnswerResult) -> None:
         """This has become of an answer."""
@@ -54,4 +45,4 @@ class TowerMetrics:
         self._silence.set(silence)
         for client, left in snapshot.left.items():
             self._left.labels(show_address(client)).set(left)
-        return generate_latest(self._registry)
+        return self._registry.text()

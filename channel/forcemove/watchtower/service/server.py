@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,6 +25,9 @@ from forcemove.errors import (
 )
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.sender.errors import RevertsAgain
+from forcemove.serving.metrics import metrics_page
+from forcemove.serving.process import close_after_answer, set_on_signals
+from forcemove.serving.rate import Allowances
 from forcemove.watchtower.appointment import MAX_APPOINTMENT
 from forcemove.watchtower.budgeted_sender import AnswerResult
 from forcemove.watchtower.errors import (
@@ -42,7 +44,6 @@ from forcemove.watchtower.receipts import RECEIPTS
 from forcemove.watchtower.service.connection_limit import ConnectionLimit
 from forcemove.watchtower.service.limits import ServiceLimits
 from forcemove.watchtower.service.metrics import TowerMetrics
-from forcemove.watchtower.service.rate_limit import Allowances
 from forcemove.watchtower.service.worker import ServiceWorker, TooManyWaiting
 from forcemove.watchtower.tower import Tower
 
@@ -51,7 +52,6 @@ __all__ = ["APPOINTMENT_PATH", "MEDIA_TYPE", "MakeTower", "ServiceSettings", "ou
 _LOG = logging.getLogger(__name__)
 APPOINTMENT_PATH = "/hand-over"
 MEDIA_TYPE = "application/octet-stream"
-_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _SILENT_AFTER = 30.0
 """Seconds without a look at the chain after which the service is not well."""
 _GOODBYE = 5.0
@@ -139,26 +139,22 @@ class _Service:
         app.router.add_get("/health", self._health)
         app.router.add_get("/metrics", self._metrics_page)
         app.router.add_post(APPOINTMENT_PATH, self._on_appointment)
-        app.on_response_prepare.append(_close_after)
+        app.on_response_prepare.append(close_after_answer)
         return app
 
     async def _until_stopped(self, ready: Callable[[], object]) -> None:
-        loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, self._is_stopping.set)
-        attending = asyncio.create_task(self._worker.run())
-        attending.add_done_callback(lambda _: self._is_stopping.set())
-        try:
-            _LOG.info("listening", extra={"facts": {"clients": len(self._settings.clients)}})
-            ready()
-            await self._is_stopping.wait()
-            _LOG.info("stopping", extra={"facts": {"connections": self._limit.connections}})
-        finally:
-            self._limit.close()
-            self._worker.stop()
-            await attending
-            for number in _SIGNALS:
-                loop.remove_signal_handler(number)
+        with set_on_signals(self._is_stopping):
+            attending = asyncio.create_task(self._worker.run())
+            attending.add_done_callback(lambda _: self._is_stopping.set())
+            try:
+                _LOG.info("listening", extra={"facts": {"clients": len(self._settings.clients)}})
+                ready()
+                await self._is_stopping.wait()
+                _LOG.info("stopping", extra={"facts": {"connections": self._limit.connections}})
+            finally:
+                self._limit.close()
+                self._worker.stop()
+                await attending
 
     # ---------------------------------------------------------------------------------------------- what the tower says
 
@@ -245,7 +241,7 @@ class _Service:
 
     async def _metrics_page(self, _: web.Request) -> web.Response:
         text = self._metrics.text(self._worker.snapshot, self._silence())
-        return web.Response(body=text, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+        return metrics_page(text)
 
 
 def _soon(loop: asyncio.AbstractEventLoop, part: Callable[..., None], value: object) -> None:
@@ -253,22 +249,11 @@ def _soon(loop: asyncio.AbstractEventLoop, part: Callable[..., None], value: obj
     loop.call_soon_threadsafe(part, value)
 
 
-async def _close_after(_: web.Request, response: web.StreamResponse) -> None:
-    """A connection is for one request: what is limited is then how many there are, and how long each may last."""
-    response.force_close()
-
-
 def outcome_of(paid: AnswerResult) -> tuple[str, dict[str, str]]:
     """What has become of an answer, as the log has it, and why it was not one. That it was not needed any more, as
     somebody else was faster, or all was settled, is no error."""
     if paid.error is None:
         return "answered", {}
-    is_over = isinstance(paid.error, RuleError | TransactionReverted) and not isinstance(paid.error, RevertsAgain)
-    return (
-        ("not needed any more", {"because": str(paid.error)})
-        if is_over
-        else (
-            "not answered",
-            {"error": str(paid.error)},
-        )
-    )
+    if isinstance(paid.error, RuleError | TransactionReverted) and not isinstance(paid.error, RevertsAgain):
+        return "not needed any more", {"because": str(paid.error)}
+    return "not answered", {"error": str(paid.error)}

@@ -1,0 +1,128 @@
+"""Makes what a node drives of a channel's setup and of what the journal remembers of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.genuine import are_genuine
+from forcemove.errors import InvalidValue
+from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.node.client import Client, begin_or_resume
+from forcemove.node.effect_executor import EffectExecutor
+from forcemove.node.errors import NotOursToDrive
+from forcemove.node.friendly import FriendlyAssembly, NullSubmitter
+from forcemove.node.managed_channel import ChannelDriver, ManagedChannel
+from forcemove.node.metadata import ChannelMetadata, checkpoint_of
+from forcemove.node.policy import ConditionsCache, Policy
+from forcemove.node.setup import ChannelSetup
+from forcemove.node.tx_submitter import Submitter, TxSubmitter
+from forcemove.node.workers import Workers
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.channel import Channel
+from forcemove.store.records import Account, Ownership, StoredChannel
+
+__all__ = ["ChannelBuilder"]
+
+_NO_FACTORY = bytes(20)
+
+
+class ChannelBuilder:
+    """Of one node."""
+
+    def __init__(self, workers: Workers, policy: Policy | None, clock: Callable[[], float]) -> None:
+        """`policy`: what a channel must be to be begun; None where anything may. `clock`: seconds."""
+        self._workers, self._policy, self._clock = workers, policy, clock
+        self._market = ConditionsCache(clock)
+
+    def build(self, setup: ChannelSetup, stored: StoredChannel | None, driver: ChannelDriver) -> ManagedChannel:
+        """A new channel, or the one that is stored. Raises as `Node.add`."""
+        channel = _begin_or_resume(setup, stored)
+        if stored is None:
+            self._require_policy(setup, channel.index)
+        is_copy = stored is not None and stored.ownership is Ownership.BACKUP
+        key = setup.key if setup.signs and not is_copy else None
+        client = Client(channel, key, setup.assembly.app, silence=setup.silence)
+        return ManagedChannel(
+            client,
+            EffectExecutor(client, self._submitter(setup), setup.messenger, setup.choose, setup.on_event),
+            self._workers.chain(setup.assembly, setup.depth),
+            _following_of(setup, channel, stored),
+            driver,
+            stored,
+            None if stored else _metadata_of(setup),
+        )
+
+    def _require_policy(self, setup: ChannelSetup, index: int) -> None:
+        """Raise what the policy refuses. Where there is no chain nothing is refused."""
+        assembly = setup.assembly
+        if self._policy is None or isinstance(assembly, FriendlyAssembly):
+            return
+        chains = [each.chain for each in (assembly.adjudicator, *assembly.others)]
+        for conditions in self._market.conditions(chains):
+            self._policy.require(assembly.agreement, index, setup.depth, conditions)
+
+    def _submitter(self, setup: ChannelSetup) -> Submitter:
+        assembly = setup.assembly
+        if isinstance(assembly, FriendlyAssembly):
+            return NullSubmitter()
+        account = Account(assembly.agreement.domain.chain_id, setup.sender.address)
+        worker = self._workers.account(account, assembly, setup.sender, setup.depth)
+        return TxSubmitter(
+            assembly.adjudicator,
+            worker.submit,
+            self._clock,
+            max_cost=setup.max_cost,
+            challenger=None if setup.payer is None or setup.payer is setup.key else setup.key,
+            block_time=setup.block_time,
+        )
+
+
+def _begin_or_resume(setup: ChannelSetup, stored: StoredChannel | None) -> Channel:
+    """Raises `NotOursToDrive` of one that was moved, and of a copy of a friendly one, which nothing defends;
+    `InvalidValue` where adjudicator, key, or what is stored, do not fit the agreement."""
+    assembly = setup.assembly
+    if not isinstance(assembly, FriendlyAssembly) and assembly.adjudicator.domain != assembly.agreement.domain:
+        raise InvalidValue("adjudicator", assembly.adjudicator.address, "the one of the agreement")
+    if stored is not None:
+        is_copy = stored.ownership is Ownership.BACKUP
+        if stored.ownership is Ownership.MOVED or (is_copy and isinstance(assembly, FriendlyAssembly)):
+            raise NotOursToDrive(setup.id)
+    remembered = CHANNELS.decode(stored.snapshot) if stored else None
+    return begin_or_resume(remembered, assembly.agreement, setup.key)
+
+
+def _metadata_of(setup: ChannelSetup) -> ChannelMetadata:
+    """What the journal keeps of a new channel besides the channel."""
+    assembly, begun_at = setup.assembly, int(time.time())
+    app = assembly.app.artifact.name
+    if isinstance(assembly, FriendlyAssembly):
+        return ChannelMetadata(app, 0, _NO_FACTORY, setup.depth, begun_at=begun_at)
+    return ChannelMetadata(
+        app, assembly.from_block, assembly.factory, setup.depth, assembly.origin_hash, begun_at=begun_at
+    )
+
+
+def _following_of(setup: ChannelSetup, channel: Channel, stored: StoredChannel | None) -> FollowRequest:
+    """A channel as its chain's worker follows it. `stored`: what the journal has of it: then the chain may be another
+    one by now."""
+    assembly, depth, is_new = setup.assembly, setup.depth, channel.last_signed is None
+    if isinstance(assembly, FriendlyAssembly):
+        return FollowRequest(channel.agreement, channel.payee, 0, is_new)
+    app, artifact, factory = channel.agreement.fixed_part.app_definition, assembly.app.artifact, assembly.factory
+
+    def is_genuine(adjudicator: Adjudicator) -> bool:
+        return are_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory, confirmations=depth)
+
+    return FollowRequest(
+        channel.agreement,
+        channel.payee,
+        assembly.from_block,
+        is_new,
+        assembly.origin_hash,
+        stored is not None,
+        checkpoint_of(channel, stored.cursor) if stored else None,
+        (app, artifact.name, factory),
+        None if channel.genuine else is_genuine,
+    )

@@ -1,0 +1,78 @@
+"""How a channel is to be driven, as one value. Knows neither journal nor chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+
+from forcemove.node.assemble import Assembly
+from forcemove.node.effect_executor import MoveChooser
+from forcemove.node.events import Event
+from forcemove.node.friendly import FriendlyAssembly
+from forcemove.node.policy import default_confirmations
+from forcemove.node.ports import Messenger
+from forcemove.protocol.signing import Key
+from forcemove.store.records import Account
+
+__all__ = ["ChannelSetup"]
+
+
+def _ignore(_: Event) -> None:
+    """For an owner who wants to be told nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSetup:
+    """How a node drives one channel.
+
+    - `assembly`: the channel, with its chain or without one.
+    - `key`: of its participant.
+    - `messenger`: its line to the counterparties.
+    - `choose`: the player.
+    - `on_event`: is told what happens.
+    - `confirmations`: how many blocks a log, or a contract, must be deep to be believed, 1 is the newest block; by the
+      chain unless given, see `default_confirmations`.
+    - `silence`: seconds to wait for a counterparty's message before we ask whether one was lost.
+    - `max_cost`: what the gas of a transaction may cost, in wei, see `tx_request_for`.
+    - `signs`: whether anything is signed; a channel that was imported from a backup signs nothing in any case.
+    - `payer`: the account that sends the transactions, pays in and pays the gas; the participant's unless given.
+    - `block_time`: seconds from block to block, by the chain unless given. For one and a half of them a transaction is
+      held back that another participant is about to send; 0 holds nothing back.
+    """
+
+    assembly: Assembly | FriendlyAssembly
+    key: Key
+    messenger: Messenger
+    choose: MoveChooser
+    _: KW_ONLY
+    on_event: Callable[[Event], None] = _ignore
+    confirmations: int | None = None
+    silence: float = 5.0
+    max_cost: int | None = None
+    signs: bool = True
+    payer: Key | None = None
+    block_time: float | None = None
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        return self.assembly.agreement.channel_id
+
+    @property
+    def sender(self) -> Key:
+        """Whose account sends the transactions."""
+        return self.key if self.payer is None else self.payer
+
+    @property
+    def account(self) -> Account | None:
+        """That account; None for a friendly channel, which sends none."""
+        chain_id = self.assembly.agreement.domain.chain_id
+        return Account(chain_id, self.sender.address) if isinstance(self.assembly, Assembly) else None
+
+    @property
+    def depth(self) -> int:
+        """How many blocks a log must be deep to be believed; 0 for a friendly channel."""
+        if isinstance(self.assembly, FriendlyAssembly):
+            return 0
+        chain_id = self.assembly.agreement.domain.chain_id
+        return default_confirmations(chain_id) if self.confirmations is None else self.confirmations

@@ -1,0 +1,100 @@
+"""The way from a channel to its chain: what the channel asks for becomes a request to the sender of an account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, assert_never
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.node.events import Event, Mined, SubmissionRefused
+from forcemove.node.policy import LOCAL_CHAINS
+from forcemove.node.tx_requests import tx_request_for
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.effects import Submission, SubmitChallenge
+from forcemove.protocol.machine.view_differences import acts_first
+from forcemove.protocol.signing import Key
+from forcemove.sender.transactions import Confirmed, NonceUsedElsewhere, Reorged, TxFailed, TxOutcome, TxRequest
+
+__all__ = ["Submitter", "TxSubmitter"]
+
+_BLOCK_TIME, _LOCAL_BLOCK_TIME = 12.0, 1.0
+"""Seconds from block to block on Ethereum's mainnet, and at most on a chain that people run for themselves."""
+_AGAIN = 20
+"""After so many times as long, what is due once more is the other's to send first again. Not sooner: what is asked for
+anew at each look, since endpoints say one thing and then another, would be held back for ever."""
+_BLOCKS = 1.5
+"""Block times that a transaction is held back: until the other's is mined, and that block is seen."""
+
+
+class Submitter(Protocol):
+    """Where a channel's submissions go."""
+
+    def submit(self, channel: Channel, submission: Submission, now: int) -> bool:
+        """Ask for a transaction at block time `now`, in seconds. Returns whether that was done; what was not is to be
+        asked for again. Raises what asking raises."""
+        ...
+
+    def event_of(self, submission: Submission, outcome: TxOutcome) -> Event | None:
+        """What the owner is told of a submission's outcome, or None."""
+        ...
+
+
+class TxSubmitter:
+    """Of one channel on a chain."""
+
+    def __init__(
+        self,
+        adjudicator: Adjudicator,
+        send: Callable[[TxRequest], None],
+        clock: Callable[[], float],
+        *,
+        max_cost: int | None = None,
+        challenger: Key | None = None,
+        block_time: float | None = None,
+    ) -> None:
+        """Submit through a sender.
+
+        - `adjudicator`: that of the channel.
+        - `send`: asks an account's sender for a transaction.
+        - `clock`: our own, seconds.
+        - `max_cost`, `challenger`: see `tx_requests.tx_request_for`.
+        - `block_time`: seconds from block to block, by the chain unless given. For one and a half of them a
+          transaction is held back that another participant is about to send (`view_differences.acts_first`).
+        """
+        self._adjudicator, self._send, self._clock = adjudicator, send, clock
+        self._max_cost, self._challenger, self._block_time = max_cost, challenger, block_time
+        self._held_since: dict[Submission, float] = {}
+        self._has_challenged = False
+
+    def submit(self, channel: Channel, submission: Submission, now: int) -> bool:
+        """See `Submitter`."""
+        if self._is_held_back(channel, submission, now):
+            return False
+        self._send(tx_request_for(channel, submission, self._adjudicator, self._max_cost, self._challenger))
+        self._has_challenged = self._has_challenged or isinstance(submission, SubmitChallenge)
+        return True
+
+    def event_of(self, submission: Submission, outcome: TxOutcome) -> Event | None:
+        """See `Submitter`."""
+        match outcome:
+            case Confirmed(_, receipt):
+                return Mined(submission, self._adjudicator.placed(receipt))
+            case TxFailed(_, error):
+                return SubmissionRefused(submission, error)
+            case Reorged() | NonceUsedElsewhere():
+                return None
+            case _:
+                assert_never(outcome)
+
+    def _is_held_back(self, channel: Channel, submission: Submission, now: int) -> bool:
+        """Whether another participant is about to send the same, and has not had a block's time yet. By our own clock,
+        not the chain's: an endpoint that makes no blocks holds back nothing that defends."""
+        if acts_first(channel, submission, now, has_challenged=self._has_challenged):
+            return False
+        chain_id = channel.agreement.domain.chain_id
+        usual = _LOCAL_BLOCK_TIME if chain_id in LOCAL_CHAINS else _BLOCK_TIME
+        pause, seconds = _BLOCKS * (usual if self._block_time is None else self._block_time), self._clock()
+        since = self._held_since.get(submission)
+        if since is None or not 0 <= seconds - since < _AGAIN * pause:
+            since = self._held_since[submission] = seconds
+        return seconds - since < pause

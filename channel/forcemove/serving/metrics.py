@@ -1,0 +1,37 @@
+"""What a service counts, for Prometheus (https://prometheus.io), and how that is shown."""
+
+from __future__ import annotations
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+__all__ = ["MetricsRegistry", "metrics_page"]
+
+
+class MetricsRegistry:
+    """The numbers of one service, whose names all begin with `forcemove_` and the service's own name."""
+
+    def __init__(self, service: str) -> None:
+        """`service`: such as "relay"."""
+        self._registry, self._prefix = CollectorRegistry(), f"forcemove_{service}_"
+
+    def counter(self, name: str, what: str, *labels: str) -> Counter:
+        """What only grows, one for each value of the labels."""
+        return Counter(self._prefix + name, what, labels, registry=self._registry)
+
+    def gauge(self, name: str, what: str, *labels: str) -> Gauge:
+        """What rises and falls."""
+        return Gauge(self._prefix + name, what, labels, registry=self._registry)
+
+    def histogram(self, name: str, what: str) -> Histogram:
+        """How often each size came up."""
+        return Histogram(self._prefix + name, what, registry=self._registry)
+
+    def text(self) -> bytes:
+        """All of them, in Prometheus's text format."""
+        return generate_latest(self._registry)
+
+
+def metrics_page(text: bytes) -> web.Response:
+    """The answer to whoever asks for the numbers."""
+    return web.Response(body=text, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

@@ -1,0 +1,95 @@
+"""One participant of one channel, for tests: a node that drives nothing else, and raises what goes wrong."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+from forcemove.chain.create2 import CUSTOMARY_FACTORY
+from forcemove.node.clock import seconds
+from forcemove.node.metadata import METADATA, ChannelMetadata
+from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.inputs import Input
+from forcemove.store.journal import Journal
+from forcemove.store.opening import MEMORY, open_journal
+from forcemove.store.records import OWNER_LENGTH, Batch, ChannelUpdate
+
+__all__ = ["Process", "memory_journal", "remembering", "wrap_commits"]
+
+_MOST = 100
+"""Polls in a row in which something happens."""
+
+
+def memory_journal() -> Journal:
+    """One that is gone with the process."""
+    return open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))
+
+
+class Process:
+    """A process that plays one channel. Another one on the same journal goes on with it."""
+
+    def __init__(
+        self,
+        setup: ChannelSetup,
+        journal: Journal | None = None,
+        *,
+        bump_after: float = 60.0,
+        clock: Callable[[], float] = seconds,
+    ) -> None:
+        self.journal = memory_journal() if journal is None else journal
+        self._errors: list[Exception] = []
+        self.node = Node(self.journal, policy=None, bump_after=bump_after, on_error=self._errors.append, clock=clock)
+        self.managed = self.node.add(setup)
+
+    @property
+    def channel(self) -> Channel:
+        return self.managed.channel
+
+    @property
+    def phase(self) -> Phase:
+        return self.managed.phase
+
+    def poll(self) -> bool:
+        """Do all that can be done now; whether there was anything. Raises the first thing that has gone wrong."""
+        was_busy = self._act(self.node.poll)
+        self._raise()
+        return was_busy
+
+    def feed(self, input_: Input) -> None:
+        """Apply one input, and do what follows from it. Raises as `poll`."""
+        self.managed.feed(input_)
+        self._act(lambda: self.node.step() or (self.node.is_sending and self.node.poll()))
+        self._raise()
+
+    async def catch_up(self) -> bool:
+        """`poll`, for a flow."""
+        return self.poll()
+
+    def _act(self, part: Callable[[], bool]) -> bool:
+        """Again and again, until nothing happens or something goes wrong."""
+        for count in range(_MOST):
+            if not part() or (self._errors and not self.node.is_sending):
+                return count > 0
+        raise AssertionError("it never comes to rest")
+
+    def _raise(self) -> None:
+        errors, self._errors[:] = list(self._errors), []
+        if errors:
+            raise errors[0]
+
+
+def wrap_commits(journal: Journal, around: Callable[[Callable[[], frozenset[bytes]]], frozenset[bytes]]) -> None:
+    """From now on a commit of channels is what `around` makes of it; that is given the commit, to be called or not."""
+    commit = journal.commit
+    journal.commit = lambda batch: around(lambda: commit(batch))  # type: ignore[method-assign]  # the same, in pieces
+
+
+def remembering(channel: Channel) -> Journal:
+    """A journal that has this channel."""
+    journal = memory_journal()
+    metadata = METADATA.encode(ChannelMetadata("TicTacToe", 0, CUSTOMARY_FACTORY, 1))
+    journal.commit(Batch((ChannelUpdate(channel.agreement.channel_id, 0, CHANNELS.encode(channel), metadata),)))
+    return journal
