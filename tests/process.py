@@ -21,6 +21,8 @@ __all__ = ["Process", "memory_journal", "remembering", "wrap_commits"]
 
 _MOST = 100
 """Polls in a row in which something happens."""
+_PATIENCE = 20
+"""Polls in a row for which a transaction is waited for that the chain has not mined yet."""
 
 
 def memory_journal() -> Journal:
@@ -69,10 +71,16 @@ class Process:
         return self.poll()
 
     def _act(self, part: Callable[[], bool]) -> bool:
-        """Again and again, until nothing happens or something goes wrong."""
-        for count in range(_MOST):
-            if not part() or (self._errors and not self.node.is_sending):
-                return count > 0
+        """Again and again, until nothing happens, also with what is on its way, or something goes wrong."""
+        was_busy, left = False, _PATIENCE
+        for _ in range(_MOST):
+            is_busy = part()
+            was_busy, left = was_busy or is_busy, _PATIENCE if is_busy else left - 1
+            if not self.node.is_sending:
+                if self._errors or not is_busy:
+                    return was_busy
+            elif not left:
+                return was_busy  # a chain that does not mine
         raise AssertionError("it never comes to rest")
 
     def _raise(self) -> None:

@@ -106,6 +106,7 @@ class Table:
             self.nodes[number % 2].poll()
             after_each(number)
             if all(each.is_done for each in self.players):
+                assert self.troubles == []
                 return
             self.now += 1
         raise AssertionError([each.channel for each in self.players])
