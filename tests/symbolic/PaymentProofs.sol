@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Allocation, FixedPart} from "../../contracts/types/Channel.sol";
-import {World, both} from "./World.sol";
+import {Allocation, FixedPart, State} from "../../contracts/types/Channel.sol";
+import {World, both, either} from "./World.sol";
 
 /// @title Somebody who takes ether or refuses it
 contract Recipient {
@@ -24,6 +24,7 @@ contract PaymentProofs is World {
     /// @param left The holdings afterwards, as they are stored.
     /// @param spent What has left the adjudicator.
     /// @param later The status afterwards.
+    /// @param turnNum What is concluded with.
     struct Payout {
         bytes32 channelId;
         bytes32 stateHash;
@@ -36,6 +37,7 @@ contract PaymentProofs is World {
         uint256 left;
         uint256 spent;
         uint256 later;
+        uint48 turnNum;
     }
 
     // ---------------------------------------------------------------------------------------------------- transfer
@@ -89,8 +91,8 @@ contract PaymentProofs is World {
 
     // ---------------------------------------------------------------------------------------------------- conclude
 
-    /// @dev Where the holdings reach for all and both take what they are paid: more than that takes the solver too long.
-    /// What is paid in part or refused is proved of `transfer`.
+    /// @dev Where the holdings reach for all and both take what they are paid. Where they reach for the first and not for
+    /// both the solver takes too long; that, and what is refused, is proved of `transfer`.
     function check_conclude_paid() public {
         _requireConcluded(_conclude());
     }
@@ -107,23 +109,57 @@ contract PaymentProofs is World {
     }
 
     function _conclude() private returns (Payout memory payout) {
-        FixedPart memory fixedPart = _anyFixedPart(SVM.createAddress("app"));
-        _anyPayments(payout, false);
-        _before(payout, adjudicator.channelIdOf(fixedPart));
+        FixedPart memory fixedPart = _anyConclusion(payout);
         unchecked {
             uint256 total = payout.amounts[0] + payout.amounts[1];
             VM.assume(total >= payout.amounts[0]);
             VM.assume(total <= payout.holdings & MAX_HELD);
         }
-        _pay(payout, _callToConclude(fixedPart, payout.outcome));
+        _pay(payout, abi.encodeCall(adjudicator.conclude, (fixedPart, payout.outcome, _anyTurn(), _anySignatures(2))));
     }
 
-    function _callToConclude(FixedPart memory fixedPart, Allocation[] memory outcome)
-        private
-        view
-        returns (bytes memory)
-    {
-        return abi.encodeCall(adjudicator.conclude, (fixedPart, outcome, _anyTurn(), _anySignatures(2)));
+    // -------------------------------------------------------------------------------------------- conclude, in part
+
+    /// @dev The holdings do not reach for the first: it gets all of them, and both are owed the rest.
+    function check_conclude_short_of_the_first() public {
+        Payout memory payout = _concludeInPart();
+        if (payout.done) _requireOwedFromNow(payout);
+    }
+
+    function check_conclude_short_of_the_first_twin() public {
+        Payout memory payout = _concludeInPart();
+        if (payout.done) assert(payout.paid[0] == 0);
+    }
+
+    function _concludeInPart() private returns (Payout memory payout) {
+        FixedPart memory fixedPart = _anyConclusion(payout);
+        VM.assume(payout.amounts[0] > payout.holdings & MAX_HELD);
+        VM.assume(payout.amounts[0] <= type(uint256).max - payout.amounts[1]);
+        uint48 turnNum = _anyTurn();
+        payout.stateHash = adjudicator.stateHashOf(State(payout.channelId, payout.outcome, "", turnNum, true));
+        _pay(payout, abi.encodeCall(adjudicator.conclude, (fixedPart, payout.outcome, turnNum, _anySignatures(2))));
+        payout.turnNum = turnNum;
+    }
+
+    function _requireOwedFromNow(Payout memory payout) private view {
+        assert(!_isFinalized(payout.status));
+        _requirePaidInOrder(payout);
+        uint48 recorded = _turnOf(payout.status);
+        uint48 turnNum = payout.turnNum;
+        bool turn = either(_turnOf(payout.later) == turnNum, _turnOf(payout.later) == recorded);
+        bool never = both(_turnOf(payout.later) >= turnNum, _turnOf(payout.later) >= recorded);
+        assert(both(both(turn, never), _endOf(payout.later) == uint48(block.timestamp)));
+        assert(payout.left & CLOSED == 0);
+        for (uint256 i = 0; i < 2; ++i) {
+            payout.outcome[i].amount -= payout.paid[i];
+        }
+        assert(uint160(payout.later) == _fingerprint(payout.stateHash, payout.outcome));
+    }
+
+    function _anyConclusion(Payout memory payout) private returns (FixedPart memory fixedPart) {
+        fixedPart = _anyFixedPart(SVM.createAddress("app"));
+        _anyPayments(payout, false);
+        _before(payout, adjudicator.channelIdOf(fixedPart));
     }
 
     // ------------------------------------------------------------------------------------------------------ events

@@ -42,6 +42,7 @@ PROOFS = (
     Proof("PaymentProofs", "check_transfer_keeps_what_is_owed"),
     Proof("PaymentProofs", "check_transfer_of_the_second"),
     Proof("PaymentProofs", "check_conclude_paid"),
+    Proof("PaymentProofs", "check_conclude_short_of_the_first"),
     Proof("GameProofs", "check_tic_tac_toe_keeps_the_sum_even", loop=8),
     Proof("GameProofs", "check_tic_tac_toe_keeps_the_sum_odd", loop=8),
     Proof("GameProofs", "check_tic_tac_toe_keeps_marks_and_stake", loop=8),
