@@ -30,6 +30,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn, TextIO
 
+from tests.sources import FROM_SOURCES
+
 ROOT = Path(__file__).parents[2]
 _LONGEST = 1 << 20
 _SECONDS = 180.0
@@ -141,7 +143,7 @@ def _server() -> socket.socket:
     """The connection to the process that forks. It ends when this one does, which closes the connection."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
-        environment = os.environ | {"PYTHONPATH": f"{ROOT / '.package'}{os.pathsep}{ROOT}"}
+        environment = os.environ | FROM_SOURCES
         subprocess.Popen(  # noqa: S603  # this module
             [sys.executable, "-m", "tests.cli.warm", str(theirs.fileno())],
             cwd=ROOT,

@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.sources import FROM_SOURCES
+
 ROOT = Path(__file__).parents[2]
 _NOTHING = "nothing"
 """In place of a text's name: no bytes."""
@@ -34,7 +36,7 @@ class Measurer:
     def __init__(self, folder: Path) -> None:
         """`folder`: for files that are to be decoded."""
         command = [sys.executable, "-m", "tests.threats.costs", str(folder)]
-        environment = os.environ | {"PYTHONPATH": f"{ROOT / '.package'}{os.pathsep}{ROOT}"}
+        environment = os.environ | FROM_SOURCES
         self._process = subprocess.Popen(  # noqa: S603  # this module
             command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
