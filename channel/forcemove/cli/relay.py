@@ -97,7 +97,6 @@ _LIMITS = {
 @click.option(
     "--proxy-header", default=FORWARDED, show_default=True, help="The header in which proxies name their clients."
 )
-@click.option("--proxy-header", default=FORWARDED, show_default=True, help="The header in which proxies say that.")
 @with_limits(Limits(), _LIMITS)
 @json_option
 def relay(
