@@ -34,7 +34,7 @@ _TOWER = TowerSettings()
 _LIMITS = {
     "connections": "Connections at once.",
     "per_address": "Connections at once from one IP address; raise it behind a proxy.",
-    "bytes_per_second": "Bytes of hand-overs from one IP address; more is refused for a while. "
+    "bytes_per_second": "Bytes of appointments from one IP address; more is refused for a while. "
     "Raise it behind a proxy.",
 }
 
