@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import statistics
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +20,11 @@ import nats
 from nats.js import JetStreamContext
 from nats.js.api import StorageType
 
-from scripts.relay_speed import ACTIONS, ROUNDS, SIZE, TABLES, Ready, Talk, play, rate
-from tests.jetstream.server import running_server
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from scripts.relay_speed import ACTIONS, ROUNDS, SIZE, TABLES, Ready, Talk, play, rate  # noqa: E402
+from tests.jetstream.server import running_server  # noqa: E402
 
 __all__ = ["jetstream_rate_ratio", "jetstream_rates"]
 

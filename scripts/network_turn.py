@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import statistics
+import sys
 import time
 from collections.abc import Iterator
 from multiprocessing import get_context
@@ -21,28 +22,31 @@ from tempfile import TemporaryDirectory
 
 import aiohttp
 
-from forcemove.flow.channel import moves_of_new
-from forcemove.node.events import Event, Sent
-from forcemove.node.friendly import FriendlyAssembly
-from forcemove.node.metadata import METADATA, ChannelMetadata
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.agreement import Agreement, agree
-from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.codec.wire import encode_message
-from forcemove.protocol.encoding import NO_CHAIN, Domain
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.signing import Key
-from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
-from forcemove.registry import find_game
-from forcemove.store.opening import open_journal
-from forcemove.store.records import OWNER_LENGTH, Batch, ChannelUpdate
-from forcemove.transport.connect import connect
-from forcemove.transport.messenger import ChannelMessenger
-from forcemove.transport.terms import TableKind, TableTerms
-from scripts.relay_speed import echo_process, relay_process
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from forcemove.flow.channel import moves_of_new  # noqa: E402
+from forcemove.node.events import Event, Sent  # noqa: E402
+from forcemove.node.friendly import FriendlyAssembly  # noqa: E402
+from forcemove.node.metadata import METADATA, ChannelMetadata  # noqa: E402
+from forcemove.node.node import Node  # noqa: E402
+from forcemove.node.setup import ChannelSetup  # noqa: E402
+from forcemove.protocol.agreement import Agreement, agree  # noqa: E402
+from forcemove.protocol.codec.msgpack_codec import CHANNELS  # noqa: E402
+from forcemove.protocol.codec.wire import encode_message  # noqa: E402
+from forcemove.protocol.encoding import NO_CHAIN, Domain  # noqa: E402
+from forcemove.protocol.hashing import keccak256  # noqa: E402
+from forcemove.protocol.machine.channel import Channel  # noqa: E402
+from forcemove.protocol.outcome import address_destination  # noqa: E402
+from forcemove.protocol.signing import Key  # noqa: E402
+from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart  # noqa: E402
+from forcemove.registry import find_game  # noqa: E402
+from forcemove.store.opening import open_journal  # noqa: E402
+from forcemove.store.records import OWNER_LENGTH, Batch, ChannelUpdate  # noqa: E402
+from forcemove.transport.connect import connect  # noqa: E402
+from forcemove.transport.messenger import ChannelMessenger  # noqa: E402
+from forcemove.transport.terms import TableKind, TableTerms  # noqa: E402
+from scripts.relay_speed import echo_process, relay_process  # noqa: E402
 
 __all__ = ["network_turn_ratio", "network_turns"]
 

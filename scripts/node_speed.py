@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,24 +17,27 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from forcemove.chain.chain import Chain
-from forcemove.chain.local import AnvilChain
-from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.memory import MemoryMessenger
-from forcemove.node.node import Node
-from forcemove.node.policy import Policy
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.codec.wire import decode_message, encode_message
-from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.machine.effects import ChooseMove, Effect, SendState
-from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen
-from forcemove.protocol.machine.machine import step
-from forcemove.protocol.types import ETHER
-from forcemove.store.opening import open_journal
-from forcemove_games.rock_paper_scissors import GAME
-from tests.scenarios.story import KEYS, Playground
-from tests.simulation.chain import MemoryChain
-from tests.simulation.faults import Endpoint
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from forcemove.chain.chain import Chain  # noqa: E402
+from forcemove.chain.local import AnvilChain  # noqa: E402
+from forcemove.node.assemble import Assembly, assemble  # noqa: E402
+from forcemove.node.memory import MemoryMessenger  # noqa: E402
+from forcemove.node.node import Node  # noqa: E402
+from forcemove.node.policy import Policy  # noqa: E402
+from forcemove.node.setup import ChannelSetup  # noqa: E402
+from forcemove.protocol.codec.wire import decode_message, encode_message  # noqa: E402
+from forcemove.protocol.machine.channel import Channel  # noqa: E402
+from forcemove.protocol.machine.effects import ChooseMove, Effect, SendState  # noqa: E402
+from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen  # noqa: E402
+from forcemove.protocol.machine.machine import step  # noqa: E402
+from forcemove.protocol.types import ETHER  # noqa: E402
+from forcemove.store.opening import open_journal  # noqa: E402
+from forcemove_games.rock_paper_scissors import GAME  # noqa: E402
+from tests.scenarios.story import KEYS, Playground  # noqa: E402
+from tests.simulation.chain import MemoryChain  # noqa: E402
+from tests.simulation.faults import Endpoint  # noqa: E402
 
 __all__ = [
     "channel_cost_growth",

@@ -31,8 +31,11 @@ from heapq import heappop, heappush
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from forcemove.transport.terms import TableKind, TableTerms
-from scripts.relay_player import ADDRESSES, PATIENCE, Player
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from forcemove.transport.terms import TableKind, TableTerms  # noqa: E402
+from scripts.relay_player import ADDRESSES, PATIENCE, Player  # noqa: E402
 
 __all__ = ["Moves", "measure", "relay_move_spread", "relay_moves_per_second"]
 
