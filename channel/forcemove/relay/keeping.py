@@ -1,5 +1,5 @@
 """Posts on their way to the disk: all posts that arrive during one commit go into the next one, and no client is sent
-an entry, or the answer to its post, before the entry is on disk."""
+an entry, or told that its post is kept, before the entry is on disk."""
 
 from __future__ import annotations
 

@@ -23,13 +23,13 @@ PENDING = 8 * 2**20
 @dataclass(frozen=True)
 class Limits:
     """`store_bytes`: of the file with all logs; `bytes_of_address`, `tables_of_address`: kept, of the tables that
-    were made from one IP address; `unused_hours`: after which a table is deleted at which nobody has posted.
+    were made from one IP address; `unused_hours`: after which a table without a post is deleted.
 
     `connections`: at once; `per_address`: at once from one address; `tables`: kept; `per_connection`: tables open on
     one connection; `messages_per_second` and `bytes_per_second`: read from one connection, with twice as many at once;
     the rest is read later; `address_share`: how many connections' worth of both is read from one address.
     `connects_per_second`: new connections from one address, with 25 times as many at once; `unread_bytes`: received
-    from all clients and not looked at yet. `open_tables`: on all connections; `watched`: offers that one connection may
+    from all clients and not read yet. `open_tables`: on all connections; `watched`: offers that one connection may
     watch. `tables_per_hour`: made from one address, as many at once; `joins_per_hour`: from one address, that led to no
     game. `channel_…`, `game_…`: how long a log may get. `days`: after which a table is deleted at which nothing
     happens. `stall`: seconds that a client may take to read what it is sent, or to send the rest of a frame;

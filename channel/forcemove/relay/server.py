@@ -47,7 +47,7 @@ _WAITING = 1_024
 _AROUND = 64
 """Bytes of a request besides its path and headers, at most."""
 _SWEEP = 5.0
-"""Seconds between two searches for connections without requests, at most."""
+"""Seconds between two searches for overdue connections, at most."""
 _READS, _WRITES = 2, 1
 """Requests, posts aside, that use the store at once; the other requests wait, and addresses take turns."""
 

@@ -116,7 +116,7 @@ class Tables:
 
     @property
     def in_use(self) -> int:
-        """How many tables somebody is connected to."""
+        """How many tables are in use by connections."""
         return len(self._live)
 
     async def start(self) -> None:

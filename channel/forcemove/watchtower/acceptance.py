@@ -1,5 +1,5 @@
-"""Which appointments a tower accepts: each is decoded here once, and checked, the cheapest check first. After that it
-is a value. Pure."""
+"""Which appointments a tower accepts: each is decoded here once, and checked, the cheapest check first. An
+accepted appointment is a plain value. Pure."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ReceivedAppointment:
 
 class StoredAppointment(Struct, frozen=True, tag="Held"):
     """An accepted appointment as the journal has it. Block times, in seconds: `accepted_at`, as the receipt says;
-    `conclude_at`, when the tower concludes a finished channel if no participant has, None while that is unknown."""
+    `conclude_at`, when the tower concludes a finished channel if nobody has by then, None while that is unknown."""
 
     signed: SignedAppointment
     accepted_at: int

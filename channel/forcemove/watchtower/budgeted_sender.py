@@ -123,7 +123,7 @@ class BudgetedSender:
     ) -> None:
         """Request a transaction for a client. The next `look` sends it.
 
-        - `client`: who pays, from its budget; 20 bytes.
+        - `client`: on whose budget the transaction is; 20 bytes.
         - `channel_id`: the id of the channel, 32 bytes.
         - `submission`: what the transaction does.
         - `call`: the same as a call of the adjudicator.
@@ -206,7 +206,7 @@ class BudgetedSender:
         return None
 
     def _give_back(self, request_id: RequestId) -> None:
-        """Charge nobody for a removed transaction: its nonce, and those after it, are not used any more."""
+        """Charge no client for a removed transaction: its nonce, and those after it, are not used any more."""
         nonce = self._nonces.pop(request_id, None)
         if nonce is not None:
             self._journal.towers.give_back(self._account, nonce)

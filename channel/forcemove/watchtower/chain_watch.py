@@ -90,7 +90,7 @@ class ChainWatch:
 
     def take_in(self) -> tuple[bool, list[Exception]]:
         """Take in what looks have found. Returns whether any channel has an update, and the errors of channels and of
-        endpoints. A channel whose update fails concerns no other: it is followed again from the start.
+        endpoints. A channel whose update fails concerns no other channel: it is followed again.
 
         Where a channel's logs are not what the adjudicator says, its client may have given a wrong `from_block`: from
         then on its logs are read from `first_block` on.

@@ -21,7 +21,7 @@ class TowerSettings:
     account stays ours if this process stops renewing. `bump_after`: seconds after which a pending transaction is sent
     again with a higher fee.
 
-    Raises `InvalidValue` on a number that is negative, and on confirmations, a `lease` or a `bump_after` of 0.
+    Raises `InvalidValue` on a number that is negative, and on `confirmations`, a `lease` or a `bump_after` of 0.
     """
 
     max_cost: int = 10**17

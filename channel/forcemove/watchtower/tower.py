@@ -73,7 +73,7 @@ class Tower:
         - `apps`: the apps whose rules the tower knows; none by default.
         - `settings`: see `TowerSettings`.
         - `on_answer`: is called with what became of each answer.
-        - `on_error`: is called with each error of what will be tried again.
+        - `on_error`: is called with each error; the next poll tries again.
         - `clock`: seconds.
 
         Raises `InvalidValue` on adjudicators of several chains, or none.
@@ -286,7 +286,8 @@ class Tower:
                 watched.retry_from = watch.looks + 1 + mined if mined or paid.error else 0
 
     def _notify(self, paid: AnswerResult) -> None:
-        """Report an answer. One that the rules refuse was not needed any more; any other error is reported, too."""
+        """Report an answer. One that the rules refuse was not needed any more; any other error is given to
+        `on_error`."""
         self._on_event(paid)
         if paid.error is not None and not isinstance(paid.error, RuleError | TransactionReverted):
             self._on_error(paid.error)

@@ -12,7 +12,7 @@ from forcemove.serving.rate import Bucket
 __all__ = ["MOST_ACCOUNTS", "Account", "Accounts"]
 
 MOST_ACCOUNTS = 20_000
-"""Accounts that are remembered besides those with a connection. The one that was not used for longest is forgotten."""
+"""Accounts that are remembered besides those with a connection. Then the oldest are forgotten."""
 _CONNECTS_AT_ONCE = 25
 _HOUR = 3_600
 _MOST_WEIGHT = 100
@@ -84,7 +84,8 @@ class Accounts:
 
     def fault(self, account: Account, slack: int = 0) -> str | None:
         """Why an address' newest connection is refused, None if it is not: an address may have no more connections than
-        are still free, so that others find some, too. `slack`: connections beyond that."""
+        are still free, so that others find some, too. `slack`: connections beyond that which are let in, to be answered
+        so."""
         limits = self._limits
         free = limits.connections - self.connections
         if free + slack < 0:

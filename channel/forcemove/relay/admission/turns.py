@@ -70,7 +70,7 @@ class Gate:
 
     @asynccontextmanager
     async def entered(self, account: Account) -> AsyncIterator[None]:
-        """Within the block, a request of an address is one of those."""
+        """Within the block, a request of an address is one of the `width`."""
         if self._free > 0:
             self._free -= 1
         else:

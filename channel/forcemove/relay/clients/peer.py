@@ -231,7 +231,7 @@ class Peer:
             self._transport.abort()
 
     async def _cut_off(self, error: Exception) -> None:
-        """End the connection without waiting for a closing frame: the client would not send one."""
+        """End the connection at once: a client that reads nothing would not answer a closing frame."""
         self._services.metrics.closed.labels("slow").inc()
         _LOG.info("cut a connection off", extra={"facts": {"why": type(error).__name__}})
         self._transport.abort()
