@@ -41,7 +41,7 @@ class TowerClient:
         """Give the tower an appointment, signed with the participant's key, and return the tower's receipt.
 
         `now`: as of `verify`. Raises `TowerUnreachable`; `TowerBusy`, where the tower may accept it later;
-        `TowerRefused`; and where the receipt is not for this appointment `OtherReceipt`, what `require_signer` raises,
+        `TowerRefused`; and where the receipt does not pass `verify` `OtherReceipt`, what `require_signer` raises,
         and `UnknownVersion`.
         """
         status, data, again = await self._post(sign(appointment, self.tower, key))

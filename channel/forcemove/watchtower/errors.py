@@ -87,7 +87,8 @@ class TooManyChannels(CounterpartyError):
 
 @dataclass(eq=False)
 class OtherReceipt(CounterpartyError):
-    """The tower's receipt is not for the appointment that it was given: `field` names the field that differs."""
+    """The tower's receipt does not fit the appointment that it was given, or is of a later time: `field` names what
+    differs."""
 
     field: str
 

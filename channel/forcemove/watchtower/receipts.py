@@ -55,7 +55,7 @@ def give_receipt(
     - `appointment`: the content.
     - `signed`: the same as signed bytes.
     - `client`: who has signed it, 20 bytes.
-    - `time`: the block time (seconds) that the tower has read last.
+    - `time`: the block time (seconds) that the tower had read last when it accepted the appointment.
     - `key`: the tower's.
     """
     id_, turn_num, accepted = appointment.agreement.channel_id, appointment.turn_num, content_hash(signed.content)
@@ -70,7 +70,7 @@ def receipt_digest(channel_id: bytes, client: bytes, turn_num: int, accepted: by
     - `client`: who has signed the appointment, 20 bytes.
     - `turn_num`: the turn up to which the appointment can answer.
     - `accepted`: the hash of the appointment, 32 bytes.
-    - `time`: the block time (seconds) that the tower has read last.
+    - `time`: the block time (seconds) that the tower had read last when it accepted the appointment.
     """
     fields = (channel_id, bytes(12) + client, word(turn_num), accepted, word(time))
     return tower_digest(_TYPEHASH + b"".join(fields))

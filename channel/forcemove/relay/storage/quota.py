@@ -41,12 +41,12 @@ class Quota:
         return [account for account, held in self._held.most_common() if held > share]
 
     def take(self, account: bytes, amount: int) -> None:
-        """An account has this amount more."""
+        """Count this amount more for an account."""
         self._held[account] += amount
         self.used += amount
 
     def give_back(self, account: bytes, amount: int) -> None:
-        """An account has this amount less."""
+        """Count this amount less for an account."""
         self._held[account] -= amount
         self.used -= amount
         if self._held[account] <= 0:

@@ -96,14 +96,14 @@ class Room:
             self.bytes.give_back(account, -cost)
 
     def shut(self, error: ForcemoveError) -> None:
-        """The disk has refused a write."""
+        """Take nothing from now on: the disk has refused a write."""
         if not self.is_shut:
             _LOG.error("the disk takes nothing", extra={"facts": {"error": str(error)}})
         self.is_shut = True
         self.is_wanted.set()
 
     def open(self) -> None:
-        """The disk takes writes again."""
+        """Take tables and entries again: the disk takes writes."""
         _LOG.info("the disk takes posts again", extra={"facts": {}})
         self.is_shut = False
 
