@@ -9,10 +9,10 @@ from pathlib import Path
 
 from forcemove.flow.history import running_hash
 from forcemove.relay.housekeeping import Housekeeper
-from forcemove.relay.keeping import Addition, Keeper
+from forcemove.relay.keeping import Addition, Committer
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
-from forcemove.relay.storage.schema import Entry, Kept
+from forcemove.relay.storage.schema import Entry, StoredLog
 from forcemove.relay.storage.store import RelayStore, open_store
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import LiveLog, Reading, Tables
@@ -58,7 +58,7 @@ class Ear:
         return heard
 
 
-def extend(store: RelayStore, kept: Kept, entries: Sequence[bytes]) -> None:
+def extend(store: RelayStore, kept: StoredLog, entries: Sequence[bytes]) -> None:
     rows: list[Entry] = []
     for entry in entries:
         kept.hash, kept.total = running_hash(kept.hash, entry), kept.total + len(entry)
@@ -74,7 +74,7 @@ class Inside:
     store: RelayStore
     worker: Worker
     tables: Tables
-    keeper: Keeper
+    committer: Committer
     housekeeper: Housekeeper
     keeping: asyncio.Task[None]
 
@@ -83,12 +83,12 @@ class Inside:
         store, worker, metrics = open_store(str(path), clock=clock), Worker(), Metrics()
         tables = Tables(store, worker, limits)
         await tables.start()
-        keeper = Keeper(store, worker, tables, metrics, clock)
+        committer = Committer(store, worker, tables, metrics, clock)
         housekeeper = Housekeeper(store, worker, tables, limits, metrics)
-        return cls(store, worker, tables, keeper, housekeeper, asyncio.create_task(keeper.run()))
+        return cls(store, worker, tables, committer, housekeeper, asyncio.create_task(committer.run()))
 
     async def stop(self) -> None:
-        self.keeper.stop()
+        self.committer.stop()
         await self.keeping
         self.worker.close()
         self.store.close()
@@ -97,7 +97,7 @@ class Inside:
         """What the poster is told of these, posted at once and kept."""
         ear = Ear()
         for number, entry in enumerate(entries, log.kept.length):
-            await self.keeper.add(Addition(log, ear, ALICE.address, post(table, number, entry)))
+            await self.committer.add(Addition(log, ear, ALICE.address, post(table, number, entry)))
         while log.coming_count:
-            await self.keeper.next_commit()
+            await self.committer.next_commit()
         return ear.heard()

@@ -239,7 +239,7 @@ def test_threat_60_a_full_disk_refuses_posts_and_deletes_and_takes_posts_again(p
         relay.store._session.row("PRAGMA max_page_count = 1")  # as many as there are
         told = await relay.post(log, table, [LARGE] * 10)
         assert [each.detail for each in told if isinstance(each, RequestRefused)] == [FULL_DISK] * 10
-        assert relay.keeper.is_failing
+        assert relay.committer.is_failing
         assert relay.tables.fault_of_post(log, 1) == (Reason.BUSY, FULL_DISK)
         with pytest.raises(TooManyTables):
             await relay.tables.make(new_table())

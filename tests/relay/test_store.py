@@ -11,7 +11,7 @@ import pytest
 
 from forcemove.flow.history import NOTHING_READ
 from forcemove.relay.housekeeping import Housekeeper
-from forcemove.relay.keeping import Addition, Keeper
+from forcemove.relay.keeping import Addition, Committer
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.storage.schema import Entry
@@ -102,13 +102,13 @@ def test_a_table_that_is_used_is_not_idle(store: RelayStore, clock: Clock) -> No
     async def story() -> None:
         worker = Worker()
         tables = Tables(store, worker, Limits(days=2))
-        keeper = Keeper(store, worker, tables, Metrics(), clock)
+        committer = Committer(store, worker, tables, Metrics(), clock)
         table = new_table()
         log = await tables.make(table)
         clock.now += 3 * DAY
-        await keeper.add(Addition(log, Ear(), ALICE.address, post(table, 1, b"still here")))
-        keeper.stop()
-        await keeper.run()
+        await committer.add(Addition(log, Ear(), ALICE.address, post(table, 1, b"still here")))
+        committer.stop()
+        await committer.run()
         tables.release(log)
         assert await Housekeeper(store, worker, tables, Limits(days=2), Metrics()).expire() == 0
         worker.close()
@@ -190,19 +190,19 @@ def test_what_is_not_on_disk_is_not_delivered(store: RelayStore, clock: Clock, d
         disk.does_take, disk.is_full = does_take, True
         worker, table = Worker(), new_table()
         tables = Tables(disk, worker, Limits())
-        keeper = Keeper(disk, worker, tables, Metrics(), clock)
+        committer = Committer(disk, worker, tables, Metrics(), clock)
         log, ear = await tables.make(table), Ear()
         log.readings.add(Reading(ear, log, 0, is_behind=False))
-        await _keep(keeper, log, ear, table, 1)
+        await _keep(committer, log, ear, table, 1)
         lost = [Entries(table.id, 0, (b"1",)), Posted(table.id, (1).to_bytes(16), 0)]
-        assert keeper.is_failing is not does_take
+        assert committer.is_failing is not does_take
         first = ear.heard()
         assert first == lost if does_take else _reasons(first) == [Reason.BUSY.value]
         disk.is_full = False
-        await _keep(keeper, log, ear, table, 2)
+        await _keep(committer, log, ear, table, 2)
         place = 1 if does_take else 0
         assert ear.heard() == [Entries(table.id, place, (b"2",)), Posted(table.id, (2).to_bytes(16), place)]
-        assert not keeper.is_failing
+        assert not committer.is_failing
         worker.close()
 
     run(story())
@@ -222,10 +222,10 @@ def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, clock: Clo
 
         disk = Watching(store._session, None, clock)
         tables = Tables(disk, worker, Limits())
-        keeper = Keeper(disk, worker, tables, Metrics(), clock)
+        committer = Committer(disk, worker, tables, Metrics(), clock)
         log = await tables.make(table)
         log.readings.add(Reading(ear, log, 0, is_behind=False))
-        await _keep(keeper, log, ear, table, 1)
+        await _keep(committer, log, ear, table, 1)
         assert told_early == [False]
         assert len(ear.heard()) == 2
         worker.close()
@@ -233,10 +233,10 @@ def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, clock: Clo
     run(story())
 
 
-async def _keep(keeper: Keeper, log: LiveLog, ear: Ear, table: TableTerms, number: int) -> None:
-    running = asyncio.create_task(keeper.run())
-    done = asyncio.create_task(keeper.next_commit())
-    await keeper.add(Addition(log, ear, ALICE.address, post(table, number, b"%d" % number)))
+async def _keep(committer: Committer, log: LiveLog, ear: Ear, table: TableTerms, number: int) -> None:
+    running = asyncio.create_task(committer.run())
+    done = asyncio.create_task(committer.next_commit())
+    await committer.add(Addition(log, ear, ALICE.address, post(table, number, b"%d" % number)))
     await done
     running.cancel()
     await asyncio.wait([running])

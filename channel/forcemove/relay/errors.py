@@ -18,7 +18,7 @@ class RelayStoreInUse(LocalError):
 
 @dataclass(eq=False)
 class NotARelayStore(LocalError):
-    """Something else than a relay's store is at `where`. It was left as it is."""
+    """Something else than a relay's store is at `where`. The file was left as it is."""
 
     where: str
     reason: str

@@ -1,7 +1,7 @@
-"""A queue that is fair by address: whoever asks for much waits for itself, and for nobody else. Pure: no clock.
+"""A queue that is fair by address: an address with many items delays its own, and no other's. Pure: no clock.
 
-Addresses take turns. Work is whatever both sides count, such as bytes. What an address has taken beyond its share in
-one turn, since its next item was large, it owes, and pays in the turns that follow.
+Addresses take turns. Work is whatever the callers count, such as bytes. An address whose last item in a turn was larger
+than the rest of its share owes the difference, and pays it in its next turns.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Line(Generic[T]):
-    """What one address waits for; `work`: of all of it; `weight`: how many turns in one it has; `credit`: what it may
-    take now, or owes where it is below 0."""
+    """The items of one address. `work`: of all of them; `weight`: how many turns in one the address has; `credit`:
+    work that the address may take now, or owes where it is below 0."""
 
     items: deque[tuple[T, int]] = field(default_factory=deque)
     work: int = 0
@@ -33,8 +33,8 @@ class FairQueue(Generic[K, T]):
 
     def __init__(self, most: int, turn: int) -> None:
         """`most`: work of all addresses that may wait; `turn`: work that one address may take before the next one has
-        its turn. The nearer the queue is to its bound, the less room has each address, so that one that has nothing
-        in it always finds some."""
+        its turn. The fuller the queue is, the less room has each address, so that an address without items always
+        finds some."""
         self._most, self._turn = most, turn
         self._lines: OrderedDict[K, _Line[T]] = OrderedDict()
         self._count = self._work = 0
@@ -44,18 +44,18 @@ class FairQueue(Generic[K, T]):
 
     @property
     def work(self) -> int:
-        """Of all items that wait."""
+        """The work of all items that wait."""
         return self._work
 
     def has_room(self, address: K) -> bool:
-        """Whether an address may add one more item: it has no more here than is still free. Ask before each `add`;
-        who is refused waits until something was taken."""
+        """Whether an address may add one more item: the work of its items is less than what is still free. Ask before
+        each `add`; a caller that is refused waits until `take` was called."""
         line = self._lines.get(address)
         return (0 if line is None else line.work) < self._most - self._work
 
     def add(self, address: K, item: T, work: int, weight: int = 1) -> None:
-        """Let an item wait, which is so much work, 1 or more. `weight`: how many others' turns this address' is as long
-        as, from now on."""
+        """Append an item. `work`: of the item, 1 or more; `weight`: how many others' turns a turn of this address is as
+        long as, from now on."""
         line = self._lines.setdefault(address, _Line())
         line.weight = weight
         line.items.append((item, work))
@@ -64,7 +64,8 @@ class FairQueue(Generic[K, T]):
         self._count += 1
 
     def take(self, most: int) -> list[T]:
-        """The next items, address after address, until they are so much work; at least one of those that there are."""
+        """Remove and return the next items, address after address, until their work is `most`; at least one, if any
+        waits."""
         taken: list[T] = []
         limit = self._work - most
         while self._count and (not taken or self._work > limit):

@@ -1,6 +1,6 @@
-"""What a relay does for its store beside keeping posts: old tables go, room is made where it gets tight, the
-write-ahead log is put back, and after the disk was full it is tried again. All of it in small steps, between which
-posts are kept.
+"""What a relay does for its store besides committing posts: it deletes old tables, makes room where little is left,
+puts the write-ahead log back into the store's file, and tries again to write after the disk was full. It works in
+small steps, between which posts are committed.
 """
 
 from __future__ import annotations
@@ -25,23 +25,31 @@ __all__ = ["Housekeeper"]
 _LOG = logging.getLogger(__name__)
 _DAY, _HOUR = 86_400, 3_600
 _EVERY = 300.0
-"""Seconds between looks for tables that are old."""
+"""Seconds between two searches for old tables."""
 _PAUSE = 0.25
-"""Seconds between two times when something was to be done: where nothing can be, that is not found out all the time."""
+"""Least seconds between two rounds: where a round can delete nothing, the next one does not follow at once."""
 
 Look = Callable[[tuple[int, int]], list[Idle]]
-"""The next tables after one, see `deleting.Deleting`."""
+"""Finds the next tables after a place, see `deleting.Deleting`."""
 
 
 class Housekeeper:
-    """Of one relay."""
+    """Keeps the store of one relay small."""
 
     def __init__(self, store: RelayStore, worker: Worker, tables: Tables, limits: Limits, metrics: Metrics) -> None:
+        """What it works with.
+
+        - `store`: from which tables are deleted.
+        - `worker`: the threads in which the store is used.
+        - `tables`: the relay's; those in use are not deleted.
+        - `limits`: after which time tables are deleted.
+        - `metrics`: where deleted tables are counted.
+        """
         self._store, self._worker, self._tables = store, worker, tables
         self._limits, self._metrics = limits, metrics
 
     async def run(self) -> None:
-        """Until it is cancelled. Raises a `JournalError` where the store is damaged or gone for good."""
+        """Work until cancelled. Raises a `JournalError` where the store is damaged or gone for good."""
         loop = asyncio.get_running_loop()
         room, due = self._tables.room, loop.time()
         while True:
@@ -67,17 +75,17 @@ class Housekeeper:
         await self.make_room()
 
     async def expire(self) -> int:
-        """Delete the tables at which nothing has happened for too long, and those at which nobody has ever posted, but
-        for those that somebody uses; returns how many. Raises a `JournalError`."""
+        """Delete the tables that were not used for too long, and those made too long ago without any post, unless a
+        client has them open; returns how many were deleted. Raises a `JournalError`."""
         deleting, limits = self._store.deleting, self._limits
         deleted = await self._delete(partial(deleting.idle, limits.days * _DAY))
         deleted += await self._delete(partial(deleting.never_used, limits.unused_hours * _HOUR))
         return deleted
 
     async def make_room(self) -> None:
-        """While there is little left, delete tables that nobody uses: those of accounts that have more than an equal
-        share; and where there is nothing left, those that were not used for an hour, whosesoever they are. The oldest
-        of an account go first. Raises a `JournalError`."""
+        """While little room is left, delete tables that no client has open: those of accounts with more than an equal
+        share; and where no room is left, those of any account that were not used for an hour. The oldest tables of an
+        account go first. Raises a `JournalError`."""
         deleting, room = self._store.deleting, self._tables.room
         for quota in (room.tables, room.bytes):
             for account in quota.greedy() if quota.is_tight else ():
@@ -86,7 +94,8 @@ class Housekeeper:
                 await self._delete(partial(deleting.idle, _HOUR), _is_tight)
 
     async def _recover(self) -> None:
-        """With the reserve given up there is disk to delete from. Until it is there again nothing is taken."""
+        """Give up the reserve, so that tables can be deleted. Until the reserve is back, no table and no post is
+        taken."""
         await self._worker.run(self._store.space.release)
         await self.expire()
         if await self._worker.run(self._store.space.recover):
@@ -95,7 +104,7 @@ class Housekeeper:
             self._tables.room.is_wanted.set()
 
     async def _delete(self, look: Look, is_needed: Callable[[Room], bool] = lambda _: True) -> int:
-        """Those of the tables found that nobody uses, for as long as it is needed."""
+        """Delete the tables found that no client has open, while `is_needed` says so; returns how many."""
         deleted, after = 0, START
         while is_needed(self._tables.room) and (idle := await self._worker.run(look, after)):
             after = idle[-1].place
@@ -107,13 +116,13 @@ class Housekeeper:
         return deleted
 
     async def _sweep(self) -> None:
-        """Posts are kept between the parts: the thread does what was asked for first."""
+        """Delete forgotten entries in parts. Posts are committed between: the thread takes calls in order."""
         while await self._worker.run(self._store.deleting.sweep):
             await self._put_back()
         await self._tables.measure()
 
     async def _put_back(self) -> None:
-        """Most of it while posts go on, so that they wait for little."""
+        """Put the write-ahead log back, most of it while commits go on, so that posts wait for little."""
         if self._store.space.is_log_long:
             await self._worker.read(self._store.reader.put_back)
             await self._worker.run(self._store.space.put_back)

@@ -1,5 +1,5 @@
-"""Posts on their way to the disk: all that have come while one commit was made go into the next one, and nobody is sent
-an entry, or told that it is posted, before it is on disk."""
+"""Posts on their way to the disk: all posts that arrive during one commit go into the next one, and no client is sent
+an entry, or told that its post is kept, before the entry is on disk."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from forcemove.relay.tables import LiveLog, Tables
 from forcemove.transport.errors import Reason
 from forcemove.transport.wire import Posted, PostEntry, RequestRefused, encode
 
-__all__ = ["Addition", "Keeper", "Poster"]
+__all__ = ["Addition", "Committer", "Poster"]
 
 _LOG = logging.getLogger(__name__)
 _HOUR = 3_600
 _BATCH, _TURN = 2**20, 2**13
-"""Bytes that one commit has at most, and how many of them one address has before the next one has its turn."""
+"""Bytes after which a commit is full, and how many of them one address has before the next one has its turn."""
 _POST = 2_048
-"""Bytes that each post counts for besides its own: the loop does nothing else while a commit is made of it."""
+"""Bytes that each post counts for besides its entry: the loop does nothing else while it makes a commit of posts."""
 _PAUSE = 0.1
-"""Seconds after which a store that tells nothing is asked again."""
+"""Seconds after which a store that could not be read is asked again."""
 
 
 class Poster(Protocol):
-    """Who posts."""
+    """The client that posts."""
 
     def say(self, message: bytes) -> None:
         """Send an encoded message."""
@@ -54,7 +54,8 @@ class Addition:
 
 @dataclass(eq=False, slots=True)
 class _Growth:
-    """What a commit adds to one log, and how the log ends then."""
+    """What a commit adds to one log. `first`: the place of the first new entry; `total`, `hash`: the log's bytes, and
+    its running hash, with all of them."""
 
     first: int
     total: int
@@ -62,12 +63,20 @@ class _Growth:
     additions: list[Addition] = field(default_factory=list)
 
 
-class Keeper:
-    """Keeps what is posted, one commit after another; addresses take turns."""
+class Committer:
+    """Commits posts, one batch after another; addresses take turns."""
 
     def __init__(
         self, store: RelayStore, worker: Worker, tables: Tables, metrics: Metrics, clock: Callable[[], float]
     ) -> None:
+        """What it works with.
+
+        - `store`: where posts are kept.
+        - `worker`: the threads in which the store is used.
+        - `tables`: the relay's, whose logs become longer.
+        - `metrics`: where commits are counted and timed.
+        - `clock`: Unix seconds.
+        """
         self._store, self._worker, self._tables = store, worker, tables
         self._metrics, self._clock = metrics, clock
         self._queue: FairQueue[str, Addition] = FairQueue(PENDING, _TURN)
@@ -77,11 +86,11 @@ class Keeper:
 
     @property
     def is_failing(self) -> bool:
-        """Whether the disk takes nothing."""
+        """Whether the disk takes no posts."""
         return self._tables.room.is_shut
 
     async def add(self, addition: Addition, address: str = "", weight: int = 1) -> None:
-        """Take a post from somebody at an address; waits while too much of that address waits for the disk already.
+        """Take a post from a client at an address; waits while too many of that address' posts wait for the disk.
         `weight`: how many others' share the address has."""
         _announce(addition)
         try:
@@ -98,7 +107,7 @@ class Keeper:
         return self._queue.has_room(address)
 
     def add_at_once(self, addition: Addition, address: str, weight: int) -> None:
-        """Take a post where there is room."""
+        """Take a post as `add` does, without waiting: ask `has_room` first."""
         _announce(addition)
         self._put(addition, address, weight)
 
@@ -111,12 +120,12 @@ class Keeper:
         await self._committed.wait()
 
     def stop(self) -> None:
-        """End `run` when all that was taken is on disk."""
+        """End `run` when all posts that were taken were committed or refused."""
         self._is_stopping = True
         self._has_work.set()
 
     async def run(self) -> None:
-        """Commit until it is stopped. Raises a `JournalError` where the store is damaged or gone for good."""
+        """Commit until `stop` was called. Raises a `JournalError` where the store is damaged or gone for good."""
         while self._queue or not self._is_stopping:
             await self._has_work.wait()
             batch = self._queue.take(_BATCH)
@@ -159,7 +168,7 @@ class Keeper:
             room.is_wanted.set()
 
     async def _commit(self, entries: list[Entry], touched: list[tuple[int, int]]) -> bool:
-        """Whether it is on disk. Where the database could not tell, what is there says."""
+        """Whether the batch is on disk. Where the commit has failed, the store is asked for the last entry."""
         room = self._tables.room
         try:
             await self._worker.run(self._store.commit, entries, touched)
@@ -177,7 +186,7 @@ class Keeper:
         while True:
             try:
                 return await self._worker.run(self._store.has, log, place, id_)
-            except JournalUnavailable:  # nothing can be added to a log of which it is not known how long it is
+            except JournalUnavailable:  # nothing can be added to a log whose length is not known
                 await asyncio.sleep(_PAUSE)
 
     def _wake(self) -> None:
@@ -209,7 +218,7 @@ def _rows(growths: dict[LiveLog, _Growth]) -> list[Entry]:
 
 
 def _announce(addition: Addition) -> None:
-    """It waits for the disk."""
+    """Count a post as waiting for the disk."""
     log, post = addition.log, addition.post
     log.coming.add((addition.author, post.id))
     log.coming_count += 1
@@ -217,7 +226,7 @@ def _announce(addition: Addition) -> None:
 
 
 def _settle(addition: Addition) -> None:
-    """It does not wait any more."""
+    """Count a post as waiting no more."""
     log, post = addition.log, addition.post
     log.coming.discard((addition.author, post.id))
     log.coming_count -= 1
@@ -225,7 +234,7 @@ def _settle(addition: Addition) -> None:
 
 
 def _deliver(log: LiveLog, first: int, entries: list[bytes], additions: list[Addition]) -> None:
-    """To the readers, and then tell the authors where in the log it is."""
+    """Send the entries to the readers, and then to each author the place of its entry in the log."""
     log.deliver(first, entries)
     for place, addition in enumerate(additions, first):
         addition.poster.say(encode(Posted(log.kept.id, addition.post.id, place)))

@@ -11,31 +11,32 @@ from forcemove.transport.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTE
 __all__ = ["LEAST_STORE", "OUTBOX", "PENDING", "RECENT", "Limits"]
 
 OUTBOX = 4 * MAX_FRAME
-"""Bytes that wait for one client; one that reads more slowly is sent the rest from the disk, when it has read these."""
+"""Bytes that may wait for one client; one that reads more slowly is sent the rest from the disk, after these bytes."""
 LEAST_STORE = 2**20
 """Bytes that a store has to have."""
 RECENT = 8 * 2**20
-"""Bytes of the newest entries that are in memory, for those who read them next."""
+"""Bytes of the newest entries that are in memory, for the clients that read them next."""
 PENDING = 8 * 2**20
-"""Bytes of all clients that wait for the disk; then nothing more is read from them."""
+"""Bytes of posts, of all clients, that may wait for the disk; beyond that the next posts are read later."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """`store_bytes`: of the file with all logs; `bytes_of_address`, `tables_of_address`: kept of the tables that were
-    made from one IP address; `unused_hours`: after which a table is deleted at which nobody has posted.
+    """`store_bytes`: of the file with all logs; `bytes_of_address`, `tables_of_address`: kept, of the tables that
+    were made from one IP address; `unused_hours`: after which a table without a post is deleted.
 
-    `connections`: at once; `per_address`: at once from one address; `tables`: kept; `per_connection`: tables open
-    on one connection; `messages_per_second` and `bytes_per_second`: read from one connection, with twice as many at
-    once; more is read later; `address_share`: how many connections' worth of both is read from one address.
+    `connections`: at once; `per_address`: at once from one address; `tables`: kept; `per_connection`: tables open on
+    one connection; `messages_per_second` and `bytes_per_second`: read from one connection, with twice as many at once;
+    the rest is read later; `address_share`: how many connections' worth of both is read from one address.
     `connects_per_second`: new connections from one address, with 25 times as many at once; `unread_bytes`: received
-    from all clients and not looked at yet. `open_tables`: on all connections; `watched`: offers that one connection is
-    told of. `tables_per_hour`: made from one address, as many at once; `joins_per_hour`: from one address, that came to
-    nothing. `channel_…`, `game_…`: how long a log may get. `days`: after which a table is deleted at which nothing
-    happens. `stall`: seconds that a client may take to read what it is sent, or to send what it has begun;
-    `header_seconds`: from connecting until it has asked for a WebSocket; `idle_seconds`: without a table, an offer and
-    a question. `offers`: in the lobby; `offers_of_a_host`: of one player; `offers_per_address`: made from one address;
-    `join_seconds`: that host and guest have to be at their table; `guest_seconds`: that the guest has."""
+    from all clients and not read yet. `open_tables`: on all connections; `watched`: offers that one connection may
+    watch. `tables_per_hour`: made from one address, as many at once; `joins_per_hour`: from one address, that led to no
+    game. `channel_…`, `game_…`: how long a log may get. `days`: after which a table is deleted at which nothing
+    happens. `stall`: seconds that a client may take to read what it is sent, or to send the rest of a frame;
+    `header_seconds`: from connecting until a client has asked for a WebSocket; `idle_seconds`: that a client may stay
+    without a table, an offer and a request. `offers`: in the lobby; `offers_of_a_host`: of one player;
+    `offers_per_address`: made from one address; `join_seconds`: that host and guest have to be at their table;
+    `guest_seconds`: that the guest has."""
 
     connections: int = 5_000
     per_address: int = 1_000

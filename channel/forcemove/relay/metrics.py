@@ -8,7 +8,7 @@ __all__ = ["Metrics"]
 
 
 _FRESH = 1.0
-"""Seconds for which the text is not made anew."""
+"""Seconds for which the text of the metrics is used again."""
 
 
 class Metrics:
@@ -33,8 +33,8 @@ class Metrics:
         self.bytes.inc(size)
 
     def text(self, now: float) -> bytes:
-        """All of them, in Prometheus's text format, made once a second whoever asks. `now`: seconds that do not go
-        back."""
+        """All numbers, in Prometheus's text format; the text is made once a second at most. `now`: seconds that do not
+        go back."""
         if now >= self._made + _FRESH:
             self._made, self._text = now, self._registry.text()
         return self._text

@@ -19,8 +19,14 @@ _MOST_WORDS = 200
 
 
 def fault_of(prove: Prove, table: bytes, nonce: bytes, urls: Set[str], now: int) -> tuple[Reason, str] | None:
-    """What is wrong with a proof, if anything is. `table`: the id of its table; `nonce`: this connection's; `urls`: the
-    addresses of this relay; `now`: Unix seconds."""
+    """What is wrong with a proof, None if nothing is.
+
+    - `prove`: the proof.
+    - `table`: the id of its table, 32 bytes.
+    - `nonce`: of the connection, 32 bytes.
+    - `urls`: the addresses of this relay.
+    - `now`: Unix seconds.
+    """
     if prove.relay not in urls:
         return Reason.WRONG_RELAY, f"this is {', '.join(sorted(urls))}"[:_MOST_WORDS]
     if prove.expiry <= now:

@@ -1,4 +1,4 @@
-"""The relay's process: it listens, serves clients, tells its health, and stops without losing anything."""
+"""The relay's process: it listens, serves clients, answers requests for its health, and stops without losing posts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from forcemove.relay.admission.turns import Gate, Turns
 from forcemove.relay.clients.peer import Peer
 from forcemove.relay.clients.services import Services
 from forcemove.relay.housekeeping import Housekeeper
-from forcemove.relay.keeping import Keeper
+from forcemove.relay.keeping import Committer
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.offers.lobby import Lobby
 from forcemove.relay.settings import Settings, fitting
@@ -37,27 +37,27 @@ __all__ = ["serve"]
 _LOG = logging.getLogger(__name__)
 _HOUR = 3_600.0
 _SWITCH = 0.0005
-"""Seconds after which the loop and the thread of the store take turns: each gives the lock of Python away all the
+"""Seconds after which the event loop and the thread of the store take turns: each gives Python's lock away all the
 time, and the usual 5 ms are longer than a commit."""
 _GOODBYE = 3.0
 """Seconds that clients have to answer when they are sent away."""
 _NO_PAGE = "This is a relay of Forcemove: it speaks WebSocket. /health and /metrics tell how it is."
 _WAITING = 1_024
-"""Connections that the system keeps until they are accepted."""
+"""Connections that may wait in the system until the relay accepts them."""
 _AROUND = 64
 """Bytes of a request besides its path and headers, at most."""
 _SWEEP = 5.0
-"""Seconds between two looks for connections that nothing is asked on, at most."""
+"""Seconds between two searches for overdue connections, at most."""
 _READS, _WRITES = 2, 1
-"""Requests that wait for the store at once, posts aside; the others take turns, by address."""
+"""Requests, posts aside, that use the store at once; the other requests wait, and addresses take turns."""
 
 
 async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
-    """Serve until the process is told to end (SIGTERM, SIGINT): then what was posted is kept, clients are told, and
-    this returns. `ready`: is called with the address where it listens.
+    """Serve until the process is told to end (SIGTERM, SIGINT): then posts are committed, connections are closed,
+    and this returns. `ready`: is called with the address where the relay listens.
 
-    Raises `AddressUnusable`, `RelayStoreInUse`, `NotARelayStore`, `RelayStoreUnusable`; and while it runs a
-    `JournalError` where the store has failed for good.
+    Raises `AddressUnusable`, `RelayStoreInUse`, `NotARelayStore`, `RelayStoreUnusable`; and while the
+    relay runs a `JournalError` where the store has failed for good.
     """
     sys.setswitchinterval(_SWITCH)
     settings = fitting(settings)
@@ -68,12 +68,12 @@ async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
         stack.callback(worker.close)
         metrics, tables = Metrics(), Tables(store, worker, settings.limits)
         await tables.start()
-        keeper = Keeper(store, worker, tables, metrics, time.time)
+        committer = Committer(store, worker, tables, metrics, time.time)
         lobby = Lobby(store, worker, settings.limits, settings.chains, time.time)
         await lobby.start()
         services = Services(
             tables=tables,
-            keeper=keeper,
+            committer=committer,
             lobby=lobby,
             metrics=metrics,
             accounts=Accounts(settings.limits, time.monotonic),
@@ -89,7 +89,7 @@ async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
 
 
 class _Process:
-    """A relay that runs."""
+    """A running relay."""
 
     def __init__(self, settings: Settings, services: Services, housekeeper: Housekeeper) -> None:
         self._settings, self._services, self._housekeeper = settings, services, housekeeper
@@ -160,17 +160,17 @@ class _Process:
         return url_of("wss" if self._settings.tls else "ws", self._settings.host, listening.getsockname()[1])
 
     async def _until_stopped(self, ready: Callable[[], object]) -> None:
-        """The keeper ends last: what was taken is kept, and said to be kept, before clients are sent away."""
+        """The committer ends before connections are closed: posts that were taken are committed and answered first."""
         with set_on_signals(self._is_stopping):
             try:
                 await self._work(ready)
             except BaseExceptionGroup as group:
-                raise group.exceptions[0] from group  # the keeper's or the expiry's: the other was cancelled for it
+                raise group.exceptions[0] from group  # of one task: the others were cancelled for it
 
     async def _work(self, ready: Callable[[], object]) -> None:
-        keeper = self._services.keeper
+        committer = self._services.committer
         async with asyncio.TaskGroup() as group:
-            keeping = group.create_task(keeper.run())
+            keeping = group.create_task(committer.run())
             others = [group.create_task(each) for each in (self._housekeeper.run(), self._expire(), self._sweep())]
             _LOG.info("listening", extra={"facts": {"urls": sorted(self._services.urls)}})
             ready()
@@ -178,7 +178,7 @@ class _Process:
             _LOG.info("stopping", extra={"facts": {"connections": len(self._peers)}})
             for task in others:
                 task.cancel()
-            keeper.stop()
+            committer.stop()
             await keeping
             await self._send_away()
 
@@ -199,7 +199,7 @@ class _Process:
             await asyncio.sleep(_HOUR)
 
     async def _sweep(self) -> None:
-        """Close the connections that are of no use to anybody."""
+        """Close the connections that are overdue, see `Peer.overdue`."""
         limits = self._settings.limits
         while True:
             await asyncio.sleep(min(_SWEEP, limits.idle_seconds / 2, limits.stall / 2))
@@ -244,7 +244,7 @@ class _Process:
         return self._accounts.fault(intake.account)
 
     async def _health(self, _: web.Request) -> web.Response:
-        is_failing = self._services.keeper.is_failing
+        is_failing = self._services.committer.is_failing
         is_well = not (is_failing or self._is_stopping.is_set())
         state = "ok" if is_well else "failing: the disk takes nothing" if is_failing else "stopping"
         facts = {"status": state, "connections": len(self._peers), "tables": self._services.tables.count}

@@ -1,4 +1,4 @@
-"""How a relay is to run."""
+"""The settings of a relay."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Settings", "fitting"]
 _LOG = logging.getLogger(__name__)
 _EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104  # compared with, not listened on
 _OTHER_FILES = 64
-"""That a relay has open besides its connections."""
+"""Files that a relay has open besides its connections."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Settings:
     """`host`, `port`: where to listen, port 0 for any that is free. `store`: a path, or `:memory:`. `urls`: the
     addresses by which clients know this relay, ws:// or wss://; the one where it listens if none are given.
     `chains`: the ids of the chains for which the lobby takes offers, all if none are given. `heartbeat`: seconds
-    between pings. `tls`: the certificate, if the relay itself is to speak wss://. `proxies`: that are believed when
-    they say for whom they ask."""
+    between pings. `tls`: the certificate, if the relay itself is to speak wss://. `proxies`: those whose
+    header with the client's address is believed."""
 
     host: str
     port: int
@@ -47,7 +47,7 @@ class Settings:
 
 
 def fitting(settings: Settings) -> Settings:
-    """With no more connections than there are files for."""
+    """The settings with no more connections than the process may have files open for."""
     files, wanted = raise_open_files(), settings.limits.connections
     fit = max(1, files - _OTHER_FILES)
     if wanted <= fit:

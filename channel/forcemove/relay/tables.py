@@ -1,4 +1,4 @@
-"""The logs that are in use, and who reads them. Only what is on disk is in `Kept`; what waits for it is counted."""
+"""The logs in use, and their readers. `StoredLog` says what is on disk; posts that wait for the disk are counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forcemove.relay.limits import RECENT, Limits
 from forcemove.relay.storage.deleting import Idle
 from forcemove.relay.storage.recent import Newest, Recent
 from forcemove.relay.storage.room import FULL_DISK, Room, account_id
-from forcemove.relay.storage.schema import ENTRY_COST, Kept
+from forcemove.relay.storage.schema import ENTRY_COST, StoredLog
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
 from forcemove.transport.errors import Reason
@@ -26,7 +26,7 @@ _ENTRY_HEAD = 5
 
 
 class TooManyTables(Exception):  # no error of a caller's: a peer is refused
-    """There is no room for one more table: `reason`, `detail`."""
+    """There is no room for one more table: `reason` and `detail` are sent to the client."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -34,21 +34,22 @@ class TooManyTables(Exception):  # no error of a caller's: a peer is refused
 
 
 class Listener(Protocol):
-    """Who reads logs."""
+    """A client that reads logs."""
 
     def offer(self, messages: list[bytes]) -> bool:
-        """Encoded messages to send; False, and nothing is kept of them, where too much waits already."""
+        """Send encoded messages; False, and none of them is sent, where too many bytes wait already."""
         ...
 
     def fall_behind(self, reading: Reading) -> None:
-        """What comes next in a log is to be read from the disk."""
+        """The listener must read the next entries of a log from the disk."""
         ...
 
 
 @dataclass(eq=False)
 class Reading:
-    """How far a listener has been sent a log: `next` is the entry that follows. One that is behind reads from the disk;
-    others are sent what is new. `is_players`: whether the listener takes part; others read when it is their turn."""
+    """How far a listener has been sent a log: `next` is the entry that follows. A listener that is behind reads
+    from the disk; others are sent new entries. `is_players`: whether the listener takes part at the table; listeners
+    that do not are always sent entries from the disk, in their turn."""
 
     listener: Listener
     log: LiveLog
@@ -59,10 +60,10 @@ class Reading:
 
 @dataclass(eq=False)
 class LiveLog:
-    """A log in use by `users` connections. `coming`: what waits for the disk, by author and id; `coming_size`: its
-    bytes."""
+    """A log in use by `users` connections. `coming`: the posts that wait for the disk, by author and id;
+    `coming_count`, `coming_size`: how many they are, and their entries' bytes."""
 
-    kept: Kept
+    kept: StoredLog
     readings: set[Reading] = field(default_factory=set)
     newest: Newest = field(init=False)
     users: int = 0
@@ -74,8 +75,8 @@ class LiveLog:
         self.newest = Newest(self.kept.length)
 
     def deliver(self, first: int, entries: list[bytes]) -> None:
-        """Send what is on disk now to all that have been sent everything before it; others read it from there. Who has
-        just read from the disk may have some of it already."""
+        """Send entries that are on disk now to the players that have been sent all entries before; other readers read
+        them from the disk, unless they have read them there already."""
         messages = chunks(self.kept.id, first, entries) if self.readings else []
         for reading in self.readings:
             if reading.is_behind or reading.next >= self.kept.length:
@@ -115,27 +116,28 @@ class Tables:
 
     @property
     def in_use(self) -> int:
-        """How many tables somebody is connected to."""
+        """How many tables are in use by connections."""
         return len(self._live)
 
     async def start(self) -> None:
-        """Look at what is kept."""
+        """Read from the store which tables are kept."""
         await self._worker.run(self._store.space.start, self._limits.store_bytes)
         self.room.start(await self._worker.run(self._store.deleting.held))
         await self.measure()
 
     async def measure(self) -> None:
-        """See how much disk there is."""
+        """Measure how much disk the store takes, and how much there is."""
         self.room.measured(*await self._worker.run(self._store.space.measure))
 
     async def find(self, table: bytes) -> LiveLog | None:
-        """A table's log, in use by one more, or None where there is no such table."""
+        """A table's log, in use by one more connection, or None where there is no such table."""
         async with self._opening:
             log = self._live.get(table) or await self._load(table)
             return None if log is None else self._used(log)
 
     async def make(self, table: TableTerms, address: str = "") -> LiveLog:
-        """A table's log, in use by one more; made if there is none. `address`: who makes it. Raises `TooManyTables`."""
+        """A table's log, in use by one more connection; made if there is none. `address`: of the client that makes it.
+        Raises `TooManyTables`."""
         async with self._opening:
             log = self._live.get(table.id) or await self._load(table.id)
             return self._used(log or await self._make(table, account_id(address)))
@@ -152,17 +154,18 @@ class Tables:
         return LiveLog(kept)
 
     def release(self, log: LiveLog) -> None:
-        """In use by one less. What is not used is not kept in memory."""
+        """A log is in use by one connection less. A log that is not in use is not kept in memory."""
         log.users -= 1
         self.forget_if_unused(log)
 
     def forget_if_unused(self, log: LiveLog) -> None:
-        """Nobody is connected, and nothing waits for the disk."""
+        """Drop a log from memory if no connection uses it, and none of its posts waits for the disk."""
         if not log.users and not log.coming_count:
             self._live.pop(log.kept.id, None)
 
     def fault_of_post(self, log: LiveLog, size: int) -> tuple[Reason, str] | None:
-        """Why a log may not get one more entry of so many bytes, if so. A full channel's table drops its oldest."""
+        """Why a log may not get one more entry of `size` bytes, None if it may. A channel's log that is full drops its
+        oldest entries instead."""
         if log.kept.table.kind is TableKind.GAME and not self._is_shorter(log, size):
             return Reason.TABLE_FULL, "this table's log may not get longer"
         return self.room.fault_of_entry(log.kept.account, log.coming_count, log.coming_size + size)
@@ -174,8 +177,8 @@ class Tables:
         )
 
     def extend(self, log: LiveLog, entries: list[bytes], total: int, hash_: bytes) -> bool:
-        """These are on disk, with which there have been `total` bytes in the log, and the running hash is `hash_`.
-        Returns whether `shorten` is to be called."""
+        """Note that entries are on disk. `total`: the bytes of all entries that the log has ever had; `hash_`:
+        the running hash over them. Returns whether `shorten` is to be called."""
         kept, limits = log.kept, self._limits
         self.room.change(kept.account, total - kept.total + ENTRY_COST * len(entries))
         kept.length, kept.total, kept.hash = kept.length + len(entries), total, hash_
@@ -203,12 +206,12 @@ class Tables:
         return await self._worker.read(self._store.reader.hash_before, kept.number, place)
 
     async def find_post(self, log: LiveLog, since: int, author: bytes, id_: bytes) -> int | None:
-        """The place, from `since` on, of what somebody has posted under an id, or None."""
+        """The place, from `since` on, of the entry that an author has posted under an id, or None."""
         return await self._worker.read(self._store.reader.find, log.kept.number, since, author, id_)
 
     async def read(self, log: LiveLog, start: int, most_bytes: int) -> tuple[int, list[bytes]]:
-        """Entries from a place on, or from the oldest one on where that is later, up to so many bytes but at least one;
-        and the place of the first of them. The newest are in memory."""
+        """Entries from a place on, or from the oldest one on where that is later, up to `most_bytes` but at least one;
+        and the place of the first of them. The newest entries are in memory."""
         if entries := log.newest.read(start, most_bytes):
             return start, entries
         return await self._worker.read(self._store.reader.read, log.kept.number, start, most_bytes)
@@ -216,7 +219,8 @@ class Tables:
     # -------------------------------------------------------------------------------------------------------- deleting
 
     async def delete_unused(self, idle: list[Idle]) -> list[Idle]:
-        """Forget those of these tables that nobody uses, and return them; `Housekeeper` deletes what was said there."""
+        """Forget those of these tables that no client has open, and return them; `Deleting.sweep` deletes their
+        entries."""
         async with self._opening:
             going = [each for each in idle if each.id not in self._live]
             if going:

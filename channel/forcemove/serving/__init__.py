@@ -1,2 +1,2 @@
-"""What processes share that listen for strangers: what they grant, how fast one of them may speak, what is counted, and
-how such a process starts and stops. Knows no channel and no protocol."""
+"""What all services share, which are processes that listen for unknown clients: limits, rates, metrics, and how a
+service starts and stops. Knows no channel and no protocol."""

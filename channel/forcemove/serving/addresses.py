@@ -1,4 +1,4 @@
-"""Whose account an address is: strangers are counted by address, and who has a whole network of them is one. Pure."""
+"""The account of an address: clients are counted by address, and all addresses of one IPv6 network are one. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from forcemove.errors import InvalidValue
 __all__ = ["FORWARDED", "Proxies", "account_of"]
 
 FORWARDED = "X-Forwarded-For"
-"""The header in which most proxies say for whom they ask."""
+"""The header in which most proxies name the client for which they ask."""
 _PREFIX = 64
-"""Bits of an IPv6 address that a network is given; the other half its user chooses at will."""
+"""Bits of an IPv6 address that a network is given; its user chooses the other half at will."""
 _MAX_HOPS = 16
 _Network = IPv4Network | IPv6Network
 
@@ -33,8 +33,8 @@ def account_of(host: str) -> str:
 
 @dataclass(frozen=True)
 class Proxies:
-    """The proxies that are believed when they say for whom they ask. `networks`: addresses and networks, such as
-    127.0.0.1 or 10.0.0.0/8; `header`: where they say it. Raises `InvalidValue`."""
+    """The proxies that are believed when they name a client. `networks`: their addresses and networks, such as
+    127.0.0.1 or 10.0.0.0/8; `header`: in which they name the client. Raises `InvalidValue`."""
 
     networks: tuple[str, ...] = ()
     header: str = FORWARDED
@@ -49,9 +49,9 @@ class Proxies:
         return address is not None and any(address in _network(each) for each in self.networks)
 
     def client(self, peer: str, forwarded: Sequence[str]) -> str:
-        """For whom `peer` asks: the last address in the header that is no named proxy's, where `peer` is one. What
-        cannot be read was not written by a proxy of ours: then it is the proxy that has passed it on. `forwarded`: all
-        values of the header."""
+        """The client for which `peer` asks: where `peer` is a named proxy, the last address in the header that is none
+        of theirs. A text that is no address was not written by a named proxy: then the client is the proxy that has
+        passed the text on. `forwarded`: all values of the header."""
         hops = [hop.strip() for value in forwarded for hop in value.split(",")][-_MAX_HOPS:]
         client = peer
         while hops and self.has(client):

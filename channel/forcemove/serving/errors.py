@@ -11,7 +11,7 @@ __all__ = ["AddressUnusable"]
 
 @dataclass(eq=False)
 class AddressUnusable(LocalError):
-    """Nothing can listen at `host`, `port`: another program may do so already."""
+    """The service cannot listen at `host`, `port`: another program may listen there already."""
 
     host: str
     port: int

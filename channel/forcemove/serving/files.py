@@ -8,7 +8,7 @@ __all__ = ["raise_open_files"]
 
 
 def raise_open_files() -> int:
-    """Raise this process' limit of open files as far as the system lets it; returns what it is now."""
+    """Raise this process' limit of open files as far as the system allows; returns the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,4 +1,4 @@
-"""What a service grants those who connect: every limit is a number that its operator can set."""
+"""What a service grants its clients: every limit is a number that its operator can set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a service starts and stops: signals, the address that it shows, and connections that are for one request."""
+"""How a service starts and stops: signals, the service's URL, and connections that are for one request."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def set_on_signals(is_stopping: asyncio.Event) -> Iterator[None]:
 
 
 def url_of(scheme: str, host: str, port: int) -> str:
-    """The address of a service that listens at this host, which may be of IPv6."""
+    """The URL of a service that listens at this host, which may be an IPv6 address."""
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 async def close_after_answer(_: web.Request, response: web.StreamResponse) -> None:
-    """For `on_response_prepare`: a connection is for one request, or for one WebSocket. So who asks again connects
-    again, and connections are what is counted and limited."""
+    """For `on_response_prepare`: a connection is for one request, or for one WebSocket. So each further request
+    needs a new connection, and connections are what is counted and limited."""
     if not isinstance(response, web.WebSocketResponse):
         response.force_close()

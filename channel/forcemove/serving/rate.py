@@ -1,4 +1,4 @@
-"""How fast one client may speak. What it says too fast is read later, or not at all."""
+"""How fast one client may send. What a client sends too fast is read later, or not at all."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from forcemove.serving.addresses import account_of
 __all__ = ["Allowances", "Bucket"]
 
 _MAX = 10_000
-"""Addresses that are remembered. Who is forgotten has not been heard of while so many others were."""
+"""Addresses that are remembered. One that is forgotten has sent nothing while so many others have."""
 _LEAST = 1_024
 """Bytes that the smallest request counts for."""
 
 
 class Bucket:
-    """Tokens that come back at a rate, up to a most."""
+    """Tokens that come back at a rate, up to a greatest number."""
 
     __slots__ = ("_max", "_rate", "_since", "_tokens")
 
     def __init__(self, rate: float, now: float, most: float | None = None) -> None:
-        """`rate`: tokens a second; `now`: seconds of any clock that does not go back; `most`: tokens that it holds,
-        twice as many as come in a second if it is not said."""
+        """`rate`: tokens a second; `now`: seconds of any clock that does not go back; `most`: tokens that the
+        bucket holds, None for twice as many as come in a second."""
         self._rate, self._max = rate, 2 * rate if most is None else most
         self._tokens, self._since = self._max, now
 
@@ -33,24 +33,24 @@ class Bucket:
         return 0.0 if tokens >= 0 else -tokens / self._rate
 
     def wait(self, count: float, now: float) -> float:
-        """The seconds to wait until there are so many; nothing is taken."""
+        """The seconds to wait until there are `count` tokens; none is taken."""
         missing = min(count, self._max) - self._tokens - (now - self._since) * self._rate
         return max(0.0, missing / self._rate)
 
     def is_full(self, now: float) -> bool:
-        """Whether it is as if nothing had ever been taken."""
+        """Whether the bucket holds all the tokens that it can."""
         return self.wait(self._max, now) <= 0
 
 
 class Allowances:
-    """Of all addresses: so many bytes a second each."""
+    """The rates of all addresses: each may send so many bytes a second."""
 
     def __init__(self, bytes_per_second: int) -> None:
         self._rate = bytes_per_second
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
     def take(self, address: str, size: int, now: float) -> float:
-        """Let an address send so many bytes, and return 0; or the seconds after which it may send again, where it has
+        """Let an address send `size` bytes, and return 0; or the seconds after which it may send again, where it has
         sent too much before. `now`: seconds of a clock that does not go back."""
         account = account_of(address)
         bucket = self._buckets.setdefault(account, Bucket(self._rate, now))

@@ -1,5 +1,5 @@
-"""What a tower takes: every hand-over is read here once, and checked, from the cheapest question to the dearest. What
-comes out of it is a value from then on. Pure."""
+"""Which appointments a tower accepts: each is decoded here once, and checked, the cheapest check first. An
+accepted appointment is a plain value. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ Apps = Mapping[bytes, Rules]
 
 @dataclass(frozen=True, slots=True)
 class ReceivedAppointment:
-    """A hand-over that was read: who has signed it (20 bytes), what is in it, and its bytes with the signature."""
+    """An appointment that was decoded: the client that has signed it (20 bytes), its content, and its bytes with the
+    signature."""
 
     client: bytes
     appointment: Appointment
@@ -44,13 +45,13 @@ class ReceivedAppointment:
 
     @property
     def channel_id(self) -> bytes:
-        """The id of the channel that it is for."""
+        """The id of the channel that the appointment is for."""
         return self.appointment.agreement.channel_id
 
 
 class StoredAppointment(Struct, frozen=True, tag="Held"):
     """An accepted appointment as the journal has it. Block times, in seconds: `accepted_at`, as the receipt says;
-    `conclude_at`, when the tower concludes a finished channel if nobody else has, None while that is unknown."""
+    `conclude_at`, when the tower concludes a finished channel if nobody has by then, None while that is unknown."""
 
     signed: SignedAppointment
     accepted_at: int
@@ -58,7 +59,7 @@ class StoredAppointment(Struct, frozen=True, tag="Held"):
 
 
 STORED_APPOINTMENTS: Codec[StoredAppointment] = Codec("hand-over that a tower keeps", StoredAppointment)
-"""Encodes and decodes them, for a journal."""
+"""Encodes and decodes stored appointments, for a journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +75,16 @@ class AcceptedAppointment(ReceivedAppointment):
 
     @staticmethod
     def decode(client: bytes, body: bytes) -> AcceptedAppointment:
-        """The inverse. `client`: whose it is, 20 bytes. Raises `MalformedBytes`, `UnknownVersion`."""
+        """The inverse of `encode`. `client`: whose appointment it is, 20 bytes. Raises `MalformedBytes`,
+        `UnknownVersion`."""
         stored = STORED_APPOINTMENTS.decode(body)
         appointment = APPOINTMENTS.decode(stored.signed.content)
         return AcceptedAppointment(client, appointment, stored.signed, stored.accepted_at, stored.conclude_at)
 
 
 def read(data: bytes, tower: bytes, served: Collection[bytes]) -> ReceivedAppointment:
-    """Who gives what. Nothing is read of what nobody has signed whom the tower serves. `tower`: its account.
+    """Decode an appointment; its content only where a client that the tower serves has signed it. `tower`: the tower's
+    account, 20 bytes; `served`: the clients, 20 bytes each.
 
     Raises `MalformedBytes`, `UnknownVersion`, `NotServed`, `NotAParticipant`, `NotProved` where there are no states or
     too many, and what `recover` raises.
@@ -98,14 +101,15 @@ def read(data: bytes, tower: bytes, served: Collection[bytes]) -> ReceivedAppoin
 
 
 def _require_few_states(appointment: Appointment) -> None:
-    most, supported, replies = appointment.agreement.count, len(appointment.supported), len(appointment.replies)
-    if not 1 <= supported <= most or replies == 1 or replies > most:
+    max_states, supported, replies = appointment.agreement.count, len(appointment.supported), len(appointment.replies)
+    if not 1 <= supported <= max_states or replies == 1 or replies > max_states:
         raise NotProved(appointment.turn_num)
 
 
 def require_proved(appointment: Appointment, apps: Apps) -> None:
-    """Refuse what the adjudicator would refuse. Of an app that is not in `apps` only what needs no app's rules is
-    taken: states that all have signed, steps of the setup, and the step to a final state.
+    """Refuse an appointment whose states the adjudicator would refuse. With an app that is not in `apps` only states
+    that need no app's rules are accepted: those that all have signed, steps of the setup, and the step to a final
+    state.
 
     Raises `NotProved`, `AppNotKnown`, and what the rules raise: of outcomes (assets and totals must be the
     agreement's), of states, of transitions, and of signatures.
@@ -123,7 +127,7 @@ def require_proved(appointment: Appointment, apps: Apps) -> None:
 
 
 def _require_chain(appointment: Appointment, states: Sequence[SignedState], rules: Rules) -> None:
-    """Valid states, each the next one's legal predecessor, and no signature among them that is not its signer's."""
+    """Require valid states, legal transitions from each to the next, and signatures that are their signers'."""
     agreement = appointment.agreement
     id_, adjudicator = agreement.channel_id, agreement.domain.adjudicator
     hashes = [require_valid_state(id_, adjudicator, each.state) for each in states]
@@ -151,24 +155,24 @@ def _require_movers(appointment: Appointment) -> None:
 
 
 def require_newer(appointment: Appointment, held: Appointment) -> None:
-    """Refuse what would take the place of something better: in no respect it may be weaker, and in one it must be
-    stronger. Raises `NothingNewer`."""
+    """Refuse an appointment that is in any respect weaker than the one that the tower holds, or as strong in all.
+    Raises `NothingNewer`."""
     new, old = _strength(appointment), _strength(held)
     if new == old or any(ours < theirs for ours, theirs in zip(new, old, strict=True)):
         raise NothingNewer(appointment.agreement.channel_id, appointment.turn_num, held.turn_num)
 
 
 def _strength(appointment: Appointment) -> tuple[int, int, int]:
-    """Whether it ends the channel, which state it proves, and up to where it can answer."""
+    """Whether an appointment ends the channel, which turn it proves, and up to which turn it can answer."""
     return int(appointment.is_finished), appointment.supported_turn, appointment.turn_num
 
 
 class _NoRules:
-    """Of an app that the tower does not know."""
+    """The rules of an app that the tower does not know."""
 
     def __init__(self, app: bytes) -> None:
         self._app = app
 
     def valid_transition(self, *_: object) -> bool:
-        """It cannot say."""
+        """Raises `AppNotKnown`."""
         raise AppNotKnown(self._app)

@@ -1,11 +1,12 @@
-"""What a participant gives a watchtower: the newest proof that it has, and what the tower needs to watch the channel.
+"""An appointment: what a participant gives a watchtower, which is its newest proof and what the tower needs to watch
+the channel.
 
-Everything in it is in signed states, or is known to all participants anyway. It has no room for a key, a seed or a
-hidden choice: it is made from the states that were accepted, which are those that were sent or heard.
+An appointment has only signed states, and what all participants know anyway. It has no room for a key, a seed or a
+hidden choice: it is made from the channel's accepted states, which were all sent or received.
 
-The bytes are those of `values.Codec`: a `SignedAppointment`, which has the bytes of a `Appointment` and a signature
-over them. The signature is an EIP-712 one of a domain of its own, and names the tower: it can be taken for no state's,
-and no other tower takes it.
+The bytes, as `Codec` makes them, are a `SignedAppointment`: the bytes of an `Appointment` and a signature over them.
+The signature is an EIP-712 one of a domain of its own, and names the tower: it can be taken for no state's, and no
+other tower accepts it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _ALLOCATION, _SIGNATURE, _FRAME = 160, 96, 1_024
 _STATE = MAX_ALLOCATIONS * _ALLOCATION + MAX_APP_DATA + MAX_PARTICIPANTS * _SIGNATURE + _FRAME
 _AGREEMENT = 2 * MAX_ALLOCATIONS * _ALLOCATION + MAX_APP_DATA + _FRAME
 MAX_APPOINTMENT = 2 * MAX_PARTICIPANTS * _STATE + _AGREEMENT + _FRAME
-"""Bytes. The largest legal hand-over is smaller: two chains of as many states as there may be participants."""
+"""Bytes. The largest legal appointment is smaller: two chains of as many states as there may be participants."""
 
 APPOINTMENT_TYPE = b"HandOver(address tower,bytes content)"
 _TYPEHASH = keccak256(APPOINTMENT_TYPE)
@@ -66,7 +67,8 @@ class Appointment(Struct, frozen=True, tag="HandOver"):
     `from_block`: a block before the channel's first log. `supported`: 1 to n consecutive states, oldest first, with
     signatures that hold every participant to the last one; a single final state that all have signed is the finished
     channel. `replies`: empty, or 2 to n consecutive states of which the first may be recorded on chain (whoever signed
-    it), and each later one is signed by its mover: what can be answered with from there on, such as the next move.
+    it), and each later one is signed by its mover: they answer a challenge with the first one, such as by the next
+    move.
     """
 
     agreement: Agreement
@@ -79,12 +81,12 @@ class Appointment(Struct, frozen=True, tag="HandOver"):
 
     @property
     def supported_turn(self) -> int:
-        """The turn of the newest supported state; 0 where there is none, which no tower takes."""
+        """The turn of the newest supported state; 0 where there is none, which no tower accepts."""
         return self.supported[-1].state.turn_num if self.supported else 0
 
     @property
     def turn_num(self) -> int:
-        """Up to which turn it can answer."""
+        """The turn up to which the appointment can answer."""
         return max(self.supported_turn, self.replies[-1].state.turn_num if self.replies else 0)
 
     @property
@@ -94,20 +96,20 @@ class Appointment(Struct, frozen=True, tag="HandOver"):
 
 
 class SignedAppointment(Struct, frozen=True, tag="SignedHandOver"):
-    """The bytes of a `Appointment`, and a participant's signature over them."""
+    """The bytes of an `Appointment`, and a participant's signature over them."""
 
     content: bytes
     signature: Signature
 
 
 APPOINTMENTS: Codec[Appointment] = Codec("hand-over", Appointment)
-"""Encodes and decodes them."""
+"""Encodes and decodes appointments."""
 _SIGNED: Codec[SignedAppointment] = Codec("signed hand-over", SignedAppointment)
 
 
 def make_appointment(channel: Channel, from_block: int) -> Appointment | None:
-    """What a participant has to give a tower, or None where nobody can be held to anything yet. Make it again after
-    each state that was accepted or signed, and give it away where it is another than before. Pure."""
+    """The appointment that a participant should give a tower now, or None while no state of the channel is supported.
+    Make it again after each state that was accepted or signed, and give it where it differs from the last one. Pure."""
     fixed_part, newest = channel.agreement.fixed_part, channel.signed_states
     supported = _supporting(fixed_part, newest)
     replies = () if supported or len(newest) < 2 else newest[-channel.agreement.count :]
@@ -116,36 +118,36 @@ def make_appointment(channel: Channel, from_block: int) -> Appointment | None:
 
 
 def _supporting(fixed_part: FixedPart, states: Sequence[SignedState]) -> tuple[SignedState, ...]:
-    """The newest states, as few as prove the last one; none where that cannot be proved."""
+    """The newest states, as few as prove the last one; empty where it cannot be proved."""
     proof = build_support_proof(fixed_part, states)
     return tuple(states[-len(proof.states) :]) if proof else ()
 
 
 def sign(appointment: Appointment, tower: bytes, key: Key) -> bytes:
-    """The bytes to send to a tower, whose account (20 bytes) is named in what is signed."""
+    """The bytes to send to a tower, signed for that tower alone. `tower`: its account, 20 bytes."""
     content = APPOINTMENTS.encode(appointment)
     return _SIGNED.encode(SignedAppointment(content, key.sign(appointment_digest(tower, content))))
 
 
 def decode(data: bytes) -> SignedAppointment:
-    """The outer part alone: who has signed it is to be asked before more is read. Raises `MalformedBytes`, also where
-    it is longer than `MAX_HAND_OVER`, and `UnknownVersion`."""
+    """Decode the outer part alone, since the signer is checked before the content is decoded. Raises `MalformedBytes`,
+    also where the bytes are more than `MAX_APPOINTMENT`, and `UnknownVersion`."""
     if len(data) > MAX_APPOINTMENT:
         raise MalformedBytes("signed hand-over", f"it is longer than {MAX_APPOINTMENT} bytes")
     return _SIGNED.decode(data)
 
 
 def content_hash(content: bytes) -> bytes:
-    """What a receipt says was accepted: 32 bytes."""
+    """The hash of an appointment's bytes that a receipt names: 32 bytes."""
     return keccak256(content)
 
 
 def appointment_digest(tower: bytes, content: bytes) -> bytes:
-    """What a participant signs (EIP-712, domain "Forcemove tower" version "1")."""
+    """The 32 bytes that a participant signs of an appointment (EIP-712, domain "Forcemove tower" version "1")."""
     require_bytes("tower", tower, 20)
     return tower_digest(_TYPEHASH + bytes(12) + tower + keccak256(content))
 
 
 def tower_digest(struct: bytes) -> bytes:
-    """The 32 bytes that get signed of a struct of this domain."""
+    """The 32 bytes that are signed of an encoded struct of this domain."""
     return keccak256(b"\x19\x01" + _SEPARATOR + keccak256(struct))

@@ -1,7 +1,7 @@
-"""How a tower pays: its account's transactions, and what was spent for whom.
+"""How a tower pays: its account's transactions, and what was spent for each client.
 
-What a transaction has cost is kept by its nonce. So it may be heard of twice, as after a crash, and is charged once.
-Where a reorganisation has undone it, it is charged to nobody.
+The cost of a transaction is kept by its nonce. So a transaction whose receipt is seen twice, as after a crash, is
+charged once. A transaction that a reorganisation has removed is charged to no client.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ __all__ = ["BudgetedSender", "AnswerResult", "SpendingTerms"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerResult:
-    """What became of a transaction for a client (20 bytes). `error`: why it did not happen, None where it did. `block`:
-    the number of the block that it is in, None where it is in none; where both are None a reorganisation has undone it.
-    `cost`: in wei."""
+    """What became of a transaction for a client (20 bytes). `error`: why it has failed, None where it has not. `block`:
+    the number of the block that the transaction is in, None where it is in none; where both are None a reorganisation
+    has removed the transaction. `cost`: in wei."""
 
     client: bytes
     channel_id: bytes
@@ -64,13 +64,21 @@ class SpendingTerms:
 
 
 class BudgetedSender:
-    """Of an account whose lease is ours. Goes on with what the journal has on its way."""
+    """Sends and pays for an account whose lease is ours. Goes on with the transactions that the journal has pending."""
 
     def __init__(
         self, journal: Journal, key: Key, chains: Sequence[Chain], errors: ErrorTable, terms: SpendingTerms
     ) -> None:
-        """`chains`: the same one through each endpoint: all are asked, and offered everything. `errors`: what the
-        contracts revert with. Raises `JournalError`, `MalformedBytes`, `UnknownVersion`."""
+        """Read what the journal has of the account.
+
+        - `journal`: has the transactions and what was spent.
+        - `key`: the account's.
+        - `chains`: the same chain through each endpoint; all are asked, and sent every transaction.
+        - `errors`: the errors that the contracts revert with.
+        - `terms`: what may be spent, and how transactions are sent.
+
+        Raises `JournalError`, `MalformedBytes`, `UnknownVersion`.
+        """
         self._journal, self._terms = journal, terms
         self._account = Account(chains[0].chain_id, key.address)
         self._spent = {each.nonce: each for each in journal.towers.spent(self._account)}
@@ -94,15 +102,16 @@ class BudgetedSender:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to send, nothing on its way and nothing to charge."""
+        """Whether no transaction is to be sent, pending, or to be charged."""
         return self._sender.is_idle and not self._outcomes
 
     def is_busy_with(self, channel_id: bytes) -> bool:
-        """Whether something is on its way for this channel."""
+        """Whether a transaction for this channel is to be sent or pending."""
         return any(isinstance(each, ClientTx) and each.channel_id == channel_id for each in self._sender.request_ids)
 
     def left(self, client: bytes) -> int:
-        """What may still be spent for a client, in wei: what is on its way is taken for spent."""
+        """What may still be spent for a client, in wei; pending transactions count as spent, each with its highest
+        cost."""
         spent = sum(each.wei for each in self._spent.values() if each.client == client)
         asked = sum(
             max_cost for id_, max_cost in self._asked.items() if isinstance(id_, ClientTx) and id_.client == client
@@ -112,10 +121,16 @@ class BudgetedSender:
     def submit(
         self, client: bytes, channel_id: bytes, submission: Submission, call: Call, deadline: int | None
     ) -> None:
-        """Ask for a transaction for a client, to be mined by a block time (seconds), if any. The next look sends it.
+        """Request a transaction for a client. The next `look` sends it.
 
-        What it needs is reckoned by our own table, at the lowest price that an endpoint shows: none can use a budget
-        up by a high one. Raises `BudgetExhausted`, and `PassingError` where no endpoint answers.
+        - `client`: on whose budget the transaction is; 20 bytes.
+        - `channel_id`: the id of the channel, 32 bytes.
+        - `submission`: what the transaction does.
+        - `call`: the same as a call of the adjudicator.
+        - `deadline`: the block time (seconds) by which it must be mined, None where it may wait.
+
+        What the gas will cost is estimated from our own table, at the lowest price that an endpoint shows: no endpoint
+        can use a budget up by a high price. Raises `BudgetExhausted`, and `PassingError` where no endpoint answers.
         """
         gas = gas_of(submission, call.data)
         left, needed = self.left(client), gas * self._sender.lowest_price() // 2
@@ -127,20 +142,20 @@ class BudgetedSender:
             self._asked[request_id] = max_cost
 
     def look(self) -> list[AnswerResult]:
-        """Send what is wanted, see what became of what was sent, and charge it. Nothing that came out is lost where
-        this raises: a `ChainError` where no endpoint answers, or a `JournalError`."""
+        """Send the requested transactions, read what became of those that were sent, and charge them. No outcome is
+        lost where this raises: a `ChainError` where no endpoint answers, or a `JournalError`."""
         paid = self._charge_all()
         self._outcomes += self._sender.look()
         return paid + self._charge_all()
 
     def take_errors(self) -> list[PassingError]:
-        """How endpoints have failed since this was last asked, also where others have answered."""
+        """How endpoints have failed since the last call, also where others have answered."""
         return self._sender.take_errors()
 
     # ------------------------------------------------------------------------------------------------------- the money
 
     def _charge_all(self) -> list[AnswerResult]:
-        """The next look of the sender forgets what has come out: it is on disk before that."""
+        """Charge the outcomes. Their costs are on disk before the sender's next look forgets them."""
         paid: list[AnswerResult] = []
         for outcome in self._outcomes:
             paid += self._charge(outcome)
@@ -165,13 +180,13 @@ class BudgetedSender:
                 self._give_back(outcome.request_id)
                 paid = AnswerResult(client, channel_id, submission, None, None, 0)
             case _:
-                return []  # it was sent again with another nonce
+                return []  # the transaction was sent again with another nonce
         self._asked.pop(outcome.request_id, None)
         return [paid]
 
     def _record_cost(self, client: bytes, transaction_hash: bytes, gas: int, price: int) -> int:
-        """What it has cost, and no more than we have offered, whatever a receipt says. A node that does not say its
-        price is taken to mean the highest that was offered."""
+        """Record and return what a transaction has cost, which is no more than we have offered, whatever a receipt
+        says. Where a node does not say the price, it is taken to be the highest that was offered."""
         found = self._find(transaction_hash)
         if found is None:
             return 0
@@ -191,7 +206,7 @@ class BudgetedSender:
         return None
 
     def _give_back(self, request_id: RequestId) -> None:
-        """What was undone has a nonce that is not used any more."""
+        """Charge no client for a removed transaction: its nonce, and those after it, are not used any more."""
         nonce = self._nonces.pop(request_id, None)
         if nonce is not None:
             self._journal.towers.give_back(self._account, nonce)

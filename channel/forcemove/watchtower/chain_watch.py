@@ -1,4 +1,4 @@
-"""What a tower sees of one adjudicator: a view through each endpoint, for all channels that it guards there."""
+"""What a tower sees of one adjudicator: a view through each endpoint, for all channels that it watches there."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["ChainWatch"]
 
 
 class ChainWatch:
-    """Of one adjudicator on one chain. `channels`: those that are guarded, by id; `looks`: so many times another block
-    was seen, by whichever endpoint; `workers`: one for each endpoint."""
+    """Watches one adjudicator on one chain. `channels`: those that are watched, by id; `looks`: how many times a new
+    block was seen, through any endpoint; `workers`: one for each endpoint."""
 
     def __init__(
         self,
@@ -29,8 +29,14 @@ class ChainWatch:
         clock: Callable[[], float],
         own_time: Callable[[], float] | None,
     ) -> None:
-        """`adjudicators`: the same one through each endpoint. `first_block`: one before all of its logs; the other
-        arguments as of `EndpointQuorum`."""
+        """Watch no channel yet.
+
+        - `adjudicators`: the same one through each endpoint.
+        - `first_block`: a block before all of the adjudicator's logs.
+        - `confirmations`: as of `EndpointQuorum`.
+        - `clock`: as of `EndpointQuorum`.
+        - `own_time`: as of `EndpointQuorum`.
+        """
         self.adjudicator = adjudicators[0]
         self.channels: dict[bytes, WatchedChannel] = {}
         self.looks = 0
@@ -40,7 +46,7 @@ class ChainWatch:
 
     @property
     def time(self) -> int:
-        """The block time (seconds) by which deadlines are judged; 0 before anything was read."""
+        """The block time (seconds) by which deadlines are judged; 0 before a block was read."""
         return self._views.time
 
     @property
@@ -50,17 +56,17 @@ class ChainWatch:
 
     @property
     def number(self) -> int:
-        """The number of the newest block that all endpoints have shown, which answer; -1 before there is one."""
+        """The number of the newest block that all answering endpoints have shown; -1 before there is one."""
         cursor = self._views.cursor
         return -1 if cursor is None else cursor.number
 
     @property
     def looked_at(self) -> float | None:
-        """When it has last read the chain through any endpoint (seconds of the tower's clock)."""
+        """When the chain was last read through any endpoint (seconds of the tower's clock), None before that."""
         return max((each.answered_at for each in self._views.viewers if each.answered_at is not None), default=None)
 
     def guard(self, accepted: AcceptedAppointment) -> None:
-        """Guard a channel with what a client has handed over, instead of what it has handed over before."""
+        """Watch a channel with a client's appointment, instead of that client's appointment before."""
         watched = self.channels.get(accepted.channel_id)
         if watched is None:
             appointment = accepted.appointment
@@ -74,20 +80,20 @@ class ChainWatch:
         self._views.uncertain.discard(watched.id)
 
     def remove(self, channel_id: bytes) -> None:
-        """Guard it no more."""
+        """Watch a channel no more."""
         self.channels.pop(channel_id)
         self._views.unfollow(channel_id)
 
     def call_of(self, watched: WatchedChannel, due: Due) -> Call:
-        """What the chain is asked for it."""
+        """The call of the adjudicator that a due submission is."""
         return self.adjudicator.call_of(operation_of(watched.agreement, due.submission, self.adjudicator))
 
     def take_in(self) -> tuple[bool, list[Exception]]:
-        """Take in what looks have found. Returns whether there was news of a channel, and what is wrong with channels,
-        or between endpoints. What goes wrong with one channel is no other's concern: it is told anew.
+        """Take in what looks have found. Returns whether any channel has an update, and the errors of channels and of
+        endpoints. A channel whose update fails concerns no other channel: it is followed again.
 
-        Where a channel's logs are not what the adjudicator says, its client may have said wrongly where they begin:
-        from then on they are read from the adjudicator's own first block on.
+        Where a channel's logs are not what the adjudicator says, its client may have given a wrong `from_block`: from
+        then on its logs are read from `first_block` on.
         """
         update = self._views.take_in()
         self.looks += update.is_new

@@ -1,5 +1,5 @@
-"""Gives a watchtower hand-overs over HTTP, and believes no receipt that it has not verified. It tries once: to try
-again is its caller's."""
+"""Gives a watchtower appointments over HTTP, and believes no receipt that was not verified. The client tries once; its
+caller tries again."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _LONGEST = 300
 
 
 class TowerClient:
-    """Of the tower at `url` whose account is `tower` (20 bytes)."""
+    """A client of the tower at `url` whose account is `tower` (20 bytes)."""
 
     def __init__(self, url: str, tower: bytes, *, timeout: float = 10.0) -> None:
-        """`url`: http:// or https://. `timeout`: seconds that an answer may take in all, however it
-        drips. Raises `InvalidValue`."""
+        """`url`: http:// or https://. `timeout`: seconds that an answer may take in all, also where its bytes come
+        slowly. Raises `InvalidValue`."""
         if not url.startswith(("http://", "https://")):
             raise InvalidValue("tower", url, "http://host:port or https://host:port")
         require_bytes("tower", tower, 20)
@@ -38,10 +38,11 @@ class TowerClient:
     async def send_appointment(
         self, appointment: Appointment, key: Key, *, now: int | None = None
     ) -> AppointmentReceipt:
-        """Hand over, signed with the participant's key, and return the tower's receipt.
+        """Give the tower an appointment, signed with the participant's key, and return the tower's receipt.
 
-        `now`: as of `verify`. Raises `TowerUnreachable`; `TowerBusy`, where it may take it later; `TowerRefused`; and
-        where its receipt is not what it should be `OtherReceipt`, what `require_signer` raises, and `UnknownVersion`.
+        `now`: as of `verify`. Raises `TowerUnreachable`; `TowerBusy`, where the tower may accept it later;
+        `TowerRefused`; and where the receipt does not pass `verify` `OtherReceipt`, what `require_signer` raises,
+        and `UnknownVersion`.
         """
         status, data, again = await self._post(sign(appointment, self.tower, key))
         if status != 200:
@@ -54,7 +55,7 @@ class TowerClient:
         return receipt
 
     async def _post(self, body: bytes) -> tuple[int, bytes, str]:
-        """The answer's status, as much of it as is ever read, and what it says of when to come again."""
+        """The answer's status, its first bytes, and its Retry-After header."""
         headers = {"Content-Type": "application/octet-stream", "Accept-Encoding": "identity"}
         try:
             async with (
@@ -86,10 +87,10 @@ async def _read(content: aiohttp.StreamReader) -> bytes:
 
 
 def _shown(said: object) -> str:
-    """A stranger's words, for a screen."""
+    """A text of a tower's, made safe to print."""
     return "".join(each for each in str(said)[:_LONGEST] if each.isprintable())
 
 
 def _seconds(again: str) -> float:
-    """What a tower asks us to wait, within reason."""
+    """The seconds that a tower asks us to wait, at most `_LONGEST_PAUSE`."""
     return min(float(again), _LONGEST_PAUSE) if again.isascii() and again.isdecimal() else _PAUSE

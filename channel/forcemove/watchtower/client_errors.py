@@ -11,7 +11,7 @@ __all__ = ["TowerBusy", "TowerRefused", "TowerUnreachable"]
 
 @dataclass(eq=False)
 class TowerUnreachable(ForcemoveError):
-    """No tower answers at `url`, or what answers there is none. Nothing was acknowledged."""
+    """No tower answers at `url`, or what answers there is none. No appointment was acknowledged."""
 
     url: str
     reason: str
@@ -19,8 +19,8 @@ class TowerUnreachable(ForcemoveError):
 
 @dataclass(eq=False)
 class TowerBusy(ForcemoveError):
-    """The tower at `url` takes nothing just now, and says why (`reason`, the name of an error): the same hand-over may
-    be taken after `seconds`."""
+    """The tower at `url` accepts nothing just now. `reason`: why, the name of its error; the same appointment may be
+    accepted after `seconds`."""
 
     url: str
     reason: str
@@ -30,8 +30,8 @@ class TowerBusy(ForcemoveError):
 
 @dataclass(eq=False)
 class TowerRefused(CounterpartyError):
-    """The tower at `url` does not take this hand-over. `reason`: the name of its error, such as `NotServed`; `detail`:
-    the error with its values."""
+    """The tower at `url` does not accept this appointment. `reason`: the name of its error, such as `NotServed`;
+    `detail`: the error with its values."""
 
     url: str
     reason: str

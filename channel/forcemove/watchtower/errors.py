@@ -1,4 +1,4 @@
-"""What a watchtower refuses, and what it cannot do for somebody."""
+"""Why a watchtower refuses an appointment, and why it cannot act for a client."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = [
 
 @dataclass(eq=False)
 class NotServed(CounterpartyError):
-    """The tower does not serve this address (20 bytes), or the hand-over was signed for another tower."""
+    """The tower does not serve this address (20 bytes), or the appointment was signed for another tower."""
 
     client: bytes
 
 
 @dataclass(eq=False)
 class NotAParticipant(CounterpartyError):
-    """The signer of the hand-over (20 bytes) takes no part in the channel."""
+    """The signer of the appointment (20 bytes) takes no part in the channel."""
 
     client: bytes
     channel_id: bytes
@@ -47,7 +47,7 @@ class NotWatched(CounterpartyError):
 @dataclass(eq=False)
 class AppNotKnown(CounterpartyError):
     """The proof needs the rules of an app (20 bytes) that the tower does not have. A proof that needs no app's rules is
-    taken: a state that all participants have signed."""
+    accepted: a state that all participants have signed."""
 
     app: bytes
 
@@ -62,8 +62,8 @@ class NotProved(CounterpartyError):
 
 @dataclass(eq=False)
 class NothingNewer(CounterpartyError):
-    """The tower has what answers up to turn `held`; this, up to turn `turn_num`, is older, weaker, or of the same
-    strength and different. What it has it keeps."""
+    """The tower has an appointment that answers up to turn `held`; this one, up to turn `turn_num`, is older, weaker,
+    or of the same strength and different. The tower keeps the one that it has."""
 
     channel_id: bytes
     turn_num: int
@@ -79,7 +79,7 @@ class ChannelOver(CounterpartyError):
 
 @dataclass(eq=False)
 class TooManyChannels(CounterpartyError):
-    """The tower keeps `most` channels for each address that it serves, and has as many of this one (20 bytes)."""
+    """The tower watches at most `most` channels for each client, and watches as many for this one (20 bytes)."""
 
     client: bytes
     most: int
@@ -87,7 +87,8 @@ class TooManyChannels(CounterpartyError):
 
 @dataclass(eq=False)
 class OtherReceipt(CounterpartyError):
-    """The tower's receipt says something else than what it was given: `field` names what."""
+    """The tower's receipt does not fit the appointment that it was given, or is of a later time: `field` names what
+    differs."""
 
     field: str
 
@@ -95,7 +96,7 @@ class OtherReceipt(CounterpartyError):
 @dataclass(eq=False)
 class BudgetExhausted(LocalError):
     """An answer for `client` (20 bytes) in a channel would cost `needed` or more at the present price, and `left` is
-    left of what the tower spends for it; both in wei. It was not sent."""
+    left of what the tower spends for this client; both in wei. The answer was not sent."""
 
     client: bytes
     channel_id: bytes
@@ -105,8 +106,8 @@ class BudgetExhausted(LocalError):
 
 @dataclass(eq=False)
 class StandingBy(LocalError):
-    """Another process drives this tower (its account on the chain): hand over to that one. This one takes its place
-    when its lease has ended."""
+    """Another process drives this tower (its account on the chain): send appointments to that process. This one takes
+    over when the lease of the other has ended."""
 
     chain_id: int
     account: bytes

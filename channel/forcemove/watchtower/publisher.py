@@ -1,8 +1,8 @@
-"""Gives a node's towers what the node has committed: each newly supported state, until there is a receipt for it.
+"""Gives towers the appointments of a node's channels: one for each newly supported state, until there is a receipt.
 
-The publisher runs beside `Node.run`, in the same event loop. The node tells it what is on disk (`Node.on_committed`);
-what is not in the node's journal yet is given to nobody. Nothing that a tower does, or that an owner makes of a
-notification, ends it.
+The publisher runs beside `Node.run`, in the same event loop. The node calls it with each channel that was committed
+(`Node.on_committed`); a state that is not in the journal yet is given to no tower. Nothing that a tower does, and no
+error of the owner's `notify`, ends the publisher.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ __all__ = ["Acknowledged", "TowerPublisher", "NotAcknowledged", "Unprotected"]
 
 _LOG = logging.getLogger(__name__)
 _LAG = 60
-"""Seconds by which the chain's time as a tower reads it may be ahead of ours."""
+"""Seconds by which the chain's time, as a tower reads it, may be ahead of ours."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 _OVER, _OTHER_VERSION = "ChannelOver", UnknownVersion.__name__
-"""Reasons of a tower that takes nothing: it need not, or cannot until one of us is updated."""
+"""Reasons for which a tower refuses: it need not accept the appointment, or cannot until one side is updated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """The tower at `url` has what was given. Keep both: together they show it up if it does not answer."""
+    """The tower at `url` has the appointment. Keep it with the receipt: together they prove it if the tower does not
+    answer."""
 
     url: str
     appointment: Appointment
@@ -44,8 +45,9 @@ class Acknowledged:
 
 @dataclass(frozen=True, slots=True)
 class NotAcknowledged:
-    """The tower at `url` has not acknowledged what answers in a channel up to `turn_num`. It is given it again, unless
-    it has refused it (`TowerRefused`) for another reason than its version: then what comes next."""
+    """The tower at `url` has not acknowledged the appointment that answers in a channel up to `turn_num`. The tower is
+    given it again, unless it has refused it (`TowerRefused`) for another reason than its version: then the tower is
+    given the next one."""
 
     url: str
     channel_id: bytes
@@ -55,8 +57,8 @@ class NotAcknowledged:
 
 @dataclass(frozen=True, slots=True)
 class Unprotected:
-    """No tower has acknowledged the newest state of a channel, which is of turn `turn_num`, for so many seconds: its
-    participant must not go away."""
+    """No tower has acknowledged the newest state of a channel, which is of turn `turn_num`, for `seconds`: the
+    participant must stay online."""
 
     channel_id: bytes
     turn_num: int
@@ -68,8 +70,9 @@ TowerNotification = Acknowledged | NotAcknowledged | Unprotected
 
 @dataclass(eq=False)
 class _Published:
-    """A channel. `appointment`: what its towers are to have, None where that is nothing. `since`: when that was made,
-    in seconds. `receipts`: how many towers have acknowledged it. `is_reported`: whether it is said that none has."""
+    """A channel. `appointment`: the one that its towers should have, None where there is none. `since`: when it was
+    made, in seconds. `receipts`: how many towers have acknowledged it. `is_reported`: whether `Unprotected` was
+    notified."""
 
     managed: ManagedChannel
     key: Key
@@ -80,14 +83,14 @@ class _Published:
 
     @property
     def is_unprotected(self) -> bool:
-        """Whether no tower has acknowledged what is newest."""
+        """Whether there is an appointment that no tower has acknowledged."""
         return self.appointment is not None and not self.receipts
 
 
 @dataclass(eq=False)
 class _TowerQueue:
-    """What one tower is still to be given: the ids of channels, in the order in which they come. `has_due`: is set
-    where there is something."""
+    """The ids of the channels whose appointments one tower is still to be given, in their order. `has_due`: is set when
+    there is one."""
 
     client: TowerClient
     due: dict[bytes, None] = field(default_factory=dict)
@@ -95,19 +98,20 @@ class _TowerQueue:
     pauses: Backoff = field(default_factory=lambda: Backoff(_FIRST_PAUSE, _LONGEST_PAUSE))
 
     def put(self, channel_id: bytes) -> None:
-        """The last in the queue, unless it is in it already."""
+        """Put a channel last in the queue, unless it is in the queue already."""
         self.due.setdefault(channel_id)
         self.has_due.set()
 
     def defer(self, channel_id: bytes) -> None:
-        """What is still due of this channel comes behind all others, so that it holds up none of them."""
+        """Move a channel that is still due behind all others, so that it delays none of them."""
         if channel_id in self.due:
             del self.due[channel_id]
             self.put(channel_id)
 
 
 class TowerPublisher:
-    """Of any number of channels and towers. `node.on_committed(publisher.on_committed)` tells it what is on disk."""
+    """Publishes any number of channels to any number of towers. Register it with
+    `node.on_committed(publisher.on_committed)`."""
 
     def __init__(
         self,
@@ -117,28 +121,29 @@ class TowerPublisher:
         alarm_after: float = 30.0,
         clock: Callable[[], float] = seconds,
     ) -> None:
-        """`notify`: is given what happens. `alarm_after`: seconds without any tower's receipt for the newest state
-        after which `notify` is given `Unprotected`, once for each state. `clock`: seconds."""
+        """`towers`: the clients of all towers. `notify`: is called with each notification. `alarm_after`: seconds
+        without any tower's receipt for the newest state after which `notify` is given `Unprotected`, once for each
+        state. `clock`: seconds."""
         self._queues = [_TowerQueue(each) for each in towers]
         self._on_event, self._alarm_after, self._clock = notify, alarm_after, clock
         self._published: dict[bytes, _Published] = {}
         self._has_new = asyncio.Event()
 
     def add(self, managed: ManagedChannel, key: Key) -> None:
-        """Publish this channel from now on, and at once what is on disk of it. `key`: the participant's."""
+        """Publish this channel from now on, beginning with the state that is on disk. `key`: the participant's."""
         self._published[managed.id] = _Published(managed, key)
         if not managed.client.is_unsaved:
             self.on_committed(managed)
 
     def remove(self, channel_id: bytes) -> None:
-        """Publish it no more; what towers have of it they keep."""
+        """Publish a channel no more; towers keep the appointments that they have."""
         self._published.pop(channel_id, None)
         for each in self._queues:
             each.due.pop(channel_id, None)
 
     def on_committed(self, managed: ManagedChannel) -> None:
-        """The channel, which is on disk as it is now, has perhaps something new for its towers. Called in the thread of
-        `run`."""
+        """Queue the appointment of a channel, which is on disk as it is now, if it is a new one. Called in the thread
+        of `run`."""
         published = self._published.get(managed.id)
         if published is None:
             return
@@ -158,11 +163,11 @@ class TowerPublisher:
 
     @property
     def unprotected(self) -> tuple[bytes, ...]:
-        """The channels of whose newest state no tower has acknowledged that it has it."""
+        """The ids of the channels whose newest appointment no tower has acknowledged."""
         return tuple(id_ for id_, each in self._published.items() if each.is_unprotected)
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Publish until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._alarm())
             for each in self._queues:
@@ -184,7 +189,7 @@ class TowerPublisher:
                     await self._has_new.wait()
 
     async def _serve(self, queue: _TowerQueue) -> None:
-        """One tower. While it does not answer, the others do not wait for it."""
+        """Give one tower its appointments. While it does not answer, the other towers do not wait."""
         while True:
             queue.has_due.clear()
             while queue.due:
@@ -192,8 +197,8 @@ class TowerPublisher:
             await queue.has_due.wait()
 
     async def _send_next(self, queue: _TowerQueue) -> None:
-        """What is given is out of the queue once the tower has it, or will not take it; what is newer by then is given
-        next. Where the tower fails it is left alone for a while."""
+        """Send the first appointment of the queue. Its channel leaves the queue when the tower has the appointment, or
+        has refused it, unless there is a newer one by then. After a failure the tower is left alone for a while."""
         id_ = next(iter(queue.due))
         published = self._published[id_]
         appointment = published.appointment
@@ -205,7 +210,7 @@ class TowerPublisher:
             del queue.due[id_]
 
     async def _send(self, queue: _TowerQueue, published: _Published, appointment: Appointment) -> float:
-        """Returns the seconds for which the tower is left alone."""
+        """Send an appointment; returns the seconds for which the tower is left alone."""
         client, time = queue.client, published.managed.time()
         try:
             receipt = await client.send_appointment(appointment, published.key, now=time + _LAG if time else None)
@@ -232,7 +237,7 @@ class TowerPublisher:
         return max(pause, error.seconds) if isinstance(error, TowerBusy) else pause
 
     def _notify(self, event: TowerNotification) -> None:
-        """What its owner makes of it undoes nothing."""
+        """Notify the owner, whose errors are logged and change nothing."""
         try:
             self._on_event(event)
         except Exception:

@@ -1,4 +1,4 @@
-"""A tower's signed word that it has taken something, so that one that does nothing can be shown up. Pure."""
+"""A tower's signed receipt for an appointment, which proves it if the tower does not answer. Pure."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _TYPEHASH = keccak256(RECEIPT_TYPE)
 
 
 class AppointmentReceipt(Struct, frozen=True, tag="Receipt"):
-    """The tower has taken, for `client` (20 bytes), what answers in a channel up to `turn_num`, and has it on disk.
+    """The tower has accepted, for `client` (20 bytes), an appointment that answers in a channel up to `turn_num`, and
+    has it on disk.
 
-    `accepted`: the hash of the hand-over (32 bytes). `time`: the block time (seconds) that it had read last.
+    `accepted`: the hash of the appointment (32 bytes). `time`: the block time (seconds) that the tower had read last.
     """
 
     channel_id: bytes
@@ -43,20 +44,34 @@ class AppointmentReceipt(Struct, frozen=True, tag="Receipt"):
 
 
 RECEIPTS: Codec[AppointmentReceipt] = Codec("receipt of a tower", AppointmentReceipt)
-"""Encodes and decodes them."""
+"""Encodes and decodes receipts."""
 
 
 def give_receipt(
     appointment: Appointment, signed: SignedAppointment, client: bytes, time: int, key: Key
 ) -> AppointmentReceipt:
-    """The tower's receipt for a hand-over of `client`, which `appointment` is the content of."""
+    """The tower's receipt for an appointment.
+
+    - `appointment`: the content.
+    - `signed`: the same as signed bytes.
+    - `client`: who has signed it, 20 bytes.
+    - `time`: the block time (seconds) that the tower had read last when it accepted the appointment.
+    - `key`: the tower's.
+    """
     id_, turn_num, accepted = appointment.agreement.channel_id, appointment.turn_num, content_hash(signed.content)
     to_sign = receipt_digest(id_, client, turn_num, accepted, time)
     return AppointmentReceipt(id_, client, turn_num, accepted, time, key.sign(to_sign))
 
 
 def receipt_digest(channel_id: bytes, client: bytes, turn_num: int, accepted: bytes, time: int) -> bytes:
-    """What the tower signs (EIP-712, domain "Forcemove tower" version "1")."""
+    """The 32 bytes that the tower signs (EIP-712, domain "Forcemove tower" version "1").
+
+    - `channel_id`: 32 bytes.
+    - `client`: who has signed the appointment, 20 bytes.
+    - `turn_num`: the turn up to which the appointment can answer.
+    - `accepted`: the hash of the appointment, 32 bytes.
+    - `time`: the block time (seconds) that the tower had read last when it accepted the appointment.
+    """
     fields = (channel_id, bytes(12) + client, word(turn_num), accepted, word(time))
     return tower_digest(_TYPEHASH + b"".join(fields))
 
@@ -64,10 +79,16 @@ def receipt_digest(channel_id: bytes, client: bytes, turn_num: int, accepted: by
 def verify(
     receipt: AppointmentReceipt, tower: bytes, client: bytes, appointment: Appointment, *, now: int | None = None
 ) -> None:
-    """Refuse a receipt that is not the tower's (20 bytes) for what `client` (20 bytes) has given it.
+    """Refuse a receipt that is not the tower's for this appointment of the client's.
 
-    `now`: the chain's time as the client has read it, if it is to be asked whether the receipt is from later than that:
-    such a receipt promises too little. Raises `OtherReceipt`, and what `require_signer` raises.
+    - `receipt`: to be verified.
+    - `tower`: the tower's account, 20 bytes.
+    - `client`: who has signed the appointment, 20 bytes.
+    - `appointment`: that the tower was given.
+    - `now`: the chain's time (seconds) as the client has read it; a receipt from later than that promises too little.
+      None for no such check.
+
+    Raises `OtherReceipt`, and what `require_signer` raises.
     """
     to_sign = receipt_digest(receipt.channel_id, receipt.client, receipt.turn_num, receipt.accepted, receipt.time)
     require_signer(to_sign, receipt.signature, tower)
@@ -93,11 +114,18 @@ def is_neglected(
     now: int,
     margin: int,
 ) -> bool:
-    """Whether the tower has broken its word: the clock has run out on a state that what it had taken would have
-    answered, and from the receipt on it had `margin` seconds for that.
+    """Whether the tower has not kept its promise: the clock has run out on a state that the accepted appointment would
+    have answered, and the tower had `margin` seconds for that, counted from the receipt.
 
-    `record`: what the adjudicator's logs say of the channel, before it pays; `now`: the chain's time (seconds). Anybody
-    can ask this who is shown receipt, hand-over and chain. Raises as `verify`.
+    - `receipt`: the tower's.
+    - `tower`: the tower's account, 20 bytes.
+    - `client`: who has signed the appointment, 20 bytes.
+    - `appointment`: that the receipt is for.
+    - `record`: what the adjudicator's logs say of the channel, before it pays.
+    - `now`: the chain's time (seconds).
+    - `margin`: seconds that a tower must have to answer.
+
+    Anybody can check this with the receipt, the appointment and the chain. Raises as `verify`.
     """
     verify(receipt, tower, client, appointment)
     if record.recorded is None or record.payout_begun or record.status.mode(now) is not Mode.FINALIZED:

@@ -1,4 +1,4 @@
-"""How a watchtower works: plain values."""
+"""The settings of a watchtower: plain values."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ __all__ = ["TowerSettings"]
 
 @dataclass(frozen=True, slots=True)
 class TowerSettings:
-    """How a tower works.
+    """The settings of a tower.
 
     `max_cost`: what the gas of one answer may cost, in wei. `max_channels`: of each client. `head_start`: seconds of a
     challenge, by the chain's clock, that are left to the participants themselves and to other towers, at most half of
-    its time. `buried`: for how many blocks a channel that is over is remembered, so that a reorganisation that brings
-    it back finds it guarded. `first_block`: one before all logs of the adjudicators. `confirmations`: how many blocks
+    its time. `buried`: for how many blocks a channel that is over is still watched, in case a reorganisation opens it
+    again. `first_block`: a block before all logs of the adjudicators. `confirmations`: how many blocks
     deep a log must be to be believed, None for what is usual on the chain. `lease`: for how long, in seconds, the
-    account is ours if we fall silent. `bump_after`: seconds after which a transaction that waits is offered more for.
+    account stays ours if this process stops renewing. `bump_after`: seconds after which a pending transaction is sent
+    again with a higher fee.
 
-    Raises `InvalidValue` on a number that is negative, and on confirmations, a lease or patience of 0.
+    Raises `InvalidValue` on a number that is negative, and on `confirmations`, a `lease` or a `bump_after` of 0.
     """
 
     max_cost: int = 10**17

@@ -1,8 +1,9 @@
-"""A watchtower: takes hand-overs, watches the chain for the channels that they are of, and answers in time.
+"""A watchtower: accepts appointments, watches the chain for their channels, and answers challenges in time.
 
-It has an account of its own that pays for gas, and no key that could move a participant's money. What it has taken is
-in the journal before it says so. Of several processes on one journal one drives, the others stand by. Of several towers
-that guard one channel the first answer wins: what would come too late is only simulated, and costs nothing.
+A tower has an account of its own that pays for gas, and no key that could move a participant's money. An appointment is
+in the journal before the tower gives a receipt for it. Of several processes on one journal one drives, the others stand
+by. Of several towers that watch one channel the first answer wins: answers that would come too late are only simulated,
+and cost nothing.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ _SETTINGS = TowerSettings()
 
 
 class Tower:
-    """Of one account on one chain. `account`: that account, 20 bytes, which hand-overs are signed for. One thread at a
-    time may call it."""
+    """A watchtower with one account on one chain. `account`: 20 bytes; appointments are signed for it. One thread at a
+    time may call a tower."""
 
     def __init__(
         self,
@@ -63,10 +64,17 @@ class Tower:
         on_error: Callable[[Exception], None] = lambda _: None,
         clock: Callable[[], float] = seconds,
     ) -> None:
-        """`key`: of the account, which pays for gas and signs receipts. `adjudicators`: all of one chain; several of
-        one address are the same one through several endpoints. `served`: for whom it works, and what it spends for each
-        in all, in wei. `apps`: whose rules it knows. `on_answer`: is told what became of each answer. `on_error`: is
-        told of what fails and will be tried again. `clock`: seconds.
+        """What the tower works with.
+
+        - `journal`: where appointments, transactions and costs are kept.
+        - `key`: of the account, which pays for gas and signs receipts.
+        - `adjudicators`: all of one chain; several of one address are the same one through several endpoints.
+        - `served`: the clients (20 bytes each) that the tower works for, and what it spends for each in all, in wei.
+        - `apps`: the apps whose rules the tower knows; none by default.
+        - `settings`: see `TowerSettings`.
+        - `on_answer`: is called with what became of each answer.
+        - `on_error`: is called with each error; the next poll tries again.
+        - `clock`: seconds.
 
         Raises `InvalidValue` on adjudicators of several chains, or none.
         """
@@ -87,9 +95,10 @@ class Tower:
     # ------------------------------------------------------------------------------------------------- what it is given
 
     def accept(self, data: bytes) -> AppointmentReceipt:
-        """Take a hand-over: the bytes that `handover.sign` makes. It is on disk when this returns the receipt for it.
+        """Accept an appointment: the bytes that `appointment.sign` makes. The appointment is on disk when this returns
+        its receipt.
 
-        The same one again gives the same receipt. Raises, and has changed nothing then: `MalformedBytes`,
+        The same appointment again gives the same receipt. Raises, and has changed nothing then: `MalformedBytes`,
         `UnknownVersion`; `NotServed`, `NotAParticipant`, `NotWatched`, `NotProved`, `AppNotKnown`, and the rules' own
         errors; `NothingNewer`, `ChannelOver`, `TooManyChannels`, `BudgetExhausted`; `StandingBy`, `JournalError`.
         """
@@ -110,7 +119,8 @@ class Tower:
         return give_receipt(accepted.appointment, accepted.signed, accepted.client, accepted.accepted_at, self._key)
 
     def _watch_for(self, received: ReceivedAppointment) -> tuple[ChainWatch, int]:
-        """With the chain's time as it was read last: a tower that has seen nothing of a chain promises nothing."""
+        """The watch of an appointment's adjudicator, and the chain's time as it was read last. Before the tower has
+        read the chain, it accepts nothing."""
         domain = received.appointment.agreement.domain
         watch = self._watches.get(domain.adjudicator) if domain.chain_id == self._name.chain_id else None
         if watch is None or watch.looked_at is None:
@@ -145,24 +155,25 @@ class Tower:
 
     @property
     def is_driving(self) -> bool:
-        """Whether this process drives the tower, as it knew at the last poll; else another one does."""
+        """Whether this process drives the tower, as of the last poll; else another process does."""
         return self._sender is not None
 
     @property
     def channels(self) -> tuple[bytes, ...]:
-        """The ids of the channels that it guards."""
+        """The ids of the channels that the tower watches."""
         return tuple(each.id for each in self._watched())
 
     @property
     def looked_at(self) -> float | None:
-        """When it has last read the chain (seconds of its clock): of several adjudicators, the one that it has not
-        read for longest. None where it has not read one yet, or does not drive."""
+        """When the tower has last read the chain (seconds of its clock); of several adjudicators, when the one that was
+        not read for longest was read. None where one was not read yet, or this process does not drive."""
         read = [watch.looked_at for watch in self._watches.values()]
         known = [each for each in read if each is not None]
         return min(known) if known and len(known) == len(read) else None
 
     def left(self, client: bytes) -> int:
-        """What may still be spent for a client, in wei; what is on its way is taken for spent. Raises `StandingBy`."""
+        """What may still be spent for a client, in wei; pending transactions count as spent. Raises
+        `StandingBy`."""
         if self._sender is None:
             raise StandingBy(self._name.chain_id, self.account)
         return self._sender.left(client)
@@ -173,8 +184,8 @@ class Tower:
     # ----------------------------------------------------------------------------------------------------- what it does
 
     def poll(self) -> bool:
-        """Look at the chain, ask for what is due, and see what became of what was sent. Returns whether anything has
-        happened. What fails is told (`trouble`), and tried again by the next poll."""
+        """Read the chain, submit the answers that are due, and read what became of those that were sent. Returns
+        whether anything has happened. `on_error` is called with what fails, and the next poll tries it again."""
         if not self._attempt(self._take_lease):
             return False
         self._look_at_all()
@@ -186,7 +197,7 @@ class Tower:
         return any(happened)
 
     def _attempt(self, part: Callable[..., object], *arguments: object) -> object:
-        """What goes wrong with one part is no other's concern."""
+        """Call one part of a poll; its error is reported, and ends no other part."""
         try:
             return part(*arguments)
         except LeaseNotHeld as error:
@@ -197,7 +208,7 @@ class Tower:
         return None
 
     def _look_at_all(self) -> None:
-        """Through all endpoints: one that hangs delays what the others show by a moment, and once."""
+        """Read the chain through all endpoints: one that hangs delays the others once, by a moment."""
         self._polls.look([worker for watch in self._watches.values() for worker in watch.workers])
 
     def _take_in_looks(self, watch: ChainWatch) -> bool:
@@ -207,7 +218,7 @@ class Tower:
         return has_updates
 
     def _attend(self, watch: ChainWatch, watched: WatchedChannel) -> None:
-        """Do for a channel what is to be done."""
+        """Submit the answer that is due for a channel, or forget a channel that has been over for long."""
         now, sender = watch.time, self._sender
         if watch.looked_at is None or sender is None:
             return
@@ -222,7 +233,8 @@ class Tower:
                     break
 
     def _plan(self, watched: WatchedChannel, now: int) -> None:
-        """A finished channel is left to its participants for as long as a challenge would last; that survives us."""
+        """Plan when to conclude a finished channel, which is left to its participants for as long as a challenge would
+        last; the plan is in the journal."""
         for each in watched.without_conclusion_time():
             planned = replace(each, conclude_at=now + watched.agreement.fixed_part.challenge_duration)
             self._save(planned)
@@ -236,8 +248,8 @@ class Tower:
         return watched.over_at is not None and number - watched.over_at >= self._settings.buried
 
     def _ask(self, sender: BudgetedSender, watch: ChainWatch, watched: WatchedChannel, due: Due) -> bool:
-        """Whether it was asked for. What fails is tried again at the next block: what others have done before us is no
-        trouble."""
+        """Submit an answer; returns whether it was requested. One that fails is tried again at the next block: it may
+        fail since another one was faster."""
         try:
             sender.submit(due.client, watched.id, due.submission, watch.call_of(watched, due), due.deadline)
         except BudgetExhausted as error:
@@ -264,7 +276,8 @@ class Tower:
         return bool(paid)
 
     def _take_in(self, paid: AnswerResult) -> None:
-        """What is mined is seen by the follower as many blocks later as we want confirmations."""
+        """Report an answer, and leave its channel until the follower can see it, which is `confirmations` blocks
+        later."""
         self._notify(paid)
         for watch in self._watches.values():
             watched = watch.channels.get(paid.channel_id)
@@ -273,7 +286,8 @@ class Tower:
                 watched.retry_from = watch.looks + 1 + mined if mined or paid.error else 0
 
     def _notify(self, paid: AnswerResult) -> None:
-        """What the rules refuse was not needed any more. Anything else is trouble."""
+        """Report an answer. One that the rules refuse was not needed any more; any other error is given to
+        `on_error`."""
         self._on_event(paid)
         if paid.error is not None and not isinstance(paid.error, RuleError | TransactionReverted):
             self._on_error(paid.error)
@@ -281,7 +295,8 @@ class Tower:
     # -------------------------------------------------------------------------------------------------------- the lease
 
     def _take_lease(self) -> bool:
-        """Whether we drive the tower. Who has lost the lease begins anew from the journal when it is ours again."""
+        """Whether this process drives the tower. One that has lost the lease begins again from the journal when it has
+        the lease again."""
         now, again = self._clock(), self._settings.lease * RENEW_AFTER
         if self._asked_at is not None and now - self._asked_at < again:
             return self._sender is not None
@@ -293,7 +308,7 @@ class Tower:
         return self._sender is not None
 
     def _begin(self) -> None:
-        """With everything that the journal has."""
+        """Begin to drive, with all appointments and transactions of the journal."""
         self._watches = {
             address: self._new_watch(address) for address in dict.fromkeys(each.address for each in self._adjudicators)
         }
@@ -327,6 +342,6 @@ class Tower:
         self._sender, self._watches = None, {}
 
     def release(self) -> None:
-        """Give the lease back, so that another process need not wait for its end. Poll no more after this."""
+        """Give the lease back, so that another process need not wait until it ends. Do not poll after this."""
         self._stand_by()
         self._journal.leases.release([self._name])

@@ -1,4 +1,4 @@
-"""One channel that a tower guards: what it was given, what the chain says, and what is due because of both. Pure."""
+"""One channel that a tower watches: its appointments, what the chain says, and which answers are due. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Due", "WatchedChannel"]
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What is to be sent for a client (20 bytes). `deadline`: the block time (seconds) by which it must be mined, None
+    """An answer to send for a client (20 bytes). `deadline`: the block time (seconds) by which it must be mined, None
     where it may wait."""
 
     client: bytes
@@ -28,9 +28,9 @@ class Due:
 
 @dataclass(eq=False)
 class WatchedChannel:
-    """A channel. `accepted`: what each client (20 bytes) has handed over. `record`: what all endpoints agree on;
-    `differences`: what only some show. `over_at`: the newest block when it was first seen to be over. `retry_from`: how
-    many blocks must have been seen before anything is tried again."""
+    """A channel. `accepted`: the appointment of each client (20 bytes). `record`: what all endpoints agree on;
+    `differences`: what only some show. `over_at`: the newest block when the channel was first seen to be over.
+    `retry_from`: how many blocks must have been seen before an answer is tried again."""
 
     agreement: Agreement
     from_block: int
@@ -46,8 +46,8 @@ class WatchedChannel:
         return self.agreement.channel_id
 
     def on_chain_update(self, record: Record | None, differences: ViewsDiffer | None) -> None:
-        """What all endpoints agree on now, and what they do not, None where that is as before. What was tried before
-        may be right now."""
+        """Take in what all endpoints agree on now, and what they do not, None where that is as before. Answers that
+        have failed before may be tried again at once."""
         if record is not None:
             self.record, self.retry_from = record, 0
         if differences is not None:
@@ -55,19 +55,20 @@ class WatchedChannel:
             self.differences = differences
 
     def is_over(self, now: int) -> bool:
-        """Whether nothing can be answered any more: it is finalized, or closed."""
+        """Whether no answer is possible any more: the channel is finalized, or closed."""
         return self.record.payout_begun or self.record.status.mode(now) is Mode.FINALIZED
 
     def without_conclusion_time(self) -> tuple[AcceptedAppointment, ...]:
-        """The appointments of the finished channel of which it is not known when to conclude."""
+        """The appointments that finish the channel and have no time to conclude yet."""
         return tuple(
             each for each in self.accepted.values() if each.appointment.is_finished and each.conclude_at is None
         )
 
     def due(self, now: int, latest: int, head_start: int) -> Iterator[Due]:
-        """What may be sent: the best first, client by client; one of them is enough. `now`: the block time by which
-        deadlines are judged, `latest`: the latest that any endpoint shows. `head_start`: seconds of a challenge that
-        are left to others, at most half of its time; who lies about the time can only shorten it."""
+        """The answers that may be sent: the best first, client by client; one of them is enough. `now`: the block time
+        by which deadlines are judged, `latest`: the latest that any endpoint shows. `head_start`: seconds of a
+        challenge that are left to others, at most half of its time; an endpoint that lies about the time can only
+        shorten it."""
         clocks = list(self.differences.clocks)
         mode = Mode.FINALIZED if self.is_over(now) else self.record.status.mode(now)
         if mode is Mode.CHALLENGE:
@@ -99,8 +100,8 @@ def _rank(accepted: AcceptedAppointment) -> tuple[bool, int]:
 
 
 def _answers(appointment: Appointment, clock: Clock) -> Iterator[Answer]:
-    """What answers the challenge, the best first: to conclude, else the newest state. Of one whose log was left out
-    only the status is known."""
+    """The answers to a challenge, the best first: to conclude, else the newest state. Of a challenge whose log was left
+    out only the status is known."""
     fixed_part = appointment.agreement.fixed_part
     chains = [appointment.supported, appointment.replies]
     if not appointment.is_finished and appointment.turn_num > appointment.supported_turn:

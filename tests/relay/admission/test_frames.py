@@ -244,7 +244,7 @@ class _Client(Ear):
 def _services(inside: Inside, limits: Limits) -> Services:
     return Services(
         tables=inside.tables,
-        keeper=inside.keeper,
+        committer=inside.committer,
         lobby=Lobby(inside.store, inside.worker, limits, frozenset(), time.time),
         metrics=Metrics(),
         accounts=Accounts(limits, time.monotonic),

@@ -60,9 +60,9 @@ class Month:
             return False
         is_good = not size or tables.fault_of_post(log, size) is None
         if size and is_good:
-            await self.inside.keeper.add(Addition(log, Ear(), ALICE.address, post(table, 1, bytes(size))), address)
+            await self.inside.committer.add(Addition(log, Ear(), ALICE.address, post(table, 1, bytes(size))), address)
             while log.coming_count:
-                await self.inside.keeper.next_commit()
+                await self.inside.committer.next_commit()
         tables.release(log)
         return is_good
 

@@ -1,5 +1,5 @@
-"""How much strangers may do at a relay, and when: nobody waits for who asks too much, but that one.
+"""How much unknown clients may do at a relay, and when: a client that asks too much delays itself, and no other.
 
-`accounts` of addresses, `listening` for connections, `meter`: what one connection may do, `turns`: who is next. Knows
-no store, and nothing of what is in the messages but how much they cost.
+`accounts`: what each address uses, `listening`: accepts connections, `frames`: reads the commonest frames, `meter`:
+what one connection may do, `turns`: which address is next. Knows no store, and of messages only what they cost.
 """

@@ -1,4 +1,4 @@
-"""What each address has used of a relay: accounts, bounded in number, and forgotten when they are as new."""
+"""What each address has used of a relay: accounts, bounded in number, and forgotten when they are as good as new."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from forcemove.serving.rate import Bucket
 __all__ = ["MOST_ACCOUNTS", "Account", "Accounts"]
 
 MOST_ACCOUNTS = 20_000
-"""That are remembered besides those with a connection. Who is forgotten then has not been heard of for longest."""
+"""Accounts that are remembered besides those with a connection. Then the oldest are forgotten."""
 _CONNECTS_AT_ONCE = 25
 _HOUR = 3_600
 _MOST_WEIGHT = 100
 _LOOKED_AT = 4
-"""Accounts that are looked at whenever one is used, whether they can be forgotten."""
+"""Accounts that are checked, whenever one is used, whether they can be forgotten."""
 
 
 class Account:
-    """Of one `address`, see `account_of`. `connections`: that it has; `players`: those of them that take part at a
-    table; `seats`: tables that are open on them; `unread`: bytes that were received from it and not looked at yet. The
-    buckets hold what it may use."""
+    """What one `address`, see `account_of`, has used. `connections`: how many it has; `players`: those of them that
+    take part at a table; `seats`: tables that are open on them; `unread`: bytes that were received from the address and
+    not read yet. The buckets hold what the address may still use."""
 
     __slots__ = (
         "address",
@@ -49,22 +49,21 @@ class Account:
 
     @property
     def weight(self) -> int:
-        """How many others' share it has where work waits: that of each of its players, so that forty who play behind
-        one address are not treated as one."""
+        """How many others' share the address has where work waits: one for each of its players, so that forty players
+        behind one address are not treated as one."""
         return max(1, min(self.players, _MOST_WEIGHT))
 
     def is_new(self, now: float) -> bool:
-        """Whether there is nothing that would have to be remembered."""
+        """Whether the account has nothing that would have to be remembered."""
         buckets = (self.messages, self.bytes, self.connects, self.tables, self.joins)
         return not self.connections and all(bucket.is_full(now) for bucket in buckets)
 
 
 class Accounts:
-    """All addresses of which something is known. `connections`, `seats`, `unread`: of all of
-    them."""
+    """The accounts of all addresses. `connections`, `seats`, `unread`: of all of them together."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float], most: int = MOST_ACCOUNTS) -> None:
-        """`clock`: seconds that do not go back."""
+        """`clock`: seconds that do not go back; `most`: accounts that are remembered."""
         self._limits, self._clock, self._most = limits, clock, most
         self._known: OrderedDict[str, Account] = OrderedDict()
         self.connections = self.seats = self.unread = 0
@@ -84,8 +83,9 @@ class Accounts:
         return account
 
     def fault(self, account: Account, slack: int = 0) -> str | None:
-        """What is wrong with an address' newest connection, if anything is: it may have no more than are still free, so
-        that others find some, too. `slack`: that are let in to be told so."""
+        """Why an address' newest connection is refused, None if it is not: an address may have no more connections than
+        are still free, so that others find some, too. `slack`: connections beyond that which are let in, to be answered
+        so."""
         limits = self._limits
         free = limits.connections - self.connections
         if free + slack < 0:
@@ -95,7 +95,7 @@ class Accounts:
         return None
 
     def has_room(self, account: Account) -> bool:
-        """Whether an address has no more unread bytes than others may still have."""
+        """Whether an address has no more unread bytes than the others may still have."""
         return account.unread <= self._limits.unread_bytes - self.unread
 
     def sit(self, account: Account) -> bool:
@@ -107,22 +107,23 @@ class Accounts:
         return True
 
     def rise(self, account: Account) -> None:
-        """It has one table less."""
+        """Count one open table less of an address."""
         account.seats -= 1
         self.seats -= 1
 
     def connect(self, account: Account) -> None:
-        """It has one more connection."""
+        """Count one more connection of an address."""
         account.connections += 1
         self.connections += 1
 
     def disconnect(self, account: Account) -> None:
-        """It has one less."""
+        """Count one connection less of an address."""
         account.connections -= 1
         self.connections -= 1
 
     def _forget_some(self) -> None:
-        """The oldest: those that are as new, and any that have no connection where there are too many."""
+        """Forget the oldest accounts that are as good as new, and where there are too many, any without a
+        connection."""
         now = self._clock()
         for _ in range(min(_LOOKED_AT, len(self._known))):
             name, oldest = next(iter(self._known.items()))

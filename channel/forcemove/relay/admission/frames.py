@@ -1,9 +1,8 @@
-"""WebSocket frames as they come: where they begin, and what one of the commonest kind carries. Pure.
+"""WebSocket frames as they come: where they begin, and the payload of the commonest kind. Pure.
 
 aiohttp reads a client's frames, whatever they are. Most are one player's next move, a small binary frame that comes
-alone and whole; what aiohttp does to hand such a one over takes longer than all that a relay does with it. So those are
-taken here, see `carried`, and aiohttp is given everything else. `Border` says whether it stands between two frames
-then.
+alone and whole; aiohttp takes longer to read such a frame than a relay to handle it. So these frames are read here, see
+`carried`, and aiohttp is given all others. `Border` says whether aiohttp has been given whole frames until then.
 """
 
 from __future__ import annotations
@@ -11,17 +10,17 @@ from __future__ import annotations
 __all__ = ["MOST_CARRIED", "Border", "carried"]
 
 MOST_CARRIED = 4_096
-"""Bytes of a frame that is taken at once."""
+"""Bytes of a frame that is read here, at most."""
 _FINAL_BINARY, _MASKED = 0x82, 0x80
 _MASK = 4
 _LENGTHS = {126: 2, 127: 8}
 """Bytes of a length that does not fit into a head's second byte."""
 _MOST_FRAMES = 64
-"""Of what was received at once, that are counted; a client that sends more has lost its border."""
+"""Frames that are counted in the bytes received at once; for a client that sends more, borders are not known again."""
 
 
 def carried(data: bytes) -> bytes | None:
-    """What a frame carries, unmasked, if the data is one whole small binary frame of a client and nothing else."""
+    """The payload, unmasked, if the data is one whole small binary frame of a client and nothing else."""
     size, start = len(data), 6
     if not start <= size <= MOST_CARRIED or data[0] != _FINAL_BINARY or data[1] < _MASKED:
         return None
@@ -35,14 +34,15 @@ def carried(data: bytes) -> bytes | None:
 
 
 class Border:
-    """Of one connection, from its first frame on. `is_here`: whether a frame begins with the next byte."""
+    """Where the frames of one connection begin, from its first one on. `is_here`: whether one begins with the next
+    byte."""
 
     def __init__(self) -> None:
         self.is_here, self._is_lost = True, False
         self._head, self._left = b"", 0
 
     def skip(self, data: bytes) -> None:
-        """So much more has come."""
+        """Go past these bytes, which have come."""
         if self._is_lost:
             return
         data, at, frames = self._head + data, self._left, 0

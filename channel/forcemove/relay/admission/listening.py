@@ -1,4 +1,5 @@
-"""Connections from their first byte on: accepted, and counted by address. What is refused here was not read yet."""
+"""Connections from their first byte on: accepted, and counted by address. Connections that are refused here are not
+read."""
 
 from __future__ import annotations
 
@@ -26,26 +27,26 @@ _AT_ONCE = 8
 """Connections that are accepted in one turn of the loop."""
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _REST = 0.5
-"""Seconds without accepting, where the system has no more files to give."""
-_TOLD = 60.0
-"""Seconds between two words about that."""
+"""Seconds in which nothing is accepted, after the system had no more files to give."""
+_LOG_EVERY = 60.0
+"""Seconds between two lines in the log about that."""
 _RESET = struct.pack("ii", 1, 0)
-"""SO_LINGER: closed at once, and nothing remains of it."""
+"""SO_LINGER: the connection is closed at once, and the system keeps nothing of it."""
 _CHUNK = 16 * 2**10
-"""Bytes that are received at once on one connection, and looked at while the others wait."""
+"""Bytes that are received at once on one connection, and read while the others wait."""
 _BUFFER = memoryview(bytearray(_CHUNK))
 _CONNECTION = 16
 """What a connection counts for, as `meter` counts."""
 _SLACK = 8
-"""Connections beyond what an address may have that are let in to be told so; those beyond them are closed at once."""
+"""Connections beyond what an address may have that are let in to be answered so; further ones are closed at once."""
 _END = b"\r\n\r\n"
-"""Of a request."""
+"""The end of an HTTP request's headers."""
 _OWN = 4 * 2**10
 """Unread bytes that every connection may have."""
 
 
 class Intake(asyncio.BufferedProtocol):
-    """One connection's bytes on their way to `inner`, until they are looked at. `account`: whose they are."""
+    """Counts one connection's bytes on their way to `inner`, until they are read. `account`: of the client."""
 
     def __init__(self, inner: asyncio.Protocol, account: Account, accounts: Accounts) -> None:
         self._inner, self._accounts = inner, accounts
@@ -56,25 +57,26 @@ class Intake(asyncio.BufferedProtocol):
         self._border = Border()
         self._take: Callable[[bytes], bool] | None = None
         self.is_quiet = False
-        """Whether all that has come was handled, so that what is taken overtakes nothing."""
+        """Whether all frames that have come were handled, so that `take` overtakes none."""
 
     @property
     def unread(self) -> int:
-        """Bytes that were received and not looked at yet."""
+        """Bytes that were received and not read yet."""
         return self._unread
 
     def begin(self, take: Callable[[bytes], bool]) -> None:
-        """Frames follow. `take`: is given what such a one carries, see `frames`, while `is_quiet`; if it returns False,
-        the frame goes to `inner`. Whose request came in several parts, or with a frame, has all go there."""
+        """From now on frames follow. `take`: is given a frame's payload, see `frames`, while `is_quiet`; if it returns
+        False, the frame goes to `inner`. Where the HTTP request came in several parts, or with a frame, all go
+        there."""
         if self._is_asked:
             self._take = take
 
     def read(self, size: int) -> None:
-        """So many bytes were looked at."""
+        """Count bytes that were read."""
         self._count(-min(size, self._unread))
 
     def belongs_to(self, account: Account) -> None:
-        """It was a proxy's, and it is known now for whom."""
+        """Count the connection for the client of a proxy, and for the proxy no more."""
         unread = self._unread
         self._count(-unread)
         self._accounts.disconnect(self.account)
@@ -84,7 +86,7 @@ class Intake(asyncio.BufferedProtocol):
 
     @property
     def is_made(self) -> bool:
-        """Whether it has begun: then it counts until it is lost."""
+        """Whether the connection was made: then it is counted until it is lost."""
         return self._transport is not None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -93,7 +95,7 @@ class Intake(asyncio.BufferedProtocol):
         self._inner.connection_made(transport)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # named by asyncio
-        """See `asyncio.BufferedProtocol`. All connections have the same one: what is in it is taken out at once."""
+        """See `asyncio.BufferedProtocol`. All connections have the same buffer: bytes are copied out of it at once."""
         return _BUFFER
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -152,17 +154,27 @@ class Listener:
         tls: SSLContext | None,
         turns: Turns,
     ) -> None:
-        """`listening`: bound, and listening already."""
+        """Accept from now on.
+
+        - `listening`: the socket, bound, and listening already.
+        - `protocol`: makes the protocol of one connection.
+        - `accounts`: count the connections of each address.
+        - `limits`: the relay's.
+        - `metrics`: where refused connections are counted.
+        - `proxies`: whose connections are counted for their clients.
+        - `tls`: None for plain TCP.
+        - `turns`: in which connections begin.
+        """
         self._socket, self._protocol, self._accounts, self._limits = listening, protocol, accounts, limits
         self._metrics, self._proxies, self._tls, self._turns = metrics, proxies, tls, turns
         self._beginning: set[asyncio.Task[None]] = set()
-        self._told = -_TOLD
+        self._logged_at = -_LOG_EVERY
         self._loop = asyncio.get_running_loop()
         listening.setblocking(False)
         self._loop.add_reader(listening, self._accept)
 
     def close(self) -> None:
-        """Accept nothing more; connections that there are stay."""
+        """Accept no more connections; those that were accepted stay."""
         self._loop.remove_reader(self._socket)
         self._socket.close()
         for task in self._beginning:
@@ -180,14 +192,14 @@ class Listener:
             self._admit(connection, address[0])
 
     def _rest(self, error: OSError) -> None:
-        """Where the system has no more to give, it would be asked again and again. What waits is accepted later."""
+        """Where the system has no more files to give, accept nothing for a while; the connections wait."""
         if error.errno not in _EXHAUSTED:
             _LOG.warning("a connection could not be accepted", extra={"facts": {"error": str(error)}})
             return
         self._loop.remove_reader(self._socket)
         self._loop.call_later(_REST, self._go_on)
-        if (now := time.monotonic()) >= self._told + _TOLD:
-            self._told = now
+        if (now := time.monotonic()) >= self._logged_at + _LOG_EVERY:
+            self._logged_at = now
             facts = {"error": str(error), "connections": self._accounts.connections}
             _LOG.error("no connection can be accepted", extra={"facts": facts})
 
@@ -212,7 +224,7 @@ class Listener:
         task.add_done_callback(self._beginning.discard)
 
     async def _begin(self, connection: socket.socket, account: Account, delay: float) -> None:
-        """Who connects too often waits."""
+        """Begin a connection after `delay` seconds, in its address' turn."""
         intake = Intake(self._protocol(), account, self._accounts)
         try:
             await asyncio.sleep(delay)

@@ -31,19 +31,19 @@ _COSTS: dict[type, int] = {
     WatchOffer: 2,
     WithdrawOffer: 24,
 }
-"""What messages others than posts count for, which count for one, some 60 us: a look into the store, a page of the
-lobby, a commit, and the recovery of a signature, which gives Python's lock away several times, and waits for it while
-the store is at work."""
+"""What other messages than posts count for; a post counts for one, some 60 us. Messages cost a read of the store, a
+page of the lobby, a commit, or the recovery of a signature, which gives Python's lock away several times, and waits for
+it while the store is at work."""
 REFUSAL, FORGERY = 10, 100
-"""What is charged besides for what is refused, and for a signature that is wrong: no client of ours asks for those."""
+"""What a refused request is charged besides, and a wrong signature: this library's clients send neither."""
 _BYTES = 512
-"""Bytes of a frame that count for one: to decode, hash and keep them takes as long."""
+"""Bytes of a frame that count for one: decoding, hashing and committing them takes as long."""
 _AT_ONCE = 0.25
-"""What a post counts for in a turn of the loop, where nothing was waited for."""
+"""What a post counts for in a turn of the loop, where it did not wait."""
 
 
 class Meter:
-    """Of one connection."""
+    """What one connection may do, and when."""
 
     def __init__(self, account: Account, turns: Turns, limits: Limits) -> None:
         now = time.monotonic()
@@ -52,14 +52,15 @@ class Meter:
         self._bytes = Bucket(limits.bytes_per_second, now)
 
     async def frame(self, size: int) -> None:
-        """Wait until a frame of so many bytes may be decoded."""
+        """Wait until a frame of `size` bytes may be decoded."""
         now = time.monotonic()
         await self._wait(max(self._bytes.take(size, now), self._account.bytes.take(size, now)))
         if size > _BYTES:
             await self._turns.wait(self._account, size // _BYTES)
 
     def pass_at_once(self, size: int, now: float) -> bool:
-        """Whether a frame of so many bytes with one post may be handled without any wait; then it is charged."""
+        """Whether a frame with one post may be handled without any wait; then it is charged. `size`: bytes of the
+        frame; `now`: seconds of `time.monotonic`."""
         account = self._account
         wait = self._bytes.take(size, now) + account.bytes.take(size, now)
         wait += self._messages.take(1, now) + account.messages.take(1, now)
@@ -75,12 +76,12 @@ class Meter:
         await self.work(_COSTS.get(type(message), 1))
 
     async def work(self, count: int) -> None:
-        """Wait until so much work may be done, as `costs` counts it."""
+        """Wait until work may be done that counts for `count`, as `_COSTS` has it."""
         await self._wait(self._take(count))
         await self._turns.wait(self._account, count)
 
     def charge(self, count: int) -> None:
-        """For what was done already: what comes next waits longer."""
+        """Charge work that was done already: the next message waits longer."""
         self._take(count)
 
     def _take(self, count: int) -> float:

@@ -1,4 +1,4 @@
-"""Whose turn it is: addresses take turns for the loop's time and for the store, so that nobody waits for who floods."""
+"""Addresses take turns for the loop's time and for the store, so that one that sends much delays only itself."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from forcemove.relay.fairness import FairQueue
 __all__ = ["Gate", "Turns"]
 
 _AT_ONCE = 32
-"""Work in one turn of the loop, by all: some 2 ms. Work counts as `costs` says."""
+"""Work of all addresses in one turn of the loop: some 2 ms. Work counts as `meter` says."""
 _TURN = 4
 """Work of one address before the next one's turn."""
 _UNBOUNDED = 2**62
-"""What waits is bounded already: each connection waits for one thing."""
+"""No bound of the queues is needed: each connection waits in one of them at most once."""
 
 _Waiting = FairQueue[Account, asyncio.Future[None]]
 
 
 class Turns:
-    """The loop's time, in small pieces: between two of them it does all else that is ready."""
+    """The event loop's time, in small pieces: between two of them the loop does all else that is ready."""
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
         self._at_once = at_once
@@ -32,7 +32,7 @@ class Turns:
         self._is_called = False
 
     async def wait(self, account: Account, work: int) -> None:
-        """Wait until an address may do so much work; at once where little was done in this turn of the loop."""
+        """Wait until an address may do this work; does not wait where little was done in this turn of the loop."""
         if self.take(work):
             return
         turn = asyncio.get_running_loop().create_future()
@@ -40,7 +40,7 @@ class Turns:
         await turn
 
     def take(self, work: float) -> bool:
-        """Whether so much work may be done at once, as `wait` says; then it counts."""
+        """Whether this work may be done at once, as in `wait`; then it is counted."""
         if not self._is_called:
             self._is_called = True
             asyncio.get_running_loop().call_soon(self._next)
@@ -50,7 +50,7 @@ class Turns:
         return False
 
     def _next(self) -> None:
-        """The next turn of the loop has begun."""
+        """Begin the next turn of the loop, and let those go on whose turn it is."""
         self._left = self._at_once + min(0, self._left)
         if self._waiting and self._left > 0:
             before = self._waiting.work
@@ -62,7 +62,7 @@ class Turns:
 
 
 class Gate:
-    """So many are inside at once; the others wait, and addresses take turns."""
+    """Lets `width` requests use something at once; the others wait, and addresses take turns."""
 
     def __init__(self, width: int) -> None:
         self._free = width
@@ -70,7 +70,7 @@ class Gate:
 
     @asynccontextmanager
     async def entered(self, account: Account) -> AsyncIterator[None]:
-        """Inside, for an address."""
+        """Within the block, a request of an address is one of the `width`."""
         if self._free > 0:
             self._free -= 1
         else:
@@ -87,7 +87,7 @@ class Gate:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._pass_on()  # it was let in, and goes
+                self._pass_on()  # the request was let in, and is cancelled
             raise
 
     def _pass_on(self) -> None:

@@ -1,4 +1,4 @@
-"""One client's connection, as the relay has it: what it asks for, and what it is sent."""
+"""One client's connection at the relay: what the client asks for, and what it is sent."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ __all__ = ["Peer"]
 
 _LOG = logging.getLogger(__name__)
 _CATCHING_UP, _PING = 4, 4
-"""What a look for a log's next entries counts for, and a ping."""
+"""What reading a log's next entries counts for, and a ping, as `meter` counts."""
 _MOST_MESSAGES = 2_048
-"""Messages of one frame; more do not fit in unless they are requests for the lobby."""
+"""Messages of one frame; more do not fit into a frame unless they are requests to the lobby."""
 _HEAD = 14
 """Bytes around what a frame carries, at most."""
 _WRONG_DATA, _FAILED, _IDLE = 1007, 1011, 1000
@@ -49,7 +49,7 @@ _LONGEST_REASON = 120
 
 
 class Peer:
-    """A client. What it has proved and asked for ends with its connection."""
+    """A client. Its proofs, its open tables and its requests end with its connection."""
 
     def __init__(
         self,
@@ -59,12 +59,19 @@ class Peer:
         transport: asyncio.Transport,
         drained: Callable[[], Awaitable[None]],
     ) -> None:
-        """`intake`: of its bytes; `transport`: the socket's own; `drained`: waits until it takes more."""
+        """What the connection is made of.
+
+        - `socket`: the WebSocket, which is open.
+        - `services`: the relay's.
+        - `intake`: receives the connection's bytes.
+        - `transport`: the socket's own.
+        - `drained`: waits until the transport takes more bytes.
+        """
         self._socket, self._services, self._intake, self._transport = socket, services, intake, transport
         self.account = intake.account
         self._meter = Meter(self.account, services.turns, services.limits)
         self._is_busy = False
-        self._asked = self._heard = time.monotonic()
+        self._asked = self._received_at = time.monotonic()
         self._nonce = secrets.token_bytes(32)
         self._seats = Seats(self, services, self.account, self._meter)
         self._visitor = Visitor(self, services, self.account)
@@ -72,7 +79,7 @@ class Peer:
         self._sender = Sender(transport, drained, self._has_work.set)
 
     async def run(self) -> None:
-        """Until the connection ends."""
+        """Serve the client until the connection ends."""
         writing = asyncio.create_task(self._write())
         writing.add_done_callback(self._has_written)
         self.say(encode(Welcome(self._nonce)))
@@ -90,7 +97,7 @@ class Peer:
             self._visitor.leave()
 
     def say(self, message: bytes) -> None:
-        """Send an encoded message. What a client may cause to be said is bounded by what is read from it."""
+        """Send an encoded message. The answers to a client are bounded by what is read from it."""
         self._sender.add(message)
 
     def offer(self, messages: list[bytes]) -> bool:
@@ -106,7 +113,7 @@ class Peer:
 
     async def _listen(self) -> None:
         while not self._transport.is_closing():
-            self._heard, self._is_busy, self._intake.is_quiet = time.monotonic(), False, True
+            self._received_at, self._is_busy, self._intake.is_quiet = time.monotonic(), False, True
             frame = await self._socket.receive()
             self._is_busy, self._intake.is_quiet = True, False
             match frame.type:
@@ -123,17 +130,18 @@ class Peer:
             self._intake.read(len(frame.data) + _HEAD)
 
     def take(self, frame: bytes) -> bool:
-        """Handle a frame at once, if it is a player's next post and nothing is to be waited for; else False, and
-        nothing was done. Only while the intake is quiet: else it would overtake what came before it."""
+        """Handle a frame at once, if it is a player's next post and need not wait; else False, and nothing was done.
+        Only while the intake is quiet: else the frame would overtake those that came before it."""
         post, now = decode_post(frame), time.monotonic()
         if post is None or not self._sender.has_room.is_set() or not self._seats.take(post, len(frame), now):
             return False
-        self._heard = self._asked = now
+        self._received_at = self._asked = now
         return True
 
     async def _read(self, frame: bytes) -> None:
-        """Each message of a frame waits for its turn: whoever floods is read no faster than it may speak. What was
-        said by who has gone is dropped: else those who come again and again would leave more and more behind."""
+        """Handle the messages of a frame, each in its turn: a client that sends too much is read no faster than it may
+        send. Messages of a closed connection are dropped: else clients that connect again and again would leave more
+        and more of them."""
         await self._meter.frame(len(frame))
         messages = decode_to_relay(frame)
         if len(messages) > _MOST_MESSAGES:
@@ -155,19 +163,20 @@ class Peer:
             await self._cut_off(error)
 
     def overdue(self, now: float) -> str | None:
-        """Why this connection is of no use, if so: it has begun a frame and does not go on, or has no table and no
-        offer, and has asked nothing for long. `now`: seconds of `time.monotonic`."""
+        """Why this connection should be closed, None if it should not: the client has begun a frame and does not go on
+        ("half"), or it has no table and no offer, and has asked nothing for long ("idle"). `now`: seconds of
+        `time.monotonic`."""
         limits = self._services.limits
         if self._is_busy:
             return None
-        if self._intake.unread and now > self._heard + limits.stall:
+        if self._intake.unread and now > self._received_at + limits.stall:
             return "half"
         if not (self._seats or self._visitor) and now > self._asked + limits.idle_seconds:
             return "idle"
         return None
 
     async def dismiss(self, why: str) -> None:
-        """Close a connection that is overdue."""
+        """Close this connection, which is overdue. `why`: as `overdue` says."""
         await self._close(_IDLE, why, "nothing was asked here" if why == "idle" else "a frame did not come to its end")
 
     async def _handle(self, message: ToRelay) -> None:
@@ -184,7 +193,7 @@ class Peer:
                 await self._visitor.handle(message)
 
     def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
-        """See `seats.Client`. What is refused is charged besides."""
+        """See `seats.Client`. A refusal is charged to the client, too."""
         self._services.metrics.refused.labels(reason.value).inc()
         self._meter.charge(FORGERY if reason is Reason.BAD_SIGNATURE else REFUSAL)
         self.say(encode(RequestRefused(about, id_, reason.value, detail)))
@@ -197,7 +206,8 @@ class Peer:
     # --------------------------------------------------------------------------------------------------------- sending
 
     async def _write(self) -> None:
-        """What was not taken at once, and what is to be read from the disk. Who does not read is cut off."""
+        """Send what the transport did not take at once, and entries from the disk. A client that reads nothing is cut
+        off."""
         try:
             while True:
                 if self._sender.is_full:
@@ -214,20 +224,20 @@ class Peer:
             await self._close(_FAILED, "store", "the relay's disk has failed")
 
     def _has_written(self, writing: asyncio.Task[None]) -> None:
-        """A connection to which nothing is written any more is of no use."""
+        """End the connection where `_write` has failed."""
         self._sender.has_room.set()
         if not writing.cancelled() and (error := writing.exception()) is not None:
             _LOG.error("a mistake of the relay", exc_info=error)
             self._transport.abort()
 
     async def _cut_off(self, error: Exception) -> None:
-        """Without waiting for an answer: it would not be sent."""
+        """End the connection at once: a client that reads nothing would not answer a closing frame."""
         self._services.metrics.closed.labels("slow").inc()
         _LOG.info("cut a connection off", extra={"facts": {"why": type(error).__name__}})
         self._transport.abort()
 
     async def _catch_up(self, reading: Reading) -> None:
-        """The next entries that are on disk; when those were all, what is new is sent as it comes."""
+        """Send the next entries from the disk; when the reading is up to date, new entries are sent as they come."""
         services, kept = self._services, reading.log.kept
         if reading not in reading.log.readings:
             return

@@ -1,4 +1,4 @@
-"""The tables that one connection uses: who posts there, and what it reads."""
+"""The tables that one connection uses: as which participant it posts there, and what it reads."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from forcemove.transport.wire import Open, Opened, Posted, PostEntry, Prove, Pro
 __all__ = ["Client", "Seats"]
 
 _LOOKED_AT_ONCE = 20
-"""Entries that are looked at in the time of a message, when one that was posted before is looked for."""
+"""Entries that are read in the time of a message, in a search for one that was posted before."""
 
 
 class Client(Listener, Protocol):
-    """Whose connection it is."""
+    """The client of a connection."""
 
     def say(self, message: bytes) -> None:
         """Send an encoded message."""
         ...
 
     def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
-        """Say that what was asked is not done."""
+        """Send the client that its request is refused. `about`: the table or offer; `id_`: the request's id."""
         ...
 
 
@@ -45,7 +45,7 @@ class _Seat:
 
 
 class Seats:
-    """Of one connection; each method answers one request."""
+    """The tables of one connection; each method answers one request."""
 
     def __init__(self, client: Client, services: Services, account: Account, meter: Meter) -> None:
         self._client, self._services, self._account, self._meter = client, services, account, meter
@@ -56,27 +56,27 @@ class Seats:
         return len(self._seats)
 
     def leave_all(self) -> None:
-        """The connection ends."""
+        """Leave all tables, since the connection ends."""
         for table in list(self._seats):
             self.leave(table)
         self._account.players -= self._is_player
 
     def take(self, post: PostEntry, size: int, now: float) -> bool:
-        """Add an entry that was never posted before, of a frame of so many bytes, if nothing is to be waited for and
-        nothing is wrong with it; else False, and nothing was done. `now`: seconds of `time.monotonic`."""
+        """Add an entry that was never posted before, if it need not wait and nothing is wrong with it; else False, and
+        nothing was done. `size`: bytes of its frame; `now`: seconds of `time.monotonic`."""
         services, account, seat = self._services, self._account, self._seats.get(post.table)
         if post.since is not None or seat is None or seat.participant is None:
             return False
-        if not services.keeper.has_room(account.address) or services.tables.fault_of_post(seat.log, len(post.entry)):
+        if not services.committer.has_room(account.address) or services.tables.fault_of_post(seat.log, len(post.entry)):
             return False
         if not self._meter.pass_at_once(size, now):
             return False
         addition = Addition(seat.log, self._client, seat.participant, post)
-        services.keeper.add_at_once(addition, account.address, account.weight)
+        services.committer.add_at_once(addition, account.address, account.weight)
         return True
 
     async def prove(self, prove: Prove, nonce: bytes) -> None:
-        """Somebody takes part at a table. `nonce`: of the connection."""
+        """Let the client take part at a table if its proof is right. `nonce`: of the connection, 32 bytes."""
         table, services = prove.table.id, self._services
         if fault := fault_of(prove, table, nonce, services.urls, int(services.clock())):
             self._client.refuse(table, *fault)
@@ -115,7 +115,7 @@ class Seats:
             return await self._services.tables.find(table)
 
     async def open(self, asked: Open) -> None:
-        """A table's log is to be read."""
+        """Send the client a table's log, from the place on that it asks for."""
         seat = await self._seat(asked.table)
         if seat is None:
             return
@@ -137,7 +137,7 @@ class Seats:
         self._client.fall_behind(seat.reading)
 
     async def _seat(self, table: bytes) -> _Seat | None:
-        """The table, if the relay has it; else that is said."""
+        """The seat at a table, if the relay has the table; else the request is refused, and None."""
         if seat := self._seats.get(table):
             return seat
         try:
@@ -150,7 +150,7 @@ class Seats:
         return seat
 
     async def _seated(self, table: bytes, find: Callable[[], Awaitable[LiveLog | None]]) -> _Seat | None:
-        """At a table whose log is found so, if it is. Raises `TooManyTables`."""
+        """A new seat at the table whose log `find` returns, None where it finds none. Raises `TooManyTables`."""
         services, log = self._services, None
         if len(self._seats) >= services.limits.per_connection or not services.accounts.sit(self._account):
             raise TooManyTables(Reason.TOO_MANY_TABLES, "you have as many tables open as you may")
@@ -165,7 +165,7 @@ class Seats:
         return seat
 
     async def post(self, post: PostEntry) -> None:
-        """An entry is to be added."""
+        """Add an entry, or refuse it."""
         seat, services = self._seats.get(post.table), self._services
         if seat is None or seat.participant is None:
             self._client.refuse(post.table, Reason.NOT_PROVED, "nobody has proved to take part here", post.id)
@@ -176,14 +176,15 @@ class Seats:
             self._client.refuse(post.table, *fault, post.id)
             return
         addition, account = Addition(seat.log, self._client, seat.participant, post), self._account
-        await services.keeper.add(addition, account.address, account.weight)
+        await services.committer.add(addition, account.address, account.weight)
 
     async def _is_there(self, seat: _Seat, author: bytes, post: PostEntry, since: int) -> bool:
-        """Whether an id was posted before; then its author is told where. The store is asked after what waits for it,
-        so that a post of the connection before is found. A long way to look counts for many messages."""
+        """Whether an entry with this id was posted before; then its place is sent to its author. The store is read when
+        no such post waits for the disk, so that one of an earlier connection is found. A long search counts for many
+        messages."""
         services = self._services
         while (author, post.id) in seat.log.coming:
-            await services.keeper.next_commit()
+            await services.committer.next_commit()
         kept = seat.log.kept
         await self._meter.work(max(0, kept.length - since) // _LOOKED_AT_ONCE + 1)
         async with services.reads.entered(self._account):
@@ -194,7 +195,7 @@ class Seats:
         return True
 
     def leave(self, table: bytes) -> None:
-        """A table is not used any more."""
+        """Use a table no more."""
         seat = self._seats.pop(table, None)
         if seat is None:
             return

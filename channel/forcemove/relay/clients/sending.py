@@ -1,8 +1,8 @@
 """What one client is sent. Knows WebSocket's frames and a transport, and nothing of what is in the messages.
 
-Messages that come up in one turn of the event loop go out at its end, in one frame and without a task: a relay says so
-much, in so small pieces, that waking a task for each would cost more than what it does itself. Somebody waits only for
-a client that reads more slowly than it is sent to, see `drain`.
+Messages that are added in one turn of the event loop go out at its end, in one frame and without a task: a relay sends
+so many small messages that waking a task for each would cost more than all else. Only for a client that reads more
+slowly than it is sent to, a task waits, see `drain`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _LENGTH_OF_2, _LENGTH_OF_8 = b"\x7e", b"\x7f"
 
 
 class Sender:
-    """Of one connection. `has_room`: whether less waits than may wait; `is_full`: whether the transport takes nothing
-    until it is drained."""
+    """Sends to one client. `has_room`: whether no more than `OUTBOX` bytes wait; `is_full`: whether the transport takes
+    nothing until it is drained."""
 
     def __init__(
         self, transport: asyncio.Transport, drained: Callable[[], Awaitable[None]], on_full: Callable[[], None]
     ) -> None:
-        """`drained`: waits until the transport takes more; `on_full`: is told when `drain` has to be called."""
+        """`drained`: waits until the transport takes more; `on_full`: is called when `drain` has to be called."""
         self._transport, self._drained, self._on_full = transport, drained, on_full
         self._loop = asyncio.get_running_loop()
         self._most = transport.get_write_buffer_limits()[1]
@@ -36,7 +36,7 @@ class Sender:
         self.has_room.set()
 
     def offer(self, messages: list[bytes]) -> bool:
-        """Send encoded messages; False, and none of them, where too much waits already."""
+        """Send encoded messages; False, and none of them, where more than `OUTBOX` bytes would wait."""
         size = self._outbox.size
         for message in messages:
             size += len(message)
@@ -57,7 +57,7 @@ class Sender:
             self._loop.call_soon(self.flush)
 
     def flush(self) -> None:
-        """Give the transport what waits, as much as it takes."""
+        """Give the transport the messages that wait, as much as it takes."""
         self._is_scheduled = False
         outbox, transport = self._outbox, self._transport
         while outbox:
@@ -73,7 +73,7 @@ class Sender:
             self.has_room.set()
 
     async def drain(self, stall: float) -> None:
-        """Wait until the client has read, and send on. Raises `TimeoutError` where it reads nothing for `stall`
+        """Wait until the client has read, and send more. Raises `TimeoutError` where it reads nothing for `stall`
         seconds, and `ConnectionError` where it has gone."""
         async with asyncio.timeout(stall):
             await self._drained()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from forcemove.relay.admission.accounts import Accounts
 from forcemove.relay.admission.turns import Gate, Turns
-from forcemove.relay.keeping import Keeper
+from forcemove.relay.keeping import Committer
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.offers.lobby import Lobby
@@ -18,11 +18,12 @@ __all__ = ["Services"]
 
 @dataclass(frozen=True)
 class Services:
-    """The parts of one relay. `accounts`: of addresses; `turns`: for the loop's time; `reads`, `writes`: for
-    the store, posts aside; `urls`: the addresses by which clients may know this relay."""
+    """The parts of one relay. `accounts`: of addresses; `turns`: for the loop's time; `reads`, `writes`: how many
+    requests, posts aside, use the store at once; `urls`: the addresses by which clients may know this relay; `clock`:
+    Unix seconds."""
 
     tables: Tables
-    keeper: Keeper
+    committer: Committer
     lobby: Lobby
     metrics: Metrics
     accounts: Accounts

@@ -1,4 +1,4 @@
-"""The open offers, as pages that are ready to be sent: each is prepared once after a change, whoever asks. Pure."""
+"""The open offers, as pages that are ready to be sent: each page is made once after a change, for all clients. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Listing"]
 PAGE = 30
 """Offers in one answer: they fit into a frame."""
 _MOST_PAGES = 64
-"""That are kept; who asks for others than those that follow each other has new ones made."""
+"""Pages that are kept; requests with other starts than those pages have new ones made."""
 _TAG = OffersListed.__struct_config__.tag
 
 
@@ -39,7 +39,7 @@ class Listing:
             self._pages.clear()
 
     def drop(self, hash_: bytes) -> None:
-        """Show it no more."""
+        """Show an offer no more."""
         if self._offers.pop(hash_, None) is not None:
             del self._hashes[bisect_left(self._hashes, hash_)]
             self._pages.clear()
@@ -48,7 +48,8 @@ class Listing:
             heapq.heapify(self._ends)
 
     def answer(self, request: bytes, after: bytes | None, now: float) -> bytes:
-        """An encoded `OffersListed`: those after a hash, or the first ones."""
+        """An encoded `OffersListed`, with the offers after a hash, or the first ones. `request`: the id of the request;
+        `now`: Unix seconds."""
         while self._ends and self._ends[0][0] <= now:
             self.drop(heapq.heappop(self._ends)[1])
         start = 0 if after is None else bisect_right(self._hashes, after)

@@ -37,14 +37,14 @@ __all__ = ["Lobby", "NotOffered"]
 
 _LONGEST_OFFER = 7 * 24 * 60 * 60
 _FREE_FAILURES = 2
-"""Joins of one address that may come to nothing before it has to wait until it may join the same offer again."""
+"""Joins of one address that may fail before the address has to wait until it may join the same offer again."""
 _LEAST_GUEST_SECONDS = 2.0
 _MOST_FAILED = 256
-"""Addresses whose joins have come to nothing that are remembered of an offer."""
+"""Addresses with failed joins that are remembered for each offer."""
 
 
 class NotOffered(Exception):
-    """What is asked of the lobby is not done: `about` which offer, `reason`, `detail`. A peer is refused."""
+    """The lobby refuses a request. `about`: the hash of the offer; `reason` and `detail` are sent to the client."""
 
     def __init__(self, about: bytes, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -62,7 +62,14 @@ class Lobby:
         chains: frozenset[int],
         clock: Callable[[], float],
     ) -> None:
-        """`chains`: the ids of the chains for which offers are taken; all if it is empty. `clock`: Unix seconds."""
+        """What the lobby works with.
+
+        - `store`: where offers are kept.
+        - `worker`: the threads in which the store is used.
+        - `limits`: how many offers there may be, and how long a join holds.
+        - `chains`: the ids of the chains for which offers are taken; all if it is empty.
+        - `clock`: Unix seconds.
+        """
         self._store, self._worker, self._limits = store, worker, limits
         self._chains, self._clock = chains, clock
         self._shown: dict[bytes, Shown] = {}
@@ -76,19 +83,19 @@ class Lobby:
         return len(self._shown)
 
     async def start(self) -> None:
-        """Show what was kept."""
+        """Show the offers that are in the store."""
         for offer, signature in await self._worker.run(self._store.offers):
             self._show(Shown(SignedOffer(OFFERS.decode(offer), Signature(signature))))
 
     async def make(self, message: MakeOffer, account: Account) -> bytes:
-        """Take an offer from an address; returns its hash. Raises `NotOffered`."""
+        """Take an offer from a client's address; returns its hash. Raises `NotOffered`."""
         try:
             signed = SignedOffer(OFFERS.decode(message.offer), Signature(message.signature))
             signed.verify()
         except ForcemoveError as error:
             raise NotOffered(bytes(32), Reason.BAD_SIGNATURE, f"{error!s:.160}") from None
         offer = signed.offer
-        if offer.hash not in self._shown:  # a client asks again when its connection was lost
+        if offer.hash not in self._shown:  # a client repeats the request when its connection was lost
             self._require_wanted(offer, account)
             await self._make_room(offer, account)
             await self._worker.run(self._store.keep_offer, offer.hash, message.offer, message.signature)
@@ -118,7 +125,7 @@ class Lobby:
             raise NotOffered(offer.hash, Reason.TOO_MANY_OFFERS, "your address has made as many offers as it may")
 
     async def _make_room(self, offer: Offer, account: Account) -> None:
-        """In a full lobby the oldest offer of the address with the most of them goes."""
+        """In a full lobby, end the oldest offer of the address with the most offers."""
         if len(self._shown) < self._limits.offers:
             return
         most = max(self._by_maker.values(), key=len)
@@ -127,7 +134,7 @@ class Lobby:
         await self._end(self._shown[next(iter(most))])
 
     async def withdraw(self, message: WithdrawOffer) -> bytes:
-        """Take an offer back; returns the answer. Raises `NotOffered`."""
+        """End an offer for its host; returns the encoded answer. Raises `NotOffered`."""
         shown = self._find(message.offer)
         try:
             require_signer(withdrawal_digest(message.offer), Signature(message.signature), shown.signed.offer.host)
@@ -137,7 +144,7 @@ class Lobby:
         return shown.message(message.id)
 
     def join(self, message: JoinOffer, account: Account) -> bytes:
-        """Let somebody join from an address; returns the offer's hash. Raises `NotOffered`."""
+        """Let a guest join an offer from an address; returns the offer's hash. Raises `NotOffered`."""
         try:
             join = SignedJoin(JOINS.decode(message.join), Signature(message.signature))
             join.verify()
@@ -154,7 +161,7 @@ class Lobby:
         return join.join.offer
 
     def _require_reliable(self, shown: Shown, account: Account) -> None:
-        """Whose joins come to nothing, again and again, leaves the offer to others."""
+        """Refuse an address whose joins have failed again and again."""
         _, until = shown.failed.get(account.address, (0, 0.0))
         wait = max(until - self._clock(), account.joins.wait(1, time.monotonic()))
         if wait > 0:
@@ -171,24 +178,24 @@ class Lobby:
         loop = asyncio.get_running_loop()
         loop.call_later(min(soon, limits.join_seconds), self._reopen_without_guest, shown, joined)
         loop.call_later(limits.join_seconds, self._reopen, shown, joined)
-        self._tell(shown)
+        self._notify(shown)
 
     def _reopen_without_guest(self, shown: Shown, joined: Joined) -> None:
         if joined.join.join.guest not in joined.here:
             self._reopen(shown, joined)
 
     def _reopen(self, shown: Shown, joined: Joined) -> None:
-        """Unless the game has begun, or another join came since."""
+        """Open an offer again, unless the game has begun, or the offer has another join by now."""
         if shown.joined is joined and not shown.is_over:
             del self._meetings[joined.table]
             shown.joined = None
             self._blame(shown, joined)
             if self._is_good(shown):
                 self._list(shown)
-            self._tell(shown)
+            self._notify(shown)
 
     def _blame(self, shown: Shown, joined: Joined) -> None:
-        """A join has come to nothing: its address waits longer each time until it may join this offer again."""
+        """Count a failed join: its address waits longer each time until it may join this offer again."""
         address = joined.account.address
         count = shown.failed.pop(address, (0, 0.0))[0] + 1
         seconds = self._limits.join_seconds * (2 ** min(max(0, count - _FREE_FAILURES + 1), 16) - 1)
@@ -198,7 +205,7 @@ class Lobby:
         joined.account.joins.take(1, time.monotonic())
 
     async def arrive(self, table: bytes, participant: bytes) -> None:
-        """Somebody has proved to be at a table: when both are, the offer is over."""
+        """A participant has proved to be at a table; when host and guest both are, the offer is over."""
         shown = self._meetings.get(table)
         if shown is None or shown.joined is None:
             return
@@ -207,17 +214,18 @@ class Lobby:
             await self._end(shown)
 
     def listed(self, asked: ListOffers) -> bytes:
-        """A page of the open offers, in the order of their hashes."""
+        """The encoded answer with a page of the open offers, in the order of their hashes."""
         return self._listing.answer(asked.id, asked.after, self._clock())
 
     def watch(self, offer: bytes, watcher: Watcher, request: bytes) -> None:
-        """Show it to somebody, now and whenever something happens to it. Raises `NotOffered`."""
+        """Send an offer to a client, now and after each change. `request`: the id of the client's request. Raises
+        `NotOffered`."""
         shown = self._find(offer)
         shown.watchers.add(watcher)
         watcher.say(shown.message(request))
 
     def forget(self, watcher: Watcher, offers: set[bytes]) -> None:
-        """Somebody has gone."""
+        """Send the changes of these offers to a client no more."""
         for offer in offers:
             if shown := self._shown.get(offer):
                 shown.watchers.discard(watcher)
@@ -242,7 +250,7 @@ class Lobby:
             self._forget(shown)
         if shown.joined is not None:
             self._meetings.pop(shown.joined.table, None)
-        self._tell(shown)
+        self._notify(shown)
         await self._worker.run(self._store.drop_offer, shown.hash)
 
     def _forget(self, shown: Shown) -> None:
@@ -255,7 +263,7 @@ class Lobby:
         if not made:
             del self._by_maker[shown.maker]
 
-    def _tell(self, shown: Shown) -> None:
+    def _notify(self, shown: Shown) -> None:
         message = shown.message()
         for watcher in shown.watchers:
             watcher.say(message)

@@ -1,4 +1,4 @@
-"""One offer of the lobby: who has joined it, and who is told of it."""
+"""One offer of the lobby: who has joined it, and which clients watch it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Joined", "Shown", "Watcher"]
 
 
 class Watcher(Protocol):
-    """Who is told what happens to an offer."""
+    """A client that is sent each change of an offer."""
 
     def say(self, message: bytes) -> None:
         """Send an encoded message."""
@@ -23,8 +23,8 @@ class Watcher(Protocol):
 
 @dataclass(eq=False)
 class Joined:
-    """A join that an offer waits for until `until` (Unix seconds); `table`: where the two meet, and who of them is
-    `here`; `account`: of the guest."""
+    """A join that keeps an offer taken until `until` (Unix seconds). `table`: the id of the table where host and guest
+    meet; `here`: those of them that are there; `account`: the guest's."""
 
     join: SignedJoin
     until: int
@@ -49,7 +49,7 @@ class Shown:
         self.hash, self.encoded = self.signed.offer.hash, OFFERS.encode(self.signed.offer)
 
     def message(self, request: bytes = b"") -> bytes:
-        """How it stands, as an encoded `OfferShown`. `request`: that it answers."""
+        """The offer as it is now, as an encoded `OfferShown`. `request`: the id of the request that this answers."""
         joined = self.joined
         return encode(
             OfferShown(

@@ -1,4 +1,4 @@
-"""What one connection does in the lobby."""
+"""The requests of one connection to the lobby."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Request = MakeOffer | ListOffers | JoinOffer | WatchOffer | WithdrawOffer
 
 
 class Visitor:
-    """Of one connection."""
+    """One connection in the lobby."""
 
     def __init__(self, client: Client, services: Services, account: Account) -> None:
         self._client, self._services, self._account = client, services, account
         self._watched: set[bytes] = set()
 
     def __len__(self) -> int:
-        """How many offers it watches."""
+        """How many offers the connection watches."""
         return len(self._watched)
 
     def leave(self) -> None:
-        """The connection ends."""
+        """Watch no offer any more, since the connection ends."""
         self._services.lobby.forget(self._client, self._watched)
 
     async def handle(self, message: Request) -> None:

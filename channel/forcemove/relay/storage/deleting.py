@@ -1,5 +1,5 @@
-"""Which tables may go, and how they do: at once for everybody, and from the disk a small part at a time, so that posts
-wait for no large deletion. Knows no network."""
+"""Which tables may be deleted, and how: they are unknown at once, and their entries are deleted in small parts, so
+that posts wait for no large deletion. Knows no network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from forcemove.store.session import SqliteSession
 __all__ = ["Deleting", "Idle"]
 
 _TABLES, _ENTRIES = 64, 256
-"""How many one look, or one part, has at most."""
+"""How many tables one search finds, and how many entries one part has, at most."""
 _PART = 2**20
 """Bytes of entries that are deleted at once; one entry may have less or more."""
 _COSTS = (
@@ -39,42 +39,42 @@ class Idle:
 
     @property
     def place(self) -> tuple[int, int]:
-        """In the order in which tables go."""
+        """The table's place in the order in which tables are deleted."""
         return self.touched, self.number
 
 
 class Deleting:
-    """Of one store, in the thread that writes to it. Every method may raise a `JournalError`."""
+    """The deletions of one store, in the thread that writes to it. Every method may raise a `JournalError`."""
 
     def __init__(self, session: SqliteSession, space: Space, clock: Callable[[], float]) -> None:
-        """`space`: is told what is written; `clock`: Unix seconds."""
+        """`space`: counts what is written; `clock`: Unix seconds."""
         self._session, self._space, self._clock = session, space, clock
 
     def held(self) -> list[tuple[bytes, int, int]]:
-        """Accounts, with the number of their tables, and the bytes that those take. Looks at all tables."""
+        """Accounts, with the number of their tables, and the bytes that these take. Reads all tables."""
         return self._session.rows(_HELD, (TABLE_COST, ENTRY_COST))
 
     def idle(self, seconds: float, after: tuple[int, int] = START) -> list[Idle]:
-        """The next tables that were not used for so long, after one at a place, the oldest first."""
+        """The next tables that were not used for so many seconds, after the place of a table, the oldest first."""
         return self._idle(" WHERE touched < ?", (int(self._clock() - seconds), *after))
 
     def never_used(self, seconds: float, after: tuple[int, int] = START) -> list[Idle]:
-        """The same of tables that were made so long ago, and where nobody has posted."""
+        """The next tables that were made so many seconds ago and have no post, as in `idle`."""
         return self._idle(" WHERE is_used = 0 AND touched < ?", (int(self._clock() - seconds), *after))
 
     def of_account(self, account: bytes, after: tuple[int, int] = START) -> list[Idle]:
-        """The same of all tables of an account."""
+        """The next tables of an account, as in `idle`."""
         return self._idle(" WHERE account = ?", (account, *after))
 
     def forget(self, logs: Sequence[int]) -> None:
-        """From now on these tables are unknown; `sweep` deletes what was said there."""
+        """Make these tables unknown from now on; `sweep` deletes their entries."""
         numbers = [(log,) for log in logs]
         with self._session.writing() as connection:
             connection.executemany("INSERT INTO leaving VALUES (?)", numbers)
             connection.executemany("DELETE FROM logs WHERE number = ?", numbers)
 
     def sweep(self) -> bool:
-        """Delete a part of what was forgotten; whether there may be more."""
+        """Delete a part of the entries of forgotten tables; returns whether there may be more."""
         found = self._session.row("SELECT log FROM leaving LIMIT 1")
         if found is None:
             return False

@@ -1,7 +1,7 @@
-"""What a relay reads from its store, over a connection of its own: who reads holds up nobody who posts. For one thread.
+"""What a relay reads from its store, over a connection of its own, so that reading delays no post. For one thread.
 
-An entry has its running hash beside it (`flow.history`), which is checked when it is read: neither SQLite nor a disk
-notices a changed byte.
+An entry is stored with its running hash (`flow.history`), which is checked when the entry is read: neither SQLite nor a
+disk notices a changed byte.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 
 from forcemove.errors import ForcemoveError
 from forcemove.flow.history import NOTHING_READ, running_hash
-from forcemove.relay.storage.schema import Kept
+from forcemove.relay.storage.schema import StoredLog
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.session import SqliteSession
 from forcemove.transport.terms import TableTerms
@@ -29,7 +29,7 @@ _AT_ONCE = 256
 
 
 class LogReader:
-    """Every method may raise a `JournalError`."""
+    """Reads one store. Every method may raise a `JournalError`."""
 
     def __init__(self, session: SqliteSession) -> None:
         """`session`: of this reader alone."""
@@ -39,7 +39,7 @@ class LogReader:
         """End the connection."""
         self._session.close()
 
-    def load(self, table: bytes) -> Kept | None:
+    def load(self, table: bytes) -> StoredLog | None:
         """A table's log, or None."""
         with self._session.reading() as at_once:
             row = at_once.row(_LOG, (table,))
@@ -47,14 +47,14 @@ class LogReader:
                 return None
             number, terms, first, dropped, touched, account = row
             newest = at_once.row(_NEWEST, (number,))
-        kept = Kept(number, table, self._terms(table, terms), first, dropped, touched, account=account)
+        kept = StoredLog(number, table, self._terms(table, terms), first, dropped, touched, account=account)
         if newest is not None:
             kept.length, kept.total, kept.hash = newest[0] + 1, newest[1], newest[2]
         return kept
 
     def find(self, log: int, since: int, author: bytes, id_: bytes) -> int | None:
-        """The place, from `since` on, of what somebody has posted under an id, or None. There is no index for it, since
-        that would be written with every entry: it looks at all from there on."""
+        """The place, from `since` on, of the entry that an author has posted under an id, or None. There is no index of
+        ids, since it would be written with every entry: this reads all entries from there on."""
         place: int | None = self._session.row(_FIND, (log, since, id_, author))[0]
         return place
 
@@ -66,7 +66,7 @@ class LogReader:
         return None if row is None else row[0]
 
     def read(self, log: int, start: int, most_bytes: int) -> tuple[int, list[bytes]]:
-        """Entries from a place on, or from the oldest one on where that is later, up to so many bytes but at least one;
+        """Entries from a place on, or from the oldest one on where that is later, up to `most_bytes` but at least one;
         and the place of the first of them. Raises `JournalDamaged`."""
         with self._session.reading() as at_once:
             first = at_once.row("SELECT first FROM logs WHERE number = ?", (log,))
@@ -78,7 +78,7 @@ class LogReader:
         return start, list(self._sound(rows, None if before is None else before[0], start, most_bytes))
 
     def put_back(self) -> None:
-        """Write what is in the write-ahead log to its places in the file, while others write on; see `Space`."""
+        """Copy the write-ahead log into the store's file, while the other thread writes on; see `Space`."""
         self._session.rows("PRAGMA wal_checkpoint(PASSIVE)")
 
     def _terms(self, id_: bytes, terms: bytes) -> TableTerms:

@@ -1,4 +1,4 @@
-"""The newest entries of all logs in memory, so many bytes in all: who follows a game reads no disk. Pure."""
+"""The newest entries of all logs in memory, up to a number of bytes: clients that follow a game need no disk. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import islice
 __all__ = ["Newest", "Recent"]
 
 _COST = 256
-"""Bytes of memory that an entry takes beside its own."""
+"""Bytes of memory that an entry takes besides its own."""
 
 
 class Newest:
@@ -21,17 +21,17 @@ class Newest:
         self._entries: deque[bytes] = deque()
 
     def add(self, entries: list[bytes]) -> None:
-        """The log has become longer by these."""
+        """Append entries."""
         self._entries.extend(entries)
         self.end += len(entries)
 
     def drop(self, count: int) -> None:
-        """The oldest of those that are here."""
+        """Drop the oldest entries that are in memory."""
         for _ in range(count):
             self._entries.popleft()
 
     def read(self, start: int, most_bytes: int) -> list[bytes]:
-        """Entries from a place on, up to so many bytes but at least one; none where they are not all here."""
+        """Entries from a place on, up to `most_bytes` but at least one; none where the first is not in memory."""
         skipped = start - self.end + len(self._entries)
         if skipped < 0:
             return []
@@ -46,7 +46,7 @@ class Newest:
 
 
 class Recent:
-    """Of all logs, the newest first: what is added drops what was added first, whichever log it is of."""
+    """The newest entries of all logs: new entries take the place of those that were added first, of whichever log."""
 
     def __init__(self, most: int) -> None:
         """`most`: bytes of memory."""
@@ -54,7 +54,7 @@ class Recent:
         self._added: deque[tuple[Newest, int, int]] = deque()
 
     def add(self, newest: Newest, entries: list[bytes]) -> None:
-        """A log has become longer by these."""
+        """Append entries to a log."""
         newest.add(entries)
         cost = sum(map(len, entries)) + _COST * len(entries)
         self._added.append((newest, len(entries), cost))

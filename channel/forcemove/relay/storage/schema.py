@@ -1,4 +1,4 @@
-"""How a relay's store came to be, and what is in it."""
+"""The tables of a relay's store, and the steps that make them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from forcemove.flow.history import NOTHING_READ
 from forcemove.store.migrations import MigrationStep
 from forcemove.transport.terms import TableTerms
 
-__all__ = ["APPLICATION_ID", "ENTRY_COST", "STEPS", "TABLE_COST", "Entry", "Kept"]
+__all__ = ["APPLICATION_ID", "ENTRY_COST", "STEPS", "TABLE_COST", "Entry", "StoredLog"]
 
 APPLICATION_ID = 0x464D_524C
 """In the header of every relay's store: "FMRL"."""
 ENTRY_COST, TABLE_COST = 160, 1_024
-"""Bytes of the store that an entry takes beside its own, and a table without any."""
+"""Bytes of the store that an entry takes besides its own, and that a table without entries takes."""
 
 _FIRST: MigrationStep = (
     "CREATE TABLE forcemove_journal (version BIGINT NOT NULL)",
@@ -35,19 +35,20 @@ _ACCOUNTS: MigrationStep = (
     "CREATE TABLE leaving (log BIGINT NOT NULL PRIMARY KEY)",
 )
 STEPS: tuple[MigrationStep, ...] = (_FIRST, _ACCOUNTS)
-"""How the tables come to be, see `store.migrations`."""
+"""The steps that make the SQL tables, see `store.migrations`."""
 
 Entry = tuple[int, int, bytes, bytes, bytes, bytes, int]
 """The log's number, the entry's place in it, its author's address, its id, its bytes, the running hash, and how many
-bytes there have been in the log, this entry's among them."""
+bytes the log has ever had, this entry's among them."""
 
 
 @dataclass
-class Kept:
-    """A log as it is on disk. `number`: the store's own of it; `id`: the table's; `first`: its oldest entry that is
-    kept; `length`: how many entries there have been; `dropped`, `total`: the bytes of those that are not kept any more,
-    and of all; `hash`: over all; `touched`: Unix seconds, when it was last used, to the hour, and 0 where it
-    never was; `account`: of whose address the table was made, empty where an older program has made it."""
+class StoredLog:
+    """A log as it is on disk. `number`: the log's number in the store; `id`: the table's; `first`: the place of the
+    oldest entry that is kept; `length`: how many entries there have ever been; `dropped`, `total`: the bytes of those
+    that are not kept any more, and of all; `hash`: the running hash over all; `touched`: Unix seconds, when the log was
+    last used, to the hour, 0 where it never was; `account`: of the address from which the table was made, empty where
+    an older program has made it."""
 
     number: int
     id: bytes
@@ -67,5 +68,5 @@ class Kept:
 
     @property
     def cost(self) -> int:
-        """The bytes of the store that it takes, about."""
+        """The bytes of the store that the log takes, about."""
         return TABLE_COST + self.size + ENTRY_COST * (self.length - self.first)

@@ -1,5 +1,5 @@
-"""The disk that a store takes: how much there is, what is put back into the file from beside it, and a reserve to
-delete from when the disk is full. In the thread that writes."""
+"""The disk that a store takes: how much there is, when the write-ahead log is put back into the store's file, and a
+reserve that is given up when the disk is full, so that tables can be deleted. In the thread that writes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from forcemove.store.session import SqliteSession
 __all__ = ["RESERVE", "Space"]
 
 RESERVE = 16 * 2**20
-"""Bytes of a file that is there to be deleted: deleting tables takes disk, too, before it gives any back."""
-_BESIDE = 32 * 2**20
-"""Bytes that the write-ahead log may take, which is beside the store's file; some more while it is put back."""
+"""Bytes of the reserve, a file that is there to be deleted: deleting tables takes disk before it gives any back."""
+_WRITE_AHEAD_LOG = 32 * 2**20
+"""Bytes that the write-ahead log, a file next to the store's, may take; some more while it is put back."""
 _LONG = 4_000
 """Pages of the write-ahead log after which it is put back."""
 
 
 class Space:
-    """Of one store. What is in memory has no bound of a disk's."""
+    """The disk of one store. A store in memory has no bound of a disk."""
 
     def __init__(self, session: SqliteSession, reader: SqliteSession) -> None:
         """`reader`: the session that reads while `session` writes."""
@@ -31,19 +31,19 @@ class Space:
         self._pages = 0
 
     def start(self, most: int) -> None:
-        """Let the store's file have so many bytes at most, and lay up the reserve."""
+        """Let the store's file have `most` bytes, and make the reserve."""
         self._most = most
         self._session.row(f"PRAGMA max_page_count = {most // self._page}")
-        self._session.row(f"PRAGMA wal_autocheckpoint = {2 * _LONG}")  # should nobody put it back
+        self._session.row(f"PRAGMA wal_autocheckpoint = {2 * _LONG}")  # if `put_back` is not called
         self._hold()
 
     def measure(self) -> tuple[int, int]:
-        """The bytes of the store that are in use, and how many there may be: a disk may have less than was granted."""
+        """The bytes of the store that are in use, and how many there may be: the disk may have less than `most`."""
         pages, unused = self._session.row("PRAGMA page_count")[0], self._session.row("PRAGMA freelist_count")[0]
         return (pages - unused) * self._page, min(self._most, pages * self._page + self._free())
 
     def note(self, rows: int, size: int) -> None:
-        """So much was committed: each row may change two pages."""
+        """Count what was committed: each row may change two pages. `size`: bytes."""
         self._pages += 2 * rows + size // self._page + 1
 
     @property
@@ -52,20 +52,20 @@ class Space:
         return self._pages > _LONG
 
     def put_back(self) -> None:
-        """Begin the write-ahead log anew; what is in it goes to its places in the file. Few pages are left to do, where
-        `LogReader.put_back` was called before. No reader may be in between, or the log only grows."""
+        """Copy the write-ahead log into the store's file, and begin the log again. Few pages are left to copy where
+        `LogReader.put_back` was called before. The reader is paused meanwhile, or the log would only grow."""
         self._pages = 0
         with self._reader.paused():
             self._session.rows("PRAGMA wal_checkpoint(RESTART)")
 
     def release(self) -> None:
-        """The disk is full: give up the reserve, so that something can be deleted."""
+        """Give up the reserve, so that tables can be deleted from a full disk."""
         if self._reserve is not None:
             with suppress(OSError):
                 os.unlink(self._reserve)
 
     def recover(self) -> bool:
-        """Whether something can be written again, and the reserve is there."""
+        """Try to write and to make the reserve again; returns whether both were done."""
         try:
             with self._session.writing() as connection:
                 connection.execute("UPDATE forcemove_journal SET version = version")
@@ -76,11 +76,11 @@ class Space:
         return self._hold()
 
     def _free(self) -> int:
-        """Bytes that the store's file may still grow by, as far as the disk goes."""
+        """Bytes of disk that are free for the store's file to grow."""
         if self._session.file is None:
             return self._most
         found = os.statvfs(os.path.dirname(self._session.file))
-        return max(0, found.f_bavail * found.f_frsize - _BESIDE)
+        return max(0, found.f_bavail * found.f_frsize - _WRITE_AHEAD_LOG)
 
     def _hold(self) -> bool:
         if self._reserve is None:

@@ -1,5 +1,5 @@
-"""Tables' logs on disk: SQLite, in a file of its own. What writes is for one thread; `reader` is for another. Knows no
-network."""
+"""Tables' logs on disk: SQLite, in a file of its own. Writing is for one thread, `reader` for another. Knows
+no network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from forcemove.errors import JournalError
 from forcemove.relay.errors import NotARelayStore, RelayStoreInUse, RelayStoreUnusable
 from forcemove.relay.storage.deleting import Deleting
 from forcemove.relay.storage.reader import LogReader
-from forcemove.relay.storage.schema import APPLICATION_ID, STEPS, Entry, Kept
+from forcemove.relay.storage.schema import APPLICATION_ID, STEPS, Entry, StoredLog
 from forcemove.relay.storage.space import Space
 from forcemove.store.errors import NotAJournal
 from forcemove.store.migrations import MigrationStep
@@ -31,23 +31,23 @@ MEMORY = ":memory:"
 
 _INSERT = "INSERT INTO entries (log, place, author, id, entry, hash, total) VALUES "
 _INSERTS = [_INSERT + ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * count) for count in range(65)]
-"""By the number of rows: a thread that executes many small statements waits for Python's lock again and again."""
+"""Statements by the number of their rows: a thread with many small ones waits for Python's lock each time."""
 _TOUCH = "UPDATE logs SET touched = ?, is_used = 1 WHERE number = ?"
 
 
 class RelayStore:
-    """What a relay keeps. Every method may raise a `JournalError`; then nothing is half-written. `reader`: what reads
-    it; `deleting`: what makes it smaller; `space`: the disk that it takes."""
+    """What a relay keeps on disk. Every method may raise a `JournalError`; then nothing is half-written. `reader`:
+    reads logs; `deleting`: deletes tables; `space`: the disk that the store takes."""
 
     def __init__(self, session: SqliteSession, lock: IO[bytes] | None, clock: Callable[[], float]) -> None:
         """See `open_store`."""
         self._session, self._lock, self._clock = session, lock, clock
-        beside = session.open_reader()
-        self.reader, self.space = LogReader(beside), Space(session, beside)
+        reading = session.open_reader()
+        self.reader, self.space = LogReader(reading), Space(session, reading)
         self.deleting = Deleting(session, self.space, clock)
 
     def close(self) -> None:
-        """Let another relay have it."""
+        """Close the store; then another relay may open it."""
         self.reader.close()
         self._session.close()
         if self._lock is not None:
@@ -57,15 +57,15 @@ class RelayStore:
         """How many tables there are."""
         return int(self._session.row("SELECT count(*) FROM logs")[0])
 
-    def create(self, table: TableTerms, account: bytes = b"") -> Kept:
-        """An empty log for a table that has none. `account`: of whose address it is made."""
+    def create(self, table: TableTerms, account: bytes = b"") -> StoredLog:
+        """Make an empty log for a table that has none. `account`: of the address from which it is made."""
         now = int(self._clock())
         with self._session.writing() as connection:
             added = (
                 "INSERT INTO logs (id, terms, first, dropped, touched, account, is_used) VALUES (?, ?, 0, 0, ?, ?, 0)"
             )
             number = connection.execute(added, (table.id, msgspec.msgpack.encode(table), now, account)).lastrowid
-        return Kept(number or 0, table.id, table, 0, 0, 0, account=account)
+        return StoredLog(number or 0, table.id, table, 0, 0, 0, account=account)
 
     def commit(self, entries: Sequence[Entry], touched: Sequence[tuple[int, int]]) -> None:
         """Add entries, and say when logs were used (Unix seconds and number), in one transaction that is on disk when
@@ -80,14 +80,14 @@ class RelayStore:
         self.space.note(len(entries), sum(len(row[4]) for row in entries))
 
     def has(self, log: int, place: int, id_: bytes) -> bool:
-        """Whether entry number `place` of a log has this id: a commit that has failed at its end may be there."""
+        """Whether the entry at `place` of a log has this id: after a commit has raised, its entries may be on disk."""
         chosen = "SELECT 1 FROM entries WHERE log = ? AND place = ? AND id = ?"
         return self._session.row(chosen, (log, place, id_)) is not None
 
     def drop_oldest(self, log: int, entries: int, most_bytes: int) -> tuple[int, int]:
         """Shorten a log until it has at most so many entries and bytes; returns its first place, and the bytes of all
-        that was ever dropped. A quarter goes at a time, so that this is seldom done. The newest entry stays, whatever
-        its size."""
+        entries that were ever dropped. A quarter of the log is dropped at a time, so that this is seldom done. The
+        newest entry stays, whatever its size."""
         with self._session.writing() as connection:
             bounds = "SELECT min(place), max(place), max(total) FROM entries WHERE log = ?"
             first, last, total = connection.execute(bounds, (log,)).fetchone()
@@ -105,7 +105,7 @@ class RelayStore:
         return self._session.rows("SELECT offer, signature FROM offers ORDER BY hash")
 
     def keep_offer(self, hash_: bytes, offer: bytes, signature: bytes) -> None:
-        """Keep an offer, in the place of one with this hash if there is one."""
+        """Keep an offer, instead of one with this hash if there is one."""
         with self._session.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO offers VALUES (?, ?, ?)", (hash_, offer, signature))
 
@@ -118,8 +118,8 @@ class RelayStore:
 def open_store(
     where: str, *, clock: Callable[[], float] = time.time, steps: Sequence[MigrationStep] = STEPS
 ) -> RelayStore:
-    """The store at a path, made if there is nothing yet; `:memory:` for one that is gone with the process. `clock`:
-    Unix seconds.
+    """The store at a path, made if there is none; `:memory:` for a store that ends with the process. `clock`: Unix
+    seconds.
 
     Raises `RelayStoreInUse`, `NotARelayStore` and `RelayStoreUnusable`.
     """
@@ -137,7 +137,7 @@ def open_store(
 
 
 def _lock(where: str) -> IO[bytes]:
-    """A file beside the store, which the system unlocks when the process ends, however it does."""
+    """Lock a file next to the store, which the system unlocks when the process ends, however it ends."""
     path = os.path.abspath(where) + ".lock"
     file = open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "rb")  # noqa: SIM115  # kept open
     try:

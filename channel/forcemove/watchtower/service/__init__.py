@@ -1,1 +1,1 @@
-"""A watchtower on the network: it takes appointments over HTTP from strangers, and tells its operator how it is."""
+"""A watchtower on the network: it takes appointments over HTTP from clients, and answers requests for its health."""

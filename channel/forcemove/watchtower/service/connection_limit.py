@@ -1,6 +1,6 @@
 """Where a watchtower's service listens: how many connections there are at once, in all and from one address, and how
-long one may last. Who comes besides is sent away before anything is read: file descriptors and memory are needed to
-watch the chain."""
+long one may last. Further connections are closed before anything is read: file descriptors and memory are needed
+to watch the chain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ConnectionLimit"]
 
 
 class ConnectionLimit:
-    """`connections`: how many there are; `turned_away`: how many were not let in."""
+    """Limits connections. `connections`: how many there are; `turned_away`: how many were refused."""
 
     def __init__(self, serve: Callable[[], asyncio.BaseProtocol], limits: ServiceLimits) -> None:
         """`serve`: makes the protocol of one connection."""
@@ -28,7 +28,7 @@ class ConnectionLimit:
         self.connections = self.turned_away = 0
 
     async def open(self, host: str, port: int) -> str:
-        """Listen; returns the URL. Raises `AddressUnusable`."""
+        """Listen at `host`, `port`; returns the URL. Raises `AddressUnusable`."""
         loop = asyncio.get_running_loop()
         try:
             self._server = await loop.create_server(lambda: _Connection(self, self._serve()), host, port)
@@ -37,12 +37,12 @@ class ConnectionLimit:
         return url_of("http", host, self._server.sockets[0].getsockname()[1])
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Accept no more connections."""
         if self._server is not None:
             self._server.close()
 
     def enter(self, place: str) -> bool:
-        """Whether one more from there is let in."""
+        """Whether one more connection of an account is let in; then it is counted. `place`: see `account_of`."""
         if self.connections >= self._limits.connections or self._places[place] >= self._limits.per_address:
             self.turned_away += 1
             return False
@@ -51,19 +51,19 @@ class ConnectionLimit:
         return True
 
     def leave(self, place: str) -> None:
-        """One from there has gone."""
+        """Count one connection less of an account."""
         self.connections -= 1
         self._places[place] -= 1
-        self._places += Counter()  # forgets those without any
+        self._places += Counter()  # forgets accounts without a connection
 
     @property
     def seconds(self) -> float:
-        """How long a connection may last."""
+        """How long a connection may last, in seconds."""
         return self._limits.seconds
 
 
 class _Connection(asyncio.Protocol):
-    """One connection. What it says is passed on to the protocol that serves it."""
+    """One connection. Its bytes are passed on to the protocol that serves it."""
 
     def __init__(self, limit: ConnectionLimit, served: asyncio.BaseProtocol) -> None:
         self._limit, self._served = limit, served

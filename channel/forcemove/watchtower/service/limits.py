@@ -1,4 +1,4 @@
-"""What a watchtower's service grants those who connect; every number can be set by its operator."""
+"""What a watchtower's service grants its clients; every number can be set by its operator."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["ServiceLimits"]
 @dataclass(frozen=True)
 class ServiceLimits:
     """`connections`: at once, each for one request; `per_address`: at once from one IP address (of IPv6, from one /64).
-    `bytes_per_second`: of hand-overs from one address, with twice as many at once; more is refused for a while.
-    `waiting`: hand-overs that wait for the tower. `seconds`: that a connection may take in all, its answer included.
+    `bytes_per_second`: of appointments from one address, with twice as many at once; more is refused for a while.
+    `waiting`: appointments that wait for the tower. `seconds`: that a connection may take in all, its answer included.
 
     Raises `InvalidValue` on a number that is not above 0."""
 

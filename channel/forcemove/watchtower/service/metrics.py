@@ -28,18 +28,18 @@ class TowerMetrics:
         self._left = registry.gauge("budget_left_wei", "What may still be spent for a client", "client")
 
     def on_answer(self, paid: AnswerResult) -> None:
-        """This has become of an answer."""
+        """Count what became of an answer, and its cost."""
         result = "failed" if paid.error is not None else "undone" if paid.block is None else "mined"
         self._answers.labels(operation_name(paid.submission), result).inc()
         self._spent.inc(paid.cost)
 
     def on_error(self, error: Exception) -> None:
-        """This has failed."""
+        """Count an error."""
         name = type(error).__name__ if isinstance(error, ForcemoveError) else "Mistake"
         self._errors.labels(name).inc()
 
     def text(self, snapshot: TowerSnapshot, silence: float) -> bytes:
-        """All of them, in Prometheus's text format. `silence`: seconds since the chain was read."""
+        """All numbers, in Prometheus's text format. `silence`: seconds since the chain was read last."""
         self._channels.set(snapshot.channels)
         self._driving.set(snapshot.is_driving)
         self._silence.set(silence)

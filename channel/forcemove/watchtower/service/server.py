@@ -1,5 +1,5 @@
-"""A watchtower's process on the network: takes hand-overs over HTTP, polls its tower, tells its health, and stops
-without losing anything."""
+"""A watchtower's process on the network: it accepts appointments over HTTP, polls its tower, answers requests for its
+health, and stops without losing appointments."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ _LOG = logging.getLogger(__name__)
 APPOINTMENT_PATH = "/hand-over"
 MEDIA_TYPE = "application/octet-stream"
 _SILENT_AFTER = 30.0
-"""Seconds without a look at the chain after which the service is not well."""
+"""Seconds without a look at the chain after which the service fails its health check."""
 _GOODBYE = 5.0
-"""Seconds that answers have to go out when the service ends."""
+"""Seconds in which answers may still be sent when the service ends."""
 _AGAIN = 5
 """Seconds after which a client may try again, where nothing better is known."""
 _NO_PAGE = "This is a watchtower of Forcemove: POST /hand-over takes hand-overs, /health and /metrics tell how it is."
@@ -74,10 +74,11 @@ _STATUS: tuple[tuple[type[ForcemoveError], int], ...] = (
     (CounterpartyError, 422),
     (RuleError, 422),
 )
-"""Of each error the first that it is one of; what else was in a hand-over is a value that cannot be."""
+"""The HTTP status of an error is that of the first class that it is one of. Any other error is an impossible value in
+an appointment."""
 
 MakeTower = Callable[[Callable[[AnswerResult], None], Callable[[Exception], None]], Tower]
-"""Makes the tower, given what it is to report answers and troubles to."""
+"""Makes the tower, given its `on_answer` and its `on_error`."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,9 @@ class ServiceSettings:
 
 
 async def serve(settings: ServiceSettings, make: MakeTower, ready: Callable[[str], object]) -> None:
-    """Serve until the process is told to end (SIGTERM, SIGINT): then what was handed over before is taken or refused,
-    the lease is given back, and this returns. `ready`: is called with the URL when it listens, after the first look.
+    """Serve until the process is told to end (SIGTERM, SIGINT): then waiting appointments are accepted or refused,
+    the lease is given back, and this returns. `ready`: is called with the URL when the service listens, after the first
+    look at the chain.
 
     Raises `AddressUnusable`.
     """
@@ -102,7 +104,7 @@ async def serve(settings: ServiceSettings, make: MakeTower, ready: Callable[[str
 
 
 class _Service:
-    """One that runs."""
+    """A running service."""
 
     def __init__(self, settings: ServiceSettings, make: MakeTower) -> None:
         self._settings, self._metrics = settings, TowerMetrics()
@@ -171,7 +173,7 @@ class _Service:
         _LOG.log(logging.WARNING if "error" in error else logging.INFO, what, extra={"facts": facts | error})
 
     def _on_error(self, error: Exception) -> None:
-        """Each poll tells it again: it is logged when it is another one."""
+        """Count an error; it is logged where it differs from the last one, since each poll reports it again."""
         self._metrics.on_error(error)
         if str(error) != self._last_error:
             self._last_error = str(error)
@@ -209,7 +211,7 @@ class _Service:
 
     def _status_of(self, error: ForcemoveError) -> int:
         if isinstance(error, NotWatched) and self._worker.snapshot.looked_at is None:
-            return 503  # it may be watched when the chain can be read again
+            return 503  # the tower may watch this adjudicator when the chain can be read again
         return next((status for kind, status in _STATUS if isinstance(error, kind)), 422)
 
     def _refuse(self, status: int, error: str, detail: str, again: int | None = None) -> web.Response:
@@ -221,7 +223,8 @@ class _Service:
         return web.Response(text=_NO_PAGE)
 
     def _silence(self) -> float:
-        """Seconds since the chain was read; a process that stands by reads the journal alone."""
+        """Seconds since the chain was read, or since the last poll of a process that stands by, which reads no
+        chain."""
         snapshot, now = self._worker.snapshot, time.monotonic()
         last = snapshot.looked_at if snapshot.is_driving else self._worker.polled_at
         return now - (self._began if last is None else last)
@@ -245,13 +248,13 @@ class _Service:
 
 
 def _soon(loop: asyncio.AbstractEventLoop, part: Callable[..., None], value: object) -> None:
-    """From the tower's thread to the loop's."""
+    """Call a function in the loop's thread, from the tower's."""
     loop.call_soon_threadsafe(part, value)
 
 
 def outcome_of(paid: AnswerResult) -> tuple[str, dict[str, str]]:
-    """What has become of an answer, as the log has it, and why it was not one. That it was not needed any more, as
-    somebody else was faster, or all was settled, is no error."""
+    """What became of an answer, in the words of the log, and why it was not sent. An answer that was not needed any
+    more, since another one was faster or the channel was settled, is no error."""
     if paid.error is None:
         return "answered", {}
     if isinstance(paid.error, RuleError | TransactionReverted) and not isinstance(paid.error, RevertsAgain):

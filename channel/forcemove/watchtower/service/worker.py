@@ -1,7 +1,8 @@
-"""Calls a tower, which only one thread at a time may do: it polls in time, and hands in what has come meanwhile.
+"""Calls a tower, in one thread at a time: it polls the tower in time, and gives it the appointments that have come.
 
-A poll goes before what waits, so that whoever sends much delays no answer by more than one hand-over. No call is made
-in the event loop's thread: an endpoint may take ten seconds, and to read the largest rubbish takes a third of one.
+A poll goes before waiting appointments, so that a client that sends many delays no answer by more than one of them. No
+call is made in the event loop's thread: an endpoint may take ten seconds, and to refuse the largest bad appointment
+takes a third of one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ResultT = TypeVar("ResultT")
 
 
 class TooManyWaiting(Exception):
-    """As many hand-overs wait as may wait."""
+    """As many appointments wait as may wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class _Waiting:
 
 
 class ServiceWorker:
-    """`snapshot`: what the last poll has left; `polled_at`: when it ended (seconds, monotonic)."""
+    """Calls one tower. `snapshot`: the tower after the last poll; `polled_at`: when that ended (seconds, monotonic)."""
 
     def __init__(
         self,
@@ -57,8 +58,14 @@ class ServiceWorker:
         max_waiting: int,
         on_error: Callable[[Exception], None],
     ) -> None:
-        """`clients`: for whom the tower works. `look_every`: seconds between two polls. `max_waiting`: hand-overs that
-        may wait. `on_error`: is told of what nobody has foreseen; the next poll is made nevertheless."""
+        """Call the tower from now on, and nothing else may.
+
+        - `tower`: which no other thread calls from now on.
+        - `clients`: for whom the tower works, 20 bytes each.
+        - `look_every`: seconds between two polls.
+        - `max_waiting`: appointments that may wait.
+        - `on_error`: is called with unexpected errors; the next poll is made nevertheless.
+        """
         self._tower, self._clients, self._look_every, self._on_error = tower, clients, look_every, on_error
         self._waiting: asyncio.Queue[_Waiting | None] = asyncio.Queue()
         self._max_waiting = max_waiting
@@ -74,11 +81,11 @@ class ServiceWorker:
         return await waiting.receipt
 
     def stop(self) -> None:
-        """Let `run` return when all that waits now is done."""
+        """Let `run` return when the appointments that wait now are done."""
         self._waiting.put_nowait(None)
 
     async def run(self) -> None:
-        """Until it is stopped."""
+        """Poll, and accept appointments, until `stop` was called."""
         while True:
             left = self.polled_at + self._look_every - time.monotonic()
             if left <= 0:
@@ -94,7 +101,7 @@ class ServiceWorker:
             await self._process(waiting)
 
     async def poll(self) -> None:
-        """Once."""
+        """Poll the tower once."""
         try:
             self.snapshot = await self._call(self._poll)
         except Exception as error:
@@ -110,7 +117,7 @@ class ServiceWorker:
         return TowerSnapshot(tower.is_driving, len(tower.channels), left, tower.looked_at)
 
     async def _process(self, waiting: _Waiting) -> None:
-        """Nothing is done for somebody who has gone."""
+        """Give the tower an appointment, unless its client has gone."""
         if waiting.receipt.done():
             return
         try:
