@@ -54,7 +54,8 @@ class ManagedChannel:
     ) -> None:
         """Put it together; `follow` begins it.
 
-        - `client`, `executor`: decide what is done, and do it.
+        - `client`: decides what is done.
+        - `executor`: does it.
         - `chain`: where its chain updates come from.
         - `following`: what it asks of the chain.
         - `driver`: the node.
@@ -152,12 +153,12 @@ class ManagedChannel:
         return self._due_at is not None and self.chain.time >= self._due_at
 
     @property
-    def has_news(self) -> bool:
-        """Whether there are messages, or time has brought something, for `take_in_news`."""
+    def has_input(self) -> bool:
+        """Whether there is anything for `take_input`: messages, or a step that is due by the chain's time."""
         return self.executor.has_received or self._is_due_on_chain
 
-    def take_in_news(self) -> None:
-        """What was said, and what time brings."""
+    def take_input(self) -> None:
+        """Take in the messages that were received, and the chain's time."""
         now = self.chain.time
         self.attempt(self.executor.process_messages, self.time)
         self.attempt(self.client.apply, Tick(), now)
