@@ -91,7 +91,7 @@ DENIED_IN = {
 """Whole names that stood for something else in these rooms, and have a plain meaning in others."""
 EXCEPTIONS = {"tests.flow.table: Said": "an action of a test's own game, which has nothing else to do"}
 """Names that stay, by module, with the reason."""
-NOT_YET = ("follower", "node", "relay", "sender", "serving", "watchtower")
+NOT_YET = ("relay", "serving", "watchtower")
 """Rooms of `forcemove` that are not held to this yet."""
 TESTS = (
     "chain",

@@ -25,12 +25,12 @@ def find_elsewhere(
     `assets`: those that the channel may hold. Raises `ChainError`."""
     chain = adjudicator.chain
     found = chain.block_hash(origin.number) if origin.number <= chain.block_number() else None
-    if not origin.hash or found == origin.hash or _has_heard_of(adjudicator, channel_id, assets):
+    if not origin.hash or found == origin.hash or _knows(adjudicator, channel_id, assets):
         return None
     return AnotherChain(chain.endpoint, channel_id, origin.number, origin.hash, found)
 
 
-def _has_heard_of(adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes]) -> bool:
+def _knows(adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes]) -> bool:
     if not adjudicator.chain.code(adjudicator.address):
         return False
     holdings = (adjudicator.holdings_of(channel_id, asset) for asset in assets)

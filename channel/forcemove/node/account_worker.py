@@ -43,8 +43,14 @@ class AccountWorker:
         endpoints: int,
         clock: Callable[[], float],
     ) -> None:
-        """`acquire_sender`: a sender, if the account's lease is ours or free. `endpoints`: see `Worker`. `clock`:
-        seconds."""
+        """Work for one account.
+
+        - `account`: whose transactions are sent.
+        - `outbox`: what processes want sent from it.
+        - `acquire_sender`: makes a sender where the account's lease is ours or free, else returns None.
+        - `endpoints`: see `PollingWorker`.
+        - `clock`: seconds.
+        """
         self.outcomes: list[TxOutcome] = []
         self.errors: list[PassingError] = []
         self.endpoints = endpoints

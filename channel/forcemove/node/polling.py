@@ -106,10 +106,14 @@ def _typed(error: Exception) -> ForcemoveError:
 async def keep_polling(
     worker: PollingWorker, on_error: OnPollError, on_poll: Callable[[], None], *, every: float, idle: float
 ) -> None:
-    """Look each `every` seconds until cancelled; `on_poll` is called after each look.
+    """Let a worker look again and again until cancelled. A look that has failed is tried again, with the next endpoint;
+    where all endpoints have failed, later and later, at most five seconds after the last time.
 
-    What fails is tried again, with the next endpoint; where all have failed later and later, at most five seconds after
-    the last time. `idle`: seconds after which a worker that had nothing to look for is asked again.
+    - `worker`: what looks.
+    - `on_error`: called with the error of each look that has failed.
+    - `on_poll`: called after each look.
+    - `every`: seconds from one look to the next.
+    - `idle`: seconds after which a worker that had nothing to look for is asked again.
     """
     failures = 0
     while True:

@@ -48,8 +48,15 @@ def tx_request_for(
     max_cost: int | None = None,
     challenger: Key | None = None,
 ) -> TxRequest:
-    """`max_cost`: what the gas may cost, in wei; unless given, an answer to a challenge may cost the ether that we have
-    at stake, and everything else a fourth of that. `challenger`: as of `operation_of`."""
+    """The transaction that does what a channel asks of the chain.
+
+    - `channel`: the channel.
+    - `submission`: what it asks.
+    - `adjudicator`: that of the channel.
+    - `max_cost`: what the gas may cost, in wei. Unless given, an answer to a challenge may cost the ether that we have
+      at stake, and everything else a fourth of that.
+    - `challenger`: as of `operation_of`.
+    """
     call = adjudicator.call_of(operation_of(channel.agreement, submission, adjudicator, challenger))
     is_answer = _is_answer(channel, submission)
     if max_cost is None:

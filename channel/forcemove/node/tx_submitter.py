@@ -57,7 +57,9 @@ class TxSubmitter:
         - `adjudicator`: that of the channel.
         - `send`: asks an account's sender for a transaction.
         - `clock`: our own, seconds.
-        - `max_cost`, `challenger`: see `tx_requests.tx_request_for`.
+        - `max_cost`: what a transaction's gas may cost, in wei, see `tx_requests.tx_request_for`.
+        - `challenger`: a participant's key, which signs challenges that another account sends; None where the
+          account is the participant's own.
         - `block_time`: seconds from block to block, by the chain unless given. For one and a half of them a
           transaction is held back that another participant is about to send (`view_differences.acts_first`).
         """

@@ -35,7 +35,15 @@ class Bids:
     def begin(
         self, request: TxRequest, nonce: int, gas: int, begun_at: int, opinion: Opinion, opinions: Sequence[Opinion]
     ) -> PendingTx:
-        """The first version of a transaction, for this endpoint. `begun_at`: block time, seconds."""
+        """The first version of a transaction, for one endpoint.
+
+        - `request`: what is asked for.
+        - `nonce`: the transaction's nonce.
+        - `gas`: its limit of gas.
+        - `begun_at`: the block time now, seconds.
+        - `opinion`: what this endpoint says.
+        - `opinions`: what all endpoints say.
+        """
         urgency = _affordable(Urgency(request.max_cost), request, gas, opinion)
         fees = _fitting(opinion, opinions, gas, urgency)
         return PendingTx(request, nonce, gas, begun_at, (self._version(request, nonce, gas, fees),))
@@ -53,7 +61,15 @@ class Bids:
         opinions: Sequence[Opinion],
         urgency: Urgency,
     ) -> tuple[PendingTx, Version] | None:
-        """What may replace `last` at this endpoint. None where that is good enough, or the cap allows no more."""
+        """The version that may replace `last` at one endpoint, and the transaction with it. None where `last` is good
+        enough, or the cap allows no more.
+
+        - `pending`: the transaction.
+        - `last`: the version that this endpoint was offered last.
+        - `opinion`: what this endpoint says.
+        - `opinions`: what all endpoints say.
+        - `urgency`: the cap of all transactions that wait behind this one, and how much of their time has gone by.
+        """
         urgency = _affordable(urgency, pending.request, pending.gas, opinion)
         fees = next_fees(last.fees, opinion.market, _others(opinion, opinions), pending.gas, urgency)
         return None if fees is None else self._with(pending, fees)

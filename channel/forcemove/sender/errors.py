@@ -12,11 +12,11 @@ __all__ = ["GasTooDear", "NotTaken", "OpinionsDiffer", "Overtaken", "RevertsAgai
 
 @dataclass(eq=False)
 class GasTooDear(ChainError):
-    """At the node's price the gas would cost `cost`, more than the `most` that the transaction is worth to us; both in
-    wei. It was not sent."""
+    """At the node's price the gas would cost `cost`, more than the `max_cost` that the transaction is worth to us; both
+    in wei. It was not sent."""
 
     cost: int
-    most: int
+    max_cost: int
 
 
 @dataclass(eq=False)

@@ -77,7 +77,14 @@ def fitting_fees(market: FeeMarket, others: Sequence[FeeMarket], gas: int, urgen
 
 
 def next_fees(last: Fees, market: FeeMarket, others: Sequence[FeeMarket], gas: int, urgency: Urgency) -> Fees | None:
-    """An offer that may replace the last one, or None where that is good enough, or the cap allows none."""
+    """Fees that may replace the last ones, or None where those are good enough, or the cap allows no more.
+
+    - `last`: the fees that this endpoint was offered last.
+    - `market`: this endpoint's word.
+    - `others`: the other endpoints' words.
+    - `gas`: the transaction's limit of gas.
+    - `urgency`: the cap, and how much of the time has gone by.
+    """
     fees, least = fitting_fees(market, others, gas, urgency), _bumped(last)
     if fees.max_fee_per_gas < least.max_fee_per_gas:
         return None

@@ -22,18 +22,27 @@ _WIDEST = 16
 
 
 class Resubmitter:
-    """Of an account (20 bytes). `bump_after`, `clock`: as of `Sender`."""
+    """Decides for one account what is offered again, and for how much."""
 
     def __init__(
         self,
         account: bytes,
-        flight: PendingTxs,
+        pending: PendingTxs,
         bids: Bids,
         offers: Offers,
         bump_after: float,
         clock: Callable[[], float],
     ) -> None:
-        self._account, self._pending, self._bids, self._offers = account, flight, bids, offers
+        """Work for a `Sender`.
+
+        - `account`: its address, 20 bytes.
+        - `pending`: the account's transactions that are on their way.
+        - `bids`: signs new versions of them.
+        - `offers`: takes what is to be offered.
+        - `bump_after`: seconds after which more is offered for a transaction that waits.
+        - `clock`: seconds since 1970.
+        """
+        self._account, self._pending, self._bids, self._offers = account, pending, bids, offers
         self._bump_after, self._clock = bump_after, clock
         self._tried_at: dict[RequestId, float] = {}
 

@@ -71,12 +71,20 @@ class Sender:
         others: Sequence[Chain] = (),
         own_time: Callable[[], float] | None = None,
     ) -> None:
-        """`store`: the account's journal; what is in it is gone on with. `confirmations`: how many blocks deep a
-        transaction must be to be forgotten. `bump_after`: seconds after which one that waits is offered more for, an
-        eighth of the time that is left where that is less. `error_table`: what the contracts revert with. `clock`:
-        seconds since 1970. `others`: the same chain through other endpoints; all are asked and offered everything, none
-        is believed for another one. `own_time`: our own clock's seconds since 1970, None where the chain's clock is
-        moved by hand; see `in_our_time`.
+        """Send an account's transactions, and go on with those that its journal has.
+
+        - `chain`: the chain, through its first endpoint.
+        - `key`: of the account.
+        - `store`: the account's journal.
+        - `confirmations`: how many blocks deep a transaction must be to be forgotten, 1 is the newest block.
+        - `bump_after`: seconds after which more is offered for a transaction that waits; an eighth of the time that is
+          left to its deadline where that is less.
+        - `error_table`: what the contracts revert with; nothing is known of it unless given.
+        - `clock`: seconds since 1970.
+        - `others`: the same chain through other endpoints. All endpoints are asked and offered everything, none is
+          believed for another one.
+        - `own_time`: our own clock's seconds since 1970, None where the chain's clock is moved by hand; see
+          `in_our_time`.
 
         Raises `InvalidValue`; `MalformedBytes` and `UnknownVersion` on a journal that cannot be read.
         """
@@ -197,22 +205,22 @@ class Sender:
     # ------------------------------------------------------------------------------------------ what became of them
 
     def _settle(self, opinions: Sequence[Opinion]) -> None:
-        flight, undone = self._pending, list[tuple[PendingTx, bool]]()
-        for nonce, pending in sorted(flight.by_nonce.items()):
+        txs, reorged = self._pending, list[tuple[PendingTx, bool]]()
+        for nonce, pending in sorted(txs.by_nonce.items()):
             verdict = self._judge(pending, opinions)
             for outcome, cost in verdict.outcomes:
                 self._come_out(pending, outcome, cost)
             if verdict.is_believed:
-                flight.believed.add(nonce)
+                txs.believed.add(nonce)
             if verdict.is_settled:
-                flight.settled.add(nonce)
+                txs.settled.add(nonce)
             if verdict.is_needless or (verdict.is_buried and nonce in self._pending.acknowledged):
                 self._forget(nonce)
             elif verdict.is_taken:
                 self._ask_again(pending)
-            elif verdict.waits and nonce in flight.settled:
-                undone.append((pending, verdict.is_known))
-        self._give_up(undone)
+            elif verdict.waits and nonce in txs.settled:
+                reorged.append((pending, verdict.is_known))
+        self._give_up(reorged)
 
     def _judge(self, pending: PendingTx, opinions: Sequence[Opinion]) -> SettlementVerdict:
         age = (self._clock() - pending.versions[0].signed_at) / self._bump_after
@@ -246,10 +254,10 @@ class Sender:
         self._pending.forget(nonce)
         self._offers.forget(nonce)
 
-    def _give_up(self, undone: Sequence[tuple[PendingTx, bool]]) -> None:
+    def _give_up(self, reorged: Sequence[tuple[PendingTx, bool]]) -> None:
         """What a reorganisation has taken away may not be wanted any more: its owner asks again. Only what others wait
         behind is sent again, and what a node still has is waited for."""
-        for pending, is_known in reversed(undone):
+        for pending, is_known in reversed(reorged):
             self._pending.doubt(pending.nonce)
             self._pace.forget(pending.request.request_id)
             if pending.nonce == max(self._pending.by_nonce) and not is_known:

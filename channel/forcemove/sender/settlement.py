@@ -38,7 +38,14 @@ class SettlementVerdict:
 def judge(
     pending: PendingTx, opinions: Collection[Opinion], ours: Mapping[int, PendingTx], confirmations: int, age: float
 ) -> SettlementVerdict:
-    """`ours`: all that is on its way, by nonce; `age`: how many times our patience this one is old."""
+    """What has become of one transaction.
+
+    - `pending`: the transaction.
+    - `opinions`: what each endpoint that has answered says.
+    - `ours`: all transactions of the account that are on their way, by nonce.
+    - `confirmations`: how many blocks deep a transaction must be to be believed.
+    - `age`: for how long the transaction is on its way, as a multiple of `bump_after`.
+    """
     seen = [(opinion, opinion.seen[pending.nonce]) for opinion in opinions if pending.nonce in opinion.seen]
     mined = [each for _, each in seen if each.shown is TxStatus.MINED]
     copies = [nonce for nonce, other in ours.items() if other.request.request_id == pending.request.request_id]

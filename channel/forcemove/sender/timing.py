@@ -22,9 +22,15 @@ _MAX = 1_000
 def urgency_of(
     waiting: Sequence[PendingTx], time: int, times: Sequence[int], seconds: float, bump_after: float
 ) -> Urgency:
-    """Of all together: the nearest deadline, the largest cap. What has no deadline has 60 times our patience.
-    `waiting`: by their nonces. `time`: the block time by an endpoint's word; `times`: by every endpoint's; `seconds`:
-    our clock's."""
+    """How urgent all waiting transactions are together: the nearest deadline, the largest cap. Where none has a
+    deadline the time is 60 times `bump_after`.
+
+    - `waiting`: the transactions, by their nonces.
+    - `time`: the block time (seconds) that one endpoint shows.
+    - `times`: the block times (seconds) that all endpoints show.
+    - `seconds`: our own clock's, since 1970.
+    - `bump_after`: seconds after which more is offered for a transaction that waits.
+    """
     lowest, request = waiting[0], [pending.request for pending in waiting]
     max_cost = max(each.max_cost for each in request)
     nearest = min((each.deadline for each in request if each.deadline is not None), default=None)

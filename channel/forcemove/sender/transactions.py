@@ -209,14 +209,14 @@ TxOutcome = Confirmed | TxFailed | NonceUsedElsewhere | Reorged
 # ------------------------------------------------------------------------------------------------------- for a journal
 
 
-class _StoredRequest(Struct, frozen=True):
+class _StoredRequest(Struct, frozen=True, rename={"request_id": "purpose", "max_cost": "most"}):
     """A request as journals have it."""
 
-    purpose: bytes
+    request_id: bytes
     to: bytes
     data: bytes
     value: int
-    most: int
+    max_cost: int
     deadline: int | None = None
     allowance: Allowance | None = None
     gas: int | UnsetType = UNSET
@@ -276,8 +276,8 @@ def _stored(request: TxRequest) -> _StoredRequest:
 
 def _request_of(stored: _StoredRequest) -> TxRequest:
     gas = None if isinstance(stored.gas, UnsetType) else stored.gas
-    id_, call = _decode_id(stored.purpose), (stored.to, stored.data, stored.value)
-    return TxRequest(id_, *call, stored.most, stored.deadline, stored.allowance, gas)
+    id_, call = _decode_id(stored.request_id), (stored.to, stored.data, stored.value)
+    return TxRequest(id_, *call, stored.max_cost, stored.deadline, stored.allowance, gas)
 
 
 def _encode_id(request_id: RequestId) -> bytes:
