@@ -1,7 +1,7 @@
-"""Puts a channel together from its parts: what is agreed on, and what every client of it is made with.
+"""Puts a channel together from its parts: the agreement, the app, and the adjudicator through each endpoint.
 
-Local tables, demonstrations and tests all use it, so that there is one way to do it. Knows neither where keys and
-stores come from nor what carries the messages.
+Local tables, demonstrations and tests all use this module, so that there is one way to do it. It knows neither where
+keys and stores come from nor what carries the messages.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ ValueT = TypeVar("ValueT")
 class Assembly:
     """One channel of an app on a chain. `adjudicator`: knows the app's errors. `factory`: of our own address book, 20
     bytes. `from_block`: a block before which the channel has logged nothing. `others`: the same adjudicator through
-    other endpoints of the chain; a node asks the next one where one fails. `origin_hash`: the hash of `from_block`, 32
-    bytes, or empty where nobody asked."""
+    other endpoints of the chain. `origin_hash`: the hash of `from_block`, 32 bytes, or empty where it is not known."""
 
     app: PlayableApp
     adjudicator: Adjudicator
@@ -115,7 +114,7 @@ def begin(
 
 
 def _answers(chains: Sequence[Chain], ask: Callable[[Chain], ValueT]) -> list[ValueT]:
-    """Of the endpoints that answer. Raises what the first one has raised where none does."""
+    """The answers of the endpoints that answer. Raises what the first endpoint has raised where none does."""
     found, failures = list[ValueT](), list[PassingError]()
     for each in chains:
         try:
