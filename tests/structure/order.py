@@ -213,7 +213,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.node.managed_channel", "forcemove.node.setup"),
     ("forcemove.node.leases", "forcemove.node.ready_set", "forcemove.node.account_worker"),
     ("forcemove.node.workers",),
-    ("forcemove.node.channel_builder",),
+    ("forcemove.node.channel_builder", "forcemove.node.intake"),
     ("forcemove.node.node",),
     ("forcemove.node.local",),
     (

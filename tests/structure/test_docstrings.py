@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-from tests.structure.imports import ROOT, source_files
+from tests.structure.imports import source_files
 
 MOST = 4
 """Parameters that a docstring may speak of in a sentence, or not at all; more than that are listed."""
-NOT_YET = ("follower", "node", "sender")
-"""Rooms of `channel/forcemove` that are not held to this yet."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -51,13 +48,9 @@ def _parameters(function: Function) -> list[str]:
     return [name for name in names if name not in ("self", "cls")]
 
 
-def _is_held(path: Path) -> bool:
-    return not any(path.is_relative_to(ROOT / "channel" / "forcemove" / room) for room in NOT_YET)
-
-
 def test_many_parameters_are_listed_one_by_one() -> None:
-    held = {name: path for name, path in source_files().items() if _is_held(path)}
-    assert [f"{name}: {each}" for name, path in held.items() for each in unlisted(path.read_text("utf-8"))] == []
+    files = source_files().items()
+    assert [f"{name}: {each}" for name, path in files for each in unlisted(path.read_text("utf-8"))] == []
 
 
 LISTED = "class Hall:\n    def __init__(self, {0}):\n        '''A hall.\n\n        {1}\n        '''"

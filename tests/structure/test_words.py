@@ -94,8 +94,6 @@ EXCEPTIONS = {
     "tests.flow.table: Said": "an action of a test's own game, which has nothing else to do",
 }
 """Names that stay, by module, with the reason."""
-NOT_YET = ("follower", "node", "sender")
-"""Rooms of `forcemove` that are not held to this yet."""
 TESTS = (
     "chain",
     "contracts",
@@ -151,9 +149,7 @@ def _names(tree: ast.Module) -> Iterator[tuple[str, str]]:
 def _held() -> dict[str, Path]:
     """The modules that are held to this, by name."""
     of_tests = (path for room in TESTS for path in (ROOT / "tests" / room).rglob("*.py"))
-    not_yet = tuple(f"forcemove.{room}." for room in NOT_YET)
-    sources = {name: path for name, path in source_files().items() if not f"{name}.".startswith(not_yet)}
-    return sources | {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in of_tests}
+    return source_files() | {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in of_tests}
 
 
 def test_no_name_has_a_word_that_was_replaced() -> None:

@@ -66,7 +66,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nothing was signed. Agree on a longer one.",
     ),
     "GasTooDear": (
-        "The gas of a transaction would cost {cost} wei now, more than the {most} wei that it is worth to us.",
+        "The gas of a transaction would cost {cost} wei now, more than the {max_cost} wei that it is worth to us.",
         "Nothing was sent. Wait until gas is cheaper, or play for more.",
     ),
     "LogsLeftOut": (

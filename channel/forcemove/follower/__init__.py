@@ -1,1 +1,1 @@
-"""Reads one adjudicator's chain for all channels that live there. Knows the chain, and neither clients nor games."""
+"""Reads one adjudicator's chain for all its channels. Knows the chain, and neither clients nor games."""

@@ -1,4 +1,4 @@
-"""The blocks that a follower has read, by which it finds where the chain has forked, and whether it is another one."""
+"""The blocks that a follower has read: by them it finds where the chain has forked, and whether it is another chain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REMEMBERED = 256
 _LOOKS_BEHIND = 3
 """How often an endpoint must show a shorter chain until it is believed."""
 _ROOT = 64
-"""So many blocks behind the head nothing is replaced on a chain that lives on: two epochs of Ethereum."""
+"""So many blocks behind the head no reorganisation replaces a block: two epochs of Ethereum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class Block:
 
 
 def ask_block(chain: Chain, number: int) -> Block:
-    """The block of this number. Raises `ChainError`, and within `making_sense` what that makes one of."""
+    """The block of this number. Raises `ChainError`, and errors that `making_sense` turns into one."""
     answer: Mapping[str, Any] = chain.block(number)
     return Block(as_number(answer["number"]), as_bytes(answer["hash"]), as_bytes(answer["parentHash"]))
 
 
 class Blocks:
-    """Of one chain."""
+    """The blocks of one chain that were read through one endpoint."""
 
     def __init__(self) -> None:
         self._read: deque[Block] = deque(maxlen=_REMEMBERED)
@@ -48,7 +48,7 @@ class Blocks:
         self._behind = 0
 
     def at(self, chain: Chain, number: int, head: Head) -> Block | None:
-        """The block of this number; None before there is one."""
+        """The block of this number; None where the number is negative."""
         if number < 0:
             return None
         if number == head.number:
@@ -56,8 +56,8 @@ class Blocks:
         return ask_block(chain, number)
 
     def require_not_behind(self, chain: Chain, last: Block) -> None:
-        """An endpoint that shows less than before lags behind; or a shorter chain has won, which is seldom and then
-        stays so; or it is of another chain, which lags behind nothing. Raises `BehindItself`."""
+        """Raise `BehindItself` where the endpoint shows fewer blocks than before on the same chain: it lags. At the
+        third such look it is believed: a shorter chain has won, which is seldom."""
         read_up_to = self._read[-1].number if self._read else -1
         is_behind = last.number < read_up_to and not self.is_another_chain(chain, last)
         self._behind = self._behind + 1 if is_behind else 0
@@ -65,25 +65,25 @@ class Blocks:
             raise BehindItself(chain.endpoint, last.number, read_up_to)
 
     def fork(self, chain: Chain, last: Block) -> int:
-        """The newest block that was read and is still there; -1 where none is."""
+        """The number of the newest block that was read and is still on the chain; -1 where none is."""
         return next((block.number for block in reversed(self._read) if _is_there(chain, block, last)), -1)
 
     def has_forked(self, fork: int) -> bool:
-        """Whether something was read that is not there any more."""
+        """Whether a block was read that is not on the chain any more."""
         return bool(self._read) and fork != self._read[-1].number
 
     def is_there(self, chain: Chain, checkpoint: Checkpoint, last: Block) -> bool:
-        """Whether the block up to which something is known is part of the chain that ends with `last`."""
+        """Whether the checkpoint's block is part of the chain that ends with `last`."""
         return checkpoint.block_number <= last.number and _is_there(
             chain, Block(checkpoint.block_number, checkpoint.block_hash, b""), last
         )
 
     def is_another_chain(self, chain: Chain, last: Block) -> bool:
-        """Whether not even an early block is there any more, where nothing newer is."""
+        """Whether the early block that was read first is not on the chain any more: then it is another chain."""
         return self._root is not None and not _is_there(chain, self._root, last)
 
     def take(self, chain: Chain, fork: int, last: Block) -> None:
-        """All is read up to this one."""
+        """All logs are read up to block `last`; `fork`: as `fork` returned it."""
         if self._root is None or fork < 0:
             self._root = ask_block(chain, min(max(last.number - _ROOT, 1), last.number))
         self._read = deque((each for each in self._read if each.number <= fork), _REMEMBERED)

@@ -1,4 +1,4 @@
-"""What the adjudicator itself says of channels at a block, asked for many at once: one request for a thousand."""
+"""What the adjudicator itself says of channels at a block: one request for a thousand channels."""
 
 from __future__ import annotations
 

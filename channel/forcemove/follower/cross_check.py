@@ -7,8 +7,8 @@
 | pay in, sign, play on, call it over | all live views show the same; one that is late is waited for |
 | the time | the earliest of the live views' |
 
-A view is live while its endpoint answers and moves on. One that is not is left out of what all must agree on, never of
-what any may show. Comparing changes nothing.
+A view is live while its endpoint answers. One that is not is left out of what all views must agree on, never of what
+any view may show. Comparing changes nothing.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = ["Combined", "EndpointHealth", "EndpointView", "combine", "combined_ti
 _SILENT = 30.0
 """Seconds after which an endpoint that answers nothing is left out."""
 _STUCK = 120.0
-"""Seconds after which it is reported that one shows no new block, while another is some blocks further."""
+"""Seconds after which it is reported that an endpoint shows no new block, while another is some blocks further."""
 _BLOCKS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointHealth:
-    """How one endpoint does. `silent`, `still`: seconds since it has answered, and since its head was another one.
-    `number`: of its head, -1 before there is one."""
+    """How one endpoint does. `silent`: seconds since it has answered; `still`: since its head has changed. `number`: of
+    its head, -1 before there is one."""
 
     endpoint: str
     silent: float
@@ -45,9 +45,9 @@ class EndpointHealth:
 
 @dataclass(frozen=True, slots=True)
 class EndpointView:
-    """What one endpoint shows of one channel. `view`: None where it has not looked at the channel yet. `read_up_to`:
-    the number of the last block that it has read; `time`: at which a transaction may land that is sent now, as it says
-    (seconds). `is_live`: whether all must agree with it."""
+    """What one endpoint shows of one channel. `view`: None where the channel was not read there yet. `read_up_to`: the
+    number of the last block that was read; `time`: the block time (seconds) of a transaction that is sent now, by this
+    endpoint's word. `is_live`: whether all must agree with this view."""
 
     endpoint: str
     view: OnChainView | None
@@ -58,8 +58,9 @@ class EndpointView:
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """`agreed`: the views that all show the same, None where nothing new may be committed to. `differences`: what is to
-    be defended or collected besides, and whether something is denied. `disagreeing`: two views that do not fit."""
+    """What follows from all views. `agreed`: the views that all show the same, None where nothing new may be committed
+    to. `differences`: the clocks to answer and payouts to collect that are not agreed on, and whether views contradict
+    each other. `disagreeing`: two views that do."""
 
     agreed: tuple[EndpointView, ...] | None = None
     differences: ViewsDiffer = field(default_factory=ViewsDiffer)
@@ -67,12 +68,13 @@ class Combined:
 
 
 def is_live(health: EndpointHealth) -> bool:
-    """Whether an endpoint answers, so that all must agree with it, whatever blocks it shows."""
+    """Whether an endpoint answers, so that all must agree with its views, whatever blocks it shows."""
     return health.silent < _SILENT
 
 
 def wrong_with(health: EndpointHealth, furthest: int) -> EndpointLeftOut | EndpointStuck | None:
-    """What its owner is to know of an endpoint. `furthest`: the number of the newest head that any one shows."""
+    """The error to report of an endpoint, or None. `furthest`: the number of the newest head that any endpoint
+    shows."""
     if not is_live(health):
         return EndpointLeftOut(health.endpoint, health.silent)
     if health.still >= _STUCK and furthest >= health.number + _BLOCKS:
@@ -81,8 +83,8 @@ def wrong_with(health: EndpointHealth, furthest: int) -> EndpointLeftOut | Endpo
 
 
 def combine(views: Sequence[EndpointView], now: int) -> Combined:
-    """Of one channel. `now`: the `combined_time` of all views. Times are block times, seconds. A view of another chain,
-    by what we have written down ourselves, has nothing to say to this one."""
+    """Combine the views of one channel. `now`: the `combined_time` of all views. Times are block times, seconds. A view
+    whose chain is another one, by the origin that our journal has, does not count."""
     views = [each for each in views if each.view is None or not isinstance(each.view.error, AnotherChain)]
     live = [each for each in views if each.is_live]
     differing = _differing(live)
@@ -95,18 +97,18 @@ def combine(views: Sequence[EndpointView], now: int) -> Combined:
 
 
 def combined_time(times: Sequence[int], own_time: int | None = None) -> int:
-    """The block time (seconds) by which deadlines are judged: the earliest that a live view shows, so that nothing is
+    """The block time (seconds) by which deadlines are judged: the earliest that a live view shows, so that no answer is
     given up on one endpoint's word; 0 where there is none. `own_time`: our own clock's, None on chains whose clock is
-    moved by hand: one view alone is believed as far as `believed_alone` says, and what is lost by waiting is what the
-    challenged state pays anyway."""
+    moved by hand: a view that is alone is believed as far as `believed_alone` says, and what is lost by waiting is what
+    the challenged state pays anyway."""
     if not times:
         return 0
     return believed_alone(times[0], own_time) if len(times) == 1 else min(times)
 
 
 def _differing(live: Sequence[EndpointView]) -> tuple[EndpointView, EndpointView] | None:
-    """Two views that have both read so far that they should show the same, and do not; a view that contradicts itself
-    fits none, not even itself."""
+    """Two views that have both read so far that they should show the same, and do not. A view with an error
+    contradicts all, and is returned twice."""
     shown = [each for each in live if each.view is not None]
     newest = max((each.view.at for each in shown if each.view), default=0)
     current = [each for each in shown if each.read_up_to >= newest]
@@ -121,7 +123,7 @@ def _fit(one: EndpointView, other: EndpointView) -> bool:
 
 
 def _are_complete(live: Sequence[EndpointView]) -> bool:
-    """Whether there is a view, and every one shows what the newest shows."""
+    """Whether there are views, without errors, and all show the same."""
     return (
         bool(live)
         and all(each.view is not None and each.view.error is None for each in live)
@@ -139,7 +141,7 @@ def _clocks(views: Sequence[EndpointView], agreed: Sequence[EndpointView] | None
 
 
 def _clocks_of(view: OnChainView, time: int) -> list[Clock]:
-    """What the adjudicator says; and what the logs say, where that is another clock."""
+    """The clock that the adjudicator's status shows, and that of the logs, where it is another one."""
     record, clocks = view.record, []
     if view.shown_status.mode(time) is Mode.CHALLENGE:
         clocks.append(Clock(view.shown_status, record.recorded if view.shown_status == record.status else None))
@@ -149,7 +151,8 @@ def _clocks_of(view: OnChainView, time: int) -> list[Clock]:
 
 
 def _payouts(views: Sequence[EndpointView], agreed: Sequence[EndpointView] | None, now: int) -> tuple[Payout, ...]:
-    """What the channel's owner collects by itself, since all agree on it and on the time, is not among them."""
+    """The payouts that views show, without one that all agree on and whose time has come for all: the client collects
+    that by itself."""
     found: dict[Payout, None] = {}
     for each in views:
         if each.view is None or not each.view.is_payable(each.time) or each.view.record.owed is None:
@@ -160,7 +163,7 @@ def _payouts(views: Sequence[EndpointView], agreed: Sequence[EndpointView] | Non
 
 
 def _is_among(view: EndpointView, agreed: Sequence[EndpointView] | None) -> bool:
-    """Whether all agree on what this view shows, its endpoint's own word included."""
+    """Whether all views agree on what this view shows."""
     if agreed is None or view.view is None or view.view.error is not None:
         return False
     return _fit(view, agreed[0])

@@ -1,9 +1,9 @@
-"""All endpoints of one adjudicator's chain: what each shows is kept apart, and what follows from all is told.
+"""All endpoints of one adjudicator's chain: what each shows is kept apart, and what follows from all is returned.
 
-None is above another. What is told of a channel as `ChainUpdate` all live endpoints agree on; what only some show is
-told as `ViewsDiffer`. One that answers nothing for half a minute is left out of what all must agree on until it is
-back; what it has shown is defended against all the same. One that answers, and shows no new block, is not: else another
-one could outrun it with blocks that do not exist.
+No endpoint counts more than another. All live endpoints agree on what a `ChainUpdate` says; what only some show is in
+`ViewsDiffer`. An endpoint that answers nothing for half a minute is left out of what all must agree on until it is
+back; challenges that it has shown are answered all the same. One that answers, and shows no new block, is not left out:
+else another one could outrun it with blocks that do not exist.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ __all__ = ["QuorumUpdate", "EndpointQuorum"]
 
 @dataclass
 class QuorumUpdate:
-    """What is news: `updates` and `differences` by channel, and `records`: what the logs make of each channel of which
-    there is an update, as all endpoints agree; `channel_errors`: what is wrong with a channel by all that
-    is known; `genuine`: the channels whose contracts are; `errors`: for the owner; `is_new`: whether there is another
-    block; `has_looked`: whether any endpoint was looked at."""
+    """What has changed since the last one. By channel: `updates` and `differences`; `records`: what the agreed logs
+    lead to, for each channel with an update; `channel_errors`: what is wrong by all live endpoints' word. `genuine`:
+    the channels whose contracts were found to be genuine; `errors`: those of endpoints, to report; `is_new`: whether
+    there is another block; `has_looked`: whether any look was taken in."""
 
     updates: dict[bytes, ChainUpdate] = field(default_factory=dict)
     records: dict[bytes, Record] = field(default_factory=dict)
@@ -49,7 +49,8 @@ class QuorumUpdate:
 
 @dataclass
 class _Channel:
-    """What was told of a channel: `source` and `epoch` of which viewer, so many `logs` of it after `checkpoint`."""
+    """What the updates of a channel have said: the `logs` after `checkpoint`, as the viewer `source` showed them in its
+    `epoch`, and the rest."""
 
     following: FollowRequest
     source: EndpointViewer | None = None
@@ -64,8 +65,9 @@ class _Channel:
 
 
 class EndpointQuorum:
-    """Of one adjudicator. `viewers`: one for each endpoint; who looks through them is the owner's affair: each look is
-    `prepare`, `look`, `take`. `uncertain`: the channels whose holdings are to be read in any case."""
+    """Combines all endpoints of one adjudicator. `viewers`: one for each endpoint; the owner makes their looks, each of
+    them `prepare`, `look`, `take`. `uncertain`: the channels whose holdings are to be read even where nothing is
+    logged."""
 
     def __init__(
         self,
@@ -90,8 +92,8 @@ class EndpointQuorum:
 
     @property
     def asked(self) -> tuple[bytes, ...]:
-        """The channels whose holdings a look is to read even where nothing is logged: where money is to come or go, and
-        where endpoints do not agree, for one may have missed a log of what was paid in."""
+        """The channels whose holdings a look is to read even where nothing is logged: those where money is to come or
+        go, and those on which endpoints do not agree, for one may have missed the log of a deposit."""
         return (*self.uncertain, *(self._disputed - self.uncertain))
 
     @property
@@ -104,13 +106,13 @@ class EndpointQuorum:
 
     @property
     def cursor(self) -> Block | None:
-        """The last block up to which every live endpoint was read, as it shows it."""
+        """The last block up to which every live endpoint was read; None where one was not read yet."""
         read = [each.cursor for each in self._live]
         checkpoint = [each for each in read if each is not None]
         return min(checkpoint, key=_number) if checkpoint and len(checkpoint) == len(read) else None
 
     def follow(self, following: FollowRequest) -> None:
-        """Tell of this channel from now on, and first of all that there is."""
+        """Follow this channel; its first update has all that is logged."""
         self._channels[following.id] = _Channel(following, checkpoint=following.checkpoint)
         self.uncertain.add(following.id)
         self._again.add(following.id)
@@ -118,17 +120,17 @@ class EndpointQuorum:
             each.follow(following)
 
     def unfollow(self, channel_id: bytes) -> None:
-        """Tell of it no more."""
+        """Follow this channel no more."""
         self._channels.pop(channel_id, None)
         for ids in (self.uncertain, self._timed, self._again, self._disputed):
             ids.discard(channel_id)
         for each in self.viewers:
             each.unfollow(channel_id)
 
-    # ------------------------------------------------------------------------------------------------------- the news
+    # ---------------------------------------------------------------------------------------------------- the update
 
     def take_in(self) -> QuorumUpdate:
-        """All that is news since the last call."""
+        """What has changed since the last call."""
         update = QuorumUpdate()
         self._judge_endpoints(update)
         changed, self._again = self._again, set()
@@ -145,7 +147,7 @@ class EndpointQuorum:
         return update
 
     def _judge_endpoints(self, update: QuorumUpdate) -> None:
-        """Which are live; where that changes all channels are looked at anew."""
+        """Find out which endpoints are live; where that changes all channels are combined again."""
         furthest, healths = max(each.number for each in self.viewers), [each.health() for each in self.viewers]
         wrong = {each.endpoint: wrong_with(each, furthest) for each in healths}
         found = {endpoint: error for endpoint, error in wrong.items() if error is not None and len(self.viewers) > 1}
@@ -191,7 +193,7 @@ class EndpointQuorum:
         self._update_genuine(id_, channel, update)
 
     def _update_genuine(self, id_: bytes, channel: _Channel, update: QuorumUpdate) -> None:
-        """All live endpoints must say so."""
+        """A channel's contracts are genuine when all live endpoints say so."""
         if channel.following.is_genuine is None or channel.is_genuine or not self._live:
             return
         if all(id_ in each.genuine for each in self._live):
@@ -199,7 +201,7 @@ class EndpointQuorum:
             update.genuine.add(id_)
 
     def _update_errors(self, id_: bytes, update: QuorumUpdate) -> None:
-        """Where all live endpoints find something wrong the channel has it; else it is one endpoint's word."""
+        """An error that all live endpoints find is the channel's; else it is one endpoint's word, and is reported."""
         found = [(each, each.errors.get(id_) or each.not_genuine.get(id_)) for each in self._live]
         errors = [(each.endpoint, error) for each, error in found if error is not None]
         if errors and len(errors) == len(found):
@@ -209,11 +211,12 @@ class EndpointQuorum:
             is_its_own = isinstance(error, PassingError)
             update.errors.append(error if is_its_own else EndpointContradicted(endpoint, id_, error))
 
-    # --------------------------------------------------------------------------------------------- what is told of one
+    # --------------------------------------------------------------------------------------------- one channel's update
 
     def _read(self, id_: bytes, channel: _Channel) -> ChainUpdate | None:
-        """What is new of what all show: from the viewer that was told of before, if it still shows it, else from the
-        first. One that does not know the beginning, where that is needed, reads it first."""
+        """The update of what all endpoints show: from the viewer of the last update, if its view has no error, else
+        from the first without one. Where the update must be from the beginning, and the viewer has read from a
+        checkpoint, the viewer reads all first."""
         sound = [each for each in self._live if id_ in each.views and each.views[id_].error is None]
         source = channel.source if channel.source is not None and channel.source in sound else sound[0]
         view = source.views[id_]
@@ -237,7 +240,7 @@ class EndpointQuorum:
         return ChainUpdate(tuple(changes), from_scratch) if changes or from_scratch or is_first else None
 
     def _credits(self, id_: bytes) -> dict[bytes, int]:
-        """The largest that any live endpoint shows: to ask for what is not there is refused."""
+        """By asset, the largest credit that any live endpoint shows: the chain refuses a payment that is not there."""
         found: dict[bytes, int] = {}
         for each in self._live:
             for asset, amount in each.views[id_].credits if id_ in each.views else ():
@@ -246,7 +249,7 @@ class EndpointQuorum:
 
 
 def _changes_of(channel: _Channel, source: EndpointViewer, view: OnChainView) -> tuple[Sequence[PlacedLog], bool]:
-    """The logs that were not told yet; and whether all that was told before is void."""
+    """The logs that no update has had yet; and whether all earlier updates are void."""
     if channel.source is None:
         return view.logs, view.checkpoint is None
     is_same = channel.checkpoint == view.checkpoint and (source is not channel.source or channel.epoch == view.epoch)

@@ -1,4 +1,4 @@
-"""Looks at an adjudicator's chain through one endpoint, for all channels. Nothing of it is shared with another one.
+"""Looks at an adjudicator's chain through one endpoint, for all channels. Viewers share nothing.
 
 `prepare` before a look and `take` after it are called by the owner, in its thread; `look` may take as long as an
 endpoint does, may run in a thread of its own, and touches nothing that these touch.
@@ -37,16 +37,16 @@ class _Requested:
 
 
 class EndpointViewer:
-    """`views`: what it shows of each channel, `genuine` and `not_genuine`: of which channels it says that the
-    contracts are, or are not, `errors`: what is wrong with channels here; all as of the last look that was taken.
+    """What one endpoint shows, as of the last look that was taken. `views`: of each channel; `genuine`, `not_genuine`:
+    the channels whose contracts the endpoint shows to be genuine, or not; `errors`: what is wrong with channels here.
     `cursor`: the last block that was read; `number`, `time`: of the head, -1 and 0 before there is one.
 
-    Seconds of the clock: `began_at`, `answered_at` (None before the first answer), `moved_at`, when the head was last
-    another one. `changed`: the channels of which something has changed since `take_changed`; `has_looked`,
-    `is_at_new_head`: whether a look was taken since then, and has shown another head."""
+    Seconds of the clock: `began_at`, `answered_at` (None before the first answer), `moved_at`, when the head last
+    changed. `changed`: the channels that have changed since `take_changed`; `has_looked`, `is_at_new_head`: whether a
+    look was taken since then, and whether one has shown another head."""
 
     def __init__(self, adjudicator: Adjudicator, confirmations: int, clock: Callable[[], float]) -> None:
-        """As of `Follower`. `clock`: seconds."""
+        """`adjudicator`, `confirmations`: as of `Follower`. `clock`: seconds."""
         self._adjudicator, self._confirmations, self._clock = adjudicator, confirmations, clock
         self.views: dict[bytes, OnChainView] = {}
         self.genuine: set[bytes] = set()
@@ -71,7 +71,7 @@ class EndpointViewer:
 
     @property
     def adjudicator(self) -> Adjudicator:
-        """Through this endpoint."""
+        """The adjudicator through this endpoint."""
         return self._adjudicator
 
     @property
@@ -80,18 +80,18 @@ class EndpointViewer:
         return self._adjudicator.chain.endpoint
 
     def health(self) -> EndpointHealth:
-        """How it does now."""
+        """How the endpoint does now."""
         now, since = self._clock(), self.began_at if self.answered_at is None else self.answered_at
         return EndpointHealth(self.endpoint, now - since, now - self.moved_at, self.number)
 
     def follow(self, following: FollowRequest) -> None:
-        """From the next look on; a channel that is followed already is read anew."""
+        """Follow a channel from the next look on; one that is followed already is read from its beginning."""
         self._followings[following.id] = self._requested.begun[following.id] = following
         self._requested.ended.discard(following.id)
         self._forget(following.id)
 
     def unfollow(self, channel_id: bytes) -> None:
-        """From the next look on."""
+        """Follow a channel no more, from the next look on."""
         self._followings.pop(channel_id, None)
         self._requested.begun.pop(channel_id, None)
         self._requested.ended.add(channel_id)
@@ -104,7 +104,7 @@ class EndpointViewer:
         self.not_genuine.pop(channel_id, None)
 
     def abandon(self) -> None:
-        """A look hangs, and its thread with all that it uses is left to itself: all is read again by the next one."""
+        """A look hangs: its thread and all that it uses are left to themselves, and the next look reads all again."""
         self._start()
         self._found = None
         self._requested = _Requested(dict(self._followings))
@@ -115,7 +115,7 @@ class EndpointViewer:
         return {*self.errors, *self.not_genuine}
 
     def take_changed(self) -> set[bytes]:
-        """The channels of which something has changed since the last call."""
+        """The channels that have changed since the last call."""
         changed, self.changed = self.changed, set()
         self.is_at_new_head = self.has_looked = False
         return changed
@@ -123,13 +123,13 @@ class EndpointViewer:
     # -------------------------------------------------------------------------------------- for owners in one thread
 
     def now(self) -> int:
-        """The block time (seconds) as it was read less than a second ago and after the last `expire`, else read anew.
+        """The block time (seconds) as it was read less than a second ago and after the last `expire`, else read now.
         Raises `ChainError`."""
         return self._follower.now()
 
     @property
     def last_time(self) -> int:
-        """The block time (seconds) that was read last, at no call; 0 where none was."""
+        """The block time (seconds) that was read last, without a request; 0 where none was."""
         return self._follower.last_time
 
     def expire(self) -> None:
@@ -139,7 +139,8 @@ class EndpointViewer:
     # ------------------------------------------------------------------------------------------------------- one look
 
     def prepare(self, uncertain: tuple[bytes, ...] = ()) -> Callable[[], None]:
-        """Hand over what is to be looked for; returns the look. `uncertain`: as of `Follower.look`."""
+        """Have the follower take up what was asked for since the last look; returns the look. `uncertain`: as of
+        `Follower.look`."""
         requested, self._requested, self._uncertain = self._requested, _Requested(), uncertain
         for each in requested.begun.values():
             self._follower.follow(each)
@@ -160,8 +161,8 @@ class EndpointViewer:
             self._found = found
 
     def _check(self) -> tuple[frozenset[bytes], Mapping[bytes, ForcemoveError]]:
-        """What cannot be asked now is asked by the next look: an endpoint that is waited for in vain is waited for
-        once."""
+        """Ask whether contracts are genuine. At the first failure the rest is left to the next look, so that only one
+        request waits in vain."""
         genuine, errors = set(), {}
         for id_, each in tuple(self._unchecked.items()):
             try:
@@ -179,7 +180,7 @@ class EndpointViewer:
         return each.contracts in self._checked
 
     def take(self) -> None:
-        """What the look has found counts from now on."""
+        """Take in what the look has found."""
         found, self._found = self._found, None
         if found is None:
             return

@@ -1,4 +1,4 @@
-"""What a follower finds wrong with an endpoint."""
+"""The errors of endpoints that a follower finds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 @dataclass(eq=False)
 class LogsLeftOut(PassingError):
     """The endpoint's logs of a channel do not lead to what the adjudicator itself says of it at that block: it has left
-    some out, or it answers from several states. The channel's news are not believed; they are read again."""
+    some out, or it answers from several states. The channel's logs are not believed; they are read again."""
 
     endpoint: str
     channel_id: bytes
@@ -50,8 +50,8 @@ class HeadTooFar(PassingError):
 
 @dataclass(eq=False)
 class EndpointLeftOut(PassingError):
-    """The endpoint has said nothing that makes sense for `seconds`. What the others agree on counts without it until it
-    is back."""
+    """The endpoint has said nothing that makes sense for `seconds`. What the other endpoints agree on counts without it
+    until it is back."""
 
     endpoint: str
     seconds: float
@@ -60,7 +60,7 @@ class EndpointLeftOut(PassingError):
 @dataclass(eq=False)
 class EndpointStuck(PassingError):
     """The endpoint answers, and has shown no new block after `block_number` for two minutes, while another one is at
-    `seen_elsewhere`: one of the two is wrong. What is new waits for both."""
+    `seen_elsewhere`: one of the two is wrong. New blocks count when both show them."""
 
     endpoint: str
     block_number: int
@@ -82,7 +82,8 @@ class EndpointsDisagree(PassingError):
 @dataclass(eq=False)
 class EndpointContradicted(PassingError):
     """This endpoint alone says `reason` of a channel: that it is of another chain, say, or that its contracts are not
-    genuine. The others do not, so one of them is wrong; nothing new is signed or paid in where that would matter."""
+    genuine. The other endpoints do not, so one of them is wrong; nothing new is signed or paid in where that
+    matters."""
 
     endpoint: str
     channel_id: bytes
@@ -101,7 +102,7 @@ class TimeInDoubt(PassingError):
 
 @dataclass(eq=False)
 class AnotherChain(ChainError):
-    """The chain has the channel's chain id, and is another one: a test chain that began anew, or was put back to an
+    """The chain has the channel's chain id, and is another one: a test chain that was started again, or put back to an
     earlier state. Block `block_number`, at which the channel began, had the hash `expected` (32 bytes) and has `found`
     here, None where the chain ends before it; and the adjudicator knows nothing of the channel."""
 

@@ -21,7 +21,7 @@ IsGenuine = Callable[[Adjudicator], bool]
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a channel began: no log of it is in an earlier block than `number`, whose hash was `hash` (32 bytes), empty
-    where nobody knows."""
+    where it is not known."""
 
     number: int
     hash: bytes = b""
@@ -31,13 +31,15 @@ class Origin:
 class FollowRequest:
     """A channel to be followed.
 
-    - `payee`: the account that we are paid at, 20 bytes.
-    - `from_block`: where its logs can begin; `origin_hash`: the hash of that block, empty where nobody knows.
+    - `agreement`: that of the channel.
+    - `payee`: the account that we are paid at, 20 bytes; None where credits are not to be read.
+    - `from_block`: no log of the channel is in an earlier block.
+    - `origin_hash`: the hash of that block, empty where it is not known.
     - `is_doubted`: whether the chain may be another one by now.
     - `is_new`: whether we have signed nothing in it yet, so that none of its id may have paid out.
-    - `checkpoint`: what its owner has been told already, so that only what comes after it is read.
-    - `is_genuine`: asks an endpoint whether its contracts are, None where that is known; `contracts`: which they are,
-      so that those of many channels are asked for once.
+    - `checkpoint`: what the owner has had already, so that only later logs are read.
+    - `is_genuine`: asks an endpoint whether the channel's contracts are genuine, None where that is known.
+    - `contracts`: which they are, so that many channels' contracts are asked about once.
     """
 
     agreement: Agreement
@@ -57,10 +59,9 @@ class FollowRequest:
 
 
 class FollowedChannel:
-    """One channel. Everything is as of the last block that was read. `epoch`: how often it was read from its beginning.
-    `is_doubted`: whether it is still to be found out that this is the chain on which it began. `status`: the
-    adjudicator's own word, packed, None where it was not asked. `has_changed`: whether anything is different since
-    `view` was taken."""
+    """One channel, as of the last block that was read. `epoch`: how often it was read from its beginning. `is_doubted`:
+    whether this may not be the chain on which the channel began. `status`: the adjudicator's own, packed, None where it
+    was not read. `has_changed`: whether anything has changed since the last `view`."""
 
     def __init__(self, request: FollowRequest) -> None:
         self.agreement, self.payee, self.checkpoint = request.agreement, request.payee, request.checkpoint
@@ -81,31 +82,31 @@ class FollowedChannel:
 
     @property
     def reads_from(self) -> int:
-        """The block from which its logs are to be read."""
+        """The block from which the channel's logs are to be read."""
         return self.origin.number if self.checkpoint is None else self.checkpoint.block_number + 1
 
     def forget(self) -> None:
-        """What was known from before does not count."""
+        """Drop the checkpoint: all logs are to be read."""
         self.checkpoint = None
 
     # --------------------------------------------------------------------------------------------- what is taken in
 
     def begin(self, logs: Iterable[PlacedLog], now: int) -> None:
-        """These are the logs of the channel that were to be read."""
+        """Take in the channel's first logs, those from `reads_from` on. `now`: block time, seconds."""
         if self.checkpoint is None:
             self.reset(logs, now)
         else:
             self.add((each for each in logs if each.place.block_number >= self.reads_from), now)
 
     def reset(self, logs: Iterable[PlacedLog], now: int) -> None:
-        """These are all logs of the channel; nothing that was read before counts."""
+        """Take in all logs of the channel; what was read before does not count."""
         self._logs, self._unread, self._is_unread = [], [], True
         self._holdings, self._credits, self.record = {}, {}, EMPTY_RECORD
         self.checkpoint, self.epoch, self.has_changed = None, self.epoch + 1, True
         self.add(logs, now)
 
     def add(self, logs: Iterable[PlacedLog], now: int) -> None:
-        """More logs, in their order."""
+        """Take in more logs, in their order."""
         for each in logs:
             self._logs.append(each)
             self._unread.append(each)
@@ -114,25 +115,25 @@ class FollowedChannel:
         self._status_word = self.record.status.pack()
 
     def logs_up_to(self, block: int) -> list[PlacedLog]:
-        """Those that are in this block or an earlier one."""
+        """The logs that are in this block or an earlier one."""
         return [each for each in self._logs if each.place.block_number <= block]
 
     def take_holdings(self, asset: bytes, holdings: ChannelHoldings) -> None:
-        """What the channel holds of an asset."""
+        """Take in what the channel holds of an asset."""
         self.has_changed = self.has_changed or self._holdings.get(asset) != holdings
         self._holdings[asset] = holdings
 
     def take_credit(self, asset: bytes, amount: int) -> None:
-        """What of an asset could not be pushed to us."""
+        """Take in how much of an asset could not be pushed to us."""
         self.has_changed = self.has_changed or self._credits.get(asset, 0) != amount
         self._credits[asset] = amount
 
     def take_status(self, word: int) -> None:
-        """What the adjudicator itself says, packed, where that is not `status`."""
+        """Take in the adjudicator's own status, packed, where it is not `status`."""
         self.status, self.has_changed = word, True
 
     def take_error(self, error: ForcemoveError | None) -> None:
-        """What is wrong with it in this look."""
+        """Take in what is wrong with the channel in this look."""
         self.has_changed = self.has_changed or (error is None) != (self._error is None)
         self._error = error
 
@@ -140,12 +141,13 @@ class FollowedChannel:
 
     @property
     def wants_holdings(self) -> bool:
-        """Whether what it holds may have changed: something was logged, or nothing was read yet."""
+        """Whether the channel's holdings may have changed: logs were read, or nothing was read yet."""
         return self._is_unread or bool(self._unread)
 
     @property
     def wants_credits(self) -> bool:
-        """Whether we may be owed what could not be pushed: it has paid out since we asked."""
+        """Whether the adjudicator may owe us what could not be pushed: the channel has paid out since credits were
+        read."""
         if self.payee is None:
             return False
         pays = any(begins_payout(each.log) for each in self._unread)
@@ -153,7 +155,7 @@ class FollowedChannel:
 
     @property
     def is_unheard_of(self) -> bool:
-        """Whether the adjudicator has logged nothing of it, holds nothing for it, and never has."""
+        """Whether the adjudicator has logged nothing of the channel, and has never held anything for it."""
         has_held = any(each.held or each.payout_begun or each.closed for each in self._holdings.values())
         return not self._logs and self.record.status.is_empty and not has_held
 
@@ -163,8 +165,8 @@ class FollowedChannel:
         return self._is_new and not self._logs and any(each.payout_begun for each in self._holdings.values())
 
     def agrees_with(self, word: int) -> bool:
-        """Whether the logs say what the adjudicator's own word says, the packed status. When a channel was concluded no
-        log says, nor what is recorded once it pays out in part."""
+        """Whether the logs lead to the adjudicator's own status (packed). No log says when a channel was concluded, nor
+        what is recorded once it pays out in part."""
         return word == self._status_word or self._may_be(Status.unpack(word))
 
     def _may_be(self, status: Status) -> bool:
@@ -175,11 +177,11 @@ class FollowedChannel:
 
     @property
     def agrees_with_holdings(self) -> bool:
-        """Whether the logs say that it is closed where the adjudicator says so, and nowhere else."""
+        """Whether the logs and the adjudicator agree on whether the channel is closed."""
         return self.record.closed == any(each.closed for each in self._holdings.values())
 
     def view(self, at: int) -> OnChainView:
-        """All of it, as of the block of this number, which has just been read."""
+        """The view of the channel as of the block of this number, which has just been read."""
         if self._error is None:
             self._unread, self._is_unread = [], False
         self.has_changed = False

@@ -1,13 +1,13 @@
 """The follower of one adjudicator through one endpoint: it reads the chain once for all channels, and shows each as
 this endpoint has it.
 
-Nothing is believed once and for all. At each new block the adjudicator's own words, `statusesOf`, are compared with
-what the logs say of every live channel: an endpoint that has left a log out is found out, and its logs are read again.
-Each block that was read must still be there when the next one is read; where it is not, another chain has won, and
-everything after the fork is read anew.
+No answer is believed for ever. At each new block the adjudicator's own statuses, `statusesOf`, are compared with what
+the logs say of every live channel: so a log that the endpoint has left out is missed, and the logs are read again. Each
+block that was read must still be there when the next one is read; where it is not, another fork has won, and all logs
+after the fork are read again.
 
-It reads up to the confirmation depth, never waits, and loses nothing when a request fails: the next `look` goes on.
-What it shows is this endpoint's opinion; `combine` says what follows from those of all.
+A follower reads up to the confirmation depth, never waits, and loses nothing when a request fails: the next `look` goes
+on. What it shows is this endpoint's view; `combine` says what follows from all endpoints' views.
 """
 
 from __future__ import annotations
@@ -34,14 +34,13 @@ __all__ = ["Follower", "FollowerLook"]
 _RANGE = 5_000
 """How many blocks of logs are asked for at once."""
 _FARTHEST = 10**9
-"""So many blocks at most can there be to read: more than any chain has."""
+"""The most blocks that are read: more than any chain has."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowerLook:
-    """What one look has found: the head, whether it is another than before, and what is shown now of each channel of
-    which anything has changed. `errors`: what is wrong with channels in this look. `read_up_to`: the last block that
-    was read, None where none was."""
+    """What one look has found: the head, whether it has changed, and a view of each channel that has changed. `errors`:
+    what is wrong with channels in this look. `read_up_to`: the last block that was read, None where none was."""
 
     head: Head
     is_new: bool = False
@@ -51,7 +50,7 @@ class FollowerLook:
 
 
 class Follower:
-    """Of one adjudicator on one chain, through one endpoint."""
+    """Follows the channels of one adjudicator through one endpoint."""
 
     def __init__(
         self, adjudicator: Adjudicator, *, confirmations: int = 1, clock: Callable[[], float] = time.monotonic
@@ -72,30 +71,30 @@ class Follower:
         self._reader.expire()
 
     def now(self) -> int:
-        """The block time (seconds) at which a transaction may land that is sent now, as it was read less than a second
-        ago, else anew. Raises `ChainError`."""
+        """The block time (seconds) of a transaction that is sent now, as it was read less than a second ago, else read
+        now. Raises `ChainError`."""
         return self._reader.read(self.adjudicator.chain).next_time
 
     @property
     def last_time(self) -> int:
-        """The time (seconds) that was read last, at no call; 0 where none was."""
+        """The block time (seconds) that was read last, without a request; 0 where none was."""
         return self._reader.last_time
 
     def follow(self, request: FollowRequest) -> None:
-        """Show this channel from now on, with all that is logged. A channel that is followed already is read anew."""
+        """Follow this channel, with all that is logged; one that is followed already is read from its beginning."""
         followed = FollowedChannel(request)
         self._followed.pop(followed.id, None)
         self._new[followed.id] = followed
         self._gathered = {}
 
     def unfollow(self, channel_id: bytes) -> None:
-        """Show this channel no more."""
+        """Follow this channel no more."""
         self._followed.pop(channel_id, None)
         self._new.pop(channel_id, None)
 
     def look(self, uncertain: Collection[bytes] = ()) -> FollowerLook:
-        """Read what is new at the confirmation depth. `uncertain`: the channels whose holdings are to be read even
-        where nothing is logged, since money is to come or go.
+        """Read the new blocks up to the confirmation depth. `uncertain`: the channels whose holdings are to be read
+        even where nothing is logged, since money is to come or go.
 
         Raises a `ChainError` where the endpoint fails.
         """
@@ -165,8 +164,8 @@ class Follower:
         return found
 
     def _gather(self, start: int, end: int, last: int) -> list[PlacedLog]:
-        """The logs of our channels in one range. Long ago nothing changes: where a later request fails, such a range is
-        not read again by the next look."""
+        """The logs of our channels in one range of blocks. An old range does not change: where a later request fails,
+        the next look does not read it again."""
         if start in self._gathered:
             return self._gathered[start]
         wanted = self._followed.keys() | self._new.keys()
@@ -176,7 +175,7 @@ class Follower:
             self._gathered[start] = ours
         return ours
 
-    # ------------------------------------------------------------------------------------- the adjudicator's own words
+    # ---------------------------------------------------------------------------------- the adjudicator's own statuses
 
     def _check(self, last: Block, head: Head, uncertain: Collection[bytes]) -> dict[bytes, ForcemoveError]:
         """What is wrong with channels: with the endpoint's logs of them, with themselves, or with the chain."""
@@ -217,8 +216,8 @@ class Follower:
 
     @property
     def _newly_closed(self) -> list[FollowedChannel]:
-        """By what was logged since they were shown last, which may be invented; what is closed for long costs nothing
-        any more."""
+        """The channels that were closed by logs since their last view: such a log may be invented. Those that were
+        closed before are not asked about any more."""
         return [each for each in self._followed.values() if each.record.closed and each.wants_holdings]
 
     def _read_again(self, doubtful: Iterable[FollowedChannel], last: Block, now: int) -> None:

@@ -1,10 +1,9 @@
-"""The chain's head as one reader knows it: read once for each thing that the client does, and not for each question.
+"""The chain's head, read once a second at most, and not for each question.
 
-A time that was read before is never later than the true one, since the chain's clock only goes forward. Whatever is
-decided by it may be decided late, never too early: no answer is given up that could still be given. It is late by a
-second at most, besides what the node took to answer; after that second it is read again, as after waiting for a
-transaction or for a person. A transaction of ours that was mined in between moves the head, too, but by no more than
-the time that went by: what it has changed is news, and the next poll reads the head before it reads the news.
+A time that was read before is never later than the true one, since the chain's clock only goes forward. A decision by
+it may come late, never too early: no answer is given up that could still be given. It comes late by a second at most,
+and the time that the endpoint took to answer. A transaction of ours that was mined in between moves the head, too, but
+by no more than the time that went by: the next look reads the head before it reads the logs.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ _FRESH = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The newest block's number, its hash and that of the block before it (32 bytes each), and the time (seconds) at
-    which a transaction may land that is sent now."""
+    """The newest block's number, its hash and that of the block before it (32 bytes each), and the block time (seconds)
+    of a transaction that is sent now."""
 
     number: int
     hash: bytes
@@ -44,26 +43,26 @@ def read_head(chain: Chain) -> Head:
 
 
 class HeadReader:
-    """Reads the head where what was read is not fresh any more."""
+    """Reads the head, if the last one that was read is not fresh any more."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """`clock`: seconds, as the reader's owner counts them."""
+        """`clock`: seconds."""
         self._clock = clock
         self._head: Head | None = None
         self._read_at: float | None = None
 
     def expire(self) -> None:
-        """From now on nothing that was read before is fresh."""
+        """From now on no head that was read before is fresh."""
         self._read_at = None
 
     def read(self, chain: Chain) -> Head:
-        """The head: as it was read less than a second ago and after the last `expire`, else anew from this endpoint.
-        Raises `ChainError`."""
+        """The head: as it was read less than a second ago and after the last `expire`, else read now from this
+        endpoint. Raises `ChainError`."""
         if self._head is None or self._read_at is None or not 0 <= self._clock() - self._read_at < _FRESH:
             self._head, self._read_at = read_head(chain), self._clock()
         return self._head
 
     @property
     def last_time(self) -> int:
-        """The time (seconds) that was read last, at no call; 0 where none was."""
+        """The block time (seconds) that was read last, without a request; 0 where none was."""
         return self._head.next_time if self._head else 0

@@ -14,8 +14,8 @@ __all__ = ["Checkpoint", "OnChainView"]
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What is known of a channel from before: all that was logged up to and with the block of this number and hash (32
-    bytes) has led to `record`."""
+    """What is known of a channel from before: all logs up to and with the block of this number and hash (32 bytes) have
+    led to `record`."""
 
     block_number: int
     block_hash: bytes
@@ -27,9 +27,10 @@ class OnChainView:
     """One channel at the endpoint's confirmation depth.
 
     `record`: what `logs` lead to, all of them or, where `checkpoint` is not None, those after it. `holdings`,
-    `credits`: by asset, in its smallest unit, sorted. `status`: the adjudicator's own word, None where it was not
-    asked. `at`: the block that was read last when something had changed. `epoch`: another number where it was read from
-    the beginning again. `error`: why nothing of this is believed but that a clock runs; None where all fits together.
+    `credits`: by asset, in its smallest unit, sorted. `status`: the adjudicator's own, None where it was not read.
+    `at`: the block that was read last when something had changed. `epoch`: another number where the channel was read
+    from its beginning again. `error`: why nothing of this view is believed but that a clock runs; None where there is
+    no error.
     """
 
     record: Record
@@ -44,7 +45,8 @@ class OnChainView:
 
     @property
     def shown_status(self) -> Status:
-        """The adjudicator's own word; where it was not asked what the logs say. A log may be left out."""
+        """The adjudicator's own status, since the endpoint may leave out a log; that of the logs where it was not
+        read."""
         return self.record.status if self.status is None else self.status
 
     def shows_clock(self, time: int) -> bool:
@@ -55,19 +57,19 @@ class OnChainView:
         return is_running or (not self.record.payout_begun and self.record.status.mode(time) is Mode.CHALLENGE)
 
     def is_payable(self, time: int) -> bool:
-        """Whether it is final at this block time (seconds), and something is held that the outcome allocates."""
+        """Whether the channel is final at this block time (seconds), and holds something that the outcome allocates."""
         record = self.record
         is_final = record.payout_begun or record.status.mode(time) is Mode.FINALIZED
         return is_final and record.owed is not None and any(held for _, held in self.holdings)
 
     def shows_the_same_as(self, other: OnChainView) -> bool:
-        """Whether both say the same of the channel: what is recorded, and what is held. By which logs it came to be so
-        need not be the same, since one that was left out once may be missed by nobody. Of credits the largest counts,
-        whoever shows it."""
+        """Whether both views show the same record and the same holdings. Their logs may differ: one may lack a log that
+        changes nothing any more. Credits may differ, too: the largest counts."""
         return _recorded(self.record) == _recorded(other.record) and self.holdings == other.holdings
 
 
 def _recorded(record: Record) -> tuple[object, ...]:
-    """When it was concluded each endpoint's record says in its own way."""
+    """The part of a record that views must agree on. Without the status once the payout has begun: no log says when the
+    channel was concluded, so that each view has its own time."""
     status = None if record.payout_begun else record.status
     return status, record.recorded, record.owed, record.payout_begun, record.closed

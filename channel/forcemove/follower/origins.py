@@ -1,8 +1,8 @@
-"""Whether a chain is the one on which channels began. Another one may have the same id, and the same contracts at the
-same addresses: a test chain that was started anew, or that was put back to an earlier state.
+"""Whether a chain is the one on which channels began. Another chain may have the same id, and the same contracts at the
+same addresses: a test chain that was started again, or put back to an earlier state.
 
-A channel of which the adjudicator has heard is there, whatever became of the block at which it began: a reorganisation
-changes blocks, and what was paid in is to be defended. Of the others that block decides.
+A channel that the adjudicator knows is of this chain, whatever became of the block at which it began: a reorganisation
+changes blocks, and what was paid in is to be defended. For other channels that block decides.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ __all__ = ["Origins", "find_elsewhere"]
 def find_elsewhere(
     adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes], origin: Origin
 ) -> AnotherChain | None:
-    """What is wrong with the chain of a channel that began at `origin`, by itself; None where it is the right one.
-    `assets`: those that the channel may hold. Raises `ChainError`."""
+    """The error where the chain is not the one of a channel that began at `origin`; None where it is. `assets`: those
+    that the channel may hold. Raises `ChainError`."""
     chain = adjudicator.chain
     found = chain.block_hash(origin.number) if origin.number <= chain.block_number() else None
-    if not origin.hash or found == origin.hash or _has_heard_of(adjudicator, channel_id, assets):
+    if not origin.hash or found == origin.hash or _knows(adjudicator, channel_id, assets):
         return None
     return AnotherChain(chain.endpoint, channel_id, origin.number, origin.hash, found)
 
 
-def _has_heard_of(adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes]) -> bool:
+def _knows(adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes]) -> bool:
     if not adjudicator.chain.code(adjudicator.address):
         return False
     holdings = (adjudicator.holdings_of(channel_id, asset) for asset in assets)
@@ -39,14 +39,15 @@ def _has_heard_of(adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[
 
 
 class Origins:
-    """At one look, which asks for each block once."""
+    """The origins of channels at one look, which asks for each block once."""
 
     def __init__(self, adjudicator: Adjudicator, head: Head) -> None:
         self._adjudicator, self._head = adjudicator, head
         self._found: dict[int, bytes | None] = {}
 
     def elsewhere(self, followed: Iterable[FollowedChannel]) -> dict[bytes, ForcemoveError]:
-        """Those of the doubted that are not of this chain; the others are not doubted any more. Raises `ChainError`."""
+        """The errors of doubted channels that are not of this chain; the others are not doubted any more. Raises
+        `ChainError`."""
         errors: dict[bytes, ForcemoveError] = {}
         for each in followed:
             if each.is_doubted and each.is_unheard_of and not self._is_of_this_chain(each):
@@ -56,8 +57,8 @@ class Origins:
         return errors
 
     def without_contract(self, followed: Sequence[FollowedChannel]) -> dict[bytes, ForcemoveError] | None:
-        """The same where there is no adjudicator, which could say nothing; None where there is one, or where any
-        channel is of this chain all the same."""
+        """The errors of all channels where there is no adjudicator on the chain; None where there is one, where no
+        channel is doubted, or where any is of this chain all the same."""
         if not any(each.is_doubted for each in followed):
             return None
         chain = self._adjudicator.chain
@@ -66,7 +67,7 @@ class Origins:
         return {each.id: self._error(each) for each in followed}
 
     def _is_of_this_chain(self, followed: FollowedChannel) -> bool:
-        """Where nobody knows the block at which it began, it is believed."""
+        """Whether the block at which the channel began is on this chain, or its hash is not known."""
         origin = followed.origin
         return not origin.hash or self._hash_at(origin.number) == origin.hash
 

@@ -1,8 +1,9 @@
 """Sends for an account, or asks the process to send that has its lease.
 
-One process on a journal sends for an account: its sender alone gives out nonces. Another one writes down what it
-wants; the first one takes it from there, in one commit with the transaction that it becomes. When that is over, and the
-channel still wants it, the channel asks again. When the lease is free, the other one takes it and sends by itself.
+One process on a journal sends for an account: its sender alone gives out nonces. Another process writes its requests
+into the outbox; the sender's process makes transactions of them, and takes each request out of the outbox in one commit
+with its transaction. When the transaction is over, and the channel still needs it, the channel asks again. When the
+lease is free, the other process takes it and sends by itself.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from forcemove.store.records import Account
 __all__ = ["AccountWorker", "LeasedSender"]
 
 _AT_MOST_EVERY, _AT_LEAST_EVERY = 0.1, 1.0
-"""Seconds between two looks at what other processes want, or whether the lease is free: while there is something to
-send, and while there is nothing."""
+"""Seconds between two looks at the outbox, or at whether the lease is free: while there is something to send, and while
+there is nothing."""
 _TAKEN_WITHIN = 15.0
-"""Seconds after which it is told that nobody takes what we want."""
+"""Seconds after which it is an error that no process has taken our requests out of the outbox."""
 _MAX_ERRORS = 32
 LeasedSender = tuple[Sender, JournalledTxStore]
 
 
 class AccountWorker:
-    """Of one account on one chain. `outcomes`: what became of what was wanted. `errors`: how endpoints have failed,
-    also where others have answered, for the node to tell and clear."""
+    """Sends the transactions of one account on one chain. `outcomes`: what became of requests. `errors`: how endpoints
+    have failed, also where others have answered. The node takes both."""
 
     longest_look: float | None = None
 
@@ -43,8 +44,14 @@ class AccountWorker:
         endpoints: int,
         clock: Callable[[], float],
     ) -> None:
-        """`acquire_sender`: a sender, if the account's lease is ours or free. `endpoints`: see `Worker`. `clock`:
-        seconds."""
+        """Work for one account.
+
+        - `account`: whose transactions are sent.
+        - `outbox`: what processes want sent from it.
+        - `acquire_sender`: makes a sender where the account's lease is ours or free, else returns None.
+        - `endpoints`: see `PollingWorker`.
+        - `clock`: seconds.
+        """
         self.outcomes: list[TxOutcome] = []
         self.errors: list[PassingError] = []
         self.endpoints = endpoints
@@ -59,16 +66,16 @@ class AccountWorker:
         self._looked_at: float | None = None
 
     def understand(self, errors: ErrorTable) -> None:
-        """What the contracts revert with that transactions call."""
+        """Add errors that the contracts which transactions call may revert with."""
         self._error_table = errors if self._error_table is None else self._error_table | errors
 
     def submit(self, request: TxRequest) -> None:
-        """From the next look on."""
+        """Ask for a transaction; the next look sends it, or asks the other process."""
         self._requests.append(request)
 
     @property
     def is_ours(self) -> bool:
-        """Whether it sends by itself."""
+        """Whether this process sends for the account."""
         return self._sender is not None and not self._is_dismissed
 
     def dismiss(self) -> None:
@@ -77,7 +84,7 @@ class AccountWorker:
 
     @property
     def is_sending(self) -> bool:
-        """Whether something is to be sent, or on its way."""
+        """Whether a transaction is to be sent, or on its way."""
         is_busy = self._sender is not None and not self._sender[0].is_done
         return bool(self._requests or self._new or self._asked) or is_busy
 
@@ -90,7 +97,7 @@ class AccountWorker:
         return self._looked_at is None or not 0 <= self._clock() - self._looked_at < seconds
 
     def prepare(self) -> Callable[[], None]:
-        """See `Worker`."""
+        """See `PollingWorker`."""
         if self._is_dismissed:
             self._sender, self._is_dismissed = None, False
         self._new += self._requests
@@ -98,10 +105,11 @@ class AccountWorker:
         return self.look
 
     def abandon(self) -> None:
-        """See `Worker`: its looks end by themselves."""
+        """See `PollingWorker`. Does nothing: this worker's looks end by themselves."""
 
     def look(self) -> None:
-        """See `Worker`. Raises `AccountInUse` where nobody takes what we want, and is waited for."""
+        """Send, or ask the other process. Raises `ChainError`, and `AccountInUse` where no process takes our
+        requests."""
         is_due = self._has_passed(_AT_MOST_EVERY)
         if is_due:
             self._looked_at = self._clock()
@@ -113,12 +121,12 @@ class AccountWorker:
             self._ask()
 
     def take(self) -> None:
-        """See `Worker`."""
+        """See `PollingWorker`."""
         self.outcomes += self._new_outcomes
         self._new_outcomes = []
 
     def take_outcomes(self) -> list[TxOutcome]:
-        """What became of what was wanted, since the last call."""
+        """What became of requests since the last call."""
         outcomes, self.outcomes = self.outcomes, []
         return outcomes
 
@@ -151,10 +159,11 @@ class AccountWorker:
         try:
             self._outbox.dismiss(number)
         except NotInOutbox:
-            return  # it was refused after it had become a transaction, or has gone with its channel
+            return  # the request was refused after it had become a transaction, or was moved with its channel
 
     def _ask(self) -> None:
-        """What waits nowhere any more, and is on its way nowhere, is over: if it has not happened it is asked again."""
+        """Write new requests into the outbox. One that is neither there nor on its way any more is over: if it has not
+        happened, its channel asks again."""
         unsettled, now = self._outbox.unsettled(), self._clock()
         over = [request_id for request_id in self._asked if request_id not in unsettled]
         for request_id in over:

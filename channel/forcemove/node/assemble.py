@@ -1,7 +1,7 @@
-"""Puts a channel together from its parts: what is agreed on, and what every client of it is made with.
+"""Puts a channel together from its parts: the agreement, the app, and the adjudicator through each endpoint.
 
-Local tables, demonstrations and tests all use it, so that there is one way to do it. Knows neither where keys and
-stores come from nor what carries the messages.
+Local tables, demonstrations and tests all use this module, so that there is one way to do it. It knows neither where
+keys and stores come from nor what carries the messages.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ ValueT = TypeVar("ValueT")
 class Assembly:
     """One channel of an app on a chain. `adjudicator`: knows the app's errors. `factory`: of our own address book, 20
     bytes. `from_block`: a block before which the channel has logged nothing. `others`: the same adjudicator through
-    other endpoints of the chain; a node asks the next one where one fails. `origin_hash`: the hash of `from_block`, 32
-    bytes, or empty where nobody asked."""
+    other endpoints of the chain. `origin_hash`: the hash of `from_block`, 32 bytes, or empty where it is not known."""
 
     app: PlayableApp
     adjudicator: Adjudicator
@@ -60,11 +59,20 @@ def assemble(
     app_address: bytes | None = None,
     others: Sequence[Chain] = (),
 ) -> Assembly:
-    """A new channel between participants (addresses, 20 bytes each), which are paid to their own accounts.
+    """A new channel between participants, who are paid to their own accounts. Raises `NotInBook`, and what `agree`
+    and `begin` raise.
 
-    `stake`, and `deposit`, which each puts in: of `asset` (an address; zero is ether), in its smallest unit.
-    `duration`: of a challenge, in seconds. `nonce`: drawn unless given. `app_address`: the book's unless given.
-    `others`: the same chain through other endpoints. Raises `NotInBook`, and what agreeing raises.
+    - `chain`: the chain, through its first endpoint.
+    - `book`: names the contracts on it.
+    - `app`: the game.
+    - `participants`: their addresses, 20 bytes each.
+    - `stake`: what is played for, in the smallest unit of `asset`.
+    - `deposit`: what each participant pays in, in the same unit.
+    - `duration`: of a challenge, seconds.
+    - `asset`: a token's address, 20 bytes; zero, ether, unless given.
+    - `nonce`: of the channel; drawn unless given.
+    - `app_address`: the app's contract, 20 bytes; the book's unless given.
+    - `others`: the same chain through other endpoints.
     """
     address = book.find(app.artifact.name).address if app_address is None else app_address
     agreement = agree(
@@ -86,10 +94,17 @@ def begin(
     factory: bytes = CUSTOMARY_FACTORY,
     others: Sequence[Chain] = (),
 ) -> Assembly:
-    """A channel that was agreed on just now, and so has logged nothing yet. Arguments as of `reassemble`. It begins at
-    a block that is so deep that no usual reorganisation replaces it, and that all endpoints have which answer; its hash
-    is written down only where all name the same, for by it an endpoint is told later to be of another chain. Raises
-    `ChainError` where none answers."""
+    """A channel that was agreed on just now, and so has logged nothing yet. It begins at a block so deep that no usual
+    reorganisation replaces it, and that all endpoints have which answer. The block's hash is written down only where
+    all of these name the same: by it an endpoint is later found to be of another chain. Raises `ChainError` where no
+    endpoint answers.
+
+    - `chain`: the chain, through its first endpoint.
+    - `agreement`: what was agreed on.
+    - `app`: the game.
+    - `factory`: of our own address book, 20 bytes; the customary one unless given.
+    - `others`: the same chain through other endpoints.
+    """
     chains = (chain, *others)
     heads = _answers(chains, Chain.block_number)
     block = max(min(heads) + 1 - default_confirmations(chain.chain_id), 0)
@@ -99,7 +114,7 @@ def begin(
 
 
 def _answers(chains: Sequence[Chain], ask: Callable[[Chain], ValueT]) -> list[ValueT]:
-    """Of the endpoints that answer. Raises what the first one has raised where none does."""
+    """The answers of the endpoints that answer. Raises what the first endpoint has raised where none does."""
     found, failures = list[ValueT](), list[PassingError]()
     for each in chains:
         try:
@@ -122,8 +137,16 @@ def reassemble(
     others: Sequence[Chain] = (),
     origin_hash: bytes = b"",
 ) -> Assembly:
-    """A channel whose agreement is known from before. `others`: the same chain through other endpoints; `origin_hash`:
-    the hash of `from_block`, where it is known."""
+    """A channel whose agreement is known from before.
+
+    - `chain`: the chain, through its first endpoint.
+    - `agreement`: what was agreed on.
+    - `app`: the game.
+    - `factory`: of our own address book, 20 bytes; the customary one unless given.
+    - `from_block`: a block before which the channel has logged nothing.
+    - `others`: the same chain through other endpoints.
+    - `origin_hash`: the hash of `from_block`, 32 bytes; empty where it is not known.
+    """
     adjudicator, *more = _adjudicators((chain, *others), agreement.domain.adjudicator, app)
     return Assembly(app, adjudicator, agreement, factory, from_block, tuple(more), origin_hash)
 

@@ -1,5 +1,5 @@
-"""What a node waits for: looks at a chain through one endpoint for all channels of an adjudicator, and looks at an
-account's transactions.
+"""Workers look at things outside for a node: at a chain through one endpoint, for all channels of an adjudicator, and
+at an account's transactions.
 
 A look may take as long as an endpoint does, and may run in a thread of its own. `prepare` before it and `take` after it
 are called in the node's thread; a look itself touches nothing that these touch, and nothing else of the node's.
@@ -18,12 +18,12 @@ from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
 __all__ = ["ChainWorker", "PollingWorker", "UpdateSource", "ViewWorker"]
 
 _KEEP_EVERY = 1_000
-"""Blocks."""
+"""Blocks after which channels in which nothing has happened are saved."""
 
 
 class PollingWorker(Protocol):
     """What looks at something outside, again and again. `endpoints`: how many it can ask, the next where one fails.
-    `longest_look`: seconds after which a look is abandoned; None where it ends by itself."""
+    `longest_look`: seconds after which a look is abandoned; None where each look ends by itself."""
 
     endpoints: int
     longest_look: float | None
@@ -34,8 +34,8 @@ class PollingWorker(Protocol):
         ...
 
     def prepare(self) -> Callable[[], None]:
-        """Hand over what the node wants looked for. Returns the look: it asks the endpoint, which may take long, and
-        raises `ChainError`; nothing is lost then."""
+        """Take what the node has asked for since the last look. Returns the look: it asks the endpoint, which may take
+        long, and raises `ChainError`; nothing is lost then."""
         ...
 
     def take(self) -> None:
@@ -43,13 +43,13 @@ class PollingWorker(Protocol):
         ...
 
     def abandon(self) -> None:
-        """The look that was begun last hangs; what it uses is left to it, and the next one begins anew."""
+        """The look that was begun last hangs: what it uses is left to it, and the next look uses new objects."""
         ...
 
 
 class UpdateSource(Protocol):
-    """Where the chain updates of channels come from. `workers`: what looks for them; `viewers`: through which endpoint
-    each looks."""
+    """Where the chain updates of channels come from. `workers`: what looks at the chain; `viewers`: what each endpoint
+    shows."""
 
     @property
     def workers(self) -> Sequence[PollingWorker]:
@@ -68,32 +68,32 @@ class UpdateSource(Protocol):
 
     @property
     def cursor(self) -> Block | None:
-        """The last block up to which all that was logged is known."""
+        """The last block up to which all logs are known; None where none is."""
         ...
 
     def follow(self, following: FollowRequest) -> None:
-        """Tell of a channel, from its beginning."""
+        """Follow a channel: `take_in` returns its updates from the next look on."""
         ...
 
     def unfollow(self, channel_id: bytes) -> None:
-        """Tell of it no more."""
+        """Follow this channel no more."""
         ...
 
     def mark_uncertain(self, channel_id: bytes, *, is_uncertain: bool) -> None:
-        """Whether a channel's holdings are to be read in any case."""
+        """Say whether a channel's holdings are to be read even where nothing is logged."""
         ...
 
     def take_in(self) -> QuorumUpdate:
-        """All that is news."""
+        """What has changed since the last call."""
         ...
 
     def is_snapshot_due(self) -> bool:
-        """Whether channels in which nothing has happened are to be saved, too."""
+        """Whether channels in which nothing has happened are to be saved now, too."""
         ...
 
 
 class ViewWorker:
-    """Looks through one endpoint."""
+    """Looks at a chain through one endpoint."""
 
     endpoints = 1
     longest_look: float | None = 60.0
@@ -122,7 +122,7 @@ class ViewWorker:
 
 
 class ChainWorker:
-    """Of one adjudicator on one chain, through all endpoints. `workers`: one for each."""
+    """The `UpdateSource` of one adjudicator on one chain, through all endpoints. `workers`: one for each endpoint."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class ChainWorker:
         clock: Callable[[], float],
         own_time: Callable[[], float] | None,
     ) -> None:
-        """As of `EndpointQuorum`."""
+        """Parameters as of `EndpointQuorum`."""
         self._views = EndpointQuorum(adjudicators, confirmations, clock, own_time)
         self.workers = [ViewWorker(self._views, each) for each in self._views.viewers]
         self._keep_at = 0
@@ -148,15 +148,15 @@ class ChainWorker:
 
     @property
     def time(self) -> int:
-        """The block time (seconds) by which deadlines are judged."""
+        """See `UpdateSource`."""
         return self._views.time
 
     def follow(self, following: FollowRequest) -> None:
-        """From the next look on."""
+        """See `UpdateSource`."""
         self._views.follow(following)
 
     def unfollow(self, channel_id: bytes) -> None:
-        """From the next look on."""
+        """See `UpdateSource`."""
         self._views.unfollow(channel_id)
 
     def mark_uncertain(self, channel_id: bytes, *, is_uncertain: bool) -> None:
@@ -165,12 +165,12 @@ class ChainWorker:
         (uncertain.add if is_uncertain else uncertain.discard)(channel_id)
 
     def take_in(self) -> QuorumUpdate:
-        """All that is news."""
+        """See `UpdateSource`."""
         return self._views.take_in()
 
     def is_snapshot_due(self) -> bool:
-        """Whether so many blocks have gone by, and were taken in, that channels in which nothing has happened are to be
-        saved, too: after a restart they are read from there."""
+        """Whether 1,000 blocks have been read since channels in which nothing has happened were last saved: after a
+        restart their logs are read from the block that was saved."""
         cursor = self._views.cursor
         if cursor is None or cursor.number < self._keep_at:
             return False

@@ -1,4 +1,4 @@
-"""Makes what a node drives of a channel's setup and of what the journal remembers of it."""
+"""Makes the `ManagedChannel` that a node drives, of a channel's setup and of what the journal has of the channel."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _NO_FACTORY = bytes(20)
 
 
 class ChannelBuilder:
-    """Of one node."""
+    """Makes the channels of one node."""
 
     def __init__(self, workers: Workers, policy: Policy | None, clock: Callable[[], float]) -> None:
-        """`policy`: what a channel must be to be begun; None where anything may. `clock`: seconds."""
+        """`policy`: what a new channel must fulfil, None where it need not fulfil anything. `clock`: seconds."""
         self._workers, self._policy, self._clock = workers, policy, clock
         self._market = ConditionsCache(clock)
 
@@ -55,7 +55,7 @@ class ChannelBuilder:
         )
 
     def _require_policy(self, setup: ChannelSetup, index: int) -> None:
-        """Raise what the policy refuses. Where there is no chain nothing is refused."""
+        """Raise what the policy raises of a channel; a friendly channel is not asked about."""
         assembly = setup.assembly
         if self._policy is None or isinstance(assembly, FriendlyAssembly):
             return
@@ -80,8 +80,8 @@ class ChannelBuilder:
 
 
 def _begin_or_resume(setup: ChannelSetup, stored: StoredChannel | None) -> Channel:
-    """Raises `NotOursToDrive` of one that was moved, and of a copy of a friendly one, which nothing defends;
-    `InvalidValue` where adjudicator, key, or what is stored, do not fit the agreement."""
+    """The channel to drive. Raises `NotOursToDrive` for a channel that was moved, and for the backup of a friendly one,
+    which nothing defends; `InvalidValue` where the adjudicator, the key, or what is stored do not fit the agreement."""
     assembly = setup.assembly
     if not isinstance(assembly, FriendlyAssembly) and assembly.adjudicator.domain != assembly.agreement.domain:
         raise InvalidValue("adjudicator", assembly.adjudicator.address, "the one of the agreement")
@@ -94,7 +94,7 @@ def _begin_or_resume(setup: ChannelSetup, stored: StoredChannel | None) -> Chann
 
 
 def _metadata_of(setup: ChannelSetup) -> ChannelMetadata:
-    """What the journal keeps of a new channel besides the channel."""
+    """What the journal keeps of a new channel besides its snapshot."""
     assembly, begun_at = setup.assembly, int(time.time())
     app = assembly.app.artifact.name
     if isinstance(assembly, FriendlyAssembly):
@@ -105,8 +105,8 @@ def _metadata_of(setup: ChannelSetup) -> ChannelMetadata:
 
 
 def _following_of(setup: ChannelSetup, channel: Channel, stored: StoredChannel | None) -> FollowRequest:
-    """A channel as its chain's worker follows it. `stored`: what the journal has of it: then the chain may be another
-    one by now."""
+    """What a chain's worker needs to follow a channel. `stored`: what the journal has of the channel; where it has
+    something, the chain may be another one by now."""
     assembly, depth, is_new = setup.assembly, setup.depth, channel.last_signed is None
     if isinstance(assembly, FriendlyAssembly):
         return FollowRequest(channel.agreement, channel.payee, 0, is_new)

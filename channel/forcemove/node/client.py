@@ -1,8 +1,8 @@
-"""One participant in one channel, without I/O: it takes in what it is given, and says what is to be saved and done.
+"""One participant in one channel, without I/O: a client takes in inputs, and says what is to be saved and done.
 
-Whoever drives it gives it the chain's news, messages, wishes and the time, saves its channel, and only then carries out
-what is due: persist, then send. Nothing here decides about money; `protocol.machine` does. What is due and could not be
-done stays due. It never waits, and it reads neither clock nor chain.
+Its driver gives it chain updates, messages, the player's decisions and the time, saves its channel, and only then
+carries out the effects that are due: persist, then send. Nothing here decides about money; `protocol.machine` does. An
+effect that could not be carried out stays due. A client never waits, and reads neither clock nor chain.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ _UNCERTAIN = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING, Phase.CONCLUDING, Ph
 
 
 class Client:
-    """`channel`: as it is now; `is_unsaved`: whether it must be saved before anything is carried out."""
+    """One participant in one channel. `channel`: as it is now; `is_unsaved`: whether the channel must be saved before
+    anything is carried out."""
 
     def __init__(self, channel: Channel, key: Key | None, app: Rules, *, silence: float = 5.0) -> None:
-        """`key`: None where nothing is to be signed. `silence`: seconds to wait for a counterparty's message before we
-        ask whether one was lost."""
+        """`key`: the participant's, None where nothing is to be signed. `silence`: seconds to wait for a counterparty's
+        message before we ask whether one was lost."""
         self.channel, self._key, self._app = channel, key, app
         self.is_unsaved = False
         self._seconds, self._time = 0.0, 0
@@ -60,7 +61,8 @@ class Client:
 
     @property
     def phase(self) -> Phase:
-        """The channel's phase at the last time that was given; before the first at time 0: no deadline has passed."""
+        """The channel's phase at the block time that was given last; before any was given, at time 0, when no deadline
+        has passed."""
         return self.channel.phase(self._time)
 
     @property
@@ -70,18 +72,19 @@ class Client:
 
     @property
     def has_failures(self) -> bool:
-        """Whether the chain has not taken something: that is told with the next block's news."""
+        """Whether a submission has failed that the channel is to hear of with the next block."""
         return bool(self._failed)
 
     # -------------------------------------------------------------------------------------------------- what comes in
 
     def wake(self, seconds: float) -> None:
-        """A new look at everything, at this time of our own clock: what could not be done is due again."""
+        """Begin a new step at this time of our own clock (seconds): effects that could not be carried out are due
+        again."""
         self._seconds = seconds
         self._due, self._in_progress = deque((*self._in_progress, *self._due)), deque()
 
     def apply(self, input_: Input, now: int) -> None:
-        """One input at block time `now` (seconds). Raises as `machine.step`; then nothing has changed."""
+        """Take in one input at block time `now` (seconds). Raises as `machine.step`; then nothing has changed."""
         self._time = now
         channel, effects = step(self.channel, input_, now, self._key, self._app)
         self.is_unsaved = self.is_unsaved or channel != self.channel
@@ -91,8 +94,8 @@ class Client:
     def on_chain_update(
         self, update: ChainUpdate | None, now: int, *, is_new_block: bool, differences: ViewsDiffer | None = None
     ) -> None:
-        """What there is to see on the chain, what endpoints do not agree on, and what of ours the chain has not taken:
-        that is asked again after the next block, if it is still due. Raises as `apply`; then it is to be told again,
+        """Take in a chain update, the `differences` between endpoints, and, at a new block, the submissions that have
+        failed: those are asked for again if they are still due. Raises as `apply`; then the chain is to be read again,
         from the beginning."""
         failed = tuple(map(SubmissionFailed, self._failed)) if is_new_block else ()
         changes, from_scratch = (update.changes, update.from_scratch) if update else ((), False)
@@ -110,17 +113,17 @@ class Client:
         self._resync_after_start(now)
 
     def on_submission_failed(self, submission: Submission) -> None:
-        """The chain has not taken this."""
+        """The transaction for this submission has failed, or a reorganisation has removed it."""
         self._failed.append(submission)
 
     def on_contracts_genuine(self, now: int) -> None:
-        """The contracts are genuine. Nothing is signed before the chain was looked at, too."""
+        """The channel's contracts are genuine. This counts only after a chain update: nothing is signed before one."""
         if self._has_looked and not self.channel.genuine:
             self.apply(ContractsGenuine(), now)
 
     def on_message(self, message: bytes, now: int) -> None:
-        """One message. A counterparty's fault is kept for `take_faults`. Raises what a game raises: then it is not
-        worth another look."""
+        """Take in one message. A counterparty's fault is kept for `take_faults`. Raises what a game raises; such a
+        message is not taken in again."""
         try:
             self._on_message(message, now)
         except (MalformedBytes, UnknownVersion, CounterpartyError) as error:
@@ -134,13 +137,13 @@ class Client:
             self.apply(said, now)
 
     def _resync_after_start(self, now: int) -> None:
-        """What was said before we stopped may be lost."""
+        """Greet once after a start: messages from before it may be lost."""
         if not self._has_resynced and self.channel.newest is not None:
             self.apply(Reconnected(), now)
         self._has_resynced = True
 
     def resync_after_silence(self, seconds: float, now: int) -> None:
-        """Greet where we have waited for long: what we are waiting for may be lost, or what it would answer.
+        """Greet where we have waited long for a message: it may be lost, or our message that it would answer.
         `seconds`: the time of our own clock."""
         self._seconds = seconds
         channel, newest = self.channel, self.channel.newest
@@ -160,18 +163,17 @@ class Client:
 
     @property
     def has_due(self) -> bool:
-        """Whether anything is to be carried out, once the channel is saved."""
+        """Whether an effect is to be carried out, once the channel is saved."""
         return bool(self._due)
 
     @property
     def has_work(self) -> bool:
-        """Whether there is anything to save or to do, or that could not be done and is due again after the next
-        `wake`."""
+        """Whether the channel is to be saved, or an effect is due or will be due again after the next `wake`."""
         return self.is_unsaved or bool(self._due) or bool(self._in_progress)
 
     def take_due(self) -> Effect | None:
-        """The next thing to carry out, or None. Until it is `done` it is due again after the next `wake`, whatever cuts
-        us off."""
+        """The next effect to carry out, or None. Until `done` is called with it, it is due again after the next
+        `wake`."""
         while self._due:
             effect = self._due.popleft()
             if self._is_wanted(effect):
@@ -180,7 +182,7 @@ class Client:
         return None
 
     def take_question(self) -> ChooseMove | None:
-        """The next thing to carry out, if it is a question to our player, which nobody else hears: it may be asked
+        """The next effect to carry out, if it is a question to our player: since nobody else gets it, it may be asked
         before the channel is saved, and the answer saved with it. Otherwise as `take_due`."""
         while self._due and isinstance(question := self._due[0], ChooseMove):
             self._due.popleft()
@@ -190,11 +192,11 @@ class Client:
         return None
 
     def done(self, effect: Effect) -> None:
-        """It was carried out, or is not to be tried again."""
+        """This effect was carried out, or is not to be tried again."""
         self._in_progress.remove(effect)
 
     def take_faults(self) -> list[ForcemoveError]:
-        """What counterparties have sent that they must not, since the last call."""
+        """The faults of messages that counterparties have sent, since the last call."""
         faults, self._faults = self._faults, []
         return faults
 
@@ -207,17 +209,18 @@ class Client:
             case ChooseMove(state):
                 return self._is_open_question(state)
             case _:
-                return effect in self.channel.requested  # what could not be sent before may not be wanted any more
+                return effect in self.channel.requested  # the channel may not ask for it any more
 
     def _is_open_question(self, state: VariablePart) -> bool:
-        """Whether our move after this state is still to be made: the player may be asked late, after it has failed."""
+        """Whether our move after this state is still to be made: a player that has failed is asked again, perhaps too
+        late."""
         may_move = self.phase in (Phase.PLAYING, Phase.CHALLENGED) and not self.channel.leaving
         return may_move and self.channel.is_our_turn_after(state)
 
 
 def begin_or_resume(remembered: Channel | None, agreement: Agreement, key: Key) -> Channel:
-    """The channel as it is remembered, or a new one. Raises `InvalidValue` where the key, or what is remembered, does
-    not fit the agreement."""
+    """The remembered channel, or a new one. Raises `InvalidValue` where the key, or the remembered channel, does not
+    fit the agreement."""
     participants = agreement.fixed_part.participants
     if key.address not in participants:
         raise InvalidValue("key", key.address, "that of a participant")
@@ -228,7 +231,8 @@ def begin_or_resume(remembered: Channel | None, agreement: Agreement, key: Key) 
 
 
 def _bare(error: ForcemoveError) -> ForcemoveError:
-    """Without what led to it: tracebacks would keep every frame, and all that it refers to, for as long as evidence."""
+    """The error without traceback and causes, which would keep every frame, and all that it refers to, in memory for as
+    long as the error is kept as evidence."""
     reason = error.reason if isinstance(error, MessageRefused) else error
     for each in (error, reason):
         if isinstance(each, ForcemoveError):

@@ -1,7 +1,7 @@
-"""A client with its owner's ends: its line, its player, those who are told, and the way to the chain.
+"""Connects a client to its messenger, its player, its owner and the chain.
 
-What fails here, a line, an endpoint, the owner's own functions, costs no message and no effect: the rest is done, and
-the next look tries again. What went wrong is kept until it is taken.
+Where a messenger, an endpoint or one of the owner's own functions fails, no message and no effect is lost: the rest is
+done, and the next step tries again. Errors are kept until they are taken.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from forcemove.store.records import Evidence
 __all__ = ["MoveChooser", "EffectExecutor"]
 
 _AT_ONCE = 64
-"""Messages of a channel that are taken in before others have their turn."""
+"""Messages of a channel that are taken in before other channels have their turn."""
 _MAX_BYTES = 8 * 2**20
-"""That wait; what a line gives beyond it is forgotten, the newest first: it may lose messages, too."""
+"""Of messages that wait. What a messenger gives beyond it is dropped, the newest first: it may lose messages, too."""
 _MAX_OF_A_KIND = 10
-"""Pieces of evidence that wait for a commit, as many as a journal keeps: a flood of one kind drowns no other."""
+"""Pieces of evidence of one kind that wait for a commit, as many as a journal keeps: many of one kind displace none of
+another."""
 MoveChooser = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
-"""A player: the move after a state, the wish to conclude, or None to say it later."""
+"""A player: returns the move after a state, the decision to conclude, or None to decide later."""
 
 
 class EffectExecutor:
-    """`errors`: what has failed since they were last taken; `is_busy`: whether anything was taken in or done since
-    `begin`."""
+    """Carries out the effects of one client. `errors`: what has failed since they were last taken; `is_busy`: whether
+    anything was taken in or done since `begin`."""
 
     def __init__(
         self,
@@ -48,9 +49,9 @@ class EffectExecutor:
 
         - `client`: whose effects are carried out.
         - `submitter`: where its transactions go.
-        - `messenger`: its line.
+        - `messenger`: carries its messages.
         - `choose`: the player.
-        - `on_event`: is told what happens; what it raises undoes nothing.
+        - `on_event`: called with each event; what it raises is kept as an error, and changes nothing else.
         """
         self.client, self.on_event = client, on_event
         self.errors: list[Exception] = []
@@ -60,14 +61,14 @@ class EffectExecutor:
         self._messages: deque[bytes] = deque()
 
     def begin(self) -> None:
-        """A new look at everything begins, in which nothing was done yet."""
+        """A new step begins, in which nothing was done yet."""
         self.is_busy = False
 
     # -------------------------------------------------------------------------------------------------- what comes in
 
     def receive(self) -> None:
-        """Fetch what has arrived, where all is taken in that was fetched before: so what a line has waits there. Raises
-        what the line raises."""
+        """Fetch messages, if all that were fetched before are taken in; else they wait at the messenger. Raises what
+        the messenger raises."""
         if self._messages:
             return
         room = _MAX_BYTES
@@ -83,8 +84,8 @@ class EffectExecutor:
         return bool(self._messages)
 
     def process_messages(self, now: Callable[[], int]) -> None:
-        """Take in what was received, at most 64 messages at once. What cannot be taken in because the time is unknown
-        is taken in later."""
+        """Take in at most 64 of the messages that were received. Where `now`, the block time (seconds), raises, they
+        are taken in later."""
         for _ in range(min(_AT_ONCE, len(self._messages))):
             self.is_busy = True
             self._on_message(self._messages[0], now())
@@ -102,11 +103,12 @@ class EffectExecutor:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """What counterparties have done wrong since the channel was saved, or the newest of each kind."""
+        """What counterparties have done wrong since the channel was saved, at most the newest ten of each kind."""
         return tuple(each for kind in self._evidence.values() for each in kind)
 
     def on_tx_outcome(self, outcome: TxOutcome) -> None:
-        """What became of a transaction of this channel. One whose nonce was used elsewhere is sent again."""
+        """Take in what became of a transaction of this channel. Its sender has sent one again whose nonce was used
+        elsewhere."""
         if not isinstance(outcome.request_id, ChannelTx):
             return
         self.is_busy, submission = True, outcome.request_id.submission
@@ -119,16 +121,16 @@ class EffectExecutor:
     # --------------------------------------------------------------------------------------------------- what goes out
 
     def ask_player(self, now: Callable[[], int]) -> None:
-        """Put to our player what is asked before anything else is due: the answer is saved in one commit with what it
-        answers, and sent after it."""
+        """Ask our player the questions that are due before any other effect: the answer is saved in one commit with the
+        state that it answers, and sent after it."""
         while (question := self.client.take_question()) is not None:
             if self._is_done(question, now):
                 self.is_busy = True
                 self.client.done(question)
 
     def carry_out(self, now: Callable[[], int]) -> None:
-        """Do what is due, of a channel that is saved. An answer of the player that comes only now, after what had to be
-        sent first, ends this: it is to be saved before what follows from it is done."""
+        """Carry out the effects that are due, of a channel that is saved. It stops after an answer of the player:
+        that is to be saved before what follows from it is carried out."""
         while not self.client.is_unsaved and (effect := self.client.take_due()) is not None:
             if self._is_done(effect, now):
                 self.is_busy = True
@@ -155,7 +157,7 @@ class EffectExecutor:
         return True
 
     def _notify(self, event: Event) -> None:
-        """What the owner makes of it undoes nothing."""
+        """Call the owner with an event; what it raises is kept."""
         try:
             self.on_event(event)
         except Exception as error:
@@ -164,7 +166,7 @@ class EffectExecutor:
     # ------------------------------------------------------------------------------------------------------ keeping
 
     def on_saved(self) -> None:
-        """The channel is on disk, and the evidence with it."""
+        """The channel is on disk as it is now, and the evidence with it."""
         self._evidence.clear()
         self.client.on_saved()
 
@@ -173,6 +175,6 @@ class EffectExecutor:
         self.errors.append(error)
 
     def take_errors(self) -> list[Exception]:
-        """What has failed since the last call; it is forgotten here."""
+        """What has failed since the last call."""
         errors, self.errors = self.errors, []
         return errors

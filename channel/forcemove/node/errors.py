@@ -1,4 +1,4 @@
-"""What a node refuses, and what it tells its owner."""
+"""The errors of a node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["AccountInUse", "ChannelInUse", "LeaseLost", "LookFailed", "LookHangs
 
 @dataclass(eq=False)
 class ChannelInUse(LocalError):
-    """Another process drives the channel, and has said so until a time (`until`, seconds since 1970)."""
+    """Another process drives the channel, and has its lease until a time (`until`, seconds since 1970)."""
 
     channel_id: bytes
     until: float
@@ -19,8 +19,8 @@ class ChannelInUse(LocalError):
 
 @dataclass(eq=False)
 class AccountInUse(LocalError):
-    """Another process sends the account's transactions, and has not taken up what we want sent. It waits for that
-    process, or until that has stopped."""
+    """Another process sends the account's transactions, and has not taken our requests out of the outbox. They wait
+    for that process, or until it has stopped."""
 
     chain_id: int
     account: bytes
@@ -28,30 +28,30 @@ class AccountInUse(LocalError):
 
 @dataclass(eq=False)
 class LeaseLost(LocalError):
-    """Another process has taken the channel over while we were away. We have stopped; nothing of ours has left since
-    then."""
+    """Another process has taken the channel over while this one was away. This one has stopped driving it, and has sent
+    nothing of it since then."""
 
     channel_id: bytes
 
 
 @dataclass(eq=False)
 class LookFailed(PassingError):
-    """A look at something outside has raised what nobody expected, `reason` in Python's words: an answer that a library
-    cannot bear, or a fault of ours. It is tried again."""
+    """A look at something outside has raised an unexpected error, `reason` in Python's words: a library could not read
+    an answer, or the fault is ours. The look is tried again."""
 
     reason: str
 
 
 @dataclass(eq=False)
 class LookHangs(PassingError):
-    """A look at something outside has not ended after `seconds`, though each of its requests should have. It is left to
-    itself, and another one is begun."""
+    """A look at something outside has not ended after `seconds`, though each of its requests should have. It is
+    abandoned, and another one begins."""
 
     seconds: float
 
 
 @dataclass(eq=False)
 class NotOursToDrive(LocalError):
-    """The channel was moved to another journal, which goes on with it."""
+    """The channel was moved to another journal, whose process goes on with it."""
 
     channel_id: bytes

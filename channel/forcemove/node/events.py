@@ -1,4 +1,4 @@
-"""What a client tells its owner while it works: values, and nothing else."""
+"""What the owner of a channel is notified of: values, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ __all__ = ["Event", "CounterpartyFault", "Mined", "SubmissionRefused", "Sent"]
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """We have signed a state and sent it. When it is sent again, to somebody who lacks it, no event says so."""
+    """We have signed a state and sent it. There is no event when the state is sent again, to a counterparty that lacks
+    it."""
 
     signed: SignedState
 
@@ -30,8 +31,8 @@ class Mined:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionRefused:
-    """The chain has refused what we asked, or has not mined it in time; it is sent again after the next block if it is
-    still due, with a higher fee."""
+    """The chain has refused the submission's transaction, or it was mined and has failed. The submission is sent again
+    after the next block if it is still due."""
 
     submission: Submission
     error: ForcemoveError
@@ -39,10 +40,10 @@ class SubmissionRefused:
 
 @dataclass(frozen=True, slots=True)
 class CounterpartyFault:
-    """A counterparty has sent what it must not."""
+    """A counterparty has sent a message that it must not send."""
 
     error: ForcemoveError
 
 
 Event = Sent | Mined | SubmissionRefused | CounterpartyFault
-"""Everything that a client tells its owner."""
+"""Everything that the owner of a channel is notified of."""

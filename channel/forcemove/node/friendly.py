@@ -1,6 +1,6 @@
-"""A friendly channel: one without a chain, played for nothing. Rules, signatures, journal and line are those of any
-other channel, and the same node drives it, on a chain that is not there. Its end is the final state that all have
-signed, and nobody can be forced to it."""
+"""A friendly channel: one without a chain, played for nothing. Rules, signatures, journal and messenger are those of
+any other channel, and the same node drives it. It ends with the final state that all have signed, and nobody can be
+forced to sign one."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from forcemove.sender.transactions import TxOutcome
 __all__ = ["FriendlyAssembly", "NullChainWorker", "NullSubmitter"]
 
 _NOTHING = ChainUpdate((), from_scratch=True)
-"""What there is to see of a chain that is not there."""
+"""The chain update of a channel without a chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class FriendlyAssembly:
-    """One friendly channel of an app. Raises `InvalidValue` where the agreement is of a chain."""
+    """One friendly channel of an app. Raises `InvalidValue` where the agreement names a chain."""
 
     app: PlayableApp
     agreement: Agreement
@@ -39,8 +39,8 @@ class FriendlyAssembly:
 
 
 class NullChainWorker:
-    """An `UpdateSource` without a chain: of each channel it tells once that its contracts are genuine and that nothing
-    was logged. Its time is our own clock's."""
+    """An `UpdateSource` without a chain: its only update of each channel says that the channel's contracts are genuine
+    and that nothing was logged. Its time is our own clock's."""
 
     workers: tuple[PollingWorker, ...] = ()
     viewers: tuple[EndpointViewer, ...] = ()
@@ -65,7 +65,7 @@ class NullChainWorker:
         self._new.discard(channel_id)
 
     def mark_uncertain(self, channel_id: bytes, *, is_uncertain: bool) -> None:
-        """Nothing: there are no holdings to read."""
+        """Do nothing: there are no holdings to read."""
 
     def take_in(self) -> QuorumUpdate:
         """See `UpdateSource`."""
@@ -78,10 +78,10 @@ class NullChainWorker:
 
 
 class NullSubmitter:
-    """Asks for nothing: there is no chain to ask."""
+    """The `Submitter` of a channel without a chain."""
 
     def submit(self, channel: Channel, submission: Submission, now: int) -> bool:  # noqa: ARG002  # see `Submitter`
-        """Drops it."""
+        """Drop the submission."""
         return True
 
     def event_of(self, submission: Submission, outcome: TxOutcome) -> Event | None:  # noqa: ARG002  # see `Submitter`

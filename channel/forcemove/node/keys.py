@@ -93,7 +93,7 @@ class EmptyPassphrase(LocalError):
 
 @dataclass(eq=False)
 class MalformedPrivateKey(LocalError):
-    """What was given is no private key; it is not shown."""
+    """The given text is no private key; it is not shown."""
 
 
 def new_key() -> Key:
@@ -125,7 +125,7 @@ def write_key_file(path: Path, key: Key, passphrase: str, *, scrypt_work: int = 
     if not passphrase:
         raise EmptyPassphrase()
     if path.exists():
-        raise KeyFileExists(str(path))  # said before a second is spent on encrypting
+        raise KeyFileExists(str(path))  # raised before a second is spent on encrypting
     content = create_keyfile_json(key.secret, _encoded(passphrase), kdf="scrypt", iterations=scrypt_work)
     try:
         _write_new(path, json.dumps(content, indent=2) + "\n")
@@ -136,7 +136,7 @@ def write_key_file(path: Path, key: Key, passphrase: str, *, scrypt_work: int = 
 
 
 def _write_new(path: Path, text: str) -> None:
-    """A link, unlike a rename, refuses to replace what somebody else has put there meanwhile."""
+    """Write a new file. A link, unlike a rename, does not replace a file that was put there meanwhile."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -169,7 +169,7 @@ def read_key_file(path: Path, passphrase: str) -> Key:
 
 
 def _encoded(passphrase: str) -> bytes:
-    """UTF-8; what the environment holds may be none, and is a passphrase all the same."""
+    """The passphrase in UTF-8. One from the environment may not be valid Unicode, and is a passphrase all the same."""
     return passphrase.encode("utf-8", "surrogatepass")
 
 
@@ -184,7 +184,7 @@ def _checked(path: Path, content: Mapping[str, Any], secret: bytes) -> Key:
 
 
 def address_in_key_file(path: Path) -> bytes:
-    """The address (20 bytes) that a key file says it is of; only opening it proves it.
+    """The address (20 bytes) that is written in a key file; only opening the file shows whether it is its key's.
 
     Raises `KeyFileMissing`, `KeyFileUnusable`, `MalformedKeyFile`, `UnknownVersion`.
     """
@@ -225,7 +225,8 @@ def _require_version(path: Path, version: object) -> None:
 
 
 def _require_usual(path: Path, content: Mapping[str, Any]) -> None:
-    """Only what wallets write: a file from somewhere else must not take the machine's memory or an hour of its time."""
+    """Raise `MalformedKeyFile` unless a wallet may have written the file: opening another one could take all memory, or
+    an hour."""
     crypto = content["crypto"]
     if crypto.get("cipher") != "aes-128-ctr":
         raise MalformedKeyFile(str(path), "its cipher is not aes-128-ctr")

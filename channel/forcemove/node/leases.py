@@ -1,5 +1,5 @@
-"""What is held in a journal: a node's leases, and one commit for all channels that have changed; and the lease of one
-channel, for who drives no other."""
+"""A node's part of its journal: the leases of its channels and accounts, and one commit for all channels that have
+changed. Also the lease of one channel alone, for a program that drives no other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class HeldLease:
     renew it."""
 
     def __init__(self, journal: Journal, id_: bytes, seconds: float) -> None:
-        """Takes it. Raises `ChannelInUse`."""
+        """Take the lease. Raises `ChannelInUse`."""
         self._leases, self._name, self._seconds = journal.leases, ChannelLease(id_), seconds
         self.renew_every = seconds * RENEW_AFTER
         refused = self._leases.take([self._name], seconds).refused
@@ -30,20 +30,20 @@ class HeldLease:
             raise ChannelInUse(id_, refused[self._name].until)
 
     def renew(self) -> None:
-        """Raises `LeaseLost`."""
+        """Renew the lease. Raises `LeaseLost` where another process has taken it."""
         if self._name not in self._leases.renew(self._seconds):
             raise LeaseLost(self._name.channel_id)
 
     def release(self) -> None:
-        """Let others have it."""
+        """Give the lease back, so that another process may take it."""
         self._leases.release([self._name])
 
 
 class NodeLeases:
-    """Of one node."""
+    """The leases and commits of one node."""
 
     def __init__(self, journal: Journal, lease: float, clock: Callable[[], float]) -> None:
-        """`lease`: seconds that one lasts. `clock`: seconds."""
+        """`lease`: seconds that a lease lasts. `clock`: seconds."""
         self._journal, self._lease, self._clock = journal, lease, clock
         self._reserved: set[LeaseName] = set()
         self._accounts: set[Account] = set()
@@ -53,12 +53,12 @@ class NodeLeases:
     # ---------------------------------------------------------------------------------------------------------- leases
 
     def reserve(self, names: Iterable[LeaseName]) -> None:
-        """Take these in one commit, to be used soon. What is refused is asked for again then."""
+        """Take these leases in one commit, for calls of `take` to come, which ask again for those that are refused."""
         self._reserved |= self._journal.leases.take(names, self._lease).granted
 
     def take(self, channel_id: bytes, account: Account | None) -> list[LeaseName]:
-        """The lease of a channel, and that of the account that sends for it, if it is free and there is one. Returns
-        what was taken. Raises `ChannelInUse`: then nothing was."""
+        """Take the lease of a channel, and that of the account that sends for it, if there is one and its lease is
+        free. Returns the leases that were taken. Raises `ChannelInUse`: then none was."""
         channel, accounts = ChannelLease(channel_id), () if account is None else (account,)
         asked = [each for each in (channel, *accounts) if each not in self._reserved and each not in self._accounts]
         taking = self._journal.leases.take(asked, self._lease) if asked else _NOTHING
@@ -72,25 +72,25 @@ class NodeLeases:
         return list(granted)
 
     def has(self, account: Account) -> bool:
-        """Whether an account's lease is ours; it is taken where it is free."""
+        """Whether an account's lease is ours; a free one is taken."""
         if account not in self._accounts and self._journal.leases.take([account], self._lease).granted:
             self._accounts.add(account)
         return account in self._accounts
 
     def give_back(self, names: Iterable[LeaseName]) -> None:
-        """Let others have them."""
+        """Give these leases back, so that another process may take them."""
         given = frozenset(names)
         self._journal.leases.release(given)
         self._accounts -= given
 
     def give_all_back(self, names: Iterable[LeaseName]) -> None:
-        """With what was reserved."""
+        """Give back these leases, and all reserved ones and those of accounts."""
         self._journal.leases.release([*names, *self._reserved, *self._accounts])
         self._reserved.clear()
         self._accounts.clear()
 
     def renew(self) -> frozenset[LeaseName] | None:
-        """What is ours still, renewed; None where that is not due yet."""
+        """Renew all leases, and return those that are still ours; None where that is not due yet."""
         now = self._clock()
         if now - self._renewed_at < self._lease * RENEW_AFTER:
             return None
@@ -103,8 +103,8 @@ class NodeLeases:
     # --------------------------------------------------------------------------------------------------------- commits
 
     def commit(self, unsaved: Sequence[ManagedChannel]) -> frozenset[bytes]:
-        """All of them, in one transaction. Returns the ids of those that another process has taken over. Raises
-        `JournalError`: then nothing counts as saved."""
+        """Save these channels in one transaction. Returns the ids of those that another process has taken over. Raises
+        `JournalError`: then none counts as saved."""
         self._clear_doubt(unsaved)
         try:
             lost = self._journal.commit(Batch(tuple(each.channel_update() for each in unsaved)))
@@ -117,7 +117,8 @@ class NodeLeases:
         return lost
 
     def _clear_doubt(self, unsaved: Sequence[ManagedChannel]) -> None:
-        """After a commit that may have happened: what is there is one version further."""
+        """After a commit that has failed and may yet be on disk: a channel whose stored version is one further was
+        saved by it."""
         if not self._is_doubtful:
             return
         versions = self._journal.versions([each.id for each in unsaved])

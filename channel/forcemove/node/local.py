@@ -1,7 +1,8 @@
-"""A channel to try things on: a chain in this process, the contracts on it, and a funded node for each participant.
+"""A channel for examples, experiments and tests of games: a chain in this process, the contracts on it, and a node for
+each participant.
 
-For examples, experiments and tests of games. It builds what any application builds, with the ports in memory; an
-application with another chain, line or journal takes the same parts.
+Built of the parts that any application uses, with the ports in memory; an application with another chain, messenger or
+journal uses the same parts.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ _MINUTE = 60.0
 
 @dataclass(frozen=True)
 class LocalTable:
-    """One channel and its chain, and what each participant has of it, in their order: a node over a journal in memory,
-    the channel as that drives it, and a line. `errors`: what has gone wrong and was not raised yet."""
+    """One channel and its chain, and for each participant, in their order, a node over a journal in memory, the channel
+    as that node drives it, and a line. `errors`: what has gone wrong and was not raised yet."""
 
     chain: Chain
     adjudicator: Adjudicator
@@ -55,14 +56,14 @@ class LocalTable:
     errors: list[Exception]
 
     def play(self) -> None:
-        """Poll all in turn until nothing changes any more: the channel is closed, or somebody waits. Raises as
-        `poll`."""
+        """Poll all nodes in turn until nothing changes any more: the channel is closed, or a participant waits. Raises
+        as `poll`."""
         while any(self.poll(seat) for seat in range(len(self.nodes))) or self.pass_on():
             pass
 
     def poll(self, seat: int) -> bool:
         """Let a participant's node do all that it can do now. Returns whether anything has happened. Raises the first
-        thing that has gone wrong, when all else is done; polling again goes on where it stopped."""
+        error, when all else is done; the next poll goes on from there."""
         is_busy = self.nodes[seat].poll()
         if self.errors:
             first = self.errors[0]
@@ -71,7 +72,7 @@ class LocalTable:
         return is_busy
 
     def pass_on(self) -> bool:
-        """Let everybody hear what the others have said; whether there was anything."""
+        """Deliver each message to all other participants. Returns whether there was any."""
         said = [(line, line.unsent.popleft()) for line in self.lines for _ in range(len(line.unsent))]
         for speaker, message in said:
             for line in self.lines:
@@ -80,8 +81,8 @@ class LocalTable:
         return bool(said)
 
     def run(self, *flows: Step[Seat]) -> None:
-        """Run a flow for each participant, side by side, in virtual time, which the chain's clock follows: nothing is
-        waited for, and a deadline passes only when nobody has anything to do. Raises the first error of a flow."""
+        """Run a flow for each participant, all at once, in virtual time, which the chain's clock follows: no real time
+        is waited for, and a deadline passes only when no flow has anything to do. Raises the first error of a flow."""
         with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
             runner.run(self._run(flows))
 
@@ -97,10 +98,10 @@ class LocalTable:
             raise errors.exceptions[0] from None  # the other flows were cancelled because of it
         finally:
             clock.cancel()
-            self.errors.clear()  # the flows were told
+            self.errors.clear()  # they were raised in the flows
 
     async def _clock(self) -> None:
-        """The chain's time goes with the loop's, minute by minute."""
+        """Move the chain's clock on with the loop's, minute by minute."""
         begun, loop = self.chain.now(), asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_MINUTE)
@@ -109,20 +110,20 @@ class LocalTable:
 
     @property
     def outcome(self) -> Outcome:
-        """What the newest state that the first participant knows would pay; the agreed deposits before there is one."""
+        """What the newest state that the first participant has would pay; the agreed deposits before there is one."""
         channel = self.channels[0].channel
         return channel.newest.state.outcome if channel.newest else channel.agreement.outcome
 
 
 def undecided(_: ChooseMove) -> None:
-    """A player for whom a flow moves."""
+    """The player of a participant whose moves a flow makes."""
 
 
 def local_table(app: PlayableApp, *players: MoveChooser, stake: int, deposit: int | None = None) -> LocalTable:
     """A channel in ether between `players`, on a fresh chain in this process; `LocalTable.play` starts it.
 
-    Each player is a function that answers `ChooseMove` with a move, the wish to conclude, or None; where flows are to
-    move (`LocalTable.run`), it is `undecided`. `stake` and `deposit` (five stakes unless given) are in wei. Raises
+    Each player is a function that answers `ChooseMove` with a move, the decision to conclude, or None; where flows make
+    the moves (`LocalTable.run`), it is `undecided`. `stake` and `deposit` (five stakes unless given) are in wei. Raises
     `InvalidValue` for a deposit below the stake, and for a number of players that the game cannot have.
     """
     _require_seats(app, len(players))
@@ -147,13 +148,14 @@ def local_table(app: PlayableApp, *players: MoveChooser, stake: int, deposit: in
 
 
 def _node(errors: list[Exception]) -> Node:
-    """A node that forgets when the process ends."""
+    """A node over a journal in memory."""
     journal = open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))
     return Node(journal, policy=None, on_error=errors.append)
 
 
 def _require_seats(app: PlayableApp, count: int) -> None:
-    """A game says how many can play it; an app that is no more than that leaves it to its rules."""
+    """Raise `InvalidValue` unless so many can play. A `Game` says how many can; any other app leaves that to its
+    rules."""
     allowed = app.seats if isinstance(app, Game) else range(MIN_PARTICIPANTS, MAX_PARTICIPANTS + 1)
     if count not in allowed:
         raise InvalidValue("players", count, f"{' or '.join(map(str, allowed))} players")

@@ -25,22 +25,22 @@ _SILENCE_EVERY = 1.0
 
 
 class ChannelDriver(Protocol):
-    """The node, as a channel of its sees it."""
+    """The node, as its channels see it."""
 
     def mark_ready(self, channel_id: bytes) -> None:
-        """Something has come in for this channel."""
+        """Let the node step soon: something has come in for this channel."""
         ...
 
     async def catch_up(self) -> None:
-        """Return when all that has come in is taken in, saved and performed."""
+        """Return when all that has come in is taken in, saved and carried out."""
         ...
 
 
 class ManagedChannel:
-    """One channel that a node drives. Its owner looks at it, feeds it and catches up with it; all else is the node's.
+    """One channel that a node drives. Its owner reads it, feeds it and catches up with it; the node calls the rest.
 
-    `error`: what has gone wrong with it last, None since all went well. `version`: how often it was saved.
-    `is_up_to_date`: whether all that its chain has told is taken in, and all endpoints agree on it."""
+    `error`: what went wrong in the last step, None where nothing did. `version`: how often the channel was saved.
+    `is_up_to_date`: whether all updates of its chain are taken in, and all endpoints agree on it."""
 
     def __init__(
         self,
@@ -52,14 +52,15 @@ class ManagedChannel:
         stored: StoredChannel | None,
         metadata: ChannelMetadata | None,
     ) -> None:
-        """Put it together; `follow` begins it.
+        """Put the channel together; `follow` begins to read its chain.
 
-        - `client`, `executor`: decide what is done, and do it.
-        - `chain`: where its chain updates come from.
-        - `following`: what it asks of the chain.
+        - `client`: decides what is done.
+        - `executor`: does it.
+        - `chain`: where the channel's chain updates come from.
+        - `following`: what `chain` needs to follow the channel.
         - `driver`: the node.
-        - `stored`: what the journal has of it, None for a new one.
-        - `metadata`: what the journal is to keep of a new one, else None.
+        - `stored`: what the journal has of the channel, None for a new one.
+        - `metadata`: what the journal is to keep of a new channel, else None.
         """
         self.client, self.executor, self.chain, self.following = client, executor, chain, following
         self.error: Exception | None = None
@@ -87,12 +88,12 @@ class ManagedChannel:
 
     @property
     def phase(self) -> Phase:
-        """Its phase at the chain's time that was read last."""
+        """The channel's phase at the chain's time that was read last."""
         return self.channel.phase(self.chain.time)
 
     @property
     def is_done(self) -> bool:
-        """Whether it is over, all is paid, and that was saved and sent."""
+        """Whether the channel is over, all is paid, and that was saved and sent."""
         return self.channel.is_over_and_paid and not self.client.has_work
 
     def time(self) -> int:
@@ -100,14 +101,14 @@ class ManagedChannel:
         return self.chain.time
 
     def feed(self, input_: Input) -> None:
-        """A wish of the player's; what follows from it is saved and done by the node's next step. Raises as
-        `machine.step`."""
+        """Take in an input of the player's. What follows from it is saved and carried out by the node's next step.
+        Raises as `machine.step`."""
         self.client.apply(input_, self.chain.time)
         self._driver.mark_ready(self.id)
 
     async def catch_up(self) -> bool:
-        """Return when the node has done all that there was to do; whether anything has happened to the channel since
-        the last call. Raises what has gone wrong with it and will be tried again."""
+        """Wait until the node has done all that there was to do. Returns whether the channel has changed since the last
+        call. Raises what has gone wrong with the channel and will be tried again."""
         await self._driver.catch_up()
         changed, self._shown = self._shown is not self.channel, self.channel
         error, self.error = self.error, None
@@ -118,17 +119,17 @@ class ManagedChannel:
     # ------------------------------------------------------------------------------------------------- what comes in
 
     def follow(self) -> None:
-        """Have its chain looked at."""
+        """Begin to read the chain for this channel."""
         self.chain.follow(self.following)
 
     def wake(self, now: float) -> None:
-        """A new look at everything begins, at this time of our own clock (seconds)."""
+        """A new step of the node begins for this channel, at this time of our own clock (seconds)."""
         self._was = self.channel
         self.executor.begin()
         self.client.wake(now)
 
     def attempt(self, part: Callable[..., object], *arguments: object) -> None:
-        """Do one part of its work. What goes wrong with one channel is no other's concern."""
+        """Do one part of the channel's work, and keep its error: the node goes on with the other channels."""
         try:
             part(*arguments)
         except Exception as error:
@@ -136,15 +137,15 @@ class ManagedChannel:
 
     @property
     def has_changed(self) -> bool:
-        """Whether anything has happened to it since `wake`."""
+        """Whether the channel has changed, or anything was done for it, since `wake`."""
         return self.executor.is_busy or self.channel is not self._was
 
     def is_due(self, now: float) -> bool:
-        """Whether time brings something: the chain's, or our own clock's, seconds, after a long silence."""
+        """Whether a step is due by the chain's time, or a look for a silent counterparty by our own clock (seconds)."""
         return self._is_silence_due(now) or self._is_due_on_chain
 
     def _is_silence_due(self, now: float) -> bool:
-        """Whether a second has passed since that was looked at, or the clock has jumped back."""
+        """Whether a second has passed since the last look for a silent counterparty, or the clock has jumped back."""
         return not 0 <= self._silence_at - now <= _SILENCE_EVERY
 
     @property
@@ -152,30 +153,30 @@ class ManagedChannel:
         return self._due_at is not None and self.chain.time >= self._due_at
 
     @property
-    def has_news(self) -> bool:
-        """Whether there are messages, or time has brought something, for `take_in_news`."""
+    def has_input(self) -> bool:
+        """Whether there is anything for `take_input`: messages, or a step that is due by the chain's time."""
         return self.executor.has_received or self._is_due_on_chain
 
-    def take_in_news(self) -> None:
-        """What was said, and what time brings."""
+    def take_input(self) -> None:
+        """Take in the messages that were received, and the chain's time."""
         now = self.chain.time
         self.attempt(self.executor.process_messages, self.time)
         self.attempt(self.client.apply, Tick(), now)
 
     def break_silence(self, now: float) -> None:
-        """Greet where it was silent for long; looked at once a second of our own clock."""
+        """Greet counterparties that were silent for long; does nothing if called again within a second."""
         if self._is_silence_due(now):
             self._silence_at = now + _SILENCE_EVERY
             self.attempt(self.client.resync_after_silence, now, self.chain.time)
 
     @property
     def is_unsettled(self) -> bool:
-        """Whether there is anything left to do, or to tell."""
+        """Whether there is anything left to do, or an error to report."""
         return self.client.has_work or bool(self.executor.errors)
 
     def on_chain_update(self, update: QuorumUpdate) -> None:
-        """What looks at the chain have found. Raises what is wrong with the channel, and what its client raises: then
-        it is told again, from the beginning."""
+        """Take in what looks at the chain have found. Raises what is wrong with the channel, and what its client
+        raises: then the channel is read again, from its beginning."""
         id_, now, differ = self.id, self.chain.time, update.differences.get(self.id)
         self.is_up_to_date = False
         self._is_denied = self._is_denied if differ is None else differ.is_denied
@@ -197,7 +198,7 @@ class ManagedChannel:
     # ------------------------------------------------------------------------------------------------- what is done
 
     def settle(self) -> list[Exception]:
-        """All that could be done is done for now. Returns what has gone wrong."""
+        """The node's step is over for this channel. Returns what has gone wrong in it."""
         self._due_at = next_due(self.channel, self.time())
         self.chain.mark_uncertain(self.id, is_uncertain=self.client.is_uncertain)
         errors = self.executor.take_errors()
@@ -206,11 +207,11 @@ class ManagedChannel:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing waits for the next look."""
+        """Whether nothing is left for the next step."""
         return not (self.client.has_work or self.executor.has_received)
 
     def channel_update(self) -> ChannelUpdate:
-        """What is to be committed of it."""
+        """What the journal is to commit of the channel."""
         if self.is_up_to_date and (cursor := self.chain.cursor) is not None:
             self._cursor = CURSORS.encode(ChannelCursor(cursor.number, cursor.hash))
         return ChannelUpdate(
@@ -224,10 +225,10 @@ class ManagedChannel:
         )
 
     def on_version_written(self) -> None:
-        """What was to be committed last is on disk, though nobody has said so then."""
+        """The last `channel_update` is on disk."""
         self.version, self._metadata = self.version + 1, None
 
     def on_saved(self) -> None:
-        """It is on disk as it is now."""
+        """The channel is on disk as it is now."""
         self.on_version_written()
         self.executor.on_saved()

@@ -1,4 +1,4 @@
-"""A line in memory, among clients in one process."""
+"""A messenger in memory, among clients in one process."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["MemoryMessenger"]
 
 _AT_ONCE = 64
 _MAX_BYTES = 16 * 2**20
-"""That wait at an end of a line; then the oldest are forgotten, as a relay does."""
+"""Of messages that wait for one participant; beyond it the oldest are dropped, as a relay does."""
 
 
 class MemoryMessenger:
-    """One end of a line between the participants of a channel; `MemoryMessenger.table(n)` makes all ends."""
+    """One participant's messenger; `MemoryMessenger.table(n)` makes those of all."""
 
     def __init__(self) -> None:
         self._inbox: deque[bytes] = deque()
@@ -23,14 +23,14 @@ class MemoryMessenger:
 
     @classmethod
     def table(cls, count: int) -> tuple[MemoryMessenger, ...]:
-        """Ends for `count` participants, each joined to all others."""
+        """Messengers for `count` participants, each joined to all others."""
         ends = tuple(cls() for _ in range(count))
         for end in ends:
             end._others = tuple(other for other in ends if other is not end)
         return ends
 
     def send(self, message: bytes) -> None:
-        """Deliver to every other end, at once and in order."""
+        """Deliver a message to every other participant, at once and in order."""
         for other in self._others:
             other._take(message)
             other._wake()
@@ -42,11 +42,11 @@ class MemoryMessenger:
             self._size -= len(self._inbox.popleft())
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """See `WakingLine`."""
+        """See `WakingMessenger`."""
         self._wake = wake
 
     def receive(self) -> Sequence[bytes]:
-        """What has arrived, up to 64 messages; where there are more, whoever listens is called at once."""
+        """What has arrived, up to 64 messages; where there are more, the listener is called at once."""
         messages = tuple(self._inbox.popleft() for _ in range(min(_AT_ONCE, len(self._inbox))))
         self._size -= sum(map(len, messages))
         if self._inbox:

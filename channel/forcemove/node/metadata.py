@@ -1,5 +1,5 @@
-"""What a journal keeps of a channel besides the channel itself: how it is put together again after a restart, and how
-much of the chain it knows."""
+"""What a journal keeps of a channel besides its snapshot: how the channel is put together again after a restart, and up
+to which block its logs are read."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["METADATA", "CURSORS", "ChannelMetadata", "ChannelCursor", "checkpoin
 class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
     """`app`: the name of its contract's artifact. `from_block`: a block before the channel's first log. `factory`: of
     the address book that named the contracts, 20 bytes. `confirmations`: how deep a log must be to be believed.
-    `origin_hash`: the hash of that block, 32 bytes, or empty where nobody asked: a chain without it is another one,
-    whatever its id. `begun_at`: Unix seconds of our own clock when the channel was first saved, 0 where nobody has
-    noted it."""
+    `origin_hash`: the hash of `from_block`, 32 bytes, or empty where it is not known: a chain without it is another
+    one, whatever its id. `begun_at`: Unix seconds of our own clock when the channel was first saved, 0 where that is
+    not known."""
 
     app: str
     from_block: int
@@ -33,7 +33,7 @@ class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
 
 
 METADATA: Codec[ChannelMetadata] = Codec("description of a channel", ChannelMetadata)
-"""Encodes and decodes them, for a journal."""
+"""Encodes and decodes metadata, for a journal."""
 
 
 class ChannelCursor(Struct, frozen=True):
@@ -44,13 +44,13 @@ class ChannelCursor(Struct, frozen=True):
 
 
 CURSORS: Codec[ChannelCursor] = Codec("cursor of a channel", ChannelCursor)
-"""Encodes and decodes them, for a journal."""
+"""Encodes and decodes cursors, for a journal."""
 
 
 def checkpoint_of(channel: Channel, cursor: bytes) -> Checkpoint | None:
-    """What a follower need not read again of a channel, as a journal has it; None where it reads all. Once a channel
-    has begun to pay out, less of what its logs say can be compared with the adjudicator's own words: then all is read.
-    So it is where another program has written the cursor.
+    """What a follower need not read again of a channel that a journal has; None where it reads all logs. It reads all
+    where another program has written the cursor, and where the channel has begun to pay out: then less of what its logs
+    say can be compared with the adjudicator's status.
     """
     if not cursor or channel.record.payout_begun:
         return None

@@ -1,13 +1,14 @@
-"""Drives any number of channels in one process: gathers what has happened to them, steps those that have news, commits
-all of them at once, and only then performs what is due.
+"""Drives any number of channels in one process: takes in what has happened to them, saves all that have changed in one
+commit, and only then carries out what is due.
 
-One follower reads the chain for all channels of an adjudicator, one sender sends for an account. What takes long, an
-endpoint or a transaction, delays nothing but what needs it: `run` looks at each chain and each account in a thread of
-its own. `poll` does the same work in order, for chains that answer at once. Flows that run beside `run` say what they
-want (`ManagedChannel.feed`) and wait for it to be done (`ManagedChannel.catch_up`), which polls where nothing runs.
+One follower reads the chain for all channels of an adjudicator, one sender sends for an account. A slow endpoint or
+transaction delays nothing but what needs it: `run` looks at each chain and each account in a thread of its own. `poll`
+does the same work in order, for chains that answer at once. Flows in the same event loop as `run` give a channel their
+inputs (`ManagedChannel.feed`) and wait until all is done (`ManagedChannel.catch_up`), which polls where `run` does not.
 
-A channel and an account are leased from the journal: of two processes on one journal one drives a channel, and one
-that was away for longer than its lease can commit nothing, and so sends nothing, for what another has taken over.
+A channel and an account are leased from the journal: of two processes on one journal only one drives a channel. A
+process that was away for longer than its lease can commit nothing of a channel that another process has taken over, and
+so sends nothing of it.
 """
 
 from __future__ import annotations
@@ -17,13 +18,12 @@ import contextlib
 from collections.abc import Callable, Iterable
 
 from forcemove.errors import JournalUnavailable
-from forcemove.follower.endpoint_quorum import QuorumUpdate
-from forcemove.node.account_worker import AccountWorker
 from forcemove.node.assemble import Assembly
-from forcemove.node.chain_worker import PollingWorker, UpdateSource
+from forcemove.node.chain_worker import PollingWorker
 from forcemove.node.channel_builder import ChannelBuilder
 from forcemove.node.clock import seconds
 from forcemove.node.errors import LeaseLost
+from forcemove.node.intake import Intake
 from forcemove.node.leases import NodeLeases
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.policy import Policy
@@ -32,7 +32,6 @@ from forcemove.node.ready_set import ReadySet
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.workers import Workers
 from forcemove.protocol.signing import Key
-from forcemove.sender.transactions import ChannelTx
 from forcemove.store.journal import Journal
 from forcemove.store.records import Account, ChannelLease
 
@@ -55,10 +54,15 @@ class Node:
         on_error: Callable[[Exception], None] = lambda _: None,
         clock: Callable[[], float] = seconds,
     ) -> None:
-        """`lease`: for how long, in seconds, a channel is ours if we fall silent. `bump_after`: seconds after which a
-        transaction that waits is offered more for. `policy`: what a channel must be to be begun, None where
-        anything may. `on_error`: is told of
-        what fails and will be tried again. `clock`: seconds."""
+        """Drive the channels of a journal.
+
+        - `journal`: keeps the channels, and the leases of channels and accounts.
+        - `lease`: seconds for which a channel is ours if this process stops.
+        - `bump_after`: seconds after which more is offered for a transaction that waits.
+        - `policy`: what a new channel must fulfil, None where it need not fulfil anything.
+        - `on_error`: called with each error of what will be tried again.
+        - `clock`: seconds; those of the running event loop unless given, see `clock.seconds`.
+        """
         self.channels: dict[bytes, ManagedChannel] = {}
         self._journal = journal
         self._on_error, self._clock = on_error, clock
@@ -66,7 +70,7 @@ class Node:
         self._ready_set = ReadySet(self.wake, clock)
         self._workers = Workers(journal, self._leases, bump_after, clock)
         self._builder = ChannelBuilder(self._workers, policy, clock)
-        self._failing: set[bytes] = set()
+        self._intake = Intake(self.channels, self._workers, self._ready_set, on_error, clock)
         self._listeners: list[Callable[[ManagedChannel], None]] = []
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
         self._is_running = False
@@ -90,8 +94,8 @@ class Node:
         return managed
 
     def reserve(self, assemblies: Iterable[Assembly], key: Key) -> None:
-        """Take the leases of many channels at once, which are to be added next: one commit instead of one for each.
-        What another process has is refused when it is added. Raises `JournalError`."""
+        """Take the leases of many channels at once, which are to be added next: one commit instead of one for each. A
+        channel that another process has is refused when it is added. Raises `JournalError`."""
         chosen = list(assemblies)
         accounts = {
             Account(each.adjudicator.chain.chain_id, key.address) for each in chosen
@@ -112,15 +116,15 @@ class Node:
 
     def poll(self) -> bool:
         """Look at every chain and every account, one after the other, and step. Returns whether anything has happened.
-        What fails is told, and tried again by the next poll. Raises as `step`."""
+        What fails goes to `on_error`, and is tried again by the next poll. Raises as `step`."""
         self._workers.poll_once(self._on_error)
         return self.step()
 
     async def run(self, *, look_every: float = 1.0, listen_every: float = 0.05) -> None:
-        """Drive the channels until cancelled; those that are added meanwhile, too. Seconds between two looks at a chain
-        or an account, and at the lines, but for those that say when something has come. What fails is told and tried
-        again, with the next endpoint at the next look; where all have failed later and later, every five seconds at
-        the latest."""
+        """Drive the channels until cancelled; those that are added meanwhile, too. `look_every`: seconds between two
+        looks at a chain or an account. `listen_every`: seconds between two looks at messengers that do not say when
+        something has come. What fails goes to `on_error`, and is tried again with the next endpoint at the next look;
+        where all endpoints have failed later and later, every five seconds at the latest."""
         self._awake, self._stepped, self._is_running = asyncio.Event(), asyncio.Event(), True
         try:
             async with asyncio.TaskGroup() as group:
@@ -146,12 +150,12 @@ class Node:
         self._awake.set()
 
     def mark_ready(self, channel_id: bytes) -> None:
-        """The same, for one channel."""
+        """Let `run` step now: something has come in for this channel. Called in its thread."""
         self._ready_set.mark_ready(channel_id)
 
     async def catch_up(self) -> None:
-        """Return when `run` has taken in, saved and performed all that was there when this was called. Where nothing
-        runs, this polls. Raises as `step`."""
+        """Return when `run` has taken in, saved and carried out all that was there when this was called. Where `run`
+        does not run, this polls. Raises as `step`."""
         if not self._is_running:
             self.poll()
             return
@@ -159,7 +163,7 @@ class Node:
         await self._stepped.wait()
 
     async def _pause(self, seconds: float) -> None:
-        """Until there is something to do, at most so long."""
+        """Wait until `wake` is called, at most so long."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._awake.wait()
@@ -173,14 +177,14 @@ class Node:
             return False
 
     def step(self) -> bool:
-        """Take in what was found and what was said, ask the players, save it all in one commit, and perform what is
-        due. Returns whether there was anything.
+        """Take in what looks have found and the messages, ask the players, save all channels that have changed in one
+        commit, and carry out what is due. Returns whether anything has happened to a channel.
 
-        Raises `JournalError` where nothing could be committed: then nothing was performed either, and the next step
+        Raises `JournalError` where nothing could be committed: then nothing was carried out either, and the next step
         commits it.
         """
         self._renew()
-        busy = self._take_in()
+        busy = self._intake.take_in()
         while to_do := [each for each in busy if each.client.is_unsaved or each.client.has_due]:
             for each in to_do:
                 each.executor.ask_player(each.time)
@@ -190,87 +194,14 @@ class Node:
                     each.executor.carry_out(each.time)
             busy = [each for each in busy if each.id in self.channels]
         for each in busy:
-            self._settle(each)
+            for error in self._intake.settle(each):
+                self._on_error(error)
         return any(each.has_changed for each in busy)
-
-    def _take_in(self) -> list[ManagedChannel]:
-        """Everything that has come in; returns the channels to which something has happened."""
-        busy: dict[bytes, ManagedChannel] = {}
-        has_looked = [self._take_in_chain(each, busy) for each in self._workers.chains.values()]
-        for account in self._workers.accounts.values():
-            self._take_in_outcomes(account, busy)
-        now = self._clock()
-        for managed in self._ready_set.take(self.channels, has_updates=any(has_looked)):
-            self._listen(managed, now, busy)
-        return list(busy.values())
-
-    def _take_in_chain(self, chain: UpdateSource, busy: dict[bytes, ManagedChannel]) -> bool:
-        """What looks at a chain have found; whether there were any."""
-        update = chain.take_in()
-        for managed in self._concerned(chain, update):
-            self._wake(managed, busy)
-            managed.attempt(managed.on_chain_update, update)
-        if update.has_looked and chain.is_snapshot_due():
-            self._save_quiet(chain, busy)
-        for error in update.errors:
-            self._on_error(error)
-        return update.has_looked
-
-    def _concerned(self, chain: UpdateSource, update: QuorumUpdate) -> list[ManagedChannel]:
-        """The channels to which this is news."""
-        ids = update.updates.keys() | update.differences.keys() | update.channel_errors.keys() | update.genuine
-        if update.is_new:
-            ids |= self._failing
-        named = (self.channels.get(id_) for id_ in ids)
-        return [each for each in named if each is not None and each.chain is chain]
-
-    def _save_quiet(self, chain: UpdateSource, busy: dict[bytes, ManagedChannel]) -> None:
-        """What has been read of channels in which nothing has happened for long."""
-        for managed in self.channels.values():
-            if managed.chain is chain and managed.is_up_to_date and not managed.channel.is_over_and_paid:
-                managed.client.require_save()
-                self._wake(managed, busy)
-
-    def _take_in_outcomes(self, account: AccountWorker, busy: dict[bytes, ManagedChannel]) -> None:
-        """What became of an account's transactions."""
-        for error in account.take_errors():
-            self._on_error(error)
-        for outcome in account.take_outcomes():
-            request = outcome.request_id
-            managed = self.channels.get(request.channel_id) if isinstance(request, ChannelTx) else None
-            if managed is not None:
-                self._wake(managed, busy)
-                managed.executor.on_tx_outcome(outcome)
-                self._failing.add(managed.id)
-
-    def _wake(self, managed: ManagedChannel, busy: dict[bytes, ManagedChannel]) -> None:
-        if managed.id not in busy:
-            busy[managed.id] = managed
-            self._ready_set.keep(managed.id)  # until it is settled, whatever fails
-            managed.wake(self._clock())
-
-    def _listen(self, managed: ManagedChannel, now: float, busy: dict[bytes, ManagedChannel]) -> None:
-        """What was said, what time brings, and what is left from before."""
-        managed.attempt(managed.executor.receive)
-        if managed.has_news:
-            self._wake(managed, busy)
-            managed.take_in_news()
-        managed.break_silence(now)
-        if managed.is_unsettled:
-            self._wake(managed, busy)
-
-    def _settle(self, managed: ManagedChannel) -> None:
-        errors = managed.settle()
-        (self._failing.add if managed.client.has_failures else self._failing.discard)(managed.id)
-        if managed.is_settled:
-            self._ready_set.settle(managed.id)
-        for each in errors:
-            self._on_error(each)
 
     # --------------------------------------------------------------------------------------------------------- keeping
 
     def _commit(self, managed: Iterable[ManagedChannel]) -> None:
-        """All that have changed. One that another process has taken over is dropped."""
+        """Save the channels that have changed. One that another process has taken over is dropped."""
         unsaved = [each for each in managed if each.client.is_unsaved]
         lost = self._leases.commit(unsaved) if unsaved else frozenset()
         for each in unsaved:
@@ -286,8 +217,7 @@ class Node:
 
     def _forget(self, channel_id: bytes) -> None:
         managed = self.channels.pop(channel_id)
-        self._failing.discard(channel_id)
-        self._ready_set.forget(channel_id)
+        self._intake.forget(channel_id)
         managed.chain.unfollow(channel_id)
 
     def _renew(self) -> None:
@@ -307,8 +237,7 @@ class Node:
         self._leases.give_back([ChannelLease(channel_id)])
 
     def release(self) -> None:
-        """Give everything back, so that another process need not wait for our leases to end. Drive nothing after
-        this."""
+        """Give all leases back, so that another process need not wait for them to end. Drive nothing after this."""
         self._leases.give_all_back(map(ChannelLease, self.channels))
         for id_ in list(self.channels):
             self._forget(id_)

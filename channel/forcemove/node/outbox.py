@@ -1,5 +1,5 @@
-"""The journal as senders and clients see it: an account's transactions, what other processes want sent from it, and a
-channel's evidence."""
+"""The journal as senders and clients use it: an account's transactions, its outbox of requests, and a channel's
+evidence."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _LONGEST = 4_096
 
 
 class JournalledTxStore:
-    """The transactions of an account whose lease is ours. `outbox_numbers`: the numbers of the requests in the outbox
-    that they may come from: such a request becomes the transaction in one commit."""
+    """The transactions of an account whose lease is ours. `outbox_numbers`: by request id, the numbers of requests in
+    the outbox: the commit that adds a request's transaction takes the request out of the outbox."""
 
     def __init__(self, journal: Journal, account: Account) -> None:
         self._journal, self._account = journal, account
@@ -46,7 +46,7 @@ class JournalledTxStore:
         self.outbox_numbers: dict[RequestId, int] = {}
 
     def put(self, pending: PendingTx) -> None:
-        """Keep it, on disk when this returns. Raises `LeaseNotHeld` and `JournalError`."""
+        """Keep this transaction; it is on disk when this returns. Raises `LeaseNotHeld` and `JournalError`."""
         transaction = InFlightTransaction(pending.nonce, encode_tx(pending))
         if pending.nonce in self._nonces:
             self._commit(Replace(transaction))
@@ -56,12 +56,12 @@ class JournalledTxStore:
         self._nonces.add(pending.nonce)
 
     def forget(self, nonce: int) -> None:
-        """Keep nothing of it any more. Raises as `put`."""
+        """Keep no transaction of this nonce any more. Raises as `put`."""
         self._commit(Forget(nonce))
         self._nonces.discard(nonce)
 
     def all(self) -> Sequence[PendingTx]:
-        """Everything that is kept, in the order of nonces. Raises `MalformedBytes`, `UnknownVersion`."""
+        """All transactions that are kept, in the order of nonces. Raises `MalformedBytes`, `UnknownVersion`."""
         return [decode_tx(each.body) for each in self._journal.transactions.in_flight(self._account)]
 
     def _commit(self, change: Change) -> None:
@@ -69,13 +69,14 @@ class JournalledTxStore:
 
 
 class Outbox:
-    """What is to be sent from an account, by whichever process sends for it."""
+    """The requests for an account, which the process that has its lease sends."""
 
     def __init__(self, journal: Journal, account: Account) -> None:
         self._journal, self._account = journal, account
 
     def waiting(self) -> dict[RequestId, tuple[int, TxRequest]]:
-        """By request id, with their numbers. What another program has written, and we cannot read, is left to it."""
+        """The requests by their ids, with their numbers. Those that another program has written, and we cannot read,
+        are left to it."""
         found: dict[RequestId, tuple[int, TxRequest]] = {}
         for each in self._journal.transactions.outbox(self._account):
             with suppress(MalformedBytes, UnknownVersion):
@@ -84,7 +85,7 @@ class Outbox:
         return found
 
     def unsettled(self) -> frozenset[RequestId]:
-        """The request ids of all that waits or is on its way, as far as we can read it."""
+        """The ids of the requests that are in the outbox or on their way, as far as we can read them."""
         found = set(self.waiting())
         for each in self._journal.transactions.in_flight(self._account):
             with suppress(MalformedBytes, UnknownVersion):
@@ -92,13 +93,13 @@ class Outbox:
         return frozenset(found)
 
     def add(self, request: TxRequest) -> None:
-        """Ask for this. It goes along with its channel if that is moved to another journal."""
+        """Write a request. It goes along with its channel if that is moved to another journal."""
         channel_id = request.request_id.channel_id if isinstance(request.request_id, ChannelTx) else None
         row = records.OutboxRequest(self._account, encode_request(request), channel_id)
         self._journal.transactions.add_to_outbox([row])
 
     def dismiss(self, number: int) -> None:
-        """It is not to be sent. Raises `LeaseNotHeld`, `NotInOutbox`."""
+        """Take out a request that is not to be sent. Raises `LeaseNotHeld`, `NotInOutbox`."""
         self._journal.transactions.commit(self._account, [Dismiss(number)])
 
 

@@ -1,7 +1,8 @@
-"""What is asked before money moves: whether a channel is worth its disputes, and whether its clock can be met.
+"""Checks before money moves: whether a channel is worth its disputes, and whether its challenges can be answered in
+time.
 
 The gas is that of the rows that `scripts/gas_report.py` measures, with two participants and small positions; larger
-states cost more. Nothing is refused that has begun: what is signed is defended whatever it costs.
+states cost more. No channel is refused that has begun: what is signed is defended whatever it costs.
 """
 
 from __future__ import annotations
@@ -40,19 +41,19 @@ _DISPUTES = 6
 _CONFIRMATIONS = 6
 _LOCAL_FLOOR, _FLOOR = 60, 900
 _SLOWEST_LOCAL = 12.0
-"""Seconds from block to block that a local chain is believed: where they are further apart, somebody has moved its
-clock, as one does to see a challenge end."""
+"""The most seconds from block to block that a local chain is believed: where its blocks are further apart, somebody has
+moved its clock, as one does to see a challenge end."""
 _BLOCKS = 50
 _LONGEST = 10.0
-"""Seconds that all requests share which ask an endpoint for them."""
+"""Seconds that all requests share which ask an endpoint for its conditions."""
 _FRESH = 10.0
-"""Seconds for which fees and pace are taken as they were read: most chains make a block in that time."""
+"""Seconds for which conditions are not read again: most chains make a block in that time."""
 
 
 @dataclass(eq=False)
 class NotWorthItsDisputes(LocalError):
-    """What we put in, `deposit` in wei, is less than `multiple` times what gas may cost, `gas` in wei: somebody with
-    nothing to lose could make the disputes cost us more than the game is worth."""
+    """What we pay in, `deposit` in wei, is less than `multiple` times what gas may cost, `gas` in wei: a counterparty
+    with nothing to lose could make the disputes cost us more than the game is worth."""
 
     deposit: int
     gas: int
@@ -69,8 +70,9 @@ class DurationTooShort(LocalError):
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a channel may cost a participant. `deposits`: by asset, in its smallest unit; all of it can be lost by who
-    stays away from a challenge. `usual`: gas for a deposit and a conclusion, `disputes`: for six; both in wei."""
+    """What a channel may cost a participant. `deposits`: by asset, in its smallest unit; a participant who does not
+    answer a challenge can lose all of it. `usual`: gas for a deposit and a conclusion, `disputes`: for six disputes;
+    both in wei."""
 
     deposits: tuple[tuple[bytes, int], ...]
     usual: int
@@ -91,7 +93,7 @@ class Conditions:
 
 
 def costs_of(agreement: Agreement, index: int, fees: Fees) -> Costs:
-    """For the participant of this index, at these fees: pure."""
+    """The costs for the participant of this index, at these fees. Pure."""
     price = fees.max_fee_per_gas
     if not fees.is_legacy:
         price = (fees.max_fee_per_gas + fees.max_priority_fee_per_gas) // 2  # the base fee as it is, and the tip
@@ -100,7 +102,7 @@ def costs_of(agreement: Agreement, index: int, fees: Fees) -> Costs:
 
 
 def default_confirmations(chain_id: int) -> int:
-    """1 where people run the chain for themselves, else 6."""
+    """How many blocks deep a log must be to be believed: 1 where people run the chain for themselves, else 6."""
     return 1 if chain_id in LOCAL_CHAINS else _CONFIRMATIONS
 
 
@@ -116,21 +118,22 @@ def default_look_every(chain_id: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """`multiple`: how many times the gas of its disputes a channel in ether must be worth to us; 0 refuses none.
-    `bump_after`: seconds after which a transaction that waits is offered more for."""
+    """What a new channel must fulfil. `multiple`: how many times the gas of its disputes a channel in ether must be
+    worth to us; 0 refuses none. `bump_after`: seconds after which more is offered for a transaction that waits."""
 
     multiple: float = 1.0
     bump_after: float = 60.0
 
     def require_worth(self, costs: Costs) -> None:
-        """Raise `NotWorthItsDisputes`. What a token is worth in ether nobody knows here."""
+        """Raise `NotWorthItsDisputes` where too little ether is paid in. Channels in tokens pass: what a token is worth
+        in ether is not known here."""
         gas = costs.usual + costs.disputes
         if costs.ether and costs.ether < self.multiple * gas:
             raise NotWorthItsDisputes(costs.ether, gas, self.multiple)
 
     def least_deposit(self, costs: Costs) -> int:
-        """The least that a participant may put in, in wei, for a channel in ether to be worth its disputes; 0 where no
-        ether is put in."""
+        """The least that a participant may pay in, in wei, for a channel in ether to be worth its disputes; 0 where no
+        ether is paid in."""
         return math.ceil(self.multiple * (costs.usual + costs.disputes)) if costs.ether else 0
 
     def require_answerable(self, duration: int, chain_id: int, confirmations: int, block_time: float) -> None:
@@ -150,14 +153,14 @@ class Policy:
         return least
 
     def require(self, agreement: Agreement, index: int, confirmations: int, conditions: Conditions) -> None:
-        """All of it. Raises those."""
+        """Raise as `require_worth` and `require_answerable`."""
         self.require_worth(costs_of(agreement, index, conditions.fees))
         duration, chain_id = agreement.fixed_part.challenge_duration, agreement.domain.chain_id
         self.require_answerable(duration, chain_id, confirmations, conditions.block_time)
 
 
 class ConditionsCache:
-    """What chains cost and how fast they go, read once for all channels that are begun within some seconds."""
+    """The conditions on chains, read once for all channels that are begun within ten seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """`clock`: seconds."""
@@ -165,8 +168,8 @@ class ConditionsCache:
         self._read: dict[tuple[int, str], tuple[float, Conditions | PassingError]] = {}
 
     def conditions(self, chains: Sequence[Chain]) -> list[Conditions]:
-        """In the word of each endpoint that answers, as they were less than ten seconds ago, else anew: what one says
-        may be a lie. Raises the first one's `ChainError` where none answers."""
+        """The conditions by the word of each endpoint that answers, since one may lie: as they were read less than ten
+        seconds ago, else read now. Raises the first endpoint's `ChainError` where none answers."""
         found = [self._asked(each) for each in chains]
         known = [each for each in found if isinstance(each, Conditions)]
         if not known:
@@ -174,7 +177,8 @@ class ConditionsCache:
         return known
 
     def _asked(self, chain: Chain) -> Conditions | PassingError:
-        """That one has failed is remembered as long: many channels that are begun at once wait for it once."""
+        """The conditions, or the endpoint's error, which is kept as long: many channels that are begun at once wait
+        only once for an endpoint that fails."""
         now, name = self._clock(), (chain.chain_id, chain.endpoint)
         read_at, known = self._read.get(name, (None, None))
         if read_at is not None and known is not None and 0 <= now - read_at < _FRESH:
@@ -188,7 +192,7 @@ class ConditionsCache:
 
 
 def read_conditions(chain: Chain) -> Conditions:
-    """As they are now, in the word of this endpoint. Raises `ChainError`."""
+    """The conditions now, by the word of this endpoint. Raises `ChainError`."""
     with making_sense(chain.endpoint), chain.rpc.deadline(_LONGEST):
         pace = block_time(chain)
         is_local = chain.chain_id in LOCAL_CHAINS
@@ -196,8 +200,8 @@ def read_conditions(chain: Chain) -> Conditions:
 
 
 def block_time(chain: Chain) -> float:
-    """Seconds from block to block, over the last fifty; 0 on a chain with one block. Raises `ChainError`, and
-    within `making_sense` what that makes one of."""
+    """Seconds from block to block, over the last fifty; 0 on a chain with one block. Raises `ChainError`, and errors
+    that `making_sense` turns into one."""
     newest = chain.block("latest")
     number = as_number(newest["number"])
     if number == 0:

@@ -1,6 +1,6 @@
-"""Looks at what is outside, again and again: at a steady pace while that works, later and later while it fails.
+"""Lets workers look again and again: at a steady pace while their looks work, later and later while they fail.
 
-Each look runs in a thread of its own that ends with the process: what hangs is abandoned, and holds up nothing.
+Each look runs in a thread of its own that ends with the process: one that hangs is abandoned, and holds up nothing.
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ from forcemove.node.errors import LookFailed, LookHangs
 __all__ = ["ParallelPolls", "OnPollError", "keep_polling", "poll_once"]
 
 _WAIT_SECONDS = 1.0
-"""Seconds for which a look is waited for by who has other things to do."""
+"""Seconds for which a look is waited for where there are others."""
 _LONGEST_PAUSE = 5.0
-"""An endpoint that is back is asked soon: a challenge may last for no more than a minute."""
+"""Seconds between two looks that fail: an endpoint that is back is asked soon, since a challenge may last for no more
+than a minute."""
 OnPollError = Callable[[Exception], None]
-"""Is told of what has failed and will be tried again."""
+"""Called with the error of a look that has failed and will be tried again."""
 
 
 class ParallelPolls:
-    """For an owner that looks at everything in turn and may wait for nothing: each look has a thread of its own. One
-    that ends soon is waited for; one that does not is left running, and its end is found by a later turn."""
+    """For an owner that calls `look` in a loop and must not wait long: each look has a thread of its own. One that ends
+    soon is waited for; one that does not is left running, and a later turn finds its end."""
 
     def __init__(self, on_error: OnPollError) -> None:
-        """`on_error`: is told of what fails."""
+        """`on_error`: called with the error of each look that has failed."""
         self._on_error = on_error
         self._running: dict[PollingWorker, _Poll] = {}
 
     def look(self, workers: Sequence[PollingWorker]) -> None:
-        """One turn: of these, each that is not looking looks. One that is alone is waited for: nothing else could be
-        done meanwhile."""
+        """One turn: each of these workers that is not looking begins a look. The look of a single worker is waited for:
+        nothing else could be done meanwhile."""
         for worker in workers:
             if len(workers) == 1:
                 poll_once(worker, self._on_error)
@@ -63,7 +64,7 @@ class ParallelPolls:
 
 
 class _Poll:
-    """One look in a thread that ends with the process. It is waited for once."""
+    """One look in a thread that ends with the process. It is waited for in one turn only."""
 
     def __init__(self, look: Callable[[], None]) -> None:
         self.error: Exception | None = None
@@ -74,7 +75,7 @@ class _Poll:
     def _run(self) -> None:
         try:
             self._look()
-        except Exception as error:  # it is told by who takes it
+        except Exception as error:  # `_take` reports it
             self.error = error
         self._end.set()
 
@@ -89,7 +90,7 @@ class _Poll:
 
 
 def poll_once(worker: PollingWorker, on_error: OnPollError) -> None:
-    """One look, which is waited for."""
+    """Make one look, and wait for its end."""
     look = worker.prepare()
     try:
         look()
@@ -99,17 +100,21 @@ def poll_once(worker: PollingWorker, on_error: OnPollError) -> None:
 
 
 def _typed(error: Exception) -> ForcemoveError:
-    """Whatever an answer has led to ends no process, and is told as what passes."""
+    """The error as one of ours: whatever an answer has led to ends no process, and may pass."""
     return error if isinstance(error, ForcemoveError) else LookFailed(f"{error!r:.200}")
 
 
 async def keep_polling(
     worker: PollingWorker, on_error: OnPollError, on_poll: Callable[[], None], *, every: float, idle: float
 ) -> None:
-    """Look each `every` seconds until cancelled; `on_poll` is called after each look.
+    """Let a worker look again and again until cancelled. A look that has failed is tried again, with the next endpoint;
+    where all endpoints have failed, later and later, at most five seconds after the last time.
 
-    What fails is tried again, with the next endpoint; where all have failed later and later, at most five seconds after
-    the last time. `idle`: seconds after which a worker that had nothing to look for is asked again.
+    - `worker`: what looks.
+    - `on_error`: called with the error of each look that has failed.
+    - `on_poll`: called after each look.
+    - `every`: seconds from one look to the next.
+    - `idle`: seconds after which a worker that had nothing to look for is asked again.
     """
     failures = 0
     while True:
@@ -138,7 +143,7 @@ async def _poll(worker: PollingWorker, on_error: OnPollError) -> bool:
 
 
 async def _in_thread(look: Callable[[], None]) -> None:
-    """Unlike the executor's, the thread is nobody's to wait for when the process ends."""
+    """Run a look in a thread. Unlike with asyncio's executor, the process can end before the thread does."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
 
@@ -154,7 +159,7 @@ async def _in_thread(look: Callable[[], None]) -> None:
         error: BaseException | None = None
         try:
             look()
-        except BaseException as raised:  # it is raised where it is waited for
+        except BaseException as raised:  # the coroutine raises it
             error = raised
         with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
             loop.call_soon_threadsafe(settle, error)

@@ -1,4 +1,4 @@
-"""What a client needs of the outside besides a chain and a journal: a way to its counterparties."""
+"""The port of a client to its counterparties."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ __all__ = ["Messenger", "WakingMessenger"]
 
 
 class Messenger(Protocol):
-    """Carries messages between the participants of one channel. It may lose, repeat, reorder and invent them, and it
-    may fail: what it raises costs a client nothing but time, and what was not sent is sent again."""
+    """Carries messages between the participants of one channel. It may lose, repeat, reorder and invent messages, and
+    may raise any error: that costs a client nothing but time, and a message that was not sent is sent again."""
 
     def send(self, message: bytes) -> None:
-        """To every counterparty."""
+        """Send a message to every counterparty."""
         ...
 
     def receive(self) -> Sequence[bytes]:
-        """What has arrived since the last call, oldest first; never waits."""
+        """The messages that have arrived since the last call, oldest first. Never waits."""
         ...
 
 
 @runtime_checkable
 class WakingMessenger(Messenger, Protocol):
-    """A line that says when something has arrived, so that a node with many channels need not ask each of them again
-    and again. It may do without: then it is asked at each step."""
+    """A messenger that says when a message has arrived, so that a node with many channels need not ask it at each step,
+    as it asks any other `Messenger`."""
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Call `wake` whenever something has arrived, in the thread in which the node is driven. One listener at a
-        time: the last one counts."""
+        """Call `wake` whenever a message has arrived, in the thread in which the node is driven. There is one listener:
+        the last one that was given."""
         ...

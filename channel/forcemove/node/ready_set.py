@@ -1,7 +1,7 @@
-"""Which channels a node is to look at: those to which something has happened, and all of them now and then.
+"""Which channels a node is to step: those to which something has happened, and all of them now and then.
 
-A line that calls when something arrives is not asked before. Others are asked at each step. After each look at a chain
-those are looked at to which time brings something, and once a second all.
+A channel whose messenger says when a message has arrived is stepped then; one with another messenger at each step.
+After each look at a chain those channels are stepped for which something is due by time, and once a second all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ALL_EVERY = 1.0
 
 
 class ReadySet:
-    """Of one node."""
+    """The channels that one node is to step next."""
 
     def __init__(self, wake: Callable[[], None], clock: Callable[[], float]) -> None:
         """`wake`: lets the node step. `clock`: seconds."""
@@ -28,7 +28,7 @@ class ReadySet:
         self._all_at = clock()
 
     def add(self, channel_id: bytes, messenger: Messenger) -> None:
-        """A new channel, and its line."""
+        """Add a channel, with its messenger."""
         if isinstance(messenger, WakingMessenger):
             messenger.listen(lambda: self.mark_ready(channel_id))
         else:
@@ -41,20 +41,20 @@ class ReadySet:
         self._wake()
 
     def keep(self, channel_id: bytes) -> None:
-        """Something is done for it: it is looked at again until that is settled."""
+        """Something is being done for this channel: it is stepped each time until `settle`."""
         self._unsettled.add(channel_id)
 
     def settle(self, channel_id: bytes) -> None:
-        """All of that was done."""
+        """All that was to be done for this channel is done."""
         self._unsettled.discard(channel_id)
 
     def forget(self, channel_id: bytes) -> None:
-        """It is driven no more."""
+        """This channel is driven no more."""
         for ids in (self._unnotified, self._ready, self._unsettled):
             ids.discard(channel_id)
 
     def take(self, channels: Mapping[bytes, ManagedChannel], *, has_updates: bool) -> Iterable[ManagedChannel]:
-        """Those to look at now. `has_updates`: whether a chain was looked at."""
+        """The channels to step now. `has_updates`: whether a chain was looked at."""
         now, ready = self._clock(), self._ready
         self._ready = set()
         if not 0 <= now - self._all_at < _ALL_EVERY:

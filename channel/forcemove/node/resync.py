@@ -1,5 +1,6 @@
-"""When a client greets its counterparties, and when it answers them: often enough that nothing lost stays lost, and so
-seldom that no line, whatever it repeats, makes clients talk without end. Knows a clock, and nothing else."""
+"""When a client greets its counterparties, and when it answers their greetings: often enough that every lost message is
+sent again, and so seldom that clients do not exchange messages without end, whatever a messenger repeats. Knows a
+clock, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ _LONGEST_SILENCE = 60.0
 
 
 class ResyncTimer:
-    """Of one client in one channel. Times are the clock's, in seconds; where it jumps back, a pause is over."""
+    """The greetings of one client in one channel. Times are the clock's, in seconds; a pause is over where it jumps
+    back."""
 
     def __init__(self, clock: Callable[[], float], silence: float) -> None:
         """`silence`: how long we wait for a message before we greet. It doubles, up to a minute, while nothing
@@ -24,7 +26,7 @@ class ResyncTimer:
         self._since, self._silence = 0.0, silence
 
     def may_answer(self, sender: int) -> bool:
-        """Whether a second has passed since this participant was answered; then this is its next answer."""
+        """Whether a second has passed since this participant's last greeting was answered; then this one is, too."""
         is_over = self._is_over(self._answered.get(sender), _PAUSE)
         if is_over:
             self._answered[sender] = self._clock()
@@ -38,7 +40,8 @@ class ResyncTimer:
         return is_over
 
     def is_silent(self, waiting_for: Hashable) -> bool:
-        """Whether it has been silent for long. `waiting_for`: what we are waiting for, None where it is nothing."""
+        """Whether we have waited long for the same thing. `waiting_for`: what we are waiting for, None where it is
+        nothing."""
         if waiting_for != self._waiting_for:
             self._waiting_for, self._since, self._silence = waiting_for, self._clock(), self._first_silence
         if waiting_for is None or not self._is_over(self._since, self._silence):

@@ -18,7 +18,7 @@ __all__ = ["ChannelSetup"]
 
 
 def _ignore(_: Event) -> None:
-    """For an owner who wants to be told nothing."""
+    """The `on_event` of an owner who needs no events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +26,16 @@ class ChannelSetup:
     """How a node drives one channel.
 
     - `assembly`: the channel, with its chain or without one.
-    - `key`: of its participant.
-    - `messenger`: its line to the counterparties.
+    - `key`: of our participant.
+    - `messenger`: carries the channel's messages.
     - `choose`: the player.
-    - `on_event`: is told what happens.
+    - `on_event`: called with each event.
     - `confirmations`: how many blocks a log, or a contract, must be deep to be believed, 1 is the newest block; by the
       chain unless given, see `default_confirmations`.
     - `silence`: seconds to wait for a counterparty's message before we ask whether one was lost.
     - `max_cost`: what the gas of a transaction may cost, in wei, see `tx_request_for`.
     - `signs`: whether anything is signed; a channel that was imported from a backup signs nothing in any case.
-    - `payer`: the account that sends the transactions, pays in and pays the gas; the participant's unless given.
+    - `payer`: the key of the account that sends the transactions, pays in and pays the gas; `key` unless given.
     - `block_time`: seconds from block to block, by the chain unless given. For one and a half of them a transaction is
       held back that another participant is about to send; 0 holds nothing back.
     """
@@ -60,12 +60,12 @@ class ChannelSetup:
 
     @property
     def sender(self) -> Key:
-        """Whose account sends the transactions."""
+        """The key of the account that sends the transactions."""
         return self.key if self.payer is None else self.payer
 
     @property
     def account(self) -> Account | None:
-        """That account; None for a friendly channel, which sends none."""
+        """The account that sends the transactions; None for a friendly channel, which sends none."""
         chain_id = self.assembly.agreement.domain.chain_id
         return Account(chain_id, self.sender.address) if isinstance(self.assembly, Assembly) else None
 

@@ -1,4 +1,4 @@
-"""What a channel asks of the chain, as a sender takes it: the call, what it may cost, and by when it must be mined."""
+"""Makes a sender's request of a channel's submission: the call, what it may cost, and by when it must be mined."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ __all__ = ["TOKEN_CHANNEL_MAX_COST", "gas_of", "operation_of", "tx_request_for"]
 TOKEN_CHANNEL_MAX_COST = 10**17
 """What the gas of an answer may cost, in wei, where nothing at stake is ether and nobody has said more."""
 _PART = 4
-"""What may wait may cost this part of what an answer may cost."""
+"""A transaction that is no answer may cost the fourth part of what an answer may cost."""
 _GAS_PER_BYTE = 42
-"""Of calldata: the dearest rule of any fork (EIP-7623: 40), and copying and hashing it."""
+"""For each byte of calldata: the dearest rule of any fork (EIP-7623: 40), and copying and hashing it."""
 _DEPOSIT, _TOKEN, _RECORD = 50_000, 150_000, 70_000
-"""A transaction that pays in, what a token takes beyond that, one that records or clears something."""
+"""Gas of a transaction that pays in, what a token takes beyond that, and of one that records or clears a status."""
 _SIGNATURE, _ALLOCATION, _STEP, _GAS_PER_APP_BYTE = 5_000, 1_500, 50_000, 10
-"""Of a proof: each signature, each allocation of a state, each step that an app is asked about, each byte of
+"""Gas of a proof: for each signature, each allocation of a state, each step that an app is asked about, each byte of
 appData."""
 _PAYMENT = 150_000
-"""A payment: 100,000 that a payee or token may use, and what the adjudicator does about it, also where it fails."""
+"""Gas of a payment: 100,000 that a payee or token may use, and what the adjudicator uses, also where it fails."""
 
 
 def tx_request_for(
@@ -48,8 +48,15 @@ def tx_request_for(
     max_cost: int | None = None,
     challenger: Key | None = None,
 ) -> TxRequest:
-    """`max_cost`: what the gas may cost, in wei; unless given, an answer to a challenge may cost the ether that we have
-    at stake, and everything else a fourth of that. `challenger`: as of `operation_of`."""
+    """The transaction that does what a channel asks of the chain.
+
+    - `channel`: the channel.
+    - `submission`: what it asks.
+    - `adjudicator`: that of the channel.
+    - `max_cost`: what the gas may cost, in wei. Unless given, an answer to a challenge may cost the ether that we have
+      at stake, and everything else a fourth of that.
+    - `challenger`: as of `operation_of`.
+    """
     call = adjudicator.call_of(operation_of(channel.agreement, submission, adjudicator, challenger))
     is_answer = _is_answer(channel, submission)
     if max_cost is None:
@@ -61,8 +68,9 @@ def tx_request_for(
 
 
 def gas_of(submission: Submission, data: bytes) -> int:
-    """What the operation needs at most in honest use, by our own table: never less than a real chain takes, whatever
-    the sizes, with room for payees and tokens that use up what the adjudicator lends them. `data`: the calldata."""
+    """The most gas that a submission needs in honest use, by our own table: never less than a real chain takes,
+    whatever the sizes, and enough for payees and tokens that use up all gas that the adjudicator gives them. `data`:
+    the calldata."""
     given = len(data) * _GAS_PER_BYTE
     match submission:
         case SubmitDeposit(asset):
@@ -82,7 +90,7 @@ def gas_of(submission: Submission, data: bytes) -> int:
 
 
 def _checks(states: Sequence[VariablePart], signatures: int) -> int:
-    """Of a proof. The app is asked about each step."""
+    """Gas for the checks of a proof. The app is asked about each step."""
     app = sum(_STEP + _GAS_PER_APP_BYTE * len(state.app_data) for state in states)
     return app + sum(len(state.outcome) for state in states) * _ALLOCATION + signatures * _SIGNATURE
 
@@ -90,8 +98,8 @@ def _checks(states: Sequence[VariablePart], signatures: int) -> int:
 def operation_of(
     agreement: Agreement, submission: Submission, adjudicator: Adjudicator, challenger: Key | None = None
 ) -> Operation:
-    """What the adjudicator is asked to do. `challenger`: a participant's key, which signs challenges where another
-    account than a participant's sends them."""
+    """The adjudicator's operation for a submission. `challenger`: a participant's key, which signs challenges where
+    another account than a participant's sends them."""
     id_, fixed_part = agreement.channel_id, agreement.fixed_part
     match submission:
         case SubmitDeposit(asset, expected_held, amount):
@@ -115,27 +123,28 @@ def operation_of(
 
 
 def _challenger_signature(agreement: Agreement, proof: SupportProof, challenger: Key) -> Signature:
-    """By which a participant lets anybody send this challenge."""
+    """The signature by which a participant lets anybody send this challenge."""
     id_, state = agreement.channel_id, proof.states[-1]
     struct = challenge_hash(id_, state.turn_num, hash_state(id_, state).state)
     return challenger.sign(digest(agreement.domain, struct))
 
 
 def _allowance(submission: Submission, adjudicator: Adjudicator) -> Allowance | None:
-    """The adjudicator pulls in what is deposited of a token."""
+    """What the adjudicator must be allowed to take where a token is deposited."""
     if not isinstance(submission, SubmitDeposit) or submission.asset == ETHER:
         return None
     return Allowance(submission.asset, adjudicator.address, submission.amount)
 
 
 def _is_answer(channel: Channel, submission: Submission) -> bool:
-    """Whether a clock runs against us that this stops."""
+    """Whether a challenge's clock runs that this submission stops."""
     stops = isinstance(submission, SubmitRespond | SubmitCheckpoint | SubmitConclude)
     return stops and channel.status.finalizes_at != 0
 
 
 def _at_stake(channel: Channel) -> int:
-    """The ether that is ours in this channel, in wei, by its newest state, or by our deposit if that is more."""
+    """The ether that is ours in this channel, in wei: by its newest state, or our deposit if that is more. A fixed
+    amount where that is none."""
     ours = {asset: amounts[channel.index] for asset, amounts in channel.agreement.deposits}.get(ETHER, 0)
     if channel.newest is not None:
         destination = channel.agreement.destinations[channel.index]

@@ -1,4 +1,4 @@
-"""The way from a channel to its chain: what the channel asks for becomes a request to the sender of an account."""
+"""From a channel to its chain: a channel's submissions become requests to the sender of an account."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ __all__ = ["Submitter", "TxSubmitter"]
 _BLOCK_TIME, _LOCAL_BLOCK_TIME = 12.0, 1.0
 """Seconds from block to block on Ethereum's mainnet, and at most on a chain that people run for themselves."""
 _AGAIN = 20
-"""After so many times as long, what is due once more is the other's to send first again. Not sooner: what is asked for
-anew at each look, since endpoints say one thing and then another, would be held back for ever."""
+"""After so many pauses a submission that is due again is held back again, so that the other participant sends first.
+Not sooner: a submission that is asked for at each look, because endpoints contradict each other, would be held back for
+ever."""
 _BLOCKS = 1.5
-"""Block times that a transaction is held back: until the other's is mined, and that block is seen."""
+"""Block times for which a transaction is held back: until the other participant's is mined, and its block is read."""
 
 
 class Submitter(Protocol):
     """Where a channel's submissions go."""
 
     def submit(self, channel: Channel, submission: Submission, now: int) -> bool:
-        """Ask for a transaction at block time `now`, in seconds. Returns whether that was done; what was not is to be
-        asked for again. Raises what asking raises."""
+        """Ask for a submission's transaction at block time `now`, in seconds. Returns whether that was done; if not, it
+        is to be tried again. Raises what the sender raises."""
         ...
 
     def event_of(self, submission: Submission, outcome: TxOutcome) -> Event | None:
-        """What the owner is told of a submission's outcome, or None."""
+        """The event that notifies the owner of a submission's outcome, or None."""
         ...
 
 
 class TxSubmitter:
-    """Of one channel on a chain."""
+    """The `Submitter` of one channel on a chain."""
 
     def __init__(
         self,
@@ -57,7 +58,9 @@ class TxSubmitter:
         - `adjudicator`: that of the channel.
         - `send`: asks an account's sender for a transaction.
         - `clock`: our own, seconds.
-        - `max_cost`, `challenger`: see `tx_requests.tx_request_for`.
+        - `max_cost`: what a transaction's gas may cost, in wei, see `tx_requests.tx_request_for`.
+        - `challenger`: a participant's key, which signs challenges that another account sends; None where the
+          account is the participant's own.
         - `block_time`: seconds from block to block, by the chain unless given. For one and a half of them a
           transaction is held back that another participant is about to send (`view_differences.acts_first`).
         """
@@ -87,8 +90,8 @@ class TxSubmitter:
                 assert_never(outcome)
 
     def _is_held_back(self, channel: Channel, submission: Submission, now: int) -> bool:
-        """Whether another participant is about to send the same, and has not had a block's time yet. By our own clock,
-        not the chain's: an endpoint that makes no blocks holds back nothing that defends."""
+        """Whether another participant is about to send the same submission, and has not had a block's time yet. By our
+        own clock, not the chain's: an endpoint that shows no new blocks holds back no defence."""
         if acts_first(channel, submission, now, has_challenged=self._has_challenged):
             return False
         chain_id = channel.agreement.domain.chain_id

@@ -1,5 +1,5 @@
-"""An event loop for chains whose clock can be moved: its own clock does not move while anything can be done, and jumps
-to the next deadline when nothing can. Nobody waits for an hour to pass, and no deadline passes because we were slow."""
+"""An event loop for chains whose clock can be moved: its own clock does not move while any task can run, and jumps to
+the next timer when none can. No real hour is waited for, and no deadline passes because a task is slow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["VirtualTimeLoop"]
 
 
 class _Selector(selectors.DefaultSelector):
-    """Instead of waiting for a time, moves the clock on by it."""
+    """A selector that moves the clock on by a timeout instead of waiting for it."""
 
     now = 0.0
 
@@ -24,13 +24,13 @@ class _Selector(selectors.DefaultSelector):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """Give it to `asyncio.Runner(loop_factory=VirtualTimeLoop)`. Only for flows in one process: a task that waits for a
-    socket counts as one with nothing to do. Where all wait and no timer runs, it raises `RuntimeError`."""
+    """For `asyncio.Runner(loop_factory=VirtualTimeLoop)`. Only for flows in one process: a task that waits for a socket
+    counts as one with nothing to do. Raises `RuntimeError` where all tasks wait and no timer runs."""
 
     def __init__(self) -> None:
         self._virtual = _Selector()
         super().__init__(self._virtual)
 
     def time(self) -> float:
-        """Seconds since it was made, as its tasks live through them."""
+        """Virtual seconds since the loop was made."""
         return self._virtual.now

@@ -1,4 +1,4 @@
-"""The workers of a node: one for each adjudicator of a chain and depth of belief, one for each account."""
+"""The workers of a node: one for each adjudicator of a chain and number of confirmations, one for each account."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["Workers"]
 
 
 class Workers:
-    """`chains`: by chain id, adjudicator and confirmations; `accounts`: those that send for our channels."""
+    """All workers of one node. `chains`: by chain id, adjudicator and confirmations; `accounts`: by account."""
 
     def __init__(self, journal: Journal, leases: NodeLeases, bump_after: float, clock: Callable[[], float]) -> None:
-        """`bump_after`: seconds after which a transaction that waits is offered more for. `clock`: seconds."""
+        """`bump_after`: seconds after which more is offered for a transaction that waits. `clock`: seconds."""
         self.chains: dict[tuple[int, bytes, int], UpdateSource] = {}
         self.accounts: dict[Account, AccountWorker] = {}
         self._journal, self._leases, self._bump_after, self._clock = journal, leases, bump_after, clock
 
     def chain(self, assembly: Assembly | FriendlyAssembly, confirmations: int) -> UpdateSource:
-        """That reads the chain of a channel; nothing is read for friendly ones."""
+        """The worker that reads the chain of a channel; one that reads nothing for a friendly channel."""
         domain = assembly.agreement.domain
         name = (domain.chain_id, domain.adjudicator, confirmations)
         if name not in self.chains and isinstance(assembly, FriendlyAssembly):
@@ -42,7 +42,7 @@ class Workers:
         return self.chains[name]
 
     def account(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> AccountWorker:
-        """That sends for a channel."""
+        """The worker that sends for a channel."""
         if account not in self.accounts:
 
             def acquire_sender() -> LeasedSender | None:
@@ -56,7 +56,7 @@ class Workers:
     def _acquire_sender(
         self, account: Account, assembly: Assembly, key: Key, confirmations: int
     ) -> LeasedSender | None:
-        """None while another process has the account's lease."""
+        """The account's sender; None while another process has the account's lease."""
         if not self._leases.has(account):
             return None
         transactions = JournalledTxStore(self._journal, account)
@@ -78,11 +78,11 @@ class Workers:
 
     @property
     def is_sending(self) -> bool:
-        """Whether a transaction is on its way, or is to be sent."""
+        """Whether any transaction is on its way, or is to be sent."""
         return any(each.is_sending for each in self.accounts.values())
 
     def poll_once(self, on_error: OnPollError) -> None:
-        """All of them, one after the other. `on_error`: is told of what fails."""
+        """Let all workers look, one after the other. `on_error`: called with each error of a look."""
         for worker in self:
             poll_once(worker, on_error)
         for account in self.accounts.values():

@@ -1,4 +1,4 @@
-"""The versions of a transaction: which one each endpoint is offered, signed when none of those that there are fits."""
+"""The versions of a transaction: which one each endpoint is offered. A new one is signed where none fits."""
 
 from __future__ import annotations
 
@@ -22,26 +22,35 @@ __all__ = ["Bids"]
 
 
 class Bids:
-    """`sign`: makes a transaction of a call, a nonce, a limit of gas and fees. `clock`: seconds since 1970."""
+    """Chooses and signs versions. `sign`: makes a transaction of a call, a nonce, a limit of gas and fees. `clock`:
+    seconds since 1970."""
 
     def __init__(self, sign: Callable[[Call, int, int, Fees], SignedTransaction], clock: Callable[[], float]) -> None:
         self._sign, self._clock = sign, clock
 
     def is_too_dear(self, request: TxRequest, gas: int, opinions: Sequence[Opinion]) -> bool:
-        """Whether its worth is too little for a block, whoever is asked."""
+        """Whether the fees that a request's cap allows are too low for a block, by every endpoint's word."""
         fees = [(_fitting(each, opinions, gas, Urgency(request.max_cost)), each.market) for each in opinions]
         return all(is_too_low(offer, market) for offer, market in fees)
 
     def begin(
         self, request: TxRequest, nonce: int, gas: int, begun_at: int, opinion: Opinion, opinions: Sequence[Opinion]
     ) -> PendingTx:
-        """The first version of a transaction, for this endpoint. `begun_at`: block time, seconds."""
+        """The first version of a transaction, for one endpoint.
+
+        - `request`: what is asked for.
+        - `nonce`: the transaction's nonce.
+        - `gas`: its limit of gas.
+        - `begun_at`: the block time now, seconds.
+        - `opinion`: what this endpoint says.
+        - `opinions`: what all endpoints say.
+        """
         urgency = _affordable(Urgency(request.max_cost), request, gas, opinion)
         fees = _fitting(opinion, opinions, gas, urgency)
         return PendingTx(request, nonce, gas, begun_at, (self._version(request, nonce, gas, fees),))
 
     def fit(self, pending: PendingTx, opinion: Opinion, opinions: Sequence[Opinion]) -> tuple[PendingTx, Version]:
-        """What this endpoint is offered at first, and the transaction with it."""
+        """The version that this endpoint is offered at first, and the transaction with it."""
         urgency = _affordable(Urgency(pending.request.max_cost), pending.request, pending.gas, opinion)
         return self._with(pending, _fitting(opinion, opinions, pending.gas, urgency))
 
@@ -53,7 +62,15 @@ class Bids:
         opinions: Sequence[Opinion],
         urgency: Urgency,
     ) -> tuple[PendingTx, Version] | None:
-        """What may replace `last` at this endpoint. None where that is good enough, or the cap allows no more."""
+        """The version that may replace `last` at one endpoint, and the transaction with it. None where `last` is good
+        enough, or the cap allows no more.
+
+        - `pending`: the transaction.
+        - `last`: the version that this endpoint was offered last.
+        - `opinion`: what this endpoint says.
+        - `opinions`: what all endpoints say.
+        - `urgency`: the cap of all transactions that wait behind this one, and how much of their time has gone by.
+        """
         urgency = _affordable(urgency, pending.request, pending.gas, opinion)
         fees = next_fees(last.fees, opinion.market, _others(opinion, opinions), pending.gas, urgency)
         return None if fees is None else self._with(pending, fees)
@@ -80,7 +97,8 @@ def _others(opinion: Opinion, opinions: Sequence[Opinion]) -> list[FeeMarket]:
 
 
 def _affordable(urgency: Urgency, request: TxRequest, gas: int, opinion: Opinion) -> Urgency:
-    """Nodes take nothing that the balance could not pay for; where it cannot pay for a block now, that is told."""
+    """The urgency with a cap that the balance can pay, since nodes take no other transaction. The cap stays where the
+    balance cannot pay for a block now: then the nodes' refusal is reported."""
     left = opinion.balance - request.value
     return (
         urgency

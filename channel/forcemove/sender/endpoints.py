@@ -1,8 +1,8 @@
 """The endpoints of one chain as a sender uses them: all are asked at once, and none waits for another.
 
-Each has a thread of its own, so that one that hangs holds up no other: it is left alone until it comes back, and after
-a minute its thread is given up for another one. One that fails rests, longer each time. A single endpoint is asked in
-the thread of who asks.
+Each endpoint has a thread of its own, so that one that hangs holds up no other: it is not asked until it answers, and
+after a minute it gets another thread. An endpoint that fails rests, longer each time. A single endpoint is asked in the
+caller's thread.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ __all__ = ["Endpoint", "Endpoints"]
 
 ResultT = TypeVar("ResultT")
 _NEXT_AFTER, _GRACE, _LONGEST = 0.2, 1.0, 15.0
-"""Seconds. Who answers at once is asked alone, so that what is in this process is asked by one at a time; then the next
-is asked beside it. Stragglers are waited for so long after the first has answered, and that one so long."""
+"""Seconds: from one endpoint's question to the next one's where the first has not answered yet, so that chains in this
+process are asked by one thread at a time; for which the others are waited for after the first has answered; and for
+which the first answer is waited for."""
 _GIVEN_UP, _MAX_GIVEN_UP = 60.0, 4
-"""Seconds after which a thread that hangs is replaced; how many of an endpoint's may hang before it is asked no more
-until one of them comes back."""
+"""Seconds after which a thread that hangs is replaced; how many of an endpoint's threads may hang before it is asked no
+more until one of them ends."""
 _REST, _LONGEST_REST = 5.0, 30.0
-"""Seconds for which one that has failed is left alone, at first and at most; it may take as long to fail again."""
+"""Seconds for which an endpoint that has failed rests, at first and at most; it may take as long to fail again."""
 _MAX_ERRORS = 32
 _Jobs = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
-"""What a thread is to do; None ends it."""
+"""The jobs of a thread; None ends it."""
 
 
 class Endpoint:
-    """One endpoint."""
+    """One endpoint, and its thread."""
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
@@ -49,7 +50,7 @@ class Endpoint:
 
     @property
     def is_free(self) -> bool:
-        """Whether it can be asked now. One whose thread has hung for too long gets another thread."""
+        """Whether the endpoint can be asked now. One whose thread has hung for too long gets another thread."""
         self._hanging = [each for each in self._hanging if not each.done()]
         if self.asked is None:
             return True
@@ -62,7 +63,7 @@ class Endpoint:
         return True
 
     def begin(self, job: Callable[[], ResultT]) -> Future[ResultT]:
-        """Do this in the endpoint's own thread."""
+        """Do this job in the endpoint's own thread."""
         future: Future[ResultT] = Future()
         self.asked, self._began = future, time.monotonic()
         if self._jobs is None:
@@ -74,11 +75,11 @@ class Endpoint:
 
 
 class Endpoints:
-    """At least one. `errors`: how endpoints have failed since that was last read, each of them the endpoint's own
-    business as long as another one answers."""
+    """All endpoints of a sender, at least one. `errors`: how endpoints have failed since that was last read, also where
+    another one has answered."""
 
     def __init__(self, chains: Sequence[Chain], clock: Callable[[], float]) -> None:
-        """`clock`: seconds, by which those that have failed rest."""
+        """`clock`: seconds, by which endpoints that have failed rest."""
         self.all = [Endpoint(chain) for chain in chains]
         self.errors: list[PassingError] = []
         self._clock = clock
@@ -89,8 +90,8 @@ class Endpoints:
     def ask(
         self, job: Callable[[Endpoint], ResultT], among: Collection[Endpoint] | None = None
     ) -> dict[Endpoint, ResultT]:
-        """What each that answers makes of it. What a job raises is its endpoint's failure. `among`: those that are
-        asked; all unless given.
+        """The job's result for each endpoint that answers. An error of the job is its endpoint's failure. `among`: the
+        endpoints to ask; all unless given.
 
         Raises `PassingError` where none answers.
         """
@@ -126,13 +127,13 @@ class Endpoints:
         return done
 
     def _ready(self) -> list[Endpoint]:
-        """Those that do not rest; where all do, all: somebody must be asked."""
+        """The free endpoints that do not rest; where all rest, all free ones."""
         now = self._clock()
         free = [endpoint for endpoint in self.all if endpoint.is_free]
         return [endpoint for endpoint in free if endpoint.rests_until <= now] or free
 
     def _collect_late(self) -> None:
-        """What comes too late is not used, but shows how its endpoint does."""
+        """Take in late answers: they are not used, but show whether their endpoints fail."""
         for endpoint in self.all:
             if endpoint.asked is not None and endpoint.asked.done():
                 self._is_well(endpoint, endpoint.asked)
@@ -152,7 +153,7 @@ class Endpoints:
 
 
 def _typed(endpoint: Endpoint, error: Exception) -> PassingError:
-    """Whatever a decoder or a library raises, its cause was the endpoint's answer."""
+    """The error as one of ours: whatever a decoder or a library raises, its cause was the endpoint's answer."""
     if isinstance(error, PassingError):
         return error
     return NotAnEthereumEndpoint(endpoint.chain.endpoint, f"its answer makes no sense: {error!r:.80}")
@@ -172,7 +173,8 @@ def _perform(future: Future[Any], job: Callable[[], Any]) -> None:
 
 
 def _work(jobs: _Jobs) -> None:
-    """An endpoint's thread. It keeps nothing of what it has done: who is forgotten ends it."""
+    """An endpoint's thread. It keeps no reference to a job that is done, so that its endpoint, once unused, is freed,
+    which ends the thread."""
     while (given := jobs.get()) is not None:
         _perform(*given)
         del given

@@ -1,4 +1,4 @@
-"""What a sender refuses by itself, and what has become of its transactions."""
+"""The errors of a sender: why it refuses a request, and how a transaction has failed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["GasTooDear", "NotTaken", "OpinionsDiffer", "Overtaken", "RevertsAgai
 
 @dataclass(eq=False)
 class GasTooDear(ChainError):
-    """At the node's price the gas would cost `cost`, more than the `most` that the transaction is worth to us; both in
-    wei. It was not sent."""
+    """At the node's price the gas would cost `cost`, more than the `max_cost` that the transaction is worth to us; both
+    in wei. It was not sent."""
 
     cost: int
-    most: int
+    max_cost: int
 
 
 @dataclass(eq=False)
 class OpinionsDiffer(PassingError):
     """The endpoints say different things, in their order (`said`), of the account (20 bytes): of its next `nonce`, or
-    whether its `allowance` is enough (1) or not (0). One of them lags or lies. What pays in waits until they agree;
-    what defends does not."""
+    whether its `allowance` is enough (1) or not (0). One of them lags or lies. A transaction that pays in waits until
+    they agree; one that defends does not."""
 
     account: bytes
     what: str
@@ -32,8 +32,8 @@ class OpinionsDiffer(PassingError):
 
 @dataclass(eq=False)
 class NotTaken(PassingError):
-    """No endpoint has taken the transaction (its hash, 32 bytes); `reason` is what the first of them said. It is
-    offered to all of them again."""
+    """No endpoint has taken the transaction (its hash, 32 bytes); `reason` is what the first of them said. The
+    transaction is offered to all of them again."""
 
     transaction_hash: bytes
     reason: str
@@ -50,15 +50,15 @@ class Overtaken(TransactionReverted):
 @dataclass(eq=False)
 class RevertsAgain(TransactionReverted):
     """The transaction was mined and has failed for the third time or more, also with more gas, and cost `cost` this
-    time, in wei. It is sent again later and later, as long as it is asked for: what it calls has to be looked at."""
+    time, in wei. It is sent again later and later, as long as it is asked for: look at what it calls."""
 
     times: int
     cost: int
 
 
 def after_revert(error: TransactionReverted, cost: int, rule: ForcemoveError | None, times: int) -> TransactionReverted:
-    """What the owner is told of a transaction that was mined and has failed. `cost`: in wei; `rule`: the protocol's
-    rule that was the reason, if one was; `times`: how often in a row."""
+    """The error of a transaction that was mined and has failed. `cost`: in wei; `rule`: the protocol's rule that was
+    the reason, if one was; `times`: how often in a row it has failed."""
     facts = (error.transaction_hash, error.block_number, error.gas_used, error.reason)
     if times > 2:
         return RevertsAgain(*facts, times, cost)

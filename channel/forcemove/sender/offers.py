@@ -1,4 +1,4 @@
-"""What each endpoint is offered, and which version of a transaction it has been offered last."""
+"""The versions that endpoints are offered: those that are due, and the last of each transaction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forcemove.sender.transactions import PendingTx, Version
 __all__ = ["Offers", "Refusals"]
 
 Refusals = dict[int, list[InsufficientFunds | TransactionRefused | None]]
-"""By nonce: what the endpoints that have answered make of a transaction, None where one takes it."""
+"""By nonce: each answering endpoint's refusal of a transaction, None where it takes the transaction."""
 
 
 _LONGEST = 15.0
@@ -19,29 +19,30 @@ _LONGEST = 15.0
 
 
 class Offers:
-    """Due ones wait here until all are made at once."""
+    """The offers of one sender. Those that are due wait here until all are made at once."""
 
     def __init__(self) -> None:
         self._last: dict[tuple[Endpoint, int], bytes] = {}
         self._due: dict[Endpoint, dict[int, Version]] = {}
 
     def version_of(self, endpoint: Endpoint, pending: PendingTx) -> Version:
-        """The one that this endpoint was offered last; the newest where that was before our time."""
+        """The version that this endpoint was offered last; the newest where this process has offered none yet."""
         last = self._last.get((endpoint, pending.nonce))
         return next((each for each in pending.versions if each.hash == last), pending.newest)
 
     def add(self, endpoint: Endpoint, nonce: int, version: Version) -> None:
-        """Offer this, instead of what was to be offered with this nonce."""
+        """Have this version offered to an endpoint, instead of any other with this nonce."""
         self._due.setdefault(endpoint, {})[nonce] = version
         self._last[endpoint, nonce] = version.hash
 
     def forget(self, nonce: int) -> None:
-        """It is over."""
+        """Forget the offers of a transaction that is over."""
         self._last = {place: hash_ for place, hash_ in self._last.items() if place[1] != nonce}
 
     def make(self, endpoints: Endpoints, account: bytes, pending: Mapping[int, PendingTx]) -> Refusals:
-        """Offer what is due, by nonce, to all at once. `account`: 20 bytes. What is refused is offered again when the
-        endpoint is found not to have it. Raises `PassingError` where none answers."""
+        """Make the offers that are due, to all endpoints at once. `account`: 20 bytes; `pending`: its transactions, by
+        nonce. A version that is refused is offered again when its endpoint is found not to have it. Raises
+        `PassingError` where none answers."""
         due, self._due = self._due, {}
         refusals: Refusals = {}
         if not due:

@@ -1,4 +1,4 @@
-"""What an endpoint says of an account and its transactions: its opinion, which is believed as far as that endpoint."""
+"""What an endpoint says of an account and its transactions: its opinion, which is believed for that endpoint alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LaneT = TypeVar("LaneT")
 _LONGEST = 15.0
 """Seconds that all requests share that are made to form one opinion."""
 _LARGEST = 2**48
-"""No chain has as many blocks, and no account as many transactions; no clock goes that far."""
+"""The largest number that is believed of blocks, transactions of an account, and seconds."""
 
 
 @unique
@@ -37,14 +37,14 @@ class TxStatus(Enum):
     TAKEN = auto()
     """Its nonce belongs to a transaction of somebody else, as deep as we believe, and none of ours is known."""
     UNCLEAR = auto()
-    """Its nonce is used, and there is no receipt: the endpoint is late or lies."""
+    """Its nonce is used, and there is no receipt: the endpoint lags or lies."""
 
 
 @dataclass(frozen=True, slots=True)
 class TxObservation:
-    """Of a transaction: how it is shown, what became of it (None unless it is mined), how many blocks deep, what it has
-    cost where it has failed (wei, never more than we have offered), and whether the endpoint has the version that we
-    think it has."""
+    """What an endpoint shows of one transaction. `outcome`: what became of it, None unless it is mined. `depth`: in
+    blocks. `cost`: of one that has failed, wei, never more than we have offered. `is_known`: whether the endpoint has
+    the version that it was offered last."""
 
     shown: TxStatus
     outcome: Confirmed | TxFailed | None = None
@@ -55,8 +55,8 @@ class TxObservation:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What an endpoint is asked: of what is on its way, with the hash of the version that this one has; and of what is
-    to be sent. `account`: 20 bytes."""
+    """What an endpoint is asked of an account (20 bytes). `pending`: the transactions on their way, each with the hash
+    of the version that this endpoint was offered last. `requests`: what is to be sent."""
 
     account: bytes
     pending: Sequence[tuple[PendingTx, bytes]]
@@ -67,10 +67,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """`height`, `time` (seconds): of the newest block. `mined`, `next`: the nonces after what is mined, and after what
-    waits, too. `balance`: wei. `seen`: by nonce. `gas`: by purpose, what a transaction would need, or why it would
-    fail, or why that is not known (`PassingError`). `not_allowed`: the purposes for which tokens must be allowed
-    first."""
+    """What one endpoint says. `height`, `time` (seconds): of the newest block. `mined`, `next`: the first nonce after
+    the mined transactions, and after those that wait, too. `balance`: wei. `seen`: by nonce. `gas`: by request id, what
+    a transaction would need, or why it would fail, or why that is not known (`PassingError`). `not_allowed`: the ids of
+    the requests for which tokens must be allowed first."""
 
     height: int
     time: int
@@ -82,17 +82,19 @@ class Opinion:
     gas: Mapping[RequestId, int | ForcemoveError] = field(default_factory=dict)
     not_allowed: frozenset[RequestId] = frozenset()
     is_priced: bool = True
-    """Else nothing waits: the rest was not asked for."""
+    """Whether all was asked for. Where nothing waits or is to be sent, `next`, `market`, `balance` and `gas` were
+    not."""
 
     def shows(self, nonce: int) -> TxStatus:
-        """How it shows one of ours; one that it was not asked about waits, or not, by its nonce."""
+        """How the endpoint shows a transaction of ours; one that it was not asked about waits, or not, by its nonce."""
         seen = self.seen.get(nonce)
         if seen is not None:
             return seen.shown
         return TxStatus.WAITS if nonce >= self.mined else TxStatus.UNCLEAR
 
     def is_reachable(self, nonce: int, ours: Mapping[int, PendingTx]) -> bool:
-        """Whether all nonces before this one are used here, or ours, so that it can be mined."""
+        """Whether all nonces before this one are used at this endpoint, or ours, so that a transaction with it can be
+        mined."""
         return self.mined <= nonce < self.free(ours)
 
     def free(self, ours: Mapping[int, PendingTx]) -> int:
@@ -124,7 +126,8 @@ def _ask(chain: Chain, question: Question) -> Opinion:
 
 
 def _try(chain: Chain, question: Question) -> tuple[dict[RequestId, int | ForcemoveError], set[RequestId]]:
-    """What fails here is no reason to lose what else was said; and who has failed once is asked no more."""
+    """Ask what the requests would need. An error loses no other answer, and an endpoint that has failed once is asked
+    no more."""
     gas: dict[RequestId, int | ForcemoveError] = {}
     not_allowed: set[RequestId] = set()
     failure: PassingError | None = None
@@ -170,8 +173,8 @@ def _observe(
 
 
 def _is_taken(chain: Chain, question: Question, pending: PendingTx, height: int) -> bool:
-    """None of our versions was mined, and none will be once that is as deep as we believe. Who knows one of them, and
-    has no receipt, is late or lies: sent again it might be done twice."""
+    """Whether another transaction has our nonce, as deep as we believe, so that no version of ours will be mined. An
+    endpoint that knows one of them, and has no receipt, lags or lies: sent again, the call might be done twice."""
     depth = max(height - question.confirmations + 1, 0)
     if chain.nonce_of(question.account, block=depth) <= pending.nonce:
         return False
@@ -185,16 +188,16 @@ def _cost(chain: Chain, pending: PendingTx, version: Version, error: Transaction
 
 
 def in_our_time(opinions: Mapping[LaneT, Opinion], own_time: float | None) -> Mapping[LaneT, Opinion]:
-    """The same; but where one endpoint alone has answered, and its time is far ahead of our own clock's (`own_time`,
-    seconds since 1970, None where that says nothing of the chain's), ours is taken for it: nobody would contradict who
-    says that no time is left, and what is offered then is all that an answer is worth."""
+    """The opinions; but where one endpoint alone has answered, and its time is far ahead of our own clock's
+    (`own_time`, seconds since 1970, None where the chain's clock is moved by hand), with our own time: no other
+    endpoint could contradict one that says that no time is left, and then all that an answer is worth is offered."""
     if own_time is None or len(opinions) != 1:
         return opinions
     return {endpoint: replace(each, time=believed_alone(each.time, own_time)) for endpoint, each in opinions.items()}
 
 
 def market_of(chain: Chain) -> FeeMarket:
-    """What gas costs by this endpoint's word. Raises as `form_opinion`."""
+    """What gas costs, by this endpoint's word. Raises as `form_opinion`."""
     with making_sense(chain.endpoint), chain.rpc.deadline(_LONGEST):
         return _market(chain, chain.block("latest"))
 

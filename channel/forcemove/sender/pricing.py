@@ -1,7 +1,7 @@
 """How much gas a transaction is given, and what a unit of it is offered, at first and when it has waited. Pure.
 
-The base fee is burnt, whatever is offered beyond it: it is taken from an endpoint's word, within what the transaction
-is worth. The tip is paid in full: it follows a curve of our own, and so does a price that has no base fee.
+Only the chain's base fee is paid, however much more is offered: an endpoint's word is taken for it, within what the
+transaction is worth. The tip is paid in full: it follows a curve of our own, and so does a price that has no base fee.
 Nodes replace a waiting transaction only for an eighth more (geth's rule is a tenth, others take an eighth).
 """
 
@@ -22,17 +22,17 @@ does."""
 _LAST = 15 / 16
 """The part of the time after which all that an answer is worth is offered."""
 _FAR = 100
-"""An endpoint whose base fee is so many times higher than another's is not heard for that other one."""
+"""A base fee that is so many times higher than this endpoint's own is not believed for it."""
 _ALIKE = 4
-"""An offer that is so many times what is right is not made where another one can be."""
+"""An offer that is more than so many times what is right is not made again to another endpoint."""
 _MAX_GAS = 2**24
 """No chain takes more in one transaction (EIP-7825)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeeMarket:
-    """An endpoint's word. `base`: the base fee, None where there is none; `tip`: what it suggests, if it does; `tip` is
-    the whole price where there is no base fee. Wei for a unit of gas."""
+    """What a unit of gas costs in wei, by an endpoint's word. `base`: the base fee, None where there is none; `tip`:
+    what the endpoint suggests, None where it does not; the whole price where there is no base fee."""
 
     base: int | None
     tip: int | None = None
@@ -40,8 +40,9 @@ class FeeMarket:
 
 @dataclass(frozen=True, slots=True)
 class Urgency:
-    """`max_cost`: what the gas may cost at most, in wei. `passed`: the part of the time that it has which has gone by,
-    0 to 1, as an endpoint sees it; `surely`: as all see it. `is_answer`: whether all is lost at the end."""
+    """How urgent a transaction is. `max_cost`: what its gas may cost at most, in wei. `passed`: the part of its time
+    that has gone by, 0 to 1, by one endpoint's word; `surely`: by every endpoint's. `is_answer`: whether it has a
+    deadline, after which it is of no use."""
 
     max_cost: int
     passed: float = 0.0
@@ -50,11 +51,11 @@ class Urgency:
 
 
 def gas_limit(row: int | None, estimates: Sequence[int], tries: int) -> int:
-    """Half as much again as our own table says (`row`), or what an endpoint says, where that is more and less than
-    three times the row. `tries`: how often it has failed in its block: from the second try on it is given three times
-    the row.
+    """The limit of gas: half as much again as our own table says (`row`), or an endpoint's estimate, where that is more
+    and less than three times the row. `tries`: how often the transaction has failed in its block: after that it is
+    given three times the row.
 
-    Where we know no row the highest estimate that a transaction may have is taken, and three times that after a
+    Where our table has no row the highest estimate that a transaction may have is taken, and three times that after a
     failure.
     """
     if row is None:
@@ -65,8 +66,8 @@ def gas_limit(row: int | None, estimates: Sequence[int], tries: int) -> int:
 
 
 def fitting_fees(market: FeeMarket, others: Sequence[FeeMarket], gas: int, urgency: Urgency) -> Fees:
-    """What is right now for an endpoint with this market, where `others` show theirs: raised as the time demands,
-    within the cap."""
+    """The right fees now for an endpoint with this market, where `others` are the other endpoints': raised as the
+    urgency demands, within the cap."""
     cap, percent = urgency.max_cost // gas, _percent(urgency)
     first = _first(market, others)
     price = min(first.max_fee_per_gas * percent // 100, cap)
@@ -77,7 +78,14 @@ def fitting_fees(market: FeeMarket, others: Sequence[FeeMarket], gas: int, urgen
 
 
 def next_fees(last: Fees, market: FeeMarket, others: Sequence[FeeMarket], gas: int, urgency: Urgency) -> Fees | None:
-    """An offer that may replace the last one, or None where that is good enough, or the cap allows none."""
+    """Fees that may replace the last ones, or None where those are good enough, or the cap allows no more.
+
+    - `last`: the fees that this endpoint was offered last.
+    - `market`: this endpoint's word.
+    - `others`: the other endpoints' words.
+    - `gas`: the transaction's limit of gas.
+    - `urgency`: the cap, and how much of the time has gone by.
+    """
     fees, least = fitting_fees(market, others, gas, urgency), _bumped(last)
     if fees.max_fee_per_gas < least.max_fee_per_gas:
         return None
@@ -86,12 +94,12 @@ def next_fees(last: Fees, market: FeeMarket, others: Sequence[FeeMarket], gas: i
 
 
 def is_too_low(offer: Fees, market: FeeMarket) -> bool:
-    """Whether no block will take it now, by this endpoint's word."""
+    """Whether no block will take the offer now, by this endpoint's word."""
     return 2 * offer.max_fee_per_gas < price_of(market)
 
 
 def is_enough(offer: Fees, fees: Fees) -> bool:
-    """Whether an offer that was made already will do instead of this one, and is not much dearer."""
+    """Whether an offer that was made already will do instead of these fees, and is not much dearer."""
     is_dear = offer.max_fee_per_gas > _ALIKE * fees.max_fee_per_gas
     is_dear |= offer.max_priority_fee_per_gas > _ALIKE * fees.max_priority_fee_per_gas
     is_low = offer.max_fee_per_gas < fees.max_fee_per_gas
@@ -112,20 +120,20 @@ def _first(market: FeeMarket, others: Sequence[FeeMarket]) -> Fees:
 
 
 def _tip(market: FeeMarket, others: Sequence[FeeMarket] = ()) -> int:
-    """No more than what some other endpoint finds right, or half of our own bound: where base fees are low, the tip is
-    most of what is paid, and one that says too much would double it."""
+    """The tip: no more than another endpoint suggests, or half of our own bound if that is more. Where base fees are
+    low the tip is most of what is paid, and an endpoint that suggests too much would double it."""
     shown = [each.tip for each in others if each.base is not None and each.tip is not None]
     bound = min(_TIP, max([_TIP // 2, *shown])) if shown else _TIP
     return bound if market.tip is None else min(bound, market.tip)
 
 
 def price_of(market: FeeMarket) -> int:
-    """What is right by this word alone."""
+    """The right price of a unit of gas in wei, by one endpoint's word alone."""
     return market.tip or 0 if market.base is None else 2 * market.base + _tip(market)
 
 
 def _percent(urgency: Urgency) -> int:
-    """Slowly at first: an eighth more after a ninth of the time, ten times as much at the end."""
+    """Percent of the first offer: slowly more at first, ten times as much at the end."""
     return max(_raised(urgency.surely, _DEAREST), min(_raised(urgency.passed, _DEAREST), _DEAREST_ON_ONE_WORD))
 
 

@@ -1,4 +1,4 @@
-"""What waits is offered again, and more is offered for it: to each endpoint by its own words."""
+"""Transactions that wait are offered again, and more is offered for them: to each endpoint by its own word."""
 
 from __future__ import annotations
 
@@ -18,27 +18,37 @@ __all__ = ["Resubmitter"]
 
 _GAP_GAS = 21_000
 _WIDEST = 16
-"""What waits behind so many missing nonces is still offered; behind more it is only an endpoint's word for them."""
+"""A transaction is still offered behind so many missing nonces; behind more the endpoint may lie about them."""
 
 
 class Resubmitter:
-    """Of an account (20 bytes). `bump_after`, `clock`: as of `Sender`."""
+    """Decides for one account what is offered again, and for how much."""
 
     def __init__(
         self,
         account: bytes,
-        flight: PendingTxs,
+        pending: PendingTxs,
         bids: Bids,
         offers: Offers,
         bump_after: float,
         clock: Callable[[], float],
     ) -> None:
-        self._account, self._pending, self._bids, self._offers = account, flight, bids, offers
+        """Work for a `Sender`.
+
+        - `account`: its address, 20 bytes.
+        - `pending`: the account's transactions that are on their way.
+        - `bids`: signs new versions of them.
+        - `offers`: takes what is to be offered.
+        - `bump_after`: seconds after which more is offered for a transaction that waits.
+        - `clock`: seconds since 1970.
+        """
+        self._account, self._pending, self._bids, self._offers = account, pending, bids, offers
         self._bump_after, self._clock = bump_after, clock
         self._tried_at: dict[RequestId, float] = {}
 
     def offer(self, endpoint: Endpoint, opinions: Mapping[Endpoint, Opinion]) -> None:
-        """Nodes forget, and we may have died before we sent it. `opinions`: with prices."""
+        """Add the offers that are due for one endpoint: of transactions that it lacks, since nodes forget and we may
+        have stopped before we sent them, and of more for the one that waits first. `opinions`: with prices."""
         opinion, said = opinions[endpoint], tuple(opinions.values())
         waiting = self._at(opinion)
         for each in waiting:
@@ -58,22 +68,22 @@ class Resubmitter:
                 self._offers.add(endpoint, waiting[0].nonce, raised[1])
 
     def _at(self, opinion: Opinion) -> list[PendingTx]:
-        """By their nonces."""
+        """The transactions that wait at an endpoint, by their nonces."""
         pending = self._pending.by_nonce
         last = opinion.free(pending) + _WIDEST
         return [pending[nonce] for nonce in sorted(pending) if nonce < last and opinion.shows(nonce) is TxStatus.WAITS]
 
     def _has_gap(self, lowest: PendingTx, opinions: Sequence[Opinion]) -> bool:
-        """Of a nonce before all of ours no node may have a transaction any more: another program's was dropped, or one
-        of ours was undone after we had believed in it. Nothing of ours would ever be mined then."""
+        """Whether no endpoint has a transaction with a nonce before all of ours: another program's was dropped, or one
+        of ours was removed by a reorganisation after we had believed it. Then none of ours could ever be mined."""
         is_behind = all(max(each.next, each.mined) < lowest.nonce for each in opinions)
         return is_behind and not self._pending.is_confirmed(lowest.request.request_id)
 
     def _close_gap(
         self, endpoint: Endpoint, opinion: Opinion, opinions: Sequence[Opinion], urgency: Urgency
     ) -> PendingTx:
-        """Our patience has ended by the chain's clock: an empty transaction to ourselves takes its place. Whatever was
-        there, nothing is done twice."""
+        """Offer an empty transaction to ourselves with the missing nonce. Whatever had that nonce, no call is done
+        twice."""
         nonce = max(opinion.next, opinion.mined)
         if nonce not in self._pending.by_nonce:
             request = TxRequest(GapFiller(nonce), self._account, b"", 0, urgency.max_cost, gas=_GAP_GAS)
@@ -84,8 +94,8 @@ class Resubmitter:
         return pending
 
     def not_shown(self, opinions: Sequence[Opinion]) -> list[TxRequest]:
-        """What costs gas alone, and cannot be mined, or was not, by somebody's word: to be signed with that endpoint's
-        own nonce. When our patience has ended, then when it has ended twice, and so on."""
+        """The requests to sign again, with another nonce, for an endpoint that does not show them as mined or as ones
+        that can be mined. Only those that cost gas alone; after a pause, which doubles with each copy."""
         found: dict[RequestId, TxRequest] = {}
         for pending in self._pending.by_nonce.values():
             request = pending.request

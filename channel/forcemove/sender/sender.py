@@ -1,15 +1,16 @@
 """The sender of one account on one chain: every transaction of the account goes through it.
 
-A transaction is written down by its nonce before it is handed to any endpoint, and forgotten only when it is mined, and
-confirmed, and its owner was told and has come back: after a crash the next sender goes on with it, and tells again what
-may not have been heard. It never waits for a block: each `look` asks once and does what is due, so that no transaction
-holds up another account's, or anything else in this process.
+A transaction is written down by its nonce before any endpoint is offered it, and forgotten only when it is mined and
+confirmed, and the owner was given its outcome and has called `look` again: after a crash the next sender goes on with
+it, and returns its outcome again. A sender never waits for a block: each `look` asks once and does what is due, so that
+no transaction holds up another account's, or anything else in this process.
 
-What an endpoint says is its opinion. Each is offered what its own words leave room for, and each thing for as long as
-it does not show it: a nonce, a price, a refusal or a receipt that one invents changes nothing for the others.
+What an endpoint says is its opinion. Each endpoint is offered what fits its own opinion, and each transaction for as
+long as that endpoint does not show it: a nonce, a price, a refusal or a receipt that one endpoint invents changes
+nothing for the others.
 
-Of those that wait only the lowest nonce can be mined, so only it is replaced, on behalf of all behind it: with the
-nearest of their deadlines and the largest of their caps.
+Of the transactions that wait only the one with the lowest nonce can be mined, so only it is replaced, on behalf of all
+behind it: with the nearest of their deadlines and the largest of their caps.
 """
 
 from __future__ import annotations
@@ -52,11 +53,12 @@ __all__ = ["Sender"]
 
 _APPROVAL_GAS = 100_000
 _ROUNDS = 2
-"""Of questions in a look: what the first one finds to be sent is asked about in the second."""
+"""Rounds of questions in a look: requests that the first round adds are asked about in the second."""
 
 
 class Sender:
-    """Of one account. Nothing else may send transactions with its key while it works; what does is survived."""
+    """Sends the transactions of one account. Nothing else should send with its key; where another program does, the
+    sender goes on."""
 
     def __init__(
         self,
@@ -71,12 +73,20 @@ class Sender:
         others: Sequence[Chain] = (),
         own_time: Callable[[], float] | None = None,
     ) -> None:
-        """`store`: the account's journal; what is in it is gone on with. `confirmations`: how many blocks deep a
-        transaction must be to be forgotten. `bump_after`: seconds after which one that waits is offered more for, an
-        eighth of the time that is left where that is less. `error_table`: what the contracts revert with. `clock`:
-        seconds since 1970. `others`: the same chain through other endpoints; all are asked and offered everything, none
-        is believed for another one. `own_time`: our own clock's seconds since 1970, None where the chain's clock is
-        moved by hand; see `in_our_time`.
+        """Send an account's transactions, and go on with those that its journal has.
+
+        - `chain`: the chain, through its first endpoint.
+        - `key`: of the account.
+        - `store`: the account's journal.
+        - `confirmations`: how many blocks deep a transaction must be to be forgotten, 1 is the newest block.
+        - `bump_after`: seconds after which more is offered for a transaction that waits; an eighth of the time that is
+          left to its deadline where that is less.
+        - `error_table`: what the contracts revert with; nothing is known of it unless given.
+        - `clock`: seconds since 1970.
+        - `others`: the same chain through other endpoints. All endpoints are asked and offered everything, none is
+          believed for another one.
+        - `own_time`: our own clock's seconds since 1970, None where the chain's clock is moved by hand; see
+          `in_our_time`.
 
         Raises `InvalidValue`; `MalformedBytes` and `UnknownVersion` on a journal that cannot be read.
         """
@@ -98,7 +108,7 @@ class Sender:
 
     @property
     def endpoints(self) -> int:
-        """How many there are."""
+        """How many endpoints there are."""
         return len(self._endpoints)
 
     @property
@@ -108,35 +118,35 @@ class Sender:
 
     @property
     def request_ids(self) -> frozenset[RequestId]:
-        """What is asked for and has not come out yet."""
+        """The requests without an outcome yet."""
         pending, announced = self._pending.by_nonce, self._pending.announced
         waiting = (each.request for nonce, each in pending.items() if nonce not in announced)
         return frozenset(each.request_id for each in (*waiting, *self._requests))
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to send and nothing on its way."""
+        """Whether no transaction is to be sent or on its way."""
         return not self._pending.by_nonce and not self._requests
 
     @property
     def is_done(self) -> bool:
-        """Whether there is nothing to send, and all that is on its way is mined as deep as we believe, by the word of
-        one endpoint at least: another one may never show it."""
+        """Whether no transaction is to be sent, and all that are on their way are mined as deep as we believe, by the
+        word of one endpoint at least: another one may never show them."""
         return self._pending.by_nonce.keys() <= self._pending.believed and not self._requests
 
     def take_errors(self) -> list[PassingError]:
-        """How endpoints have failed since this was last asked, also where others have answered."""
+        """How endpoints have failed since the last call, also where others have answered."""
         errors, self._endpoints.errors = self._endpoints.errors, []
         return errors
 
     def lowest_price(self) -> int:
-        """What a unit of gas costs now by the word of the endpoint that says least, in wei, with twice the base fee.
-        Raises `PassingError` where none answers."""
+        """What a unit of gas costs now by the word of the endpoint with the lowest price, in wei, with twice the base
+        fee. Raises `PassingError` where no endpoint answers."""
         return min(map(price_of, self._endpoints.ask(lambda endpoint: market_of(endpoint.chain)).values()))
 
     def submit(self, request: TxRequest) -> None:
-        """Ask for a transaction; the next `look` sends it. What is asked for already is asked for once, and what is
-        still offered to an endpoint that does not show it is not asked for again unless it has failed elsewhere."""
+        """Ask for a transaction; the next `look` sends it. Nothing happens where the same is asked for already, or is
+        on its way and has failed by no endpoint's word."""
         if not self._pending.is_offered(request.request_id) and not self._is_requested(request.request_id):
             self._requests.append(request)
 
@@ -144,11 +154,12 @@ class Sender:
         return any(each.request_id == request_id for each in self._requests)
 
     def look(self, *, is_new: bool = True) -> list[TxOutcome]:
-        """See what became of what is on its way, replace what waits too long, and send what is new. `is_new`: whether
-        there may be another block than at the last look; without one, what is mined is not looked at again.
+        """See what became of transactions on their way, replace those that wait too long, and send new ones. `is_new`:
+        whether there may be another block than at the last look; without one, mined transactions are not looked at
+        again.
 
-        Returns what has come out since the last look. Raises the `ChainError` that was in the way, unless something has
-        come out: the next look raises it again.
+        Returns the outcomes since the last look. Raises the `ChainError` that was in the way, unless there are
+        outcomes: then the next look raises it.
         """
         self._error, pending = None, self._pending.by_nonce
         try:
@@ -166,7 +177,7 @@ class Sender:
         return [each for each in map(_as_asked_for, outcomes) if each is not None]
 
     def _work(self) -> bool:
-        """Whether something is to be sent now about which nobody was asked yet."""
+        """One round of questions. Returns whether a request is to be sent now about which no endpoint was asked yet."""
         asked = [each for each in self._requests if self._pace.allows(each.request_id)]
         questions = {endpoint: self._question(endpoint, asked) for endpoint in self._endpoints.all}
         answered = self._endpoints.ask(lambda endpoint: form_opinion(endpoint.chain, questions[endpoint]))
@@ -197,22 +208,22 @@ class Sender:
     # ------------------------------------------------------------------------------------------ what became of them
 
     def _settle(self, opinions: Sequence[Opinion]) -> None:
-        flight, undone = self._pending, list[tuple[PendingTx, bool]]()
-        for nonce, pending in sorted(flight.by_nonce.items()):
+        txs, reorged = self._pending, list[tuple[PendingTx, bool]]()
+        for nonce, pending in sorted(txs.by_nonce.items()):
             verdict = self._judge(pending, opinions)
             for outcome, cost in verdict.outcomes:
                 self._come_out(pending, outcome, cost)
             if verdict.is_believed:
-                flight.believed.add(nonce)
+                txs.believed.add(nonce)
             if verdict.is_settled:
-                flight.settled.add(nonce)
+                txs.settled.add(nonce)
             if verdict.is_needless or (verdict.is_buried and nonce in self._pending.acknowledged):
                 self._forget(nonce)
             elif verdict.is_taken:
                 self._ask_again(pending)
-            elif verdict.waits and nonce in flight.settled:
-                undone.append((pending, verdict.is_known))
-        self._give_up(undone)
+            elif verdict.waits and nonce in txs.settled:
+                reorged.append((pending, verdict.is_known))
+        self._give_up(reorged)
 
     def _judge(self, pending: PendingTx, opinions: Sequence[Opinion]) -> SettlementVerdict:
         age = (self._clock() - pending.versions[0].signed_at) / self._bump_after
@@ -234,7 +245,7 @@ class Sender:
         self._outcomes.append(outcome)
 
     def _ask_again(self, pending: PendingTx) -> None:
-        """None of our versions was mined, and none will be."""
+        """Ask again for a transaction none of whose versions was mined, or will be: its nonce is used elsewhere."""
         request_id = pending.request.request_id
         self._forget(pending.nonce)
         is_asked = self._is_requested(request_id) or self._pending.copies(request_id)
@@ -246,10 +257,10 @@ class Sender:
         self._pending.forget(nonce)
         self._offers.forget(nonce)
 
-    def _give_up(self, undone: Sequence[tuple[PendingTx, bool]]) -> None:
-        """What a reorganisation has taken away may not be wanted any more: its owner asks again. Only what others wait
-        behind is sent again, and what a node still has is waited for."""
-        for pending, is_known in reversed(undone):
+    def _give_up(self, reorged: Sequence[tuple[PendingTx, bool]]) -> None:
+        """Forget transactions that a reorganisation has removed: their owner may not need them any more, and else asks
+        again. One that others wait behind is sent again, and one that a node still has is waited for."""
+        for pending, is_known in reversed(reorged):
             self._pending.doubt(pending.nonce)
             self._pace.forget(pending.request.request_id)
             if pending.nonce == max(self._pending.by_nonce) and not is_known:
@@ -260,8 +271,9 @@ class Sender:
     # -------------------------------------------------------------------------------------------------- what is new
 
     def _send(self, request: TxRequest, opinions: Mapping[Endpoint, Opinion], *, is_again: bool = False) -> None:
-        """It stays asked for while it is not known whether the chain would take it, and until what it needs is mined.
-        `is_again`: it is on its way, and somebody does not show it."""
+        """Sign and offer a request. It waits while it is not known whether the chain would take it, and until the
+        allowance that it needs is mined. `is_again`: its transaction is on its way, and an endpoint does not show
+        it."""
         said = tuple(opinions.values())
         if not self._is_allowed(request, said):
             return
@@ -286,7 +298,7 @@ class Sender:
         self._sign_for_all(request, gas, opinions, is_again=is_again)
 
     def _is_allowed(self, request: TxRequest, said: Sequence[Opinion]) -> bool:
-        """Whether the tokens may be taken that it needs; else that is asked for, once."""
+        """Whether the adjudicator may take the tokens that a request needs; else an approval is asked for, once."""
         allowed = [request.request_id not in each.not_allowed for each in said]
         needed, request_id = request.allowance, Approval(request.request_id)
         if needed is None or all(allowed):
@@ -308,7 +320,8 @@ class Sender:
     def _sign_for_all(
         self, request: TxRequest, gas: int, opinions: Mapping[Endpoint, Opinion], *, is_again: bool
     ) -> None:
-        """With one nonce where all agree. Where they differ what pays in waits, and the rest is signed for each."""
+        """Sign a request with one nonce where all endpoints agree on it. Where they differ one that pays in waits, and
+        any other is signed with each endpoint's nonce."""
         said, pending = tuple(opinions.values()), self._pending.by_nonce
         lacking = [each for each in said if self._pending.lacks(each, request.request_id)]
         if is_again:
@@ -334,8 +347,8 @@ class Sender:
         return self._chain.sign_as(call, self._key, nonce, gas, fees)
 
     def _broadcast(self) -> None:
-        """Where nobody has taken what is new, because we could not pay for it, its nonce is free again. Any other
-        refusal is no outcome: it is offered again."""
+        """Make the offers that are due. A new transaction that all endpoints refuse because we cannot pay for it is
+        given up, and its nonce is free again. Any other refusal is no outcome: the transaction is offered again."""
         fresh, self._fresh = self._fresh, set()
         for nonce, answers in self._offers.make(self._endpoints, self.account, self._pending.by_nonce).items():
             if nonce not in fresh or None in answers or nonce not in self._pending.by_nonce:
@@ -350,7 +363,8 @@ class Sender:
 
 
 def _as_asked_for(outcome: TxOutcome) -> TxOutcome | None:
-    """Of an approval its asker hears only where it has failed, as of what needed it; for a gap nobody has asked."""
+    """The outcome as its asker knows the request. A failed approval is a failure of the request that needs it; other
+    outcomes of approvals, and those of gap fillers, are left out."""
     match outcome.request_id:
         case GapFiller():
             return None

@@ -1,7 +1,7 @@
 """What has become of transactions, from what every endpoint shows of them. Pure.
 
-Who shows a receipt is believed as far as being told goes. A transaction is over when all that answer show it, as deep
-as we believe: an invented receipt keeps nothing from being sent.
+One endpoint's receipt is enough for an outcome. A transaction is over when all endpoints that answer show it, as deep
+as we believe: an invented receipt keeps no transaction from being offered.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from forcemove.sender.transactions import Confirmed, PendingTx, TxFailed
 __all__ = ["SettlementVerdict", "judge"]
 
 _OLD = 60
-"""After so many times our patience what nobody needs any more is forgotten, whatever an endpoint shows."""
+"""After so many times `bump_after` a transaction that is not needed any more is forgotten, whatever an endpoint
+shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettlementVerdict:
-    """Of one transaction. `outcomes`: what has become of it, each with its cost, at most one that has succeeded and one
-    that has failed. `is_settled`: nobody waits for it; `is_believed`, `is_buried`: as deep as we believe, by anybody's
-    word and by everybody's; `is_needless`: the same has happened with another nonce; `is_taken`: its nonce is somebody
-    else's; `waits`: everybody waits for it, and whether anybody has it (`is_known`)."""
+    """What has become of one transaction. `outcomes`: each with its cost, at most one that has succeeded and one that
+    has failed. `is_settled`: no endpoint waits for it; `is_believed`, `is_buried`: it is mined as deep as we believe,
+    by one endpoint's word and by all endpoints'; `is_needless`: the same request was fulfilled with another nonce;
+    `is_taken`: its nonce is used by another program; `waits`: all endpoints wait for it; `is_known`: an endpoint has
+    it."""
 
     outcomes: tuple[tuple[Confirmed | TxFailed, int], ...]
     is_settled: bool
@@ -38,7 +40,14 @@ class SettlementVerdict:
 def judge(
     pending: PendingTx, opinions: Collection[Opinion], ours: Mapping[int, PendingTx], confirmations: int, age: float
 ) -> SettlementVerdict:
-    """`ours`: all that is on its way, by nonce; `age`: how many times our patience this one is old."""
+    """What has become of one transaction.
+
+    - `pending`: the transaction.
+    - `opinions`: what each endpoint that has answered says.
+    - `ours`: all transactions of the account that are on their way, by nonce.
+    - `confirmations`: how many blocks deep a transaction must be to be believed.
+    - `age`: for how long the transaction is on its way, as a multiple of `bump_after`.
+    """
     seen = [(opinion, opinion.seen[pending.nonce]) for opinion in opinions if pending.nonce in opinion.seen]
     mined = [each for _, each in seen if each.shown is TxStatus.MINED]
     copies = [nonce for nonce, other in ours.items() if other.request.request_id == pending.request.request_id]
@@ -61,7 +70,7 @@ def judge(
 
 
 def _has_happened(opinion: Opinion, copies: Sequence[int], confirmations: int) -> bool:
-    """Whether the same has succeeded with another nonce, as deep as we believe, by this word."""
+    """Whether the same request has succeeded with another nonce, as deep as we believe, by this endpoint's word."""
     seen = [opinion.seen[nonce] for nonce in copies if nonce in opinion.seen]
     return any(isinstance(each.outcome, Confirmed) and each.depth >= confirmations for each in seen)
 

@@ -1,4 +1,4 @@
-"""How urgent the transactions of an account are that wait together, and how soon the same may be sent again."""
+"""How urgent the waiting transactions of an account are together, and how soon a request may be sent again."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from forcemove.sender.transactions import PendingTx, RequestId
 __all__ = ["Pace", "bump_interval", "urgency_of"]
 
 _INTERVALS = 60
-"""How often a transaction without a deadline may try our patience before the highest price is offered."""
+"""After so many times `bump_after` the highest price is offered for a transaction without a deadline."""
 _PARTS = 8
-"""What has a deadline tries our patience for at most this part of the time that was left."""
+"""A transaction with a deadline waits for at most this part of the time that was left before more is offered for it."""
 _MAX = 1_000
-"""Purposes whose past is remembered."""
+"""Requests whose past is remembered."""
 
 
 def urgency_of(
     waiting: Sequence[PendingTx], time: int, times: Sequence[int], seconds: float, bump_after: float
 ) -> Urgency:
-    """Of all together: the nearest deadline, the largest cap. What has no deadline has 60 times our patience.
-    `waiting`: by their nonces. `time`: the block time by an endpoint's word; `times`: by every endpoint's; `seconds`:
-    our clock's."""
+    """How urgent all waiting transactions are together: the nearest deadline, the largest cap. Where none has a
+    deadline the time is 60 times `bump_after`.
+
+    - `waiting`: the transactions, by their nonces.
+    - `time`: the block time (seconds) that one endpoint shows.
+    - `times`: the block times (seconds) that all endpoints show.
+    - `seconds`: our own clock's, since 1970.
+    - `bump_after`: seconds after which more is offered for a transaction that waits.
+    """
     lowest, request = waiting[0], [pending.request for pending in waiting]
     max_cost = max(each.max_cost for each in request)
     nearest = min((each.deadline for each in request if each.deadline is not None), default=None)
@@ -42,8 +48,8 @@ def _passed(lowest: PendingTx, nearest: int, now: int) -> float:
 
 
 def bump_interval(waiting: Sequence[PendingTx], urgency: Urgency, bump_after: float) -> float:
-    """For how many seconds we wait: our patience, and a fourth of it where no time is left; never for more than an
-    eighth of the time that was left when the first of them was signed."""
+    """Seconds until more is offered: `bump_after`, falling to a fourth of it as the time goes by; at most an eighth of
+    the time that was left to any of the deadlines when its transaction was first signed."""
     ours = bump_after * (1 - 0.75 * min(max(urgency.passed, 0.0), 1.0))
     left = [each.request.deadline - each.begun_at for each in waiting if each.request.deadline is not None]
     return min([ours, *(max(each, 0) / _PARTS for each in left)])
@@ -58,37 +64,37 @@ class _Past:
 
 
 class Pace:
-    """By purpose. What has reverted is sent again at once, and then later and later. What has succeeded and is asked
-    for again is an answer to a clock that somebody shows and it has not stopped: where an endpoint says that it would
-    fail, or it was sent twice already, after an eighth of the time that it had, then twice as long each time, so that
-    inventing clocks costs us little."""
+    """When each request may be sent again. One whose transaction has reverted is sent again at once, and then later and
+    later. One that has succeeded and is asked for again answers a challenge's clock that an endpoint still shows: where
+    an endpoint says that it would fail, or it was sent twice already, it is sent after an eighth of the time that it
+    had, then after twice as long each time, so that invented clocks cost us little."""
 
     def __init__(self, bump_after: float, clock: Callable[[], float]) -> None:
-        """Both in seconds."""
+        """`bump_after`, `clock`: as of `Sender`."""
         self._bump_after, self._clock = bump_after, clock
         self._past: dict[RequestId, _Past] = {}
 
     def allows(self, request_id: RequestId) -> bool:
-        """Whether it may be sent now."""
+        """Whether a request may be sent now."""
         past = self._past.get(request_id)
         return past is None or self._clock() >= past.not_before
 
     def allows_alone(self, request_id: RequestId) -> bool:
-        """Whether it may be sent now where an endpoint says that it would fail."""
+        """Whether a request may be sent now though an endpoint says that it would fail."""
         past = self._past.get(request_id)
         return past is None or self._clock() >= past.not_alone_before
 
     def reverts(self, request_id: RequestId) -> int:
-        """How often in a row it was mined and has failed."""
+        """How often in a row a request's transaction was mined and has failed."""
         past = self._past.get(request_id)
         return 0 if past is None else past.reverts
 
     def forget(self, request_id: RequestId) -> None:
-        """What happened has been undone."""
+        """A reorganisation has removed this request's transaction."""
         self._past.pop(request_id, None)
 
     def on_reverted(self, pending: PendingTx) -> int:
-        """It has failed in its block. Returns how often in a row."""
+        """A transaction has failed in its block. Returns how often in a row its request has."""
         past = self._of(pending)
         past.reverts += 1
         if past.reverts > 1:
@@ -97,7 +103,7 @@ class Pace:
         return past.reverts
 
     def on_confirmed(self, pending: PendingTx) -> None:
-        """It has succeeded."""
+        """A transaction has succeeded."""
         past = self._of(pending)
         past.reverts, past.confirmations = 0, past.confirmations + 1
         past.not_alone_before = self._clock() + doubled(_part(pending), past.confirmations - 1)

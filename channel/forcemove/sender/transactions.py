@@ -1,5 +1,5 @@
-"""What a sender is asked for, what is on its way, and what became of it: values, their bytes for a journal, and the
-port to that journal."""
+"""Requests to a sender, transactions on their way, and their outcomes: values, their bytes for a journal, and the port
+to that journal."""
 
 from __future__ import annotations
 
@@ -62,25 +62,26 @@ class ClientTx:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """The allowance that another transaction needs; the sender sees to it."""
+    """The allowance that another transaction needs; the sender asks for it by itself."""
 
     needed_by: RequestId
 
 
 @dataclass(frozen=True, slots=True)
 class GapFiller:
-    """Nothing, with a nonce that no node has a transaction for any more; the sender sees to it."""
+    """An empty transaction with a nonce for which no node has one any more; the sender asks for it by itself."""
 
     nonce: int
 
 
 RequestId = ChannelTx | ClientTx | Approval | GapFiller | bytes
-"""What a transaction is for: it tells the transaction from all others, and comes back with what became of it. Bytes are
-what another program has asked for, and this one cannot read."""
+"""What a transaction is for: it names the request, and comes back with its outcome. Bytes are the id of a request by
+another program that this one cannot read."""
 
 
 class Allowance(Struct, frozen=True):
-    """So much of a token (its address, 20 bytes; in its smallest unit) must `spender` be allowed to take from us."""
+    """The `amount` of a token (its address, 20 bytes; in its smallest unit) that `spender` must be allowed to take from
+    us."""
 
     token: bytes
     spender: bytes
@@ -95,9 +96,9 @@ class TxRequest:
     - `to` (20 bytes), `data`, `value` (wei): the call.
     - `max_cost`: what its gas may cost at most, in wei.
     - `deadline`: the block time (seconds) by which it must be mined, None where it may wait.
-    - `allowance`: what must be allowed before; the sender sees to it.
-    - `gas`: what it needs by our own table, which no endpoint can talk us out of; None where that is not said, as by an
-      older program.
+    - `allowance`: what must be allowed before; the sender asks for it by itself.
+    - `gas`: what it needs by our own table, which no endpoint's estimate changes much; None where the request does not
+      say, as one by an older program.
     """
 
     request_id: RequestId
@@ -116,12 +117,12 @@ class TxRequest:
 
     @property
     def pays_in(self) -> bool:
-        """Whether it costs more than gas: such a transaction has one nonce, on which the endpoints agree."""
+        """Whether the transaction costs more than gas: such a one has one nonce, on which all endpoints agree."""
         return self.value > 0 or self.allowance is not None
 
     @property
     def call(self) -> Call:
-        """What the chain is asked."""
+        """The call that the transaction makes."""
         return Call(self.to, self.data, self.value)
 
 
@@ -145,7 +146,8 @@ class Version(Struct, frozen=True):
 @dataclass(frozen=True, slots=True)
 class PendingTx:
     """A transaction on its way: it has a nonce, a limit of gas, and at least one version, in the order of their fees;
-    any of them may be the one that is mined. `begun_at`: the block time (seconds) when the first one was signed."""
+    any of them may be the one that is mined. `begun_at`: the block time (seconds) when the first version was
+    signed."""
 
     request: TxRequest
     nonce: int
@@ -163,14 +165,14 @@ class PendingTx:
         return self.versions[-1]
 
     def signed(self, sender: bytes, version: Version | None = None) -> SignedTransaction:
-        """As the chain takes it; `sender`: the account, 20 bytes. `version`: the newest unless given."""
+        """A version as the chain takes it, the newest unless given. `sender`: the account, 20 bytes."""
         chosen = version or self.newest
         return SignedTransaction(self.request.call, sender, self.nonce, self.gas, chosen.fees, chosen.hash, chosen.raw)
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """It is mined, and has succeeded."""
+    """The transaction is mined, and has succeeded."""
 
     request_id: RequestId
     receipt: Receipt[RawLog]
@@ -178,8 +180,8 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True)
 class TxFailed:
-    """It will not happen unless it is asked for again: the chain refuses it, or it was mined and has failed, which has
-    cost `cost` wei."""
+    """The transaction does not happen unless it is asked for again: the chain refuses it, or it was mined and has
+    failed, which has cost `cost` wei."""
 
     request_id: RequestId
     error: ForcemoveError
@@ -188,7 +190,7 @@ class TxFailed:
 
 @dataclass(frozen=True, slots=True)
 class NonceUsedElsewhere:
-    """Its nonce was used by another program with the same key; it was sent again with the next one."""
+    """The transaction's nonce was used by another program with the same key; it is sent again with another nonce."""
 
     request_id: RequestId
     nonce: int
@@ -196,7 +198,7 @@ class NonceUsedElsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Reorged:
-    """It had landed, and a reorganisation has taken it away; the node does not know it any more. It is not sent again
+    """The transaction was mined, and a reorganisation has removed it; no node knows it any more. It is not sent again
     unless it is asked for again."""
 
     request_id: RequestId
@@ -209,14 +211,14 @@ TxOutcome = Confirmed | TxFailed | NonceUsedElsewhere | Reorged
 # ------------------------------------------------------------------------------------------------------- for a journal
 
 
-class _StoredRequest(Struct, frozen=True):
+class _StoredRequest(Struct, frozen=True, rename={"request_id": "purpose", "max_cost": "most"}):
     """A request as journals have it."""
 
-    purpose: bytes
+    request_id: bytes
     to: bytes
     data: bytes
     value: int
-    most: int
+    max_cost: int
     deadline: int | None = None
     allowance: Allowance | None = None
     gas: int | UnsetType = UNSET
@@ -242,7 +244,7 @@ def encode_request(request: TxRequest) -> bytes:
 
 
 def decode_request(data: bytes) -> TxRequest:
-    """The inverse. Raises `MalformedBytes`, `UnknownVersion`."""
+    """The request of these bytes. Raises `MalformedBytes`, `UnknownVersion`."""
     stored = _REQUESTS.decode(data)
     return _sound("wanted transaction", lambda: _request_of(stored))
 
@@ -254,14 +256,14 @@ def encode_tx(pending: PendingTx) -> bytes:
 
 
 def decode_tx(data: bytes) -> PendingTx:
-    """The inverse. Raises `MalformedBytes`, `UnknownVersion`."""
+    """The transaction on its way of these bytes. Raises `MalformedBytes`, `UnknownVersion`."""
     stored = _TXS.decode(data)
     rest = (stored.nonce, stored.gas, stored.begun_at, stored.versions)
     return _sound("transaction", lambda: PendingTx(_request_of(stored.wanted), *rest))
 
 
 def _sound(what: str, make: Callable[[], ValueT]) -> ValueT:
-    """What is made of a journal's bytes, or the error that they are none of such a value."""
+    """The value of a journal's bytes. Raises `MalformedBytes` where they encode no such value."""
     try:
         return make()
     except InvalidValue as error:
@@ -276,8 +278,8 @@ def _stored(request: TxRequest) -> _StoredRequest:
 
 def _request_of(stored: _StoredRequest) -> TxRequest:
     gas = None if isinstance(stored.gas, UnsetType) else stored.gas
-    id_, call = _decode_id(stored.purpose), (stored.to, stored.data, stored.value)
-    return TxRequest(id_, *call, stored.most, stored.deadline, stored.allowance, gas)
+    id_, call = _decode_id(stored.request_id), (stored.to, stored.data, stored.value)
+    return TxRequest(id_, *call, stored.max_cost, stored.deadline, stored.allowance, gas)
 
 
 def _encode_id(request_id: RequestId) -> bytes:
@@ -297,7 +299,8 @@ def _encode_id(request_id: RequestId) -> bytes:
 
 
 def _decode_id(data: bytes) -> RequestId:
-    """Where a submission begins shows whose it is: nothing else is one in canonical form."""
+    """A request's id. Whether a submission begins after one or two fields shows whose it is: no other bytes decode as
+    one."""
     if data.startswith(_APPROVAL):
         return Approval(_decode_id(data.removeprefix(_APPROVAL)))
     if data.startswith(_GAP) and data.removeprefix(_GAP).isdigit():
@@ -313,20 +316,20 @@ def _decode_id(data: bytes) -> RequestId:
 
 
 class TxStore(Protocol):
-    """The journal of one account on one chain: what is on its way, by nonce. What it has taken survives the process."""
+    """The journal of one account on one chain: its transactions on their way, by nonce. They survive the process."""
 
     def put(self, pending: PendingTx) -> None:
-        """Keep this transaction, instead of what was kept of its nonce before."""
+        """Keep this transaction, instead of any other with its nonce."""
 
     def forget(self, nonce: int) -> None:
-        """Keep nothing of it any more."""
+        """Keep no transaction with this nonce any more."""
 
     def all(self) -> Sequence[PendingTx]:
-        """Everything that is kept, in the order of nonces."""
+        """All transactions that are kept, in the order of nonces."""
 
 
 class MemoryTxStore:
-    """The port in memory, for what ends with its process."""
+    """A `TxStore` in memory, for transactions that may be forgotten when the process ends."""
 
     def __init__(self) -> None:
         self._store: dict[int, PendingTx] = {}

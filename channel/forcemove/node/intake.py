@@ -1,0 +1,118 @@
+"""Takes in what has come for the channels of a node: chain updates, outcomes of transactions, messages, and time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from forcemove.follower.endpoint_quorum import QuorumUpdate
+from forcemove.node.account_worker import AccountWorker
+from forcemove.node.chain_worker import UpdateSource
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.ready_set import ReadySet
+from forcemove.node.workers import Workers
+from forcemove.sender.transactions import ChannelTx
+
+__all__ = ["Intake"]
+
+
+class Intake:
+    """Of one node."""
+
+    def __init__(
+        self,
+        channels: Mapping[bytes, ManagedChannel],
+        workers: Workers,
+        ready_set: ReadySet,
+        on_error: Callable[[Exception], None],
+        clock: Callable[[], float],
+    ) -> None:
+        """Take in for the channels of a node.
+
+        - `channels`: those that it drives, by id.
+        - `workers`: what looks at chains and accounts for them.
+        - `ready_set`: says which channels' messengers to ask.
+        - `on_error`: called with each error that is no single channel's.
+        - `clock`: seconds.
+        """
+        self._channels, self._workers, self._ready_set = channels, workers, ready_set
+        self._on_error, self._clock = on_error, clock
+        self._failing: set[bytes] = set()
+
+    def take_in(self) -> list[ManagedChannel]:
+        """Take in all that has come; returns the channels to which something has happened."""
+        busy: dict[bytes, ManagedChannel] = {}
+        has_looked = [self._take_in_chain(each, busy) for each in self._workers.chains.values()]
+        for account in self._workers.accounts.values():
+            self._take_in_outcomes(account, busy)
+        now = self._clock()
+        for managed in self._ready_set.take(self._channels, has_updates=any(has_looked)):
+            self._listen(managed, now, busy)
+        return list(busy.values())
+
+    def settle(self, managed: ManagedChannel) -> list[Exception]:
+        """All that could be done for a channel is done for now. Returns what has gone wrong with it."""
+        errors = managed.settle()
+        (self._failing.add if managed.client.has_failures else self._failing.discard)(managed.id)
+        if managed.is_settled:
+            self._ready_set.settle(managed.id)
+        return errors
+
+    def forget(self, channel_id: bytes) -> None:
+        """The node drives this channel no more."""
+        self._failing.discard(channel_id)
+        self._ready_set.forget(channel_id)
+
+    def _take_in_chain(self, chain: UpdateSource, busy: dict[bytes, ManagedChannel]) -> bool:
+        """Take in what looks at a chain have found; returns whether there was any look."""
+        update = chain.take_in()
+        for managed in self._concerned(chain, update):
+            self._wake(managed, busy)
+            managed.attempt(managed.on_chain_update, update)
+        if update.has_looked and chain.is_snapshot_due():
+            self._save_quiet(chain, busy)
+        for error in update.errors:
+            self._on_error(error)
+        return update.has_looked
+
+    def _concerned(self, chain: UpdateSource, update: QuorumUpdate) -> list[ManagedChannel]:
+        """The channels of which the update says something; at a new block also those with failed transactions."""
+        ids = update.updates.keys() | update.differences.keys() | update.channel_errors.keys() | update.genuine
+        if update.is_new:
+            ids |= self._failing
+        named = (self._channels.get(id_) for id_ in ids)
+        return [each for each in named if each is not None and each.chain is chain]
+
+    def _save_quiet(self, chain: UpdateSource, busy: dict[bytes, ManagedChannel]) -> None:
+        """Have channels in which nothing has happened for long saved, with how far their chain was read."""
+        for managed in self._channels.values():
+            if managed.chain is chain and managed.is_up_to_date and not managed.channel.is_over_and_paid:
+                managed.client.require_save()
+                self._wake(managed, busy)
+
+    def _take_in_outcomes(self, account: AccountWorker, busy: dict[bytes, ManagedChannel]) -> None:
+        """Take in what became of an account's transactions."""
+        for error in account.take_errors():
+            self._on_error(error)
+        for outcome in account.take_outcomes():
+            request = outcome.request_id
+            managed = self._channels.get(request.channel_id) if isinstance(request, ChannelTx) else None
+            if managed is not None:
+                self._wake(managed, busy)
+                managed.executor.on_tx_outcome(outcome)
+                self._failing.add(managed.id)
+
+    def _wake(self, managed: ManagedChannel, busy: dict[bytes, ManagedChannel]) -> None:
+        if managed.id not in busy:
+            busy[managed.id] = managed
+            self._ready_set.keep(managed.id)  # until it is settled, whatever fails
+            managed.wake(self._clock())
+
+    def _listen(self, managed: ManagedChannel, now: float, busy: dict[bytes, ManagedChannel]) -> None:
+        """Take in a channel's messages, what is due by time, and what is left from before."""
+        managed.attempt(managed.executor.receive)
+        if managed.has_input:
+            self._wake(managed, busy)
+            managed.take_input()
+        managed.break_silence(now)
+        if managed.is_unsettled:
+            self._wake(managed, busy)
