@@ -30,8 +30,6 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn, TextIO
 
-from tests.sources import FROM_SOURCES
-
 ROOT = Path(__file__).parents[2]
 _LONGEST = 1 << 20
 _SECONDS = 180.0
@@ -143,11 +141,9 @@ def _server() -> socket.socket:
     """The connection to the process that forks. It ends when this one does, which closes the connection."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
-        environment = os.environ | FROM_SOURCES
         subprocess.Popen(  # noqa: S603  # this module
             [sys.executable, "-m", "tests.cli.warm", str(theirs.fileno())],
             cwd=ROOT,
-            env=environment,
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
             start_new_session=True,

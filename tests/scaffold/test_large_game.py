@@ -27,7 +27,6 @@ from forcemove.testing.walk import Walk, first_state, replay, successors, terms_
 from tests.scaffold import connect_four
 from tests.scaffold.connect_four import GAME, position
 from tests.scaffold.connect_four.rules import legal_moves
-from tests.sources import FROM_SOURCES
 
 KNOWN = (1, 7, 49, 238, 1_120, 4_263)
 SECONDS = 30
@@ -130,8 +129,7 @@ def written(tmp_path: Path) -> Path:
 def ask(folder: Path, *options: str) -> Ended:
     """Run the game's own tests, and only them."""
     command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options)
-    environment = os.environ | FROM_SOURCES
-    with Popen(command, cwd=folder, env=environment, stdout=PIPE, stderr=STDOUT, text=True) as process:  # noqa: S603
+    with Popen(command, cwd=folder, stdout=PIPE, stderr=STDOUT, text=True) as process:  # noqa: S603
         assert process.stdout is not None
         said = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)

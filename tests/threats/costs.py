@@ -14,8 +14,6 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.sources import FROM_SOURCES
-
 ROOT = Path(__file__).parents[2]
 _NOTHING = "nothing"
 """In place of a text's name: no bytes."""
@@ -36,9 +34,8 @@ class Measurer:
     def __init__(self, folder: Path) -> None:
         """`folder`: for files that are to be decoded."""
         command = [sys.executable, "-m", "tests.threats.costs", str(folder)]
-        environment = os.environ | FROM_SOURCES
         self._process = subprocess.Popen(  # noqa: S603  # this module
-            command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert self._process.stdin
         assert self._process.stdout
