@@ -13,7 +13,7 @@ from forcemove.cli.wrapping import wrapped
 from tests.cli.nodes import Node
 from tests.cli.saved import Saved, state_of
 from tests.cli.screens import COMMAND, Screen
-from tests.cli.words import RECORDING, SAID, SCENE, require_all, require_whole
+from tests.cli.words import RECORDING, SAID, SCENE, forget, require_all, require_whole
 
 SIZES = [(80, 24), (120, 40)]
 sizes = pytest.mark.parametrize("size", SIZES, ids=str)
@@ -97,7 +97,7 @@ def test_the_commands_on_a_node(tmp_path: Path, node: Node, size: tuple[int, int
         ("verify", *where),
         ("demo", *where, "--key", "alice.json", "--game", "rock-paper-scissors", "--scenario", "honest"),
     ):
-        (tmp_path / SAID).unlink(missing_ok=True)
+        forget(tmp_path)
         require_whole_end(on(size, tmp_path, *arguments), tmp_path, size[0])
 
 

@@ -4,19 +4,13 @@ and none is lost."""
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import pytest
 
 from forcemove.chain.addresses import show_address
 from forcemove.transport.links import LINK_HEAD
 from tests.cli.screens import Screen
 from tests.cli.tables import GUEST, House, World
-from tests.cli.test_whole_words import on, require_whole_end, require_whole_scene
-from tests.cli.words import SAID, SCENE, require_whole
-
-SIZES = [(80, 24), (120, 40)]
-sizes = pytest.mark.parametrize("size", SIZES, ids=str)
+from tests.cli.test_whole_words import on, require_whole_end, require_whole_scene, sizes
+from tests.cli.words import forget, require_whole
 
 WAITS = ("Waiting for somebody to join", *map(chr, range(0x2800, 0x2900)))
 """The status while nobody joins: it is no line of what is said, and turns."""
@@ -36,12 +30,6 @@ def link_on(screen: Screen) -> str:
 def without_log(lines: list[str]) -> list[str]:
     """The lines that people are told, without those of the log, which begin with a date and are never wrapped."""
     return [line for line in lines if not re.match(r"(\^C)?\d{4}-\d\d-\d\d ", line)]
-
-
-def forget(folder: Path) -> None:
-    """What an earlier command has said."""
-    for name in (SAID, SCENE):
-        (folder / name).unlink(missing_ok=True)
 
 
 @sizes

@@ -34,6 +34,12 @@ _LONG = 80
 """A word longer than this is a link, which a terminal breaks where its line ends."""
 
 
+def forget(folder: Path) -> None:
+    """Take away what an earlier command has written down."""
+    for name in (SAID, SCENE):
+        (folder / name).unlink(missing_ok=True)
+
+
 def require_whole(lines: Sequence[str], folder: Path, columns: int, typed: Iterable[str] = ()) -> None:
     """Every word that the screen shows is one that was said, whole; every line that was said is there, in one piece but
     for where it was wrapped. `typed`: what else may be there."""

@@ -3,7 +3,6 @@ one only where a block and a half have gone by without it."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from functools import partial
 from random import Random
@@ -21,9 +20,8 @@ from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove, SubmitRespond
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
+from tests.process import memory_journal
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import MemoryGround
@@ -49,7 +47,7 @@ class Duel:
         terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": DURATION}
         self.assembly = assemble(chain, playground.book, GAME, addresses, **terms)
         self.lines, self.stops_at = MemoryMessenger.table(2), TURN
-        self.nodes = [Node(_journal(), clock=self.clock) for _ in KEYS]
+        self.nodes = [Node(memory_journal(), clock=self.clock) for _ in KEYS]
         self.seats = [self._add(seat) for seat in range(2)]
 
     def clock(self) -> float:
@@ -114,10 +112,6 @@ class Duel:
             for seat, event in self.events
             if isinstance(event, Mined) and isinstance(event.submission, SubmitRespond)
         ]
-
-
-def _journal() -> Journal:
-    return open_journal(":memory:", owner=secrets.token_bytes(16))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -29,6 +29,7 @@ from forcemove.protocol.types import ETHER
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
+from tests.process import memory_journal
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.grounds import Ground
 from tests.simulation.liars import Fickle, telling
@@ -114,7 +115,7 @@ class Table:
         self.before, self.first_block = self.chain.balance(ALICE.address), ground.height + 1
         self.pass_time()
         self.alice = Alice(self, folder / "alice")
-        self._journal = open_journal(":memory:", owner=secrets.token_bytes(16))
+        self._journal = memory_journal()
         self._bob = Node(self._journal, clock=lambda: self.now)
         self._bobs = self._bob.add(ChannelSetup(theirs, BOB, self.lines[1], self.choose(1)))
 
