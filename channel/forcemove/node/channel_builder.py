@@ -21,7 +21,7 @@ from forcemove.node.tx_submitter import Submitter, TxSubmitter
 from forcemove.node.workers import Workers
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
-from forcemove.store.records import Account, Ownership, StoredChannel
+from forcemove.store.records import Ownership, StoredChannel
 
 __all__ = ["ChannelBuilder"]
 
@@ -64,17 +64,16 @@ class ChannelBuilder:
             self._policy.require(assembly.agreement, index, setup.depth, conditions)
 
     def _submitter(self, setup: ChannelSetup) -> Submitter:
-        assembly = setup.assembly
-        if isinstance(assembly, FriendlyAssembly):
+        assembly, account = setup.assembly, setup.account
+        if account is None or isinstance(assembly, FriendlyAssembly):
             return NullSubmitter()
-        account = Account(assembly.agreement.domain.chain_id, setup.sender.address)
         worker = self._workers.account(account, assembly, setup.sender, setup.depth)
         return TxSubmitter(
             assembly.adjudicator,
             worker.submit,
             self._clock,
             max_cost=setup.max_cost,
-            challenger=None if setup.payer is None or setup.payer is setup.key else setup.key,
+            challenger=None if setup.sender is setup.key else setup.key,
             block_time=setup.block_time,
         )
 
