@@ -42,6 +42,7 @@ time, and the usual 5 ms are longer than a commit."""
 _GOODBYE = 3.0
 """Seconds that clients have to answer when they are sent away."""
 _NO_PAGE = "This is a relay of Forcemove: it speaks WebSocket. /health and /metrics tell how it is."
+_GONE = "The client has gone."
 _WAITING = 1_024
 """Connections that may wait in the system until the relay accepts them."""
 _AROUND = 64
@@ -210,8 +211,11 @@ class _Process:
     # -------------------------------------------------------------------------------------------------------- requests
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
-        intake = cast("Intake", request.transport.get_protocol() if request.transport else None)
+        if (transport := request.transport) is None:
+            return web.Response(status=400, text=_GONE)
+        intake = cast("Intake", transport.get_protocol())
         intake.read(_size(request))
+        intake.upgrade()
         proxies = self._settings.proxies
         if proxies.has(request.remote or ""):
             client = proxies.client(request.remote or "", request.headers.getall(proxies.header, []))
@@ -230,7 +234,7 @@ class _Process:
         self._peers[socket] = None
         try:
             writer = await socket.prepare(request)
-            if (transport := request.transport) is not None:
+            if request.transport is not None:
                 peer = self._peers[socket] = Peer(socket, self._services, intake, transport, writer.drain)
                 intake.begin(peer.take)
                 await peer.run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from forcemove.relay.admission.accounts import Account, Accounts
 from forcemove.relay.admission.frames import MOST_CARRIED, Border, carried
-from forcemove.relay.admission.listening import Intake
+from forcemove.relay.admission.listening import PER_MESSAGE, Intake
 from forcemove.relay.admission.meter import Meter
 from forcemove.relay.admission.turns import Gate, Turns
 from forcemove.relay.clients.seats import Seats
@@ -90,12 +90,13 @@ def test_where_a_frame_begins_is_known(sizes: list[int], chance: random.Random) 
         assert border.is_here == (at in ends)
 
 
-def test_threat_59_who_sends_many_small_frames_at_once_costs_no_time_to_follow() -> None:
+def test_messages_are_counted_where_they_end() -> None:
     border = Border()
-    border.skip(frame(b"") * 200)
-    assert not border.is_here
-    border.skip(frame(b""))
-    assert not border.is_here
+    assert border.skip(frame(b"") * 200) == 200
+    assert border.skip(frame(b"a part", first=0x02) + frame(b"the rest", first=0x80)) == 1
+    assert border.skip(frame(b"whole")[:-1]) == 1
+    assert border.skip(frame(b"whole")[-1:]) == 0
+    assert border.is_here
 
 
 class _Aiohttp(asyncio.Protocol):
@@ -108,17 +109,38 @@ class _Aiohttp(asyncio.Protocol):
         self.heard.append(data)
 
 
+class _Line(asyncio.Transport):
+    """A connection's transport, and what was asked of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_paused = self.is_cut = False
+
+    def pause_reading(self) -> None:
+        self.is_paused = True
+
+    def resume_reading(self) -> None:
+        self.is_paused = False
+
+    def is_closing(self) -> bool:
+        return self.is_cut
+
+    def abort(self) -> None:
+        self.is_cut = True
+
+
 class _Arriving:
     """An intake, and what comes out of it on both ways."""
 
-    def __init__(self) -> None:
-        accounts = Accounts(Limits(), time.monotonic)
-        self.inner, self.taken, self.is_willing = _Aiohttp(), list[bytes](), True
-        self.intake = Intake(self.inner, accounts.of("192.0.2.1"), accounts)
+    def __init__(self, accounts: Accounts, turns: Turns) -> None:
+        self.inner, self.line, self.taken, self.is_willing = _Aiohttp(), _Line(), list[bytes](), True
+        self.intake = Intake(self.inner, accounts.of("192.0.2.1"), accounts, turns)
+        self.intake.connection_made(self.line)
 
     def begin(self, *request: bytes) -> None:
         for part in request:
             self.hear(part)
+        self.intake.upgrade()
         self.intake.begin(self._take)
         self.intake.is_quiet = True
         self.inner.heard.clear()
@@ -133,46 +155,143 @@ class _Arriving:
         return self.is_willing
 
 
+def arriving(story: Callable[[_Arriving], object], turns: int = 1_000, **limits: int) -> None:
+    """Run a story with an intake in a loop. `turns`: work that is done without a wait."""
+
+    async def within() -> None:
+        story(_Arriving(Accounts(Limits(**limits), time.monotonic), Turns(turns)))
+
+    run(within())
+
+
 def test_a_whole_frame_is_taken_and_everything_else_is_not() -> None:
-    coming = _Arriving()
-    coming.begin(REQUEST)
-    coming.hear(frame(b"one"))
-    assert (coming.taken, coming.inner.heard) == ([b"one"], [])
-    coming.is_willing = False
-    coming.hear(frame(b"two"))
-    assert (coming.taken, coming.inner.heard) == ([b"one", b"two"], [frame(b"two")])
-    assert coming.intake.unread == len(REQUEST) + len(frame(b"two"))
+    def story(coming: _Arriving) -> None:
+        coming.begin(REQUEST)
+        coming.hear(frame(b"one"))
+        assert (coming.taken, coming.inner.heard) == ([b"one"], [])
+        coming.is_willing = False
+        coming.hear(frame(b"two"))
+        assert (coming.taken, coming.inner.heard) == ([b"one", b"two"], [frame(b"two")])
+        assert coming.intake.unread == len(REQUEST) + len(frame(b"two")) + PER_MESSAGE
+
+    arriving(story)
 
 
 def test_nothing_is_overtaken_that_was_not_handled_yet() -> None:
-    coming = _Arriving()
-    coming.begin(REQUEST)
-    coming.hear(frame(b"one") + frame(b"two"))
-    coming.hear(frame(b"three"))
-    assert coming.taken == []
-    coming.intake.is_quiet = True  # all was handled
-    coming.hear(frame(b"four"))
-    assert coming.taken == [b"four"]
+    def story(coming: _Arriving) -> None:
+        coming.begin(REQUEST)
+        coming.hear(frame(b"one") + frame(b"two"))
+        coming.hear(frame(b"three"))
+        assert coming.taken == []
+        coming.intake.is_quiet = True  # all was handled
+        coming.hear(frame(b"four"))
+        assert coming.taken == [b"four"]
+
+    arriving(story)
 
 
 def test_within_a_frame_nothing_is_taken_for_one() -> None:
     """A frame may carry the bytes of another one."""
-    coming = _Arriving()
-    coming.begin(REQUEST)
-    inner = frame(b"not said")
-    outer = frame(inner, bytes(4))
-    coming.hear(outer[: -len(inner)])
-    coming.intake.is_quiet = True
-    coming.hear(inner)
-    assert (coming.taken, b"".join(coming.inner.heard)) == ([], outer)
+
+    def story(coming: _Arriving) -> None:
+        coming.begin(REQUEST)
+        inner = frame(b"not said")
+        outer = frame(inner, bytes(4))
+        coming.hear(outer[: -len(inner)])
+        coming.intake.is_quiet = True
+        coming.hear(inner)
+        assert (coming.taken, b"".join(coming.inner.heard)) == ([], outer)
+
+    arriving(story)
 
 
-@pytest.mark.parametrize("request_", [(REQUEST[:9], REQUEST[9:]), (REQUEST + frame(b"early"),)])
-def test_where_it_is_not_known_where_frames_begin_none_is_taken(request_: tuple[bytes, ...]) -> None:
-    coming = _Arriving()
-    coming.begin(*request_)
-    coming.hear(frame(b"one"))
-    assert (coming.taken, coming.inner.heard) == ([], [frame(b"one")])
+@pytest.mark.parametrize("cut", range(1, len(REQUEST)))
+def test_a_request_may_come_in_pieces(cut: int) -> None:
+    def story(coming: _Arriving) -> None:
+        coming.begin(REQUEST[:cut], REQUEST[cut:])
+        coming.hear(frame(b"one"))
+        assert (coming.taken, coming.inner.heard) == ([b"one"], [])
+
+    arriving(story)
+
+
+@pytest.mark.parametrize("request_", [(REQUEST + frame(b"early"),), (REQUEST, frame(b"early")), (REQUEST + REQUEST,)])
+def test_threat_59_who_sends_before_the_answer_is_cut_off(request_: tuple[bytes, ...]) -> None:
+    """It would not be known where frames begin, nor how many messages wait."""
+
+    async def story() -> None:
+        turns = Turns()
+        coming = _Arriving(Accounts(Limits(), time.monotonic), turns)
+        for part in request_:
+            coming.hear(part)
+        assert b"early" not in b"".join(coming.inner.heard)
+        await turns.turn(Account("192.0.2.2", Limits(), 0), 1)
+        await asyncio.sleep(0)
+        assert coming.line.is_cut
+
+    run(story())
+
+
+def test_threat_59_what_comes_on_many_connections_at_once_waits_for_its_turn() -> None:
+    async def story() -> None:
+        turns, accounts = Turns(at_once=16), Accounts(Limits(), time.monotonic)
+        connections = [_Arriving(accounts, turns) for _ in range(100)]
+        for each in connections:
+            each.hear(REQUEST)
+        assert sum(bool(each.inner.heard) for each in connections) == 1
+        most = 0
+        while any(each.line.is_paused for each in connections):
+            before = sum(bool(each.inner.heard) for each in connections)
+            await asyncio.sleep(0)
+            most = max(most, sum(bool(each.inner.heard) for each in connections) - before)
+        assert most <= 2
+        assert all(each.inner.heard == [REQUEST] for each in connections)
+
+    run(story())
+
+
+def test_what_waits_for_its_turn_keeps_its_order() -> None:
+    async def story() -> None:
+        turns, accounts = Turns(at_once=16), Accounts(Limits(), time.monotonic)
+        coming = _Arriving(accounts, turns)
+        coming.begin(REQUEST)
+        pieces = [frame(b"one"), frame(b"two"), frame(b"three")]
+        for piece in pieces:
+            coming.hear(piece[:3])
+            coming.hear(piece[3:])
+        while coming.line.is_paused:
+            await asyncio.sleep(0)
+        assert (coming.taken, b"".join(coming.inner.heard)) == ([], b"".join(pieces))
+
+    run(story())
+
+
+def test_threat_59_small_messages_that_wait_are_counted_for_the_memory_that_they_take() -> None:
+    def story(coming: _Arriving) -> None:
+        coming.begin(REQUEST)
+        coming.hear(frame(b"") * 200)
+        assert coming.inner.heard
+        coming.hear(frame(b"") * 200)
+        assert len(coming.inner.heard) == 1
+        assert coming.line.is_paused
+
+    arriving(story, unread_bytes=200_000)
+
+
+def test_threat_59_connections_are_cut_off_a_few_at_a_time() -> None:
+    async def story() -> None:
+        turns, accounts = Turns(at_once=16), Accounts(Limits(), time.monotonic)
+        connections, most = [_Arriving(accounts, turns) for _ in range(100)], 0
+        for each in connections:
+            each.hear(REQUEST + b"early")
+        assert not any(each.line.is_cut for each in connections)
+        while not all(each.line.is_cut for each in connections):
+            before = sum(each.line.is_cut for each in connections)
+            await asyncio.sleep(0)
+            most = max(most, sum(each.line.is_cut for each in connections) - before)
+        assert most <= 4
+
+    run(story())
 
 
 def test_threat_59_what_may_not_pass_at_once_is_charged_once() -> None:

@@ -163,11 +163,14 @@ async def silent(url: str, address: str, _: int) -> None:
     await _many(url, address, 100, one)
 
 
-async def _bytes(url: str, address: str, said: bytes) -> None:
-    """A socket on which this is said, and nothing more."""
+async def _bytes(url: str, address: str, said: bytes, then: bytes = b"") -> None:
+    """A socket on which this is said, and where `then` is given that after the answer's headers, and nothing more."""
     place = urlsplit(url)
     reader, writer = await asyncio.open_connection(place.hostname, place.port, local_addr=(address, 0))
     writer.write(said)
+    if then:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(then)
     with contextlib.suppress(Exception):
         await reader.read()
     writer.close()
@@ -192,7 +195,7 @@ _UPGRADE = (
 async def half_frames(url: str, address: str, _: int) -> None:
     """A frame of the largest size that never comes to its end."""
     begun = b"\x82\xff" + (65_000).to_bytes(8) + bytes(4) + bytes(64_000)
-    await _many(url, address, 100, lambda: _bytes(url, address, _UPGRADE + begun))
+    await _many(url, address, 100, lambda: _bytes(url, address, _UPGRADE, begun))
 
 
 async def pings(url: str, address: str, _: int) -> None:

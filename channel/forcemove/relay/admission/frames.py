@@ -15,8 +15,7 @@ _FINAL_BINARY, _MASKED = 0x82, 0x80
 _MASK = 4
 _LENGTHS = {126: 2, 127: 8}
 """Bytes of a length that does not fit into a head's second byte."""
-_MOST_FRAMES = 64
-"""Frames that are counted in the bytes received at once; for a client that sends more, borders are not known again."""
+_FINAL = 0x80
 
 
 def carried(data: bytes) -> bytes | None:
@@ -38,23 +37,21 @@ class Border:
     byte."""
 
     def __init__(self) -> None:
-        self.is_here, self._is_lost = True, False
+        self.is_here = True
         self._head, self._left = b"", 0
 
-    def skip(self, data: bytes) -> None:
-        """Go past these bytes, which have come."""
-        if self._is_lost:
-            return
-        data, at, frames = self._head + data, self._left, 0
-        while at + 2 <= len(data) and frames < _MOST_FRAMES:
+    def skip(self, data: bytes) -> int:
+        """Go past these bytes, which have come. Returns how many messages end with the frames that begin in them."""
+        data, at, messages = self._head + data, self._left, 0
+        while at + 2 <= len(data):
             size = data[at + 1] & 127
             start = at + 2 + _LENGTHS.get(size, 0)
             if start > len(data):
                 break
             if size in _LENGTHS:
                 size = int.from_bytes(data[at + 2 : start])
+            messages += data[at] >= _FINAL
             at = start + (_MASK if data[at + 1] & _MASKED else 0) + size
-            frames += 1
-        self._is_lost = frames == _MOST_FRAMES
         self._head, self._left = data[at:], max(0, at - len(data))
-        self.is_here = not (self._is_lost or self._head or self._left)
+        self.is_here = not (self._head or self._left)
+        return messages

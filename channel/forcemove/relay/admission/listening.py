@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import math
 import socket
 import struct
 import time
@@ -20,7 +21,7 @@ from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.serving.addresses import Proxies
 
-__all__ = ["Intake", "Listener"]
+__all__ = ["PER_MESSAGE", "Intake", "Listener"]
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 8
@@ -35,25 +36,35 @@ _RESET = struct.pack("ii", 1, 0)
 _CHUNK = 16 * 2**10
 """Bytes that are received at once on one connection, and read while the others wait."""
 _BUFFER = memoryview(bytearray(_CHUNK))
-_CONNECTION = 16
+_CONNECTION = 8
 """What a connection counts for, as `meter` counts."""
+_REQUEST, _READ = 16, 0.5
+"""What an HTTP request counts for, and bytes that were received at once, besides `_PARSED`."""
+_PARSED = 512
+"""Received bytes that count for one: aiohttp takes as long to find the frames in them."""
 _SLACK = 8
 """Connections beyond what an address may have that are let in to be answered so; further ones are closed at once."""
 _END = b"\r\n\r\n"
 """The end of an HTTP request's headers."""
 _OWN = 4 * 2**10
 """Unread bytes that every connection may have."""
+PER_MESSAGE = 400
+"""Bytes that a message counts for besides its own until it is read: aiohttp keeps four objects of each."""
 
 
 class Intake(asyncio.BufferedProtocol):
-    """Counts one connection's bytes on their way to `inner`, until they are read. `account`: of the client."""
+    """Counts one connection's bytes on their way to `inner`, until they are read, and lets them wait for the address'
+    turn: one look at all sockets finds what thousands of connections have sent. `account`: of the client."""
 
-    def __init__(self, inner: asyncio.Protocol, account: Account, accounts: Accounts) -> None:
-        self._inner, self._accounts = inner, accounts
+    def __init__(self, inner: asyncio.Protocol, account: Account, accounts: Accounts, turns: Turns) -> None:
+        self._inner, self._accounts, self._turns = inner, accounts, turns
         self.account = account
+        self._waiting = b""
         self._unread = 0
-        self._transport: asyncio.Transport | None = None
-        self._chunks, self._is_asked = 0, False
+        self._transport: asyncio.Transport
+        self.is_made = False
+        """Whether the connection was made: then it is counted until it is lost."""
+        self._end, self._is_asked, self._is_over = b"", False, False
         self._border = Border()
         self._take: Callable[[bytes], bool] | None = None
         self.is_quiet = False
@@ -61,18 +72,20 @@ class Intake(asyncio.BufferedProtocol):
 
     @property
     def unread(self) -> int:
-        """Bytes that were received and not read yet."""
+        """Bytes that were received and not read yet, with `PER_MESSAGE` for each message."""
         return self._unread
 
+    def upgrade(self) -> None:
+        """The request for a WebSocket is read: what comes from now on are frames."""
+        self._is_asked = True
+
     def begin(self, take: Callable[[bytes], bool]) -> None:
-        """From now on frames follow. `take`: is given a frame's payload, see `frames`, while `is_quiet`; if it returns
-        False, the frame goes to `inner`. Where the HTTP request came in several parts, or with a frame, all go
-        there."""
-        if self._is_asked:
-            self._take = take
+        """The WebSocket is open. `take`: is given a frame's payload, see `frames`, while `is_quiet`; if it returns
+        False, the frame goes to `inner`."""
+        self._take = take
 
     def read(self, size: int) -> None:
-        """Count bytes that were read."""
+        """Count bytes that were read, with `PER_MESSAGE` for each message."""
         self._count(-min(size, self._unread))
 
     def belongs_to(self, account: Account) -> None:
@@ -84,14 +97,9 @@ class Intake(asyncio.BufferedProtocol):
         self._accounts.connect(account)
         self._count(unread)
 
-    @property
-    def is_made(self) -> bool:
-        """Whether the connection was made: then it is counted until it is lost."""
-        return self._transport is not None
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See `asyncio.Protocol`."""
-        self._transport = cast("asyncio.Transport", transport)
+        self._transport, self.is_made = cast("asyncio.Transport", transport), True
         self._inner.connection_made(transport)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # named by asyncio
@@ -100,21 +108,60 @@ class Intake(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """See `asyncio.BufferedProtocol`."""
+        if self._is_over:
+            return
         data = bytes(_BUFFER[:nbytes])
-        if self._take is None:
-            self._chunks += 1
-            self._is_asked = self._chunks == 1 and data.find(_END) == nbytes - len(_END)
-        elif self.is_quiet and self._border.is_here and (frame := carried(data)) is not None and self._take(frame):
-            return
+        if self.is_quiet and self._take is not None and self._border.is_here:
+            frame = carried(data)
+            if frame is not None and self._take(frame):
+                return
+        self.is_quiet = False
+        if not (self._is_asked or self._is_request(data)):
+            self._cut_off()
+        elif self._has_room(len(data)):
+            self._give(data)
+
+    def _is_request(self, data: bytes) -> bool:
+        """Whether these bytes may be of one request, and nothing after it."""
+        data = self._end + data
+        self._end = data[-len(_END) :]
+        return data.find(_END) in (-1, len(data) - len(_END))
+
+    def _give(self, data: bytes) -> None:
+        """Give `inner` what was received, at once or in the address' turn; until then nothing more is received."""
+        work = (_READ if self._is_asked else _REQUEST) + len(data) // _PARSED
+        if self._waiting:
+            self._waiting += data
+        elif self._turns.take(work):
+            self._pass_on(data)
         else:
-            self.is_quiet = False
-            self._border.skip(data)
-        self._count(len(data))
-        if self._unread > _OWN and not self._accounts.has_room(self.account) and self._transport is not None:
-            self._count(-self._unread)
-            self._transport.abort()
-            return
-        self._inner.data_received(data)
+            self._waiting = data
+            self._transport.pause_reading()
+            self._turns.turn(self.account, math.ceil(work)).add_done_callback(self._on_turn)
+
+    def _on_turn(self, _: asyncio.Future[None]) -> None:
+        data, self._waiting = self._waiting, b""
+        if not (self._is_over or self._transport.is_closing()):
+            self._transport.resume_reading()  # before `inner` has the data, and may pause again
+            self._pass_on(data)
+
+    def _pass_on(self, data: bytes) -> None:
+        if not self._is_asked or self._has_room(PER_MESSAGE * self._border.skip(data)):
+            self._inner.data_received(data)
+
+    def _has_room(self, size: int) -> bool:
+        """Count bytes that are unread from now on. Returns False where they are too many: then the connection ends."""
+        self._count(size)
+        if self._unread <= _OWN or self._accounts.has_room(self.account):
+            return True
+        self._cut_off()
+        return False
+
+    def _cut_off(self) -> None:
+        """Receive no more, and end the connection in the address' turn: thousands may have to end at once."""
+        self._is_over, self._waiting = True, b""
+        self._transport.pause_reading()
+        self._turns.turn(self.account, _CONNECTION).add_done_callback(lambda _: self._transport.abort())
 
     def eof_received(self) -> bool | None:
         """See `asyncio.Protocol`."""
@@ -225,7 +272,7 @@ class Listener:
 
     async def _begin(self, connection: socket.socket, account: Account, delay: float) -> None:
         """Begin a connection after `delay` seconds, in its address' turn."""
-        intake = Intake(self._protocol(), account, self._accounts)
+        intake = Intake(self._protocol(), account, self._accounts, self._turns)
         try:
             await asyncio.sleep(delay)
             await self._turns.wait(account, _CONNECTION)

@@ -33,21 +33,29 @@ class Turns:
 
     async def wait(self, account: Account, work: int) -> None:
         """Wait until an address may do this work; does not wait where little was done in this turn of the loop."""
-        if self.take(work):
-            return
+        if not self.take(work):
+            await self.turn(account, work)
+
+    def turn(self, account: Account, work: int) -> asyncio.Future[None]:
+        """The address' turn for this work, to be waited for."""
+        self._call()
         turn = asyncio.get_running_loop().create_future()
         self._waiting.add(account, turn, work, account.weight)
-        await turn
+        return turn
 
     def take(self, work: float) -> bool:
         """Whether this work may be done at once, as in `wait`; then it is counted."""
-        if not self._is_called:
-            self._is_called = True
-            asyncio.get_running_loop().call_soon(self._next)
+        self._call()
         if self._left > 0 and not self._waiting:
             self._left -= work
             return True
         return False
+
+    def _call(self) -> None:
+        """Let the next turn of the loop begin with `_next`."""
+        if not self._is_called:
+            self._is_called = True
+            asyncio.get_running_loop().call_soon(self._next)
 
     def _next(self) -> None:
         """Begin the next turn of the loop, and let those go on whose turn it is."""
@@ -56,9 +64,9 @@ class Turns:
             before = self._waiting.work
             _wake(self._waiting.take(math.ceil(self._left)))
             self._left -= before - self._waiting.work
-        self._is_called = bool(self._waiting) or self._left < self._at_once
-        if self._is_called:
-            asyncio.get_running_loop().call_soon(self._next)
+        self._is_called = False
+        if self._waiting or self._left < self._at_once:
+            self._call()
 
 
 class Gate:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from aiohttp import WSMsgType, web
 
 from forcemove.errors import JournalError, MalformedBytes, UnknownVersion
-from forcemove.relay.admission.listening import Intake
+from forcemove.relay.admission.listening import PER_MESSAGE, Intake
 from forcemove.relay.admission.meter import FORGERY, REFUSAL, Meter
 from forcemove.relay.clients.seats import Seats
 from forcemove.relay.clients.sending import Sender
@@ -127,7 +127,7 @@ class Peer:
                     return
                 case _:
                     raise MalformedBytes("frame", "it is no binary one")
-            self._intake.read(len(frame.data) + _HEAD)
+            self._intake.read(len(frame.data) + _HEAD + PER_MESSAGE)
 
     def take(self, frame: bytes) -> bool:
         """Handle a frame at once, if it is a player's next post and need not wait; else False, and nothing was done.
