@@ -24,8 +24,6 @@ from forcemove.serving.addresses import Proxies
 __all__ = ["PER_MESSAGE", "Intake", "Listener"]
 
 _LOG = logging.getLogger(__name__)
-_AT_ONCE = 8
-"""Connections that are accepted in one turn of the loop."""
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _REST = 0.5
 """Seconds in which nothing is accepted, after the system had no more files to give."""
@@ -228,15 +226,15 @@ class Listener:
             task.cancel()
 
     def _accept(self) -> None:
-        for _ in range(_AT_ONCE):
-            try:
-                connection, address = self._socket.accept()
-            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
-            except OSError as error:
-                self._rest(error)
-                return
-            self._admit(connection, address[0])
+        """Accept one connection in a turn of the loop: a crowd that connects at once waits, and not those who play."""
+        try:
+            connection, address = self._socket.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return
+        except OSError as error:
+            self._rest(error)
+            return
+        self._admit(connection, address[0])
 
     def _rest(self, error: OSError) -> None:
         """Where the system has no more files to give, accept nothing for a while; the connections wait."""
