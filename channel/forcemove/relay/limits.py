@@ -46,7 +46,7 @@ class Limits:
     bytes_per_second: int = 4 * 2**20
     address_share: float = 2.0
     connects_per_second: float = 20.0
-    unread_bytes: int = 24 * 2**20
+    unread_bytes: int = 16 * 2**20
     open_tables: int = 100_000
     watched: int = 256
     tables_per_hour: int = 2_000
