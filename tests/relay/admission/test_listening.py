@@ -14,15 +14,18 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from forcemove.relay.limits import Limits
 from forcemove.transport.errors import Reason
 from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.wire import ListOffers, MakeOffer, OffersListed, Open, Opened, Posted, Proved, RequestRefused
+from tests.relay.certificate import make_certificate
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, post, raw, raw_from
 from tests.transport.offered import new_offer
 from tests.transport.people import ALICE, new_table, run
 
 OTHER = "127.0.0.2"
+HEADER_SECONDS = Limits().header_seconds
 UPGRADE = (
     b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
     b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
@@ -143,6 +146,21 @@ def test_threat_59_who_connects_too_often_is_refused_and_others_are_not(tmp_path
                     raise AssertionError("it was the sixth")
             async with raw_from(relay.url, OTHER):
                 pass
+
+    run(story())
+
+
+def test_threat_59_handshakes_that_do_not_end_keep_nobody_out(tmp_path: Path) -> None:
+    """A hundred that begin one and say no more; only so many go on at once."""
+
+    async def story() -> None:
+        certificate, key = make_certificate(tmp_path)
+        with running_relay(tmp_path, "--tls-cert", str(certificate), "--tls-key", str(key)) as relay:
+            begun = [await _opened(relay, b"\x16\x03\x01\x02\x00", OTHER) for _ in range(100)]
+            async with asyncio.timeout(HEADER_SECONDS - 1), raw(relay.url):
+                pass
+            for _, writer in begun:
+                writer.close()
 
     run(story())
 

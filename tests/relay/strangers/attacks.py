@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
@@ -163,10 +164,15 @@ async def silent(url: str, address: str, _: int) -> None:
     await _many(url, address, 100, one)
 
 
+_TLS = ssl.create_default_context()
+_TLS.check_hostname, _TLS.verify_mode = False, ssl.CERT_NONE
+
+
 async def _bytes(url: str, address: str, said: bytes, then: bytes = b"") -> None:
     """A socket on which this is said, and where `then` is given that after the answer's headers, and nothing more."""
     place = urlsplit(url)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port, local_addr=(address, 0))
+    tls = _TLS if said and place.scheme == "wss" else None
+    reader, writer = await asyncio.open_connection(place.hostname, place.port, local_addr=(address, 0), ssl=tls)
     writer.write(said)
     if then:
         await reader.readuntil(b"\r\n\r\n")
@@ -227,7 +233,7 @@ async def pages(url: str, address: str, _: int) -> None:
     """Numbers for Prometheus, again and again."""
 
     async def one() -> None:
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(local_addr=(address, 0))) as session:
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(local_addr=(address, 0), ssl=False)) as session:
             while True:
                 async with session.get(url.replace("ws", "http", 1) + "/metrics") as answer:
                     await answer.read()

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.relay.certificate import make_certificate
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.strangers.attacks import ATTACKS
 from tests.relay.strangers.crowd import Crowd, Report, Strangers
 
 LONG = pytest.mark.long
 SHORT = (("lobby", 1), ("lobby", 50), ("wrong_proofs", 1))
+OVER_TLS = ("lobby", "connections", "silent", "half_open", "half_headers", "half_frames", "tiny_frames", "small_posts")
 PAIRS = 40
 MOVE, NEWCOMER = 0.25, 3.0
 """Seconds."""
@@ -61,17 +63,31 @@ class Seen:
         return f"{size}\n  attacked {self.attacked}\n  quiet    {self.quiet}"
 
 
-@pytest.fixture
-def siege(tmp_path: Path) -> Iterator[Siege]:
+@contextmanager
+def besieged(tmp_path: Path, *options: str) -> Iterator[Siege]:
+    """`options`: of both relays."""
     for name in ("attacked", "quiet"):
         (tmp_path / name).mkdir()
     with (
-        running_relay(tmp_path / "attacked") as relay,
-        running_relay(tmp_path / "quiet") as other,
+        running_relay(tmp_path / "attacked", *options) as relay,
+        running_relay(tmp_path / "quiet", *options) as other,
         closing(Crowd(relay.url, PAIRS)) as crowd,
         closing(Crowd(other.url, PAIRS // 4)) as quiet,
     ):
         yield Siege(relay, crowd, quiet)
+
+
+@pytest.fixture
+def siege(tmp_path: Path) -> Iterator[Siege]:
+    with besieged(tmp_path) as siege:
+        yield siege
+
+
+@pytest.fixture
+def siege_over_tls(tmp_path: Path) -> Iterator[Siege]:
+    certificate, key = make_certificate(tmp_path)
+    with besieged(tmp_path, "--tls-cert", str(certificate), "--tls-key", str(key)) as siege:
+        yield siege
 
 
 @pytest.mark.parametrize(
@@ -82,6 +98,18 @@ def siege(tmp_path: Path) -> Iterator[Siege]:
     ],
 )
 def test_threat_59_strangers_disturb_nobody(siege: Siege, name: str, addresses: int, move: float) -> None:
+    withstand(siege, name, addresses, move)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("addresses", ADDRESSES)
+@pytest.mark.parametrize("name", OVER_TLS)
+def test_threat_59_strangers_disturb_nobody_over_tls(siege_over_tls: Siege, name: str, addresses: int) -> None:
+    withstand(siege_over_tls, name, addresses, MOVE)
+
+
+def withstand(siege: Siege, name: str, addresses: int, move: float) -> None:
+    """The attack, and the bounds of what is noticed of it. `move`: seconds."""
     idle, before = siege.relay.memory(), siege.watch(2)
     with closing(Strangers(ATTACKS[name], siege.relay.url, ADDRESSES[addresses])):
         during = siege.watch(3 if move == SHARED else 8)

@@ -16,7 +16,7 @@ from typing import cast
 
 from forcemove.relay.admission.accounts import Account, Accounts
 from forcemove.relay.admission.frames import Border, carried
-from forcemove.relay.admission.turns import Turns
+from forcemove.relay.admission.turns import Gate, Turns
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.serving.addresses import Proxies
@@ -36,6 +36,8 @@ _CHUNK = 16 * 2**10
 _BUFFER = memoryview(bytearray(_CHUNK))
 _CONNECTION = 8
 """What a connection counts for, as `meter` counts."""
+_HANDSHAKE, _HANDSHAKES, _HANDSHAKE_SECONDS = 16, 64, 3.0
+"""What a handshake of TLS counts for; how many go on at once; and the seconds in which one has to end."""
 _REQUEST, _READ = 16, 0.5
 """What an HTTP request counts for, and bytes that were received at once, besides `_PARSED`."""
 _PARSED = 512
@@ -212,6 +214,7 @@ class Listener:
         """
         self._socket, self._protocol, self._accounts, self._limits = listening, protocol, accounts, limits
         self._metrics, self._proxies, self._tls, self._turns = metrics, proxies, tls, turns
+        self._handshakes = Gate(_HANDSHAKES)
         self._beginning: set[asyncio.Task[None]] = set()
         self._logged_at = -_LOG_EVERY
         self._loop = asyncio.get_running_loop()
@@ -274,15 +277,33 @@ class Listener:
         try:
             await asyncio.sleep(delay)
             await self._turns.wait(account, _CONNECTION)
-            await self._loop.connect_accepted_socket(
-                lambda: intake,
-                connection,
-                ssl=self._tls,
-                ssl_handshake_timeout=self._limits.header_seconds if self._tls else None,
-            )
+            if self._tls is None:
+                await self._loop.connect_accepted_socket(lambda: intake, connection)
+            else:
+                await self._begin_tls(connection, intake, self._tls)
         except BaseException as error:
             connection.close()
             if not intake.is_made:
                 self._accounts.disconnect(account)
-            if not isinstance(error, OSError):
+            if not isinstance(error, OSError):  # as `TimeoutError` is
                 raise
+
+    async def _begin_tls(self, connection: socket.socket, intake: Intake, tls: SSLContext) -> None:
+        """The handshake begins when its first bytes are there, and few go on at once: what comes of a handshake is
+        handled where it is received, however many connections it comes on."""
+        has_come = self._loop.create_future()
+        self._loop.add_reader(connection, _set, has_come)
+        try:
+            async with asyncio.timeout(self._limits.header_seconds):
+                await has_come
+        finally:
+            self._loop.remove_reader(connection)
+        async with self._handshakes.entered(intake.account):
+            await self._turns.wait(intake.account, _HANDSHAKE)
+            seconds = min(_HANDSHAKE_SECONDS, self._limits.header_seconds)
+            await self._loop.connect_accepted_socket(lambda: intake, connection, ssl=tls, ssl_handshake_timeout=seconds)
+
+
+def _set(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
