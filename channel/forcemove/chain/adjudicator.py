@@ -139,6 +139,11 @@ class Adjudicator:
         contract or the app reverts with, else one of `forcemove.chain.errors`."""
         self.chain.simulate(self.call_of(operation), sender, self._errors)
 
+    def gas_of(self, operation: Operation, sender: bytes) -> int:
+        """The gas that the operation would use, were `sender` (20 bytes) to send it now, see `Chain.gas_used`. Raises
+        as `simulate`."""
+        return self.chain.gas_used(self.call_of(operation), sender, self._errors)
+
     def send(self, operation: Operation, key: Key, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
         """Simulate, sign, send, and wait until it is mined. Raises as `simulate`, `Chain.broadcast` and `wait`."""
         return self.placed(self.chain.send(self.call_of(operation), key, self._errors, timeout=timeout))

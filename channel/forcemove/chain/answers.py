@@ -129,6 +129,16 @@ def read_receipt(answer: Mapping[str, Any], transaction_hash: bytes) -> tuple[Re
     return receipt, as_number(answer["status"], bits=1) == 0
 
 
+def read_simulated(answer: object) -> tuple[int, bytes | None]:
+    """The gas that the one call of `eth_simulateV1` has used; and where it failed, the data that it reverted with.
+    Raises `ValueError` and its like where the answer has another form."""
+    (block,) = _sequence(answer)
+    (call,) = _sequence(block["calls"])
+    if as_number(call["status"], bits=1):
+        return as_number(call["gasUsed"], bits=64), None
+    return 0, as_bytes(call["error"].get("data") or call["returnData"])
+
+
 def read_logs(answer: object, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> list[RawLog]:
     """Check a node's answer to a question for logs; the logs, in their order. Raises `ValueError` where the answer has
     a log that was not asked for.

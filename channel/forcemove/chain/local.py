@@ -15,12 +15,12 @@ import time
 import weakref
 from collections.abc import Sequence
 from functools import cache
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
 from forcemove.chain.limits import REQUEST_SECONDS, keeping_recursion_limit
-from forcemove.chain.reverts import ErrorTable
+from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.rpc import shown_endpoint
 from forcemove.contracts.place import CONTRACTS
 from forcemove.errors import InvalidValue
@@ -30,6 +30,7 @@ from forcemove.protocol.signing import Key
 if TYPE_CHECKING:
     from web3 import Web3
     from web3.providers.base import BaseProvider
+    from web3.types import RPCEndpoint, RPCResponse
 
 __all__ = ["LOCAL_BALANCE", "AnvilChain", "EmbeddedChain", "connect", "find_anvil", "local_keys", "open_chain"]
 
@@ -37,6 +38,8 @@ LOCAL_BALANCE = 1_000_000 * 10**18
 """What each of the known accounts has on a local chain, in wei."""
 _ACCOUNTS = 10
 _EMBEDDED_GAS = 16_000_000
+_MOST_REFUNDED = 5
+"""The chain gives back a fifth of the gas at most (EIP-3529)."""
 _ANVIL_START_SECONDS = 30.0
 
 
@@ -47,7 +50,8 @@ def local_keys() -> tuple[Key, ...]:
 
 
 class EmbeddedChain(Chain):
-    """eth-tester inside this process: a block for each transaction, and a clock that does not move between them."""
+    """eth-tester inside this process: a block for each transaction, and a clock that does not move between them. Any
+    number of threads may use it: what they ask is done one after the other."""
 
     can_travel = True
     _anyone = local_keys()[-1].address  # eth-tester wants callers to be able to pay for the gas
@@ -63,21 +67,52 @@ class EmbeddedChain(Chain):
             def is_eip838_error(self, _: object) -> bool:
                 return False
 
+        lock = self._lock = threading.RLock()
+
+        class Provider(EthereumTesterProvider):
+            """eth-tester calls and mines on one state, which a second thread would find half changed."""
+
+            def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
+                with lock:
+                    return super().make_request(method, params)
+
         account = {"balance": LOCAL_BALANCE, "nonce": 0, "code": b"", "storage": {}}
         self.tester = EthereumTester(Backend(genesis_state={key.address: account for key in local_keys()}))
-        super().__init__(_web3(EthereumTesterProvider(self.tester)), "eth-tester")
+        super().__init__(_web3(Provider(self.tester)), "eth-tester")
 
     def travel_to(self, time_: int) -> None:
         """Mines a block one second before `time_`; the next transaction lands at exactly `time_`."""
-        if time_ <= self.now():
-            raise CannotTravel(self.now(), time_)
-        if time_ != self.tester.get_block_by_number("pending")["timestamp"]:
-            self.tester.time_travel(time_)
+        with self._lock:
+            if time_ <= self.now():
+                raise CannotTravel(self.now(), time_)
+            if time_ != self.tester.get_block_by_number("pending")["timestamp"]:
+                self.tester.time_travel(time_)
 
     def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
         """A fixed limit: an estimate costs eth-tester more than the transaction itself."""
         self.simulate(call, sender, errors)
         return _EMBEDDED_GAS
+
+    def gas_used(self, call: Call, sender: bytes, errors: ErrorTable = NO_ERRORS) -> int:
+        """See `Chain`: eth-tester simulates nothing, the virtual machine inside it does."""
+        with self._lock:
+            self.simulate(call, sender, errors)
+            return self._executed(self._request(call, sender))
+
+    def _executed(self, request: dict[str, str]) -> int:
+        """The gas that a transaction uses in the state after the newest block, which stays as it is."""
+        from eth.vm.spoof import SpoofTransaction
+
+        chain = self.tester.backend.chain
+        sender, to, data = (bytes.fromhex(request.get(name, "0x")[2:]) for name in ("from", "to", "data"))
+        value, gas = int(request["value"], 16), int(request["gas"], 16)
+        with chain.get_vm(chain.header).in_costless_state() as state:
+            unsigned = chain.create_unsigned_transaction(
+                nonce=state.get_nonce(sender), gas_price=0, gas=gas, to=to, value=value, data=data
+            )
+            done = state.costless_execute_transaction(SpoofTransaction(unsigned, from_=sender))
+        used = gas - done.get_gas_remaining()
+        return int(used - min(done.get_gas_refund(), used // _MOST_REFUNDED))
 
     def _request(self, call: Call, sender: bytes) -> dict[str, str]:
         """The call with the gas limit of a transaction, which eth-tester wants the sender to be able to pay for."""
