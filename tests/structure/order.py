@@ -38,6 +38,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("forcemove.protocol.machine.chain_updates", "forcemove.protocol.machine.view_differences"),
     ("forcemove.protocol.machine.machine",),
+    ("forcemove.history.entries",),
+    ("forcemove.history.index", "forcemove.history.history"),
+    ("forcemove.history.derivation",),
     ("forcemove.game",),
     ("forcemove.registry", "forcemove.contracts"),
     ("forcemove.flow.actions", "forcemove.flow.history", "forcemove.flow.transport"),
@@ -121,7 +124,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.store.faults", "forcemove.store.migrations", "forcemove.store.statements", "forcemove.store.presence"),
     ("forcemove.store.same_file",),
     ("forcemove.store.database", "forcemove.store.evidence"),
-    ("forcemove.store.channels",),
+    ("forcemove.store.channels", "forcemove.store.history"),
     ("forcemove.store.leases", "forcemove.store.sqlite", "forcemove.store.postgresql"),
     ("forcemove.store.transactions", "forcemove.store.towers", "forcemove.store.meetings", "forcemove.store.session"),
     ("forcemove.store.transfer",),
@@ -292,6 +295,7 @@ FLOW_SEEN_BY_GAMES = frozenset(
 )
 """In modules of games that tell a flow: `flow`, `table`, and `demonstration`, which makes keys for its players, too."""
 IMPURE = frozenset({"asyncio", "web3", "random", "secrets", "time", "os", "logging"})
+PURE = ("forcemove.protocol", "forcemove.history", "forcemove.node.client")
 KNOWN_TO = (
     ("forcemove.chain", "web3", frozenset({"web3", "eth_tester"})),
     ("forcemove.store", "databases", frozenset({"sqlalchemy", "sqlite3", "psycopg"})),
@@ -330,7 +334,7 @@ def _broken(module: str, name: str) -> Iterator[str]:
         yield "a game arrives as a value or by entry point"
     if _is_in(module, "forcemove_games") and _is_in(name, "forcemove") and name not in _seen_by(module):
         yield "games do not see this much of the channel"
-    if (_is_in(module, "forcemove.protocol") or module == "forcemove.node.client") and name in IMPURE:
+    if any(_is_in(module, each) for each in PURE) and name in IMPURE:
         yield "the core is pure"
     for room, what, names in KNOWN_TO:
         if name in names and _is_in(module, "forcemove") and not _is_in(module, room):

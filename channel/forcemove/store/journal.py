@@ -7,11 +7,19 @@ from types import TracebackType
 
 from forcemove.errors import InvalidValue
 from forcemove.protocol.types import require_bytes
-from forcemove.store import channels, evidence, transfer
+from forcemove.store import channels, evidence, history, transfer
 from forcemove.store.database import Database
 from forcemove.store.leases import Leases
 from forcemove.store.meetings import Meetings
-from forcemove.store.records import SEED_LENGTH, Batch, ExportKind, Ownership, StoredChannel, StoredEvidence
+from forcemove.store.records import (
+    SEED_LENGTH,
+    Batch,
+    ExportKind,
+    Ownership,
+    StoredChannel,
+    StoredEvidence,
+    StoredHistory,
+)
 from forcemove.store.towers import Towers
 from forcemove.store.transactions import Transactions
 
@@ -66,6 +74,7 @@ class Journal:
         with self._database.writing() as connection:
             saved = channels.save(connection, batch.channels)
             evidence.keep(connection, saved)
+            history.append_updates(connection, saved)
         return frozenset(each.channel_id for each in batch.channels) - {each.channel_id for each in saved}
 
     def load(self, channel_id: bytes) -> StoredChannel | None:
@@ -127,3 +136,15 @@ class Journal:
         """The evidence of a channel, or of all, oldest first."""
         with self._database.reading() as connection:
             return evidence.load(connection, self.where, channel_id)
+
+    def history(self, channel_id: bytes, kinds: int = history.ALL_KINDS) -> StoredHistory:
+        """What has happened in a channel, oldest first: the newest 10,000 rows. `kinds`: as of `HistoryRow`; only rows
+        that have any of these are given."""
+        with self._database.reading() as connection:
+            return history.load(connection, channel_id, kinds)
+
+    def gather_history(self) -> bool:
+        """Move some of what commits have appended to histories to where it is found quickly; returns whether there is
+        more. It takes some milliseconds."""
+        with self._database.writing() as connection:
+            return history.gather(connection) == history.AT_ONCE

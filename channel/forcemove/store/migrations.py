@@ -17,11 +17,22 @@ __all__ = ["STEPS", "MigrationStep", "bring_up_to_date", "format_of"]
 
 MigrationStep = Sequence[str]
 """Statements; what differs between databases is in braces: the types `{bytes}` and `{number}`, a key that grows by
-itself, and `{postgresql}`, which begins a statement for PostgreSQL alone: on SQLite it is a comment."""
+itself; `{row}`, such a key whose values may come back once its table is empty; and `{postgresql}`, which begins a
+statement for PostgreSQL alone: on SQLite it is a comment."""
 
 _TYPES = {
-    "sqlite": {"bytes": "BLOB", "number": "INTEGER PRIMARY KEY AUTOINCREMENT", "postgresql": "--"},
-    "postgresql": {"bytes": "BYTEA", "number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "postgresql": ""},
+    "sqlite": {
+        "bytes": "BLOB",
+        "number": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "row": "INTEGER PRIMARY KEY",
+        "postgresql": "--",
+    },
+    "postgresql": {
+        "bytes": "BYTEA",
+        "number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "row": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "postgresql": "",
+    },
 }
 
 _FIRST: MigrationStep = (
@@ -63,7 +74,15 @@ _MEETINGS: MigrationStep = (
     "CREATE TABLE meetings (id {bytes} NOT NULL PRIMARY KEY, body {bytes} NOT NULL, checksum BIGINT NOT NULL)",
 )
 
-STEPS: tuple[MigrationStep, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS)
+_HISTORY: MigrationStep = (
+    # What commits append to has no index but its own order, and is moved to the other table when there is time.
+    "CREATE TABLE recent_history (number {row}, channel_id {bytes} NOT NULL, kinds BIGINT NOT NULL,"
+    " body {bytes} NOT NULL, checksum BIGINT NOT NULL)",
+    "CREATE TABLE history (channel_id {bytes} NOT NULL, number BIGINT NOT NULL, kinds BIGINT NOT NULL,"
+    " body {bytes} NOT NULL, checksum BIGINT NOT NULL, PRIMARY KEY (channel_id, number))",
+)
+
+STEPS: tuple[MigrationStep, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY)
 
 _UNUSED = {"cursors"}
 """Tables that the steps make, and nothing is kept in any more."""

@@ -26,10 +26,12 @@ __all__ = [
     "Dismiss",
     "Evidence",
     "ExportKind",
+    "HistoryRow",
     "Forget",
     "AppointmentRecord",
     "StoredChannel",
     "StoredEvidence",
+    "StoredHistory",
     "LeaseName",
     "Put",
     "LeaseRefusal",
@@ -93,6 +95,23 @@ class Evidence(Struct, frozen=True):
             raise InvalidValue("evidence", len(self.body), f"at most {MAX_EVIDENCE} bytes")
 
 
+class HistoryRow(Struct, frozen=True):
+    """What one commit adds to a channel's history; `kinds`: numbers of the caller's, each a power of two, or-ed."""
+
+    kinds: int
+    body: bytes
+
+    def __post_init__(self) -> None:
+        require_uint("kinds", self.kinds, MAX_COUNT)
+
+
+class StoredHistory(Struct, frozen=True):
+    """The bodies of a channel's history, oldest first; `damaged`: how many others do not fit their checksums."""
+
+    bodies: tuple[bytes, ...]
+    damaged: int = 0
+
+
 class OutboxRequest(Struct, frozen=True):
     """A transaction that an account is to send, without a nonce yet; `channel_id` says for which channel, if any."""
 
@@ -110,7 +129,8 @@ class ChannelUpdate(Struct, frozen=True):
 
     `version`: the one that we know, 0 where the channel was never saved; saving makes it one more. `metadata`: how the
     channel is put together again, kept once, when the channel is saved first. `finished`: nothing is left to do.
-    `cursor`: how much of the chain is in the snapshot, empty where that is not known.
+    `cursor`: how much of the chain is in the snapshot, empty where that is not known. `history`: what has happened in
+    the channel since it was saved last, None for nothing.
     """
 
     channel_id: bytes
@@ -120,6 +140,7 @@ class ChannelUpdate(Struct, frozen=True):
     finished: bool = False
     evidence: tuple[Evidence, ...] = ()
     cursor: bytes = b""
+    history: HistoryRow | None = None
 
     def __post_init__(self) -> None:
         require_bytes("channel_id", self.channel_id, 32)

@@ -17,11 +17,13 @@ from sqlalchemy.types import UserDefinedType
 __all__ = [
     "CHANNELS",
     "EVIDENCE",
+    "HISTORY",
     "APPOINTMENTS",
     "LEASES",
     "MEETINGS",
     "METADATA",
     "ORIGINS",
+    "RECENT_HISTORY",
     "SEEDS",
     "SPENT",
     "TRANSACTIONS",
@@ -78,6 +80,24 @@ EVIDENCE = Table(
     Column("number", BigInteger, primary_key=True),
     Column("channel_id", Bytes),
     Column("kind", Text),
+    Column("body", Bytes),
+    Column("checksum", BigInteger),
+)
+HISTORY = Table(
+    "history",
+    METADATA,
+    Column("channel_id", Bytes, primary_key=True),
+    Column("number", BigInteger, primary_key=True),  # of one channel, growing
+    Column("kinds", BigInteger),
+    Column("body", Bytes),
+    Column("checksum", BigInteger),
+)
+RECENT_HISTORY = Table(
+    "recent_history",
+    METADATA,
+    Column("number", BigInteger, primary_key=True),
+    Column("channel_id", Bytes),
+    Column("kinds", BigInteger),
     Column("body", Bytes),
     Column("checksum", BigInteger),
 )

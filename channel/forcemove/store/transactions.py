@@ -7,7 +7,7 @@ from typing import assert_never
 
 from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, delete, insert, select, update
 
-from forcemove.store import leases
+from forcemove.store import history, leases
 from forcemove.store.database import Database
 from forcemove.store.errors import LeaseNotHeld, NonceTaken, NotInFlight, NotInOutbox
 from forcemove.store.records import (
@@ -16,6 +16,7 @@ from forcemove.store.records import (
     Change,
     Dismiss,
     Forget,
+    HistoryRow,
     InFlightTransaction,
     OutboxRequest,
     Put,
@@ -63,8 +64,11 @@ class Transactions:
             require_sound(self._database.where, "a transaction", row.checksum, *_values(row))
         return tuple(InFlightTransaction(row.nonce, row.body, row.channel_id) for row in rows)
 
-    def commit(self, account: Account, changes: Sequence[Change]) -> None:
-        """Make changes in their order, in one commit: all of them or, where one is refused, none.
+    def commit(
+        self, account: Account, changes: Sequence[Change], entries: Sequence[tuple[bytes, HistoryRow]] = ()
+    ) -> None:
+        """Make changes in their order, in one commit: all of them or, where one is refused, none. `entries`: what they
+        add to the histories of channels, each with its channel's id.
 
         Raises `LeaseNotHeld`, `NonceTaken`, `NotInFlight` and `NotInOutbox`.
         """
@@ -73,6 +77,7 @@ class Transactions:
                 raise LeaseNotHeld(leases.text_of(account))
             for change in changes:
                 _make(connection, account, change)
+            history.append(connection, entries)
 
 
 def _make(connection: Connection, account: Account, change: Change) -> None:

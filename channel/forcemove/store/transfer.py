@@ -19,10 +19,10 @@ from sqlalchemy import Connection
 from forcemove.errors import ForcemoveError, MalformedBytes
 from forcemove.protocol.codec.depth import require_shallow
 from forcemove.protocol.codec.json_text import require_version
-from forcemove.store import channels, evidence, transactions
+from forcemove.store import channels, evidence, history, transactions
 from forcemove.store.channels import KnownVersions
 from forcemove.store.errors import AlreadyMoved, ChannelNotStored, ImportRefused
-from forcemove.store.records import Evidence, ExportKind, OutboxRequest, Ownership, StoredChannel
+from forcemove.store.records import Evidence, ExportKind, HistoryRow, OutboxRequest, Ownership, StoredChannel
 
 __all__ = ["VERSION", "export", "import_"]
 
@@ -33,11 +33,12 @@ _MARK = "forcemove journal"
 
 
 class Packed(Struct, frozen=True, rename={"stored": "kept", "outbox": "wanted"}):
-    """A channel with all that was stored with it."""
+    """A channel with all that was stored with it. `history`: none where an older program has written it."""
 
     stored: StoredChannel
     evidence: tuple[Evidence, ...]
     outbox: tuple[OutboxRequest, ...]
+    history: tuple[HistoryRow, ...] = ()
 
 
 class Parcel(Struct, frozen=True):
@@ -80,6 +81,7 @@ def _pack(connection: Connection, where: str, channel_id: bytes) -> Packed:
         replace(stored, cursor=b""),
         tuple(each.evidence for each in evidence.load(connection, where, channel_id)),
         transactions.outbox_of(connection, where, channel_id),
+        tuple(history.rows_of(connection, channel_id)[0]),
     )
 
 
@@ -98,6 +100,8 @@ def import_(connection: Connection, data: bytes) -> tuple[bytes, ...]:
     channels.put(connection, [_received(each.stored, parcel.kind) for each in parcel.channels])
     for each in parcel.channels:
         evidence.put(connection, [(each.stored.channel_id, piece) for piece in each.evidence])
+        if each.history:  # an older program writes none
+            history.put(connection, each.stored.channel_id, each.history)
         if parcel.kind is ExportKind.MOVE:
             transactions.insert_outbox(connection, each.outbox)
     return ids

@@ -1,0 +1,137 @@
+"""Makes a history's entries: of a channel before and after a step, and of what the chain shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from forcemove.history.entries import (
+    Entry,
+    LogIncluded,
+    LogPosition,
+    LogReorged,
+    SignatureAdded,
+    StateAccepted,
+    StateSigned,
+    TxMined,
+    TxRefused,
+    TxReorged,
+    TxRequested,
+)
+from forcemove.history.index import HistoryIndex
+from forcemove.protocol.codec.msgpack_codec import SUBMISSIONS
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.logs import Log
+from forcemove.protocol.machine.channel import Accepted, Channel
+from forcemove.protocol.machine.effects import Submission, operation_name
+
+__all__ = ["log_entries", "mined_entries", "refused_entries", "reorged_entries", "request_entries", "request_of"]
+__all__ += ["state_entries"]
+
+
+def state_entries(before: Channel, after: Channel, time: int, *, from_chain: bool) -> list[Entry]:
+    """The states that were signed or accepted in one step, in the order of turns.
+
+    - `before`, `after`: the channel around the step.
+    - `time`: see `entries`.
+    - `from_chain`: whether the step has taken in a chain update.
+    """
+    if before.accepted is after.accepted:
+        return []
+    known = {each.hashes.state: each for each in before.accepted}
+    is_signed = after.last_signed is not None and after.last_signed != before.last_signed
+    ours = after.last_signed[1] if is_signed and after.last_signed is not None else None
+    found: list[Entry] = []
+    for each in after.accepted:
+        if each.hashes.state in known:
+            found += _added(known[each.hashes.state], each, after.index, time)
+        elif each.hashes.state == ours and set(each.signed.signatures) == {after.index}:
+            found.append(StateSigned(time, each.signed))
+        else:
+            found += _accepted(each, after.index if each.hashes.state == ours else None, time, from_chain=from_chain)
+    return found
+
+
+def _accepted(accepted: Accepted, ours: int | None, time: int, *, from_chain: bool) -> Iterator[Entry]:
+    """A state that was accepted, and our signature where it was added in the same step."""
+    signed = accepted.signed
+    if ours is None:
+        yield StateAccepted(time, signed, from_chain)
+        return
+    others = {index: each for index, each in signed.signatures.items() if index != ours}
+    yield StateAccepted(time, type(signed)(signed.state, others), from_chain)
+    yield SignatureAdded(time, signed.state.turn_num, ours, signed.signatures[ours])
+
+
+def _added(before: Accepted, after: Accepted, ours: int, time: int) -> Iterator[Entry]:
+    """The signatures that a known state has got: others' before ours."""
+    new = after.signed.signatures.keys() - before.signed.signatures.keys()
+    for index in sorted(new, key=lambda each: (each == ours, each)):
+        yield SignatureAdded(time, after.state.turn_num, index, after.signed.signatures[index])
+
+
+# ------------------------------------------------------------------------------------------------------------ the chain
+
+
+def log_entries(
+    index: HistoryIndex, shown: Sequence[tuple[Log, LogPosition]], after_block: int, time: int
+) -> list[Entry]:
+    """What a chain's logs add to a history: those that are new, after those that are gone.
+
+    - `index`: of the history.
+    - `shown`: all logs of the channel in the blocks after `after_block`, in their order.
+    - `after_block`: the number of a block; -1 where all logs are shown.
+    - `time`: see `entries`.
+    """
+    keys = {(position.block_hash, position.log_index) for _, position in shown}
+    standing = [each for each in index.logs.values() if each.position.block_number > after_block]
+    gone = [each for each in reversed(standing) if (each.position.block_hash, each.position.log_index) not in keys]
+    new = [each for each in shown if (each[1].block_hash, each[1].log_index) not in index.logs]
+    found: list[Entry] = [LogReorged(time, each.log, each.position) for each in gone]
+    blocks = {each.position.block_hash for each in gone}
+    for mined in index.mined.values():
+        if mined.block_hash in blocks:
+            found.append(_reorged(mined, time))
+    return found + [LogIncluded(time, *each) for each in new]
+
+
+def request_of(submission: Submission) -> bytes:
+    """The 32 bytes that name what a channel asks of the chain."""
+    return keccak256(SUBMISSIONS.encode(submission))
+
+
+def request_entries(index: HistoryIndex, before: Channel, after: Channel, time: int) -> list[Entry]:
+    """The transactions that were asked for in one step; one that was asked for before, and is not mined, is not named
+    again."""
+    if before.requested is after.requested:
+        return []
+    new = [each for each in after.requested if each not in before.requested]
+    named = [(request_of(each), each) for each in new]
+    return [
+        TxRequested(time, request, operation_name(each)) for request, each in named if request not in index.requested
+    ]
+
+
+def mined_entries(index: HistoryIndex, mined: TxMined) -> list[Entry]:
+    """What a mined transaction adds to a history: nothing where the history has it; where another block had it before,
+    that it was removed there."""
+    known = index.mined.get(mined.request)
+    if known is None:
+        return [mined]
+    if (known.transaction_hash, known.block_hash) == (mined.transaction_hash, mined.block_hash):
+        return []
+    return [_reorged(known, mined.time), mined]
+
+
+def reorged_entries(index: HistoryIndex, request: bytes, time: int) -> list[Entry]:
+    """What it adds to a history that a reorganisation has removed the transaction for a request."""
+    known = index.mined.get(request)
+    return [] if known is None else [_reorged(known, time)]
+
+
+def refused_entries(index: HistoryIndex, refused: TxRefused) -> list[Entry]:
+    """What a refusal adds to a history: nothing where the same request was refused for the same reason before."""
+    return [] if index.refusals.get(refused.request) == (refused.kind, refused.facts) else [refused]
+
+
+def _reorged(mined: TxMined, time: int) -> TxReorged:
+    return TxReorged(time, mined.request, mined.operation, mined.transaction_hash, mined.block_hash)

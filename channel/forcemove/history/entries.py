@@ -1,0 +1,240 @@
+"""The entries of a channel's history: frozen values, and their bytes for a journal.
+
+Each entry has a `time`: Unix seconds of our own clock when this process learned of it. No entry has anything secret:
+states are those that participants send each other, and a player's salts, seeds and keys are no part of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntFlag
+
+from msgspec import Struct
+
+from forcemove.protocol.codec.msgpack_codec import Codec
+from forcemove.protocol.logs import Log
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import Signature
+
+__all__ = [
+    "ENTRIES",
+    "AppointmentAcknowledged",
+    "ConnectionLost",
+    "ConnectionRestored",
+    "Entry",
+    "EntryKinds",
+    "FaultFound",
+    "LogIncluded",
+    "LogPosition",
+    "LogReorged",
+    "SignatureAdded",
+    "StateAccepted",
+    "StateSigned",
+    "TxMined",
+    "TxRefused",
+    "TxReorged",
+    "TxRequested",
+    "TxSent",
+    "kinds_of",
+]
+
+
+class EntryKinds(IntFlag):
+    """Kinds of entries, so that a journal can be asked for some of them. The numbers are in the journal."""
+
+    STATES = 1
+    """States and signatures."""
+    CHAIN = 2
+    """Logs and transactions."""
+    OTHERS = 4
+    """Faults, receipts and connections."""
+
+
+class StateSigned(Struct, frozen=True, tag=True):
+    """We have signed this state: the next one, or one that lacked our signature."""
+
+    time: int
+    signed: SignedState
+
+
+class StateAccepted(Struct, frozen=True, tag=True):
+    """A state of a counterparty was accepted. `from_chain`: the chain has shown the state, else a message has brought
+    it."""
+
+    time: int
+    signed: SignedState
+    from_chain: bool
+
+
+class SignatureAdded(Struct, frozen=True, tag=True):
+    """The state of this turn, which is in the history already, was signed by one more participant (its index)."""
+
+    time: int
+    turn_num: int
+    participant: int
+    signature: Signature
+
+
+class LogPosition(Struct, frozen=True):
+    """The place of a log on the chain; the hashes have 32 bytes each."""
+
+    block_number: int
+    block_hash: bytes
+    transaction_hash: bytes
+    log_index: int
+
+
+class LogIncluded(Struct, frozen=True, tag=True):
+    """The adjudicator has logged something about the channel, at this position."""
+
+    time: int
+    log: Log
+    position: LogPosition
+
+
+class LogReorged(Struct, frozen=True, tag=True):
+    """A reorganisation has removed the log at this position."""
+
+    time: int
+    log: Log
+    position: LogPosition
+
+
+class TxRequested(Struct, frozen=True, tag=True):
+    """The channel has asked for a transaction. `request`: 32 bytes that name what was asked for; `operation`: the
+    adjudicator's operation in one word in lower case."""
+
+    time: int
+    request: bytes
+    operation: str
+
+
+class TxSent(Struct, frozen=True, tag=True):
+    """A transaction for a request was signed, to be offered to the chain.
+
+    - `request`: see `TxRequested`.
+    - `operation`: see `TxRequested`; `approval` where a token's allowance is set for the request.
+    - `nonce`: of the account.
+    - `transaction_hash`: 32 bytes.
+    - `max_fee`, `tip`: wei for a unit of gas.
+    - `replaces`: the hash of the transaction of this nonce that it replaces, None where it is the first.
+    """
+
+    time: int
+    request: bytes
+    operation: str
+    nonce: int
+    transaction_hash: bytes
+    max_fee: int
+    tip: int
+    replaces: bytes | None
+
+
+class TxMined(Struct, frozen=True, tag=True):
+    """The transaction for a request is in a block, and has succeeded. `gas_price`: what a unit of gas has cost, in
+    wei."""
+
+    time: int
+    request: bytes
+    operation: str
+    transaction_hash: bytes
+    block_number: int
+    block_hash: bytes
+    gas_used: int
+    gas_price: int
+
+
+class TxReorged(Struct, frozen=True, tag=True):
+    """A reorganisation has removed the transaction for a request, which was mined."""
+
+    time: int
+    request: bytes
+    operation: str
+    transaction_hash: bytes
+    block_hash: bytes
+
+
+class TxRefused(Struct, frozen=True, tag=True):
+    """The chain refuses a request's transaction, or the transaction was mined and has failed, which has cost `cost`
+    wei. `kind`: the class of the error; `facts`: the error as text."""
+
+    time: int
+    request: bytes
+    operation: str
+    kind: str
+    facts: str
+    cost: int
+
+
+class FaultFound(Struct, frozen=True, tag=True):
+    """A counterparty has sent what it must not send. `participant`: whose fault it is, None where that is not known.
+    `kind`, `facts`: the error, as in the journal's evidence. `refused`: the state that was refused, None where it was
+    no state."""
+
+    time: int
+    participant: int | None
+    kind: str
+    facts: str
+    refused: SignedState | None
+
+
+class AppointmentAcknowledged(Struct, frozen=True, tag=True):
+    """The watchtower at `url` has given its receipt for the appointment up to turn `turn_num`."""
+
+    time: int
+    url: str
+    turn_num: int
+
+
+class ConnectionLost(Struct, frozen=True, tag=True):
+    """The connection to the table's log at `url` is lost: no message goes or comes."""
+
+    time: int
+    url: str
+
+
+class ConnectionRestored(Struct, frozen=True, tag=True):
+    """The connection to the table's log at `url` is there again."""
+
+    time: int
+    url: str
+
+
+Entry = (
+    StateSigned
+    | StateAccepted
+    | SignatureAdded
+    | LogIncluded
+    | LogReorged
+    | TxRequested
+    | TxSent
+    | TxMined
+    | TxReorged
+    | TxRefused
+    | FaultFound
+    | AppointmentAcknowledged
+    | ConnectionLost
+    | ConnectionRestored
+)
+"""Everything that a history has."""
+
+ENTRIES: Codec[tuple[Entry, ...]] = Codec("history", tuple[Entry, ...])
+"""Encodes and decodes the entries of one commit, for a journal."""
+
+
+def kinds_of(entries: Sequence[Entry]) -> EntryKinds:
+    """The kinds of these entries."""
+    found = EntryKinds(0)
+    for each in entries:
+        found |= _kind_of(each)
+    return found
+
+
+def _kind_of(entry: Entry) -> EntryKinds:
+    match entry:
+        case StateSigned() | StateAccepted() | SignatureAdded():
+            return EntryKinds.STATES
+        case FaultFound() | AppointmentAcknowledged() | ConnectionLost() | ConnectionRestored():
+            return EntryKinds.OTHERS
+        case _:
+            return EntryKinds.CHAIN

@@ -1,0 +1,55 @@
+"""A channel's whole history as it is read back: its entries in their order, and which of them stand. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from forcemove.errors import MalformedBytes, UnknownVersion
+from forcemove.history.entries import ENTRIES, Entry, LogIncluded, LogReorged, TxMined, TxReorged
+
+__all__ = ["MAX_ENTRIES", "ChannelHistory", "decode_history"]
+
+MAX_ENTRIES = 10_000
+"""The newest entries of a channel that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelHistory:
+    """What has happened in a channel, oldest first. `unreadable`: how many pieces of it are damaged, or were written by
+    another program."""
+
+    entries: tuple[Entry, ...] = ()
+    unreadable: int = 0
+
+    @property
+    def reorged(self) -> frozenset[int]:
+        """The places in `entries` of those logs and transactions that a reorganisation has removed."""
+        standing: dict[object, int] = {}
+        gone: set[int] = set()
+        for place, each in enumerate(self.entries):
+            match each:
+                case LogIncluded(position=position):
+                    standing[position] = place
+                case TxMined(request=request, block_hash=block):
+                    standing[request, block] = place
+                case LogReorged(position=position) if position in standing:
+                    gone.add(standing.pop(position))
+                case TxReorged(request=request, block_hash=block) if (request, block) in standing:
+                    gone.add(standing.pop((request, block)))
+                case _:
+                    pass
+        return frozenset(gone)
+
+
+def decode_history(bodies: Iterable[bytes], damaged: int = 0) -> ChannelHistory:
+    """The history of these bodies, which a journal has in their order. `damaged`: how many the journal could not give.
+    A body that cannot be read is counted, and the others are shown."""
+    entries: list[Entry] = []
+    unreadable = damaged
+    for body in bodies:
+        try:
+            entries += ENTRIES.decode(body)
+        except (MalformedBytes, UnknownVersion):
+            unreadable += 1
+    return ChannelHistory(tuple(entries[-MAX_ENTRIES:]), unreadable)
