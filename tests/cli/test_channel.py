@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
@@ -14,6 +15,7 @@ import pytest
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.local import AnvilChain, connect, local_keys
+from forcemove.cli.wrapping import wrapped
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
@@ -162,11 +164,44 @@ def test_the_history_has_states_logs_and_faults(home: Callable[..., Home]) -> No
     alice = home()
     said = alice("history", alice.ids[0].hex()[:8], "--chain", alice.house.chain.endpoint)
     assert said.code == 0
-    assert said.out.count("Deposited") == 2
+    assert said.out.partition("On the chain")[2].count("Deposited") == 2
     assert "turn     6" in said.out
     found = json.loads(alice("history", alice.ids[0].hex(), "--json").out)
     assert [each["turnNum"] for each in found["states"]] == [4, 5, 6]
     assert found["logs"] is None
+
+
+def test_the_history_says_all_that_has_happened_without_a_chain(home: Callable[..., Home]) -> None:
+    alice = home()
+    found = json.loads(alice("history", alice.ids[0].hex(), "--json").out)["history"]
+    states = [(each["kind"], each["turnNum"]) for each in found if each["kind"].startswith("State")]
+    assert states == [("StateSigned" if turn % 2 == 0 else "StateAccepted", turn) for turn in range(7)]
+    logs = [(each["log"], each["isReorged"]) for each in found if each["kind"] == "LogIncluded"]
+    assert logs == [("Deposited", False), ("Deposited", False)]
+    deposit = [each for each in found if each.get("operation") == "deposit"]
+    assert [each["kind"] for each in deposit] == ["TxRequested", "TxSent", "TxMined"]
+    assert deposit[1]["transactionHash"] == deposit[2]["transactionHash"]
+    assert (deposit[1]["nonce"].isdigit(), deposit[1]["replaces"]) == (True, None)
+
+
+def test_the_history_is_readable_at_80_columns(home: Callable[..., Home]) -> None:
+    alice = home()
+    said = alice("history", alice.ids[0].hex())
+    told = said.out.partition("What has happened\n")[2].partition("\nStates that are kept")[0]
+    lines = wrapped(told, 80)
+    assert max(map(len, lines)) <= 80
+    assert all(line[:4].strip().isdigit() or line.startswith(" " * 12) for line in lines if line)
+    for words in ("we signed turn 6: ", "signed turn 5: ", "Deposited, 0.5 ether there now", "deposit: asked for"):
+        assert told.count(words) == 1, words
+
+
+def test_a_damaged_history_says_so_and_the_rest_is_shown(home: Callable[..., Home], tmp_path: Path) -> None:
+    alice = home()
+    with closing(sqlite3.connect(tmp_path / "0.journal")) as journal, journal:
+        journal.execute("UPDATE recent_history SET kinds = 7 WHERE number = 1")
+    said = alice("history", alice.ids[0].hex())
+    assert (said.code, "1 pieces of the history cannot be read" in said.out) == (0, True)
+    assert "we signed turn 6: " in said.out
 
 
 def test_what_is_kept_is_verified_by_itself_and_beside_its_chain(home: Callable[..., Home]) -> None:

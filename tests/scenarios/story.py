@@ -182,9 +182,9 @@ class Story:
         """Start the player's process, or start it again with what its journal has; on the table's line or this."""
 
         def report(event: Event) -> None:
-            player.events.append(event)
-            if isinstance(event, Mined):
+            if isinstance(event, Mined) and event not in player.events:  # a process that has died may repeat it
                 self.charge(player.seat, event.receipt)
+            player.events.append(event)
 
         setup = ChannelSetup(
             replace(self.assembly, from_block=self.first_block),

@@ -198,7 +198,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.node.outbox",
         "forcemove.follower.head",
     ),
-    ("forcemove.node.memory", "forcemove.node.polling"),
+    ("forcemove.node.memory", "forcemove.node.polling", "forcemove.node.histories", "forcemove.node.recorder"),
     (
         "forcemove.watchtower",
         "forcemove.watchtower.errors",

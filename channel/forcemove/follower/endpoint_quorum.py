@@ -27,18 +27,29 @@ from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.protocol.machine.inputs import ChainChange, ChainUpdate, CreditSeen, HoldingsSeen, LogSeen, ViewsDiffer
 from forcemove.protocol.machine.record import Record
 
-__all__ = ["QuorumUpdate", "EndpointQuorum"]
+__all__ = ["EndpointQuorum", "QuorumUpdate", "ShownLogs"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLogs:
+    """All logs of a channel in the blocks after the one with the number `after_block`, -1 for all there are, as all
+    live endpoints agree on them."""
+
+    logs: tuple[PlacedLog, ...]
+    after_block: int
 
 
 @dataclass
 class QuorumUpdate:
-    """What has changed since the last one. By channel: `updates` and `differences`; `records`: what the agreed logs
-    lead to, for each channel with an update; `channel_errors`: what is wrong by all live endpoints' word. `genuine`:
+    """What has changed since the last one. By channel: `updates` and `differences`; `records` and `logs`: what the
+    agreed logs lead to, and which they are, for each channel with an update; `channel_errors`: what is wrong by all
+    live endpoints' word. `genuine`:
     the channels whose contracts were found to be genuine; `errors`: those of endpoints, to report; `is_new`: whether
     there is another block; `has_looked`: whether any look was taken in."""
 
     updates: dict[bytes, ChainUpdate] = field(default_factory=dict)
     records: dict[bytes, Record] = field(default_factory=dict)
+    logs: dict[bytes, ShownLogs] = field(default_factory=dict)
     differences: dict[bytes, ViewsDiffer] = field(default_factory=dict)
     channel_errors: dict[bytes, ForcemoveError] = field(default_factory=dict)
     genuine: set[bytes] = field(default_factory=set)
@@ -181,7 +192,10 @@ class EndpointQuorum:
         if combined.agreed is not None:
             read = self._read(id_, channel)
             if read is not None and channel.source is not None:
-                update.updates[id_], update.records[id_] = read, channel.source.views[id_].record
+                view = channel.source.views[id_]
+                update.updates[id_], update.records[id_] = read, view.record
+                checkpoint = view.checkpoint
+                update.logs[id_] = ShownLogs(view.logs, -1 if checkpoint is None else checkpoint.block_number)
         if combined.differences != channel.differences:
             channel.differences = update.differences[id_] = combined.differences
         if combined.disagreeing is not None and not channel.is_disputed:

@@ -23,9 +23,17 @@ from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.logs import Log
 from forcemove.protocol.machine.channel import Accepted, Channel
 from forcemove.protocol.machine.effects import Submission, operation_name
+from forcemove.protocol.state import SignedState
 
-__all__ = ["log_entries", "mined_entries", "refused_entries", "reorged_entries", "request_entries", "request_of"]
-__all__ += ["state_entries"]
+__all__ = [
+    "is_received",
+    "log_entries",
+    "mined_entries",
+    "refused_entries",
+    "request_entries",
+    "request_of",
+    "state_entries",
+]
 
 
 def state_entries(before: Channel, after: Channel, time: int, *, from_chain: bool) -> list[Entry]:
@@ -49,6 +57,17 @@ def state_entries(before: Channel, after: Channel, time: int, *, from_chain: boo
         else:
             found += _accepted(each, after.index if each.hashes.state == ours else None, time, from_chain=from_chain)
     return found
+
+
+def is_received(before: Channel, after: Channel, signed: SignedState) -> bool:
+    """Whether a step, around which the channel was `before` and `after`, has taken a counterparty's state: as a new
+    one, or for signatures that were missing."""
+    known = next((each for each in before.accepted if each.state == signed.state), None)
+    taken = next((each for each in after.accepted if each.state == signed.state), None)
+    if taken is None:
+        return False
+    new = taken.signed.signatures.keys() - (known.signed.signatures.keys() if known is not None else set())
+    return bool(new & signed.signatures.keys())
 
 
 def _accepted(accepted: Accepted, ours: int | None, time: int, *, from_chain: bool) -> Iterator[Entry]:
@@ -120,12 +139,6 @@ def mined_entries(index: HistoryIndex, mined: TxMined) -> list[Entry]:
     if (known.transaction_hash, known.block_hash) == (mined.transaction_hash, mined.block_hash):
         return []
     return [_reorged(known, mined.time), mined]
-
-
-def reorged_entries(index: HistoryIndex, request: bytes, time: int) -> list[Entry]:
-    """What it adds to a history that a reorganisation has removed the transaction for a request."""
-    known = index.mined.get(request)
-    return [] if known is None else [_reorged(known, time)]
 
 
 def refused_entries(index: HistoryIndex, refused: TxRefused) -> list[Entry]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.genuine import are_genuine
 from forcemove.errors import InvalidValue
 from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.history.index import HistoryIndex
 from forcemove.node.client import Client, begin_or_resume
 from forcemove.node.effect_executor import EffectExecutor
 from forcemove.node.errors import NotOursToDrive
 from forcemove.node.friendly import FriendlyAssembly, NullSubmitter
+from forcemove.node.histories import Histories
 from forcemove.node.managed_channel import ChannelDriver, ManagedChannel
 from forcemove.node.metadata import ChannelMetadata, checkpoint_of
 from forcemove.node.policy import ConditionsCache, Policy
+from forcemove.node.recorder import ChannelRecorder
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.tx_submitter import Submitter, TxSubmitter
 from forcemove.node.workers import Workers
@@ -31,9 +35,11 @@ _NO_FACTORY = bytes(20)
 class ChannelBuilder:
     """Makes the channels of one node."""
 
-    def __init__(self, workers: Workers, policy: Policy | None, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, workers: Workers, histories: Histories, policy: Policy | None, clock: Callable[[], float]
+    ) -> None:
         """`policy`: what a new channel must fulfil, None where it need not fulfil anything. `clock`: seconds."""
-        self._workers, self._policy, self._clock = workers, policy, clock
+        self._workers, self._histories, self._policy, self._clock = workers, histories, policy, clock
         self._market = ConditionsCache(clock)
 
     def build(self, setup: ChannelSetup, stored: StoredChannel | None, driver: ChannelDriver) -> ManagedChannel:
@@ -43,16 +49,23 @@ class ChannelBuilder:
             self._require_policy(setup, channel.index)
         is_copy = stored is not None and stored.ownership is Ownership.BACKUP
         key = setup.key if setup.signs and not is_copy else None
-        client = Client(channel, key, setup.assembly.app, silence=setup.silence)
+        recorder = self._recorder(setup, is_new=stored is None)
+        client = Client(channel, key, setup.assembly.app, silence=setup.silence, on_step=recorder.on_step)
         return ManagedChannel(
             client,
-            EffectExecutor(client, self._submitter(setup), setup.messenger, setup.choose, setup.on_event),
+            EffectExecutor(client, self._submitter(setup), setup.messenger, setup.choose, recorder.on_event),
+            recorder,
             self._workers.chain(setup.assembly, setup.depth),
             _following_of(setup, channel, stored),
             driver,
             stored,
             None if stored else _metadata_of(setup),
         )
+
+    def _recorder(self, setup: ChannelSetup, *, is_new: bool) -> ChannelRecorder:
+        """What collects the channel's history; a new channel has none."""
+        load = HistoryIndex if is_new else partial(self._histories.load_index, setup.id)
+        return ChannelRecorder(load, setup.on_event)
 
     def _require_policy(self, setup: ChannelSetup, index: int) -> None:
         """Raise what the policy raises of a channel; a friendly channel is not asked about."""

@@ -8,6 +8,7 @@ effect that could not be carried out stays due. A client never waits, and reads 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -41,10 +42,24 @@ class Client:
     """One participant in one channel. `channel`: as it is now; `is_unsaved`: whether the channel must be saved before
     anything is carried out."""
 
-    def __init__(self, channel: Channel, key: Key | None, app: Rules, *, silence: float = 5.0) -> None:
-        """`key`: the participant's, None where nothing is to be signed. `silence`: seconds to wait for a counterparty's
-        message before we ask whether one was lost."""
-        self.channel, self._key, self._app = channel, key, app
+    def __init__(
+        self,
+        channel: Channel,
+        key: Key | None,
+        app: Rules,
+        *,
+        silence: float = 5.0,
+        on_step: Callable[[Channel, Channel, Input], None] = lambda *_: None,
+    ) -> None:
+        """Drive one channel.
+
+        - `channel`: as it is now.
+        - `key`: the participant's, None where nothing is to be signed.
+        - `app`: the rules of the game.
+        - `silence`: seconds to wait for a counterparty's message before we ask whether one was lost.
+        - `on_step`: called with the channel before and after each input, and the input. It must not raise.
+        """
+        self.channel, self._key, self._app, self._on_step = channel, key, app, on_step
         self.is_unsaved = False
         self._seconds, self._time = 0.0, 0
         self._resync = ResyncTimer(lambda: self._seconds, silence)
@@ -88,7 +103,8 @@ class Client:
         self._time = now
         channel, effects = step(self.channel, input_, now, self._key, self._app)
         self.is_unsaved = self.is_unsaved or channel != self.channel
-        self.channel = channel
+        before, self.channel = self.channel, channel
+        self._on_step(before, channel, input_)
         self._due.extend(effect for effect in effects if effect not in self._in_progress)
 
     def on_chain_update(

@@ -12,6 +12,7 @@ from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
 from forcemove.node.metadata import CURSORS, METADATA, ChannelCursor, ChannelMetadata
+from forcemove.node.recorder import ChannelRecorder
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.automatic_actions import next_due
 from forcemove.protocol.machine.channel import Channel, Phase
@@ -46,6 +47,7 @@ class ManagedChannel:
         self,
         client: Client,
         executor: EffectExecutor,
+        recorder: ChannelRecorder,
         chain: UpdateSource,
         following: FollowRequest,
         driver: ChannelDriver,
@@ -56,6 +58,7 @@ class ManagedChannel:
 
         - `client`: decides what is done.
         - `executor`: does it.
+        - `recorder`: collects its history.
         - `chain`: where the channel's chain updates come from.
         - `following`: what `chain` needs to follow the channel.
         - `driver`: the node.
@@ -63,6 +66,8 @@ class ManagedChannel:
         - `metadata`: what the journal is to keep of a new channel, else None.
         """
         self.client, self.executor, self.chain, self.following = client, executor, chain, following
+        self.recorder = recorder
+        recorder.attach(client.channel, client.require_save)
         self.error: Exception | None = None
         self.version = stored.version if stored else 0
         self.is_up_to_date = False
@@ -168,6 +173,8 @@ class ManagedChannel:
         if self._is_silence_due(now):
             self._silence_at = now + _SILENCE_EVERY
             self.attempt(self.client.resync_after_silence, now, self.chain.time)
+            if self.recorder.has_entries:
+                self.client.require_save()
 
     @property
     def is_unsettled(self) -> bool:
@@ -181,6 +188,8 @@ class ManagedChannel:
         self.is_up_to_date = False
         self._is_denied = self._is_denied if differ is None else differ.is_denied
         read = update.updates.get(id_)
+        if (shown := update.logs.get(id_)) is not None:
+            self.recorder.on_logs(shown)
         try:
             self.client.on_chain_update(read, now, is_new_block=update.is_new, differences=differ)
             self._is_genuine = self._is_genuine or id_ in update.genuine
@@ -203,7 +212,7 @@ class ManagedChannel:
         self.chain.mark_uncertain(self.id, is_uncertain=self.client.is_uncertain)
         errors = self.executor.take_errors()
         self.error = errors[0] if errors else None
-        return errors
+        return errors + self.recorder.take_errors()
 
     @property
     def is_settled(self) -> bool:
@@ -222,11 +231,13 @@ class ManagedChannel:
             finished=self.channel.is_over_and_paid,
             evidence=self.executor.evidence,
             cursor=self._cursor,
+            history=self.recorder.row(),
         )
 
     def on_version_written(self) -> None:
         """The last `channel_update` is on disk."""
         self.version, self._metadata = self.version + 1, None
+        self.recorder.on_written()
 
     def on_saved(self) -> None:
         """The channel is on disk as it is now."""

@@ -23,6 +23,7 @@ from forcemove.node.chain_worker import PollingWorker
 from forcemove.node.channel_builder import ChannelBuilder
 from forcemove.node.clock import seconds
 from forcemove.node.errors import LeaseLost
+from forcemove.node.histories import Histories
 from forcemove.node.intake import Intake
 from forcemove.node.leases import NodeLeases
 from forcemove.node.managed_channel import ManagedChannel
@@ -69,7 +70,8 @@ class Node:
         self._leases = NodeLeases(journal, lease, clock)
         self._ready_set = ReadySet(self.wake, clock)
         self._workers = Workers(journal, self._leases, bump_after, clock)
-        self._builder = ChannelBuilder(self._workers, policy, clock)
+        self._histories = Histories(journal, on_error)
+        self._builder = ChannelBuilder(self._workers, self._histories, policy, clock)
         self._intake = Intake(self.channels, self._workers, self._ready_set, on_error, clock)
         self._listeners: list[Callable[[ManagedChannel], None]] = []
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
@@ -196,6 +198,7 @@ class Node:
         for each in busy:
             for error in self._intake.settle(each):
                 self._on_error(error)
+        self._histories.tidy_up(is_idle=not busy)
         return any(each.has_changed for each in busy)
 
     # --------------------------------------------------------------------------------------------------------- keeping
@@ -203,6 +206,7 @@ class Node:
     def _commit(self, managed: Iterable[ManagedChannel]) -> None:
         """Save the channels that have changed. One that another process has taken over is dropped."""
         unsaved = [each for each in managed if each.client.is_unsaved]
+        self._histories.on_appended(len(unsaved))
         lost = self._leases.commit(unsaved) if unsaved else frozenset()
         for each in unsaved:
             if each.id in lost:

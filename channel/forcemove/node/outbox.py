@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from forcemove.errors import ForcemoveError, MalformedBytes, UnknownVersion
+from forcemove.history.derivation import request_of
+from forcemove.history.entries import ENTRIES, TxSent, kinds_of
+from forcemove.protocol.machine.effects import operation_name
 from forcemove.sender.transactions import (
+    Approval,
     ChannelTx,
     PendingTx,
     RequestId,
@@ -26,6 +30,7 @@ from forcemove.store.records import (
     Dismiss,
     Evidence,
     Forget,
+    HistoryRow,
     InFlightTransaction,
     Put,
     Replace,
@@ -34,6 +39,7 @@ from forcemove.store.records import (
 __all__ = ["JournalledTxStore", "Outbox", "evidence_of"]
 
 _LONGEST = 4_096
+_APPROVAL = "approval"
 
 
 class JournalledTxStore:
@@ -42,30 +48,58 @@ class JournalledTxStore:
 
     def __init__(self, journal: Journal, account: Account) -> None:
         self._journal, self._account = journal, account
-        self._nonces = {each.nonce for each in journal.transactions.in_flight(account)}
+        self._sent = {each.nonce: _hashes_of(each) for each in journal.transactions.in_flight(account)}
         self.outbox_numbers: dict[RequestId, int] = {}
 
     def put(self, pending: PendingTx) -> None:
-        """Keep this transaction; it is on disk when this returns. Raises `LeaseNotHeld` and `JournalError`."""
+        """Keep this transaction, and enter its new versions in the history of its channel; both are on disk when this
+        returns. Raises `LeaseNotHeld` and `JournalError`."""
         transaction = InFlightTransaction(pending.nonce, encode_tx(pending))
-        if pending.nonce in self._nonces:
-            self._commit(Replace(transaction))
+        history = _history_of(pending, self._sent.get(pending.nonce, frozenset()))
+        if pending.nonce in self._sent:
+            self._commit(Replace(transaction), history)
         else:
             number = self.outbox_numbers.pop(pending.request.request_id, None)
-            self._commit(Put(transaction) if number is None else Assign(number, transaction))
-        self._nonces.add(pending.nonce)
+            self._commit(Put(transaction) if number is None else Assign(number, transaction), history)
+        self._sent[pending.nonce] = frozenset(each.hash for each in pending.versions)
 
     def forget(self, nonce: int) -> None:
         """Keep no transaction of this nonce any more. Raises as `put`."""
         self._commit(Forget(nonce))
-        self._nonces.discard(nonce)
+        self._sent.pop(nonce, None)
 
     def all(self) -> Sequence[PendingTx]:
         """All transactions that are kept, in the order of nonces. Raises `MalformedBytes`, `UnknownVersion`."""
         return [decode_tx(each.body) for each in self._journal.transactions.in_flight(self._account)]
 
-    def _commit(self, change: Change) -> None:
-        self._journal.transactions.commit(self._account, [change])
+    def _commit(self, change: Change, history: Sequence[tuple[bytes, HistoryRow]] = ()) -> None:
+        self._journal.transactions.commit(self._account, [change], history)
+
+
+def _hashes_of(transaction: InFlightTransaction) -> frozenset[bytes]:
+    """The hashes of a stored transaction's versions; none where another program has written it."""
+    with suppress(MalformedBytes, UnknownVersion):
+        return frozenset(each.hash for each in decode_tx(transaction.body).versions)
+    return frozenset()
+
+
+def _history_of(pending: PendingTx, sent: frozenset[bytes]) -> list[tuple[bytes, HistoryRow]]:
+    """What the versions that were not `sent` before add to the history of the transaction's channel; nothing where the
+    transaction is of no channel of ours."""
+    request_id, operation = pending.request.request_id, None
+    if isinstance(request_id, Approval):
+        request_id, operation = request_id.needed_by, _APPROVAL
+    if not isinstance(request_id, ChannelTx):
+        return []
+    request, name = request_of(request_id.submission), operation or operation_name(request_id.submission)
+    before = (None, *(each.hash for each in pending.versions))
+    entries = tuple(
+        TxSent(each.signed_at, request, name, pending.nonce, each.hash, each.max_fee, each.tip, replaced)
+        for each, replaced in zip(pending.versions, before, strict=False)
+        if each.hash not in sent
+    )
+    row = HistoryRow(int(kinds_of(entries)), ENTRIES.encode(entries))
+    return [(request_id.channel_id, row)] if entries else []
 
 
 class Outbox:

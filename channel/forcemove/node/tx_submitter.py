@@ -82,8 +82,8 @@ class TxSubmitter:
         match outcome:
             case Confirmed(_, receipt):
                 return Mined(submission, self._adjudicator.placed(receipt))
-            case TxFailed(_, error):
-                return SubmissionRefused(submission, error)
+            case TxFailed(_, error, cost):
+                return SubmissionRefused(submission, error, cost)
             case Reorged() | NonceUsedElsewhere():
                 return None
             case _:

@@ -213,6 +213,8 @@ def test_threat_21_what_is_not_on_disk_is_given_to_nobody(table: Table, monkeypa
     while not table.alice.channel.signed_states[1:]:
         for each in table.nodes:
             each.poll()
+    while node.poll():  # until all is saved that has happened
+        pass
     monkeypatch.setattr(table.journals[0], "commit", fail)
     before = table.alice.channel
     with pytest.raises(JournalUnwritable):

@@ -20,6 +20,7 @@ from forcemove.cli.pages import page
 from forcemove.cli.private_file import write_private
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
+from forcemove.history.history import decode_history
 from forcemove.inspect.report_json import to_json
 from forcemove.inspect.signed_state import report_signed_state
 from forcemove.protocol.codec.json_text import hex_text
@@ -150,16 +151,20 @@ def _read_chain(stored: JournalChannel, endpoint: str) -> tuple[Adjudicator, Cha
 @ENDPOINT
 @JSON
 def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
-    """Show what has happened in a channel: the states that are kept, what the chain has logged (with --chain), and what
-    counterparties did wrong."""
+    """Show what has happened in a channel, in order: states signed and received, logs, transactions, refusals, faults.
+
+    It reads the journal alone: no chain need be at hand. What a reorganisation has removed is marked. Then come the
+    states that are kept, what the chain has logged (with --chain), and what counterparties did wrong.
+    """
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
-        evidence = journal.evidence(stored.id)
+        evidence, kept = journal.evidence(stored.id), journal.history(stored.id)
+    history = decode_history(kept.bodies, kept.damaged)
     logs = _read_chain(stored, endpoint)[1].logs if endpoint else None
     if as_json:
-        _print(pages.history_json(stored, evidence, logs))
+        _print(pages.history_json(stored, history, evidence, logs))
     else:
-        echo(pages.history_page(stored, evidence, logs))
+        echo(pages.history_page(stored, history, evidence, logs))
 
 
 @channel.command()

@@ -11,8 +11,10 @@ import click
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.cli.amounts import format_amount
+from forcemove.cli.channel.timeline import describe_state, timeline_json, timeline_lines
 from forcemove.cli.layout import short_address, show_asset, show_field, show_time, show_title
 from forcemove.cli.results import ending_text, result_json, result_lines
+from forcemove.history.history import ChannelHistory
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import turn_of
 from forcemove.inspect.soundness import Finding
@@ -205,10 +207,18 @@ def _amounts_json(amounts: Iterable[tuple[bytes, int]]) -> list[dict[str, str]]:
 # ------------------------------------------------------------------------------------------------------------- history
 
 
-def history_page(stored: JournalChannel, evidence: Sequence[StoredEvidence], logs: Sequence[PlacedLog] | None) -> str:
-    """The states, the chain's logs, and the counterparties' faults. `logs`: None where no chain was asked."""
+def history_page(
+    stored: JournalChannel,
+    history: ChannelHistory,
+    evidence: Sequence[StoredEvidence],
+    logs: Sequence[PlacedLog] | None,
+) -> str:
+    """What has happened, the states, the chain's logs, and the counterparties' faults. `logs`: None where no chain was
+    asked."""
     lines = [
         click.style(f"{stored.title} in channel {hex_text(stored.id)}", bold=True),
+        show_title("What has happened"),
+        *(list(timeline_lines(stored, history)) or ["  nothing that this journal has"]),
         show_title("States that are kept"),
     ]
     lines += [_state_line(stored, each) for each in _states(stored)] or ["  none"]
@@ -233,13 +243,7 @@ def _states(stored: JournalChannel) -> list[SignedState]:
 
 def _state_line(stored: JournalChannel, signed: SignedState) -> str:
     signers = ", ".join(str(index) for index in sorted(signed.signatures)) or "nobody"
-    return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {_description(stored, signed)}"
-
-
-def _description(stored: JournalChannel, signed: SignedState) -> str:
-    if signed.state.is_final:
-        return "the final state"
-    return stored.game.describe(signed.state) if stored.game else f"{len(signed.state.app_data)} bytes of app data"
+    return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {describe_state(stored, signed)}"
 
 
 def _log_line(placed: PlacedLog) -> str:
@@ -250,17 +254,23 @@ def _log_line(placed: PlacedLog) -> str:
 
 
 def history_json(
-    stored: JournalChannel, evidence: Sequence[StoredEvidence], logs: Sequence[PlacedLog] | None
+    stored: JournalChannel,
+    history: ChannelHistory,
+    evidence: Sequence[StoredEvidence],
+    logs: Sequence[PlacedLog] | None,
 ) -> dict[str, Any]:
-    """`{"channelId", "states", "logs", "evidence"}`; `logs` is null where no chain was asked."""
+    """`{"channelId", "history", "unreadable", "states", "logs", "evidence"}`: `history` is `timeline_json`'s,
+    `unreadable` how many pieces of it cannot be read; `logs` is null where no chain was asked."""
     return {
         "channelId": hex_text(stored.id),
+        "history": timeline_json(stored, history),
+        "unreadable": history.unreadable,
         "states": [
             {
                 "turnNum": each.state.turn_num,
                 "isFinal": each.state.is_final,
                 "signedBy": sorted(each.signatures),
-                "description": _description(stored, each),
+                "description": describe_state(stored, each),
             }
             for each in _states(stored)
         ],

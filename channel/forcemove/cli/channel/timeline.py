@@ -1,0 +1,236 @@
+"""A channel's history as lines for people, and as values for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, assert_never
+
+import click
+
+from forcemove.chain.addresses import show_address
+from forcemove.cli.amounts import format_amount
+from forcemove.cli.harmless import harmless
+from forcemove.cli.layout import short_address, show_time
+from forcemove.history.entries import (
+    AppointmentAcknowledged,
+    ConnectionLost,
+    ConnectionRestored,
+    Entry,
+    FaultFound,
+    LogIncluded,
+    LogPosition,
+    LogReorged,
+    SignatureAdded,
+    StateAccepted,
+    StateSigned,
+    TxMined,
+    TxRefused,
+    TxReorged,
+    TxRequested,
+    TxSent,
+)
+from forcemove.history.history import ChannelHistory
+from forcemove.inspect.journal_channel import JournalChannel
+from forcemove.inspect.onchain import turn_of
+from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.logs import Deposited, Log
+from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import ETHER
+
+__all__ = ["describe_state", "timeline_json", "timeline_lines"]
+
+_GWEI = 10**9
+_MANY = 2_000
+"""Characters of another program's text that are shown."""
+
+
+def describe_state(stored: JournalChannel, signed: SignedState) -> str:
+    """A state in a few words, by its game."""
+    if signed.state.is_final:
+        return "the final state"
+    return stored.game.describe(signed.state) if stored.game else f"{len(signed.state.app_data)} bytes of app data"
+
+
+# -------------------------------------------------------------------------------------------------------------- people
+
+
+def timeline_lines(stored: JournalChannel, history: ChannelHistory) -> Iterator[str]:
+    """A line for each entry, oldest first, and one for each day."""
+    reorged, day = history.reorged, ""
+    for place, entry in enumerate(history.entries):
+        date, _, clock = _local_time(entry.time).partition(" ")
+        if date != day:
+            day = date
+            yield f"  {click.style(date, underline=True)}"
+        mark = click.style("  (a reorganisation has removed it)", fg="yellow") if place in reorged else ""
+        yield f"  {clock}  {_line(stored, entry)}{mark}"
+    if history.unreadable:
+        yield f"  {history.unreadable} pieces of the history cannot be read: they are damaged, or of another version"
+
+
+def _local_time(seconds: int) -> str:
+    """The reader's own date and time."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, ValueError, OSError):
+        return show_time(seconds)
+
+
+def _line(stored: JournalChannel, entry: Entry) -> str:
+    match entry:
+        case StateSigned(signed=signed):
+            return f"we signed turn {signed.state.turn_num}: {describe_state(stored, signed)}"
+        case StateAccepted(signed=signed, from_chain=from_chain):
+            who = "the chain" if from_chain else _who(stored, min(signed.signatures, default=None))
+            verb = "showed" if from_chain else "signed"
+            return f"{who} {verb} turn {signed.state.turn_num}: {describe_state(stored, signed)}"
+        case SignatureAdded(turn_num=turn, participant=index):
+            return f"{_who(stored, index)} countersigned turn {turn}"
+        case FaultFound(participant=index, kind=kind, facts=facts, refused=refused):
+            about = "" if refused is None else f", of turn {refused.state.turn_num}"
+            return f"{_who(stored, index)} broke a rule{about}: {_shown(kind)}: {_shown(facts)}"
+        case AppointmentAcknowledged(url=url, turn_num=turn):
+            return f"watchtower {_shown(url)} has all up to turn {turn}"
+        case ConnectionLost(url=url):
+            return f"the connection to {_shown(url)} was lost"
+        case ConnectionRestored(url=url):
+            return f"the connection to {_shown(url)} was there again"
+        case _:
+            return _chain_line(entry)
+
+
+def _chain_line(
+    entry: LogIncluded | LogReorged | TxRequested | TxSent | TxMined | TxReorged | TxRefused,
+) -> str:
+    match entry:
+        case LogIncluded(log=log, position=position):
+            return f"block {position.block_number:,}: {_log(log)}"
+        case LogReorged(log=log, position=position):
+            return f"a reorganisation removed from block {position.block_number:,}: {_log(log)}"
+        case TxRequested(operation=operation):
+            return f"{operation}: asked for"
+        case TxSent(operation=operation, nonce=nonce):
+            replaced = "" if entry.replaces is None else f", in place of {_short(entry.replaces)}"
+            fee = f"at most {_gwei(entry.max_fee)} gwei for a unit of gas"
+            return f"{operation}: {_short(entry.transaction_hash)} sent, nonce {nonce}, {fee}{replaced}"
+        case TxMined(operation=operation, block_number=number, gas_used=gas):
+            cost = format_amount(gas * entry.gas_price)
+            return f"{operation}: {_short(entry.transaction_hash)} in block {number:,}, {gas:,} gas, {cost}"
+        case TxReorged(operation=operation, transaction_hash=hash_):
+            return f"{operation}: a reorganisation removed {_short(hash_)}"
+        case TxRefused(operation=operation, facts=facts):
+            return f"{operation}: refused: {_shown(facts)}"
+        case _:
+            assert_never(entry)
+
+
+def _who(stored: JournalChannel, index: int | None) -> str:
+    """A participant: `we`, or the short form of its address."""
+    participants = stored.channel.agreement.fixed_part.participants
+    if index == stored.channel.index:
+        return "we"
+    return "a counterparty" if index is None or index >= len(participants) else short_address(participants[index])
+
+
+def _log(log: Log) -> str:
+    if isinstance(log, Deposited):
+        held = format_amount(log.held) if log.asset == ETHER else f"{log.held:,} of {short_address(log.asset)}"
+        return f"Deposited, {held} there now"
+    turn = turn_of(log)
+    return type(log).__name__ + ("" if turn is None else f", turn {turn}")
+
+
+def _short(hash_: bytes) -> str:
+    return f"0x{hash_.hex()[:8]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _gwei(wei: int) -> str:
+    return f"{wei / _GWEI:,.3f}".rstrip("0").rstrip(".")
+
+
+def _shown(text: str) -> str:
+    """Text that others may have written."""
+    return harmless(text[:_MANY])
+
+
+# ---------------------------------------------------------------------------------------------------------------- JSON
+
+
+def timeline_json(stored: JournalChannel, history: ChannelHistory) -> list[dict[str, Any]]:
+    """For each entry, oldest first, `{"time", "kind", "isReorged", ...}`: Unix seconds of our own clock, the entry's
+    name, and its facts. Hashes are hex; nonces and amounts of wei are decimal digits in quotes."""
+    reorged = history.reorged
+    return [
+        {"time": each.time, "kind": type(each).__name__, "isReorged": place in reorged} | _facts(stored, each)
+        for place, each in enumerate(history.entries)
+    ]
+
+
+def _facts(stored: JournalChannel, entry: Entry) -> dict[str, Any]:
+    match entry:
+        case StateSigned(signed=signed):
+            return _state(stored, signed)
+        case StateAccepted(signed=signed, from_chain=from_chain):
+            return _state(stored, signed) | {"fromChain": from_chain}
+        case SignatureAdded(turn_num=turn, participant=index, signature=signature):
+            return {"turnNum": turn, "participant": index, "signature": hex_text(signature.compact)}
+        case LogIncluded(log=log, position=position) | LogReorged(log=log, position=position):
+            return {"log": type(log).__name__, "turnNum": turn_of(log)} | _position(position)
+        case FaultFound(participant=index, kind=kind, facts=facts, refused=refused):
+            state = None if refused is None else _state(stored, refused)
+            return {"participant": index, "fault": kind, "facts": facts, "refused": state}
+        case AppointmentAcknowledged(url=url, turn_num=turn):
+            return {"watchtower": url, "turnNum": turn}
+        case ConnectionLost(url=url) | ConnectionRestored(url=url):
+            return {"url": url}
+        case _:
+            return {"request": hex_text(entry.request), "operation": entry.operation} | _transaction(entry)
+
+
+def _transaction(entry: TxRequested | TxSent | TxMined | TxReorged | TxRefused) -> dict[str, Any]:
+    match entry:
+        case TxRequested():
+            return {}
+        case TxSent():
+            return {
+                "transactionHash": hex_text(entry.transaction_hash),
+                "nonce": str(entry.nonce),
+                "maxFeePerGas": str(entry.max_fee),
+                "maxPriorityFeePerGas": str(entry.tip),
+                "replaces": None if entry.replaces is None else hex_text(entry.replaces),
+            }
+        case TxMined():
+            return {
+                "transactionHash": hex_text(entry.transaction_hash),
+                "blockNumber": entry.block_number,
+                "blockHash": hex_text(entry.block_hash),
+                "gasUsed": entry.gas_used,
+                "gasPrice": str(entry.gas_price),
+            }
+        case TxReorged():
+            return {"transactionHash": hex_text(entry.transaction_hash), "blockHash": hex_text(entry.block_hash)}
+        case TxRefused():
+            return {"error": entry.kind, "facts": entry.facts, "cost": str(entry.cost)}
+        case _:
+            assert_never(entry)
+
+
+def _state(stored: JournalChannel, signed: SignedState) -> dict[str, Any]:
+    participants = stored.channel.agreement.fixed_part.participants
+    known = [index for index in sorted(signed.signatures) if index < len(participants)]
+    return {
+        "turnNum": signed.state.turn_num,
+        "isFinal": signed.state.is_final,
+        "signedBy": [show_address(participants[index]) for index in known],
+        "description": describe_state(stored, signed),
+    }
+
+
+def _position(position: LogPosition) -> dict[str, Any]:
+    return {
+        "blockNumber": position.block_number,
+        "blockHash": hex_text(position.block_hash),
+        "transactionHash": hex_text(position.transaction_hash),
+        "logIndex": position.log_index,
+    }

@@ -1,0 +1,53 @@
+"""A node's part of its journal's histories: reads what a channel's recorder must know, and tidies up when nothing else
+is to be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from forcemove.errors import JournalError
+from forcemove.history.entries import EntryKinds
+from forcemove.history.history import decode_history
+from forcemove.history.index import HistoryIndex
+from forcemove.store.journal import Journal
+
+__all__ = ["Histories"]
+
+_GATHER_AFTER = 512
+"""Commits of channels after which the journal gathers what they have appended, as soon as there is time."""
+_GATHER_AT_LAST = 16_384
+"""... and after which it does so even where there is never time."""
+
+
+class Histories:
+    """Of one node's channels."""
+
+    def __init__(self, journal: Journal, on_error: Callable[[Exception], None]) -> None:
+        """`on_error`: called with each error of the journal; a node goes on after it."""
+        self._journal, self._on_error = journal, on_error
+        self._appended = 0
+        self._is_gathered = False
+
+    def load_index(self, channel_id: bytes) -> HistoryIndex:
+        """What stands of a channel's logs and transactions. Raises `JournalError`."""
+        if not self._is_gathered:
+            self._is_gathered = True
+            while self._journal.gather_history():
+                pass
+        stored = self._journal.history(channel_id, int(EntryKinds.CHAIN))
+        return HistoryIndex(decode_history(stored.bodies).entries)
+
+    def on_appended(self, count: int) -> None:
+        """So many channels were committed."""
+        self._appended += count
+
+    def tidy_up(self, *, is_idle: bool) -> None:
+        """Let the journal gather some of what was appended, if there is enough of it."""
+        if self._appended < (_GATHER_AFTER if is_idle else _GATHER_AT_LAST):
+            return
+        try:
+            if not self._journal.gather_history():
+                self._appended = 0
+        except JournalError as error:
+            self._appended = 0
+            self._on_error(error)
