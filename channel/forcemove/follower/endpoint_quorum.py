@@ -194,8 +194,7 @@ class EndpointQuorum:
             if read is not None and channel.source is not None:
                 view = channel.source.views[id_]
                 update.updates[id_], update.records[id_] = read, view.record
-                checkpoint = view.checkpoint
-                update.logs[id_] = ShownLogs(view.logs, -1 if checkpoint is None else checkpoint.block_number)
+                update.logs[id_] = ShownLogs(view.logs, view.logs_after)
         if combined.differences != channel.differences:
             channel.differences = update.differences[id_] = combined.differences
         if combined.disagreeing is not None and not channel.is_disputed:

@@ -61,7 +61,8 @@ class FollowRequest:
 class FollowedChannel:
     """One channel, as of the last block that was read. `epoch`: how often it was read from its beginning. `is_doubted`:
     whether this may not be the chain on which the channel began. `status`: the adjudicator's own, packed, None where it
-    was not read. `has_changed`: whether anything has changed since the last `view`."""
+    was not read. `has_changed`: whether anything has changed since the last `view`. `logs_after`: the number of the
+    block after which all logs are there, -1 where all are."""
 
     def __init__(self, request: FollowRequest) -> None:
         self.agreement, self.payee, self.checkpoint = request.agreement, request.payee, request.checkpoint
@@ -70,6 +71,7 @@ class FollowedChannel:
         self.assets = tuple(asset for asset, _ in request.agreement.deposits)
         self.is_doubted = request.is_doubted
         self.epoch, self.has_changed = 0, True
+        self.logs_after = -1
         self._logs: list[PlacedLog] = []
         self._unread: list[PlacedLog] = []
         self._is_unread = True
@@ -96,10 +98,13 @@ class FollowedChannel:
         if self.checkpoint is None:
             self.reset(logs, now)
         else:
+            self.logs_after = self.checkpoint.block_number
             self.add((each for each in logs if each.place.block_number >= self.reads_from), now)
 
-    def reset(self, logs: Iterable[PlacedLog], now: int) -> None:
-        """Take in all logs of the channel; what was read before does not count."""
+    def reset(self, logs: Iterable[PlacedLog], now: int, logs_after: int = -1) -> None:
+        """Take in all logs of the channel, or those after block `logs_after` where what led to an earlier checkpoint is
+        not read again; what was read before does not count."""
+        self.logs_after = logs_after
         self._logs, self._unread, self._is_unread = [], [], True
         self._holdings, self._credits, self.record = {}, {}, EMPTY_RECORD
         self.checkpoint, self.epoch, self.has_changed = None, self.epoch + 1, True
@@ -195,4 +200,5 @@ class FollowedChannel:
             self.epoch,
             self.checkpoint,
             self._error,
+            self.logs_after,
         )

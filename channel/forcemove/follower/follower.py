@@ -132,7 +132,8 @@ class Follower:
         later = {id_: [each for each in found if each.place.block_number > fork] for id_, found in logs.items()}
         if self._blocks.has_forked(fork):
             for id_, followed in self._followed.items():
-                followed.reset([*followed.logs_up_to(fork), *later.get(id_, ())], now)
+                standing = [*followed.logs_up_to(fork), *later.get(id_, ())]
+                followed.reset(standing, now, min(followed.logs_after, fork))
         else:
             for id_ in later.keys() & self._followed.keys():
                 self._followed[id_].add(later[id_], now)

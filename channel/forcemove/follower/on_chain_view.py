@@ -30,7 +30,7 @@ class OnChainView:
     `credits`: by asset, in its smallest unit, sorted. `status`: the adjudicator's own, None where it was not read.
     `at`: the block that was read last when something had changed. `epoch`: another number where the channel was read
     from its beginning again. `error`: why nothing of this view is believed but that a clock runs; None where there is
-    no error.
+    no error. `logs_after`: the number of the block after which `logs` has all that there are; -1 where it has all.
     """
 
     record: Record
@@ -42,6 +42,7 @@ class OnChainView:
     epoch: int = 0
     checkpoint: Checkpoint | None = None
     error: ForcemoveError | None = None
+    logs_after: int = -1
 
     @property
     def shown_status(self) -> Status:

@@ -188,7 +188,7 @@ class ManagedChannel:
         self.is_up_to_date = False
         self._is_denied = self._is_denied if differ is None else differ.is_denied
         read = update.updates.get(id_)
-        if (shown := update.logs.get(id_)) is not None:
+        if read is not None and (shown := update.logs.get(id_)) is not None and (shown.logs or read.from_scratch):
             self.recorder.on_logs(shown)
         try:
             self.client.on_chain_update(read, now, is_new_block=update.is_new, differences=differ)

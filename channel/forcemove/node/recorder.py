@@ -90,8 +90,7 @@ class ChannelRecorder:
     def on_logs(self, shown: ShownLogs) -> None:
         """Endpoints agree on these logs of the channel; the owner is notified of those that are new, and of those that
         are gone."""
-        if shown.logs or shown.after_block < 0:
-            self._attempt(lambda: self._enter_logs(shown))
+        self._attempt(lambda: self._enter_logs(shown))
 
     def on_event(self, event: Event) -> None:
         """Enter what the owner is notified of, and notify the owner. Raises what the owner raises."""
