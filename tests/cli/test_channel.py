@@ -198,7 +198,7 @@ def test_the_history_is_readable_at_80_columns(home: Callable[..., Home]) -> Non
 def test_a_damaged_history_says_so_and_the_rest_is_shown(home: Callable[..., Home], tmp_path: Path) -> None:
     alice = home()
     with closing(sqlite3.connect(tmp_path / "0.journal")) as journal, journal:
-        journal.execute("UPDATE recent_history SET kinds = 7 WHERE number = 1")
+        journal.execute("UPDATE recent_history SET parts = 7 WHERE number = 1")
     said = alice("history", alice.ids[0].hex())
     assert (said.code, "1 pieces of the history cannot be read" in said.out) == (0, True)
     assert "we signed turn 6: " in said.out

@@ -52,12 +52,11 @@ def test_what_was_moved_together_is_in_the_same_order(journal: Journal) -> None:
 
 
 def test_many_rows_are_moved_by_and_by(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "AT_ONCE", 4)
-    monkeypatch.setattr(history.gather, "__defaults__", (4,))
+    monkeypatch.setattr(history, "_AT_ONCE", 4)
     for version in range(10):
-        commit(journal, version, 1)
-    assert [journal.gather_history() for _ in range(4)] == [True, True, False, False]
-    assert bodies(journal) == list(range(10))
+        commit(journal, version, 1, 2)
+    assert [journal.gather_history() for _ in range(6)] == [True, True, True, True, False, False]
+    assert bodies(journal, 1) == bodies(journal, 2) == list(range(10))
 
 
 def test_the_newest_rows_are_kept(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +99,8 @@ def test_a_damaged_row_is_counted_and_the_others_are_there(shared: Place, table:
             commit(journal, version, 1)
         if table == "history":
             journal.gather_history()
-    shared.run(f"UPDATE {table} SET kinds = 3 WHERE number = 2")  # noqa: S608
+    column = "kinds" if table == "history" else "parts"
+    shared.run(f"UPDATE {table} SET {column} = 3 WHERE number = 2")  # noqa: S608
     with shared.open(BOB) as journal:
         assert journal.history(id_of(1)) == StoredHistory((b"0", b"2"), 1)
         assert journal.load(id_of(1)) is not None

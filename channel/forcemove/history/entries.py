@@ -1,4 +1,4 @@
-"""The entries of a channel's history: frozen values, and their bytes for a journal.
+"""The entries of a channel's history: frozen values.
 
 Each entry has a `time`: Unix seconds of our own clock when this process learned of it. No entry has anything secret:
 states are those that participants send each other, and a player's salts, seeds and keys are no part of these.
@@ -11,13 +11,11 @@ from enum import IntFlag
 
 from msgspec import Struct
 
-from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.logs import Log
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import Signature
 
 __all__ = [
-    "ENTRIES",
     "AppointmentAcknowledged",
     "ConnectionLost",
     "ConnectionRestored",
@@ -50,14 +48,14 @@ class EntryKinds(IntFlag):
     """Faults, receipts and connections."""
 
 
-class StateSigned(Struct, frozen=True, tag=True):
+class StateSigned(Struct, frozen=True, array_like=True, tag=True):
     """We have signed this state: the next one, or one that lacked our signature."""
 
     time: int
     signed: SignedState
 
 
-class StateAccepted(Struct, frozen=True, tag=True):
+class StateAccepted(Struct, frozen=True, array_like=True, tag=True):
     """A state of a counterparty was accepted. `from_chain`: the chain has shown the state, else a message has brought
     it."""
 
@@ -66,7 +64,7 @@ class StateAccepted(Struct, frozen=True, tag=True):
     from_chain: bool
 
 
-class SignatureAdded(Struct, frozen=True, tag=True):
+class SignatureAdded(Struct, frozen=True, array_like=True, tag=True):
     """The state of this turn, which is in the history already, was signed by one more participant (its index)."""
 
     time: int
@@ -75,7 +73,7 @@ class SignatureAdded(Struct, frozen=True, tag=True):
     signature: Signature
 
 
-class LogPosition(Struct, frozen=True):
+class LogPosition(Struct, frozen=True, array_like=True):
     """The place of a log on the chain; the hashes have 32 bytes each."""
 
     block_number: int
@@ -84,7 +82,7 @@ class LogPosition(Struct, frozen=True):
     log_index: int
 
 
-class LogIncluded(Struct, frozen=True, tag=True):
+class LogIncluded(Struct, frozen=True, array_like=True, tag=True):
     """The adjudicator has logged something about the channel, at this position."""
 
     time: int
@@ -92,7 +90,7 @@ class LogIncluded(Struct, frozen=True, tag=True):
     position: LogPosition
 
 
-class LogReorged(Struct, frozen=True, tag=True):
+class LogReorged(Struct, frozen=True, array_like=True, tag=True):
     """A reorganisation has removed the log at this position."""
 
     time: int
@@ -100,7 +98,7 @@ class LogReorged(Struct, frozen=True, tag=True):
     position: LogPosition
 
 
-class TxRequested(Struct, frozen=True, tag=True):
+class TxRequested(Struct, frozen=True, array_like=True, tag=True):
     """The channel has asked for a transaction. `request`: 32 bytes that name what was asked for; `operation`: the
     adjudicator's operation in one word in lower case."""
 
@@ -109,7 +107,7 @@ class TxRequested(Struct, frozen=True, tag=True):
     operation: str
 
 
-class TxSent(Struct, frozen=True, tag=True):
+class TxSent(Struct, frozen=True, array_like=True, tag=True):
     """A transaction for a request was signed, to be offered to the chain.
 
     - `request`: see `TxRequested`.
@@ -130,7 +128,7 @@ class TxSent(Struct, frozen=True, tag=True):
     replaces: bytes | None
 
 
-class TxMined(Struct, frozen=True, tag=True):
+class TxMined(Struct, frozen=True, array_like=True, tag=True):
     """The transaction for a request is in a block, and has succeeded. `gas_price`: what a unit of gas has cost, in
     wei."""
 
@@ -144,7 +142,7 @@ class TxMined(Struct, frozen=True, tag=True):
     gas_price: int
 
 
-class TxReorged(Struct, frozen=True, tag=True):
+class TxReorged(Struct, frozen=True, array_like=True, tag=True):
     """A reorganisation has removed the transaction for a request, which was mined."""
 
     time: int
@@ -154,7 +152,7 @@ class TxReorged(Struct, frozen=True, tag=True):
     block_hash: bytes
 
 
-class TxRefused(Struct, frozen=True, tag=True):
+class TxRefused(Struct, frozen=True, array_like=True, tag=True):
     """The chain refuses a request's transaction, or the transaction was mined and has failed, which has cost `cost`
     wei. `kind`: the class of the error; `facts`: the error as text."""
 
@@ -166,7 +164,7 @@ class TxRefused(Struct, frozen=True, tag=True):
     cost: int
 
 
-class FaultFound(Struct, frozen=True, tag=True):
+class FaultFound(Struct, frozen=True, array_like=True, tag=True):
     """A counterparty has sent what it must not send. `participant`: whose fault it is, None where that is not known.
     `kind`, `facts`: the error, as in the journal's evidence. `refused`: the state that was refused, None where it was
     no state."""
@@ -178,7 +176,7 @@ class FaultFound(Struct, frozen=True, tag=True):
     refused: SignedState | None
 
 
-class AppointmentAcknowledged(Struct, frozen=True, tag=True):
+class AppointmentAcknowledged(Struct, frozen=True, array_like=True, tag=True):
     """The watchtower at `url` has given its receipt for the appointment up to turn `turn_num`."""
 
     time: int
@@ -186,14 +184,14 @@ class AppointmentAcknowledged(Struct, frozen=True, tag=True):
     turn_num: int
 
 
-class ConnectionLost(Struct, frozen=True, tag=True):
+class ConnectionLost(Struct, frozen=True, array_like=True, tag=True):
     """The connection to the table's log at `url` is lost: no message goes or comes."""
 
     time: int
     url: str
 
 
-class ConnectionRestored(Struct, frozen=True, tag=True):
+class ConnectionRestored(Struct, frozen=True, array_like=True, tag=True):
     """The connection to the table's log at `url` is there again."""
 
     time: int
@@ -217,9 +215,6 @@ Entry = (
     | ConnectionRestored
 )
 """Everything that a history has."""
-
-ENTRIES: Codec[tuple[Entry, ...]] = Codec("history", tuple[Entry, ...])
-"""Encodes and decodes the entries of one commit, for a journal."""
 
 
 def kinds_of(entries: Sequence[Entry]) -> EntryKinds:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forcemove.errors import MalformedBytes, UnknownVersion
-from forcemove.history.entries import ENTRIES, Entry, LogIncluded, LogReorged, TxMined, TxReorged
+from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.history.entries import Entry, LogIncluded, LogReorged, TxMined, TxReorged
+from forcemove.history.packing import unpack
 
 __all__ = ["MAX_ENTRIES", "ChannelHistory", "decode_history"]
 
@@ -49,7 +50,7 @@ def decode_history(bodies: Iterable[bytes], damaged: int = 0) -> ChannelHistory:
     unreadable = damaged
     for body in bodies:
         try:
-            entries += ENTRIES.decode(body)
-        except (MalformedBytes, UnknownVersion):
+            entries += unpack(body)
+        except (MalformedBytes, UnknownVersion, InvalidValue):
             unreadable += 1
     return ChannelHistory(tuple(entries[-MAX_ENTRIES:]), unreadable)

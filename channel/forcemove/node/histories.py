@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from forcemove.errors import JournalError
 from forcemove.history.entries import EntryKinds
 from forcemove.history.history import decode_history
 from forcemove.history.index import HistoryIndex
@@ -23,7 +22,7 @@ class Histories:
     """Of one node's channels."""
 
     def __init__(self, journal: Journal, on_error: Callable[[Exception], None]) -> None:
-        """`on_error`: called with each error of the journal; a node goes on after it."""
+        """`on_error`: called with each error of tidying up; a node goes on after it."""
         self._journal, self._on_error = journal, on_error
         self._appended = 0
         self._is_gathered = False
@@ -48,6 +47,6 @@ class Histories:
         try:
             if not self._journal.gather_history():
                 self._appended = 0
-        except JournalError as error:
+        except Exception as error:
             self._appended = 0
             self._on_error(error)

@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from forcemove.errors import ForcemoveError, MalformedBytes, UnknownVersion
 from forcemove.history.derivation import request_of
-from forcemove.history.entries import ENTRIES, TxSent, kinds_of
+from forcemove.history.entries import TxSent, kinds_of
+from forcemove.history.packing import pack
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.sender.transactions import (
     Approval,
@@ -98,7 +99,7 @@ def _history_of(pending: PendingTx, sent: frozenset[bytes]) -> list[tuple[bytes,
         for each, replaced in zip(pending.versions, before, strict=False)
         if each.hash not in sent
     )
-    row = HistoryRow(int(kinds_of(entries)), ENTRIES.encode(entries))
+    row = HistoryRow(int(kinds_of(entries)), pack(entries))
     return [(request_id.channel_id, row)] if entries else []
 
 

@@ -22,7 +22,6 @@ from forcemove.history.derivation import (
     state_entries,
 )
 from forcemove.history.entries import (
-    ENTRIES,
     Entry,
     FaultFound,
     LogIncluded,
@@ -33,6 +32,7 @@ from forcemove.history.entries import (
     kinds_of,
 )
 from forcemove.history.index import HistoryIndex
+from forcemove.history.packing import pack
 from forcemove.node.events import (
     CounterpartyFault,
     Event,
@@ -165,7 +165,7 @@ class ChannelRecorder:
         if not self._entries:
             return None
         try:
-            return HistoryRow(int(kinds_of(self._entries)), ENTRIES.encode(tuple(self._entries)))
+            return HistoryRow(int(kinds_of(self._entries)), pack(self._entries))
         except ForcemoveError as error:  # the channel is saved all the same
             self._errors.append(error)
             return None

@@ -147,4 +147,4 @@ class Journal:
         """Move some of what commits have appended to histories to where it is found quickly; returns whether there is
         more. It takes some milliseconds."""
         with self._database.writing() as connection:
-            return history.gather(connection) == history.AT_ONCE
+            return history.gather(connection)

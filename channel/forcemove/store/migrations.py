@@ -75,9 +75,9 @@ _MEETINGS: MigrationStep = (
 )
 
 _HISTORY: MigrationStep = (
-    # What commits append to has no index but its own order, and is moved to the other table when there is time.
-    "CREATE TABLE recent_history (number {row}, channel_id {bytes} NOT NULL, kinds BIGINT NOT NULL,"
-    " body {bytes} NOT NULL, checksum BIGINT NOT NULL)",
+    # A commit appends one row for all its channels; when there is time, it is taken apart into the other table.
+    "CREATE TABLE recent_history (number {row}, parts BIGINT NOT NULL, body {bytes} NOT NULL,"
+    " checksum BIGINT NOT NULL)",
     "CREATE TABLE history (channel_id {bytes} NOT NULL, number BIGINT NOT NULL, kinds BIGINT NOT NULL,"
     " body {bytes} NOT NULL, checksum BIGINT NOT NULL, PRIMARY KEY (channel_id, number))",
 )

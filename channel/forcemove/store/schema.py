@@ -96,8 +96,7 @@ RECENT_HISTORY = Table(
     "recent_history",
     METADATA,
     Column("number", BigInteger, primary_key=True),
-    Column("channel_id", Bytes),
-    Column("kinds", BigInteger),
+    Column("parts", BigInteger),
     Column("body", Bytes),
     Column("checksum", BigInteger),
 )

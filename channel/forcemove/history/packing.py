@@ -1,0 +1,136 @@
+"""The entries of one commit as bytes for a journal, and back. Pure.
+
+A turn's commit writes these bytes, so they are few: fields have no names, and of several states with the same outcome
+only the first has it. The order of fields is part of the format, as the names of the entries are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from forcemove.errors import MalformedBytes
+from forcemove.history.entries import (
+    AppointmentAcknowledged,
+    ConnectionLost,
+    ConnectionRestored,
+    Entry,
+    FaultFound,
+    LogIncluded,
+    LogReorged,
+    SignatureAdded,
+    StateAccepted,
+    StateSigned,
+    TxMined,
+    TxRefused,
+    TxReorged,
+    TxRequested,
+    TxSent,
+)
+from forcemove.protocol.codec.msgpack_codec import Codec
+from forcemove.protocol.outcome import Allocation, Outcome
+from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import Signature
+
+__all__ = ["pack", "unpack"]
+
+_WHAT = "history"
+
+
+class _Packed(Struct, frozen=True, array_like=True):
+    """A signed state. `outcome`: None where it is that of the state before in the same bytes."""
+
+    turn_num: int
+    is_final: bool
+    app_data: bytes
+    outcome: tuple[tuple[bytes, bytes, int], ...] | None
+    signatures: tuple[tuple[int, bytes], ...]
+
+
+class _Signed(Struct, frozen=True, array_like=True, tag="StateSigned"):
+    time: int
+    state: _Packed
+
+
+class _Accepted(Struct, frozen=True, array_like=True, tag="StateAccepted"):
+    time: int
+    state: _Packed
+    from_chain: bool
+
+
+_Plain = (
+    SignatureAdded
+    | LogIncluded
+    | LogReorged
+    | TxRequested
+    | TxSent
+    | TxMined
+    | TxReorged
+    | TxRefused
+    | FaultFound
+    | AppointmentAcknowledged
+    | ConnectionLost
+    | ConnectionRestored
+)
+_CODEC: Codec[tuple[_Signed | _Accepted | _Plain, ...]] = Codec(_WHAT, tuple[_Signed | _Accepted | _Plain, ...])
+
+
+def pack(entries: Iterable[Entry]) -> bytes:
+    """The bytes of entries."""
+    return _CODEC.encode(tuple(_packed(entries)))
+
+
+def unpack(data: bytes) -> tuple[Entry, ...]:
+    """The entries of these bytes. Raises `MalformedBytes`, `UnknownVersion`."""
+    return tuple(_unpacked(_CODEC.decode(data)))
+
+
+def _packed(entries: Iterable[Entry]) -> Iterator[_Signed | _Accepted | _Plain]:
+    last: Outcome | None = None
+    for each in entries:
+        match each:
+            case StateSigned(time, signed):
+                yield _Signed(time, _pack_state(signed, last))
+                last = signed.state.outcome
+            case StateAccepted(time, signed, from_chain):
+                yield _Accepted(time, _pack_state(signed, last), from_chain)
+                last = signed.state.outcome
+            case _:
+                yield each
+
+
+def _pack_state(signed: SignedState, last: Outcome | None) -> _Packed:
+    state = signed.state
+    outcome = tuple((each.asset, each.destination, each.amount) for each in state.outcome)
+    return _Packed(
+        state.turn_num,
+        state.is_final,
+        state.app_data,
+        None if state.outcome == last else outcome,
+        tuple((index, each.compact) for index, each in sorted(signed.signatures.items())),
+    )
+
+
+def _unpacked(packed: Iterable[_Signed | _Accepted | _Plain]) -> Iterator[Entry]:
+    last: Outcome | None = None
+    for each in packed:
+        match each:
+            case _Signed(time, state):
+                signed = _unpack_state(state, last)
+                last = signed.state.outcome
+                yield StateSigned(time, signed)
+            case _Accepted(time, state, from_chain):
+                signed = _unpack_state(state, last)
+                last = signed.state.outcome
+                yield StateAccepted(time, signed, from_chain)
+            case _:
+                yield each
+
+
+def _unpack_state(packed: _Packed, last: Outcome | None) -> SignedState:
+    outcome = last if packed.outcome is None else tuple(Allocation(*each) for each in packed.outcome)
+    if outcome is None:
+        raise MalformedBytes(_WHAT, "a state has no outcome")
+    state = VariablePart(outcome, packed.app_data, packed.turn_num, packed.is_final)
+    return SignedState(state, {index: Signature(compact) for index, compact in packed.signatures})

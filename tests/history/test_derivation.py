@@ -1,0 +1,163 @@
+"""What a history's entries are made of: nothing is entered twice, and nothing stays that is gone."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from forcemove.history.derivation import (
+    is_received,
+    log_entries,
+    mined_entries,
+    refused_entries,
+    request_entries,
+    request_of,
+    state_entries,
+)
+from forcemove.history.entries import (
+    LogIncluded,
+    LogPosition,
+    LogReorged,
+    SignatureAdded,
+    StateAccepted,
+    StateSigned,
+    TxMined,
+    TxRefused,
+    TxReorged,
+    TxRequested,
+)
+from forcemove.history.index import HistoryIndex
+from forcemove.protocol.logs import Closed, Deposited
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.effects import SubmitDeposit
+from forcemove.protocol.state import SignedState, VariablePart
+from tests.protocol.table import open_table
+
+ID, HASH, OTHER = (bytes([each]) * 32 for each in (1, 2, 3))
+DEPOSITED, CLOSED = Deposited(ID, bytes(20), 5), Closed(ID)
+
+
+def at(block: int, fork: int = 0, index: int = 0) -> LogPosition:
+    return LogPosition(block, bytes([block, fork]) * 16, HASH, index)
+
+
+# --------------------------------------------------------------------------------------------------------------- states
+
+
+def test_our_state_and_theirs() -> None:
+    alice = open_table(until=4).seats[0]
+    channel = alice.channel
+    ours, theirs = channel.accepted[-1], channel.accepted[-2]
+    assert ours.signed.signatures.keys() == {0}
+    before = _without_newest(channel, 2)
+    assert state_entries(before, channel, 9, from_chain=False) == [
+        StateAccepted(9, theirs.signed, False),
+        StateSigned(9, ours.signed),
+    ]
+    assert state_entries(channel, channel, 9, from_chain=False) == []
+
+
+def _without_newest(channel: Channel, count: int) -> Channel:
+    return replace(channel, accepted=channel.accepted[:-count], last_signed=None)
+
+
+def test_a_final_state_and_the_signatures_on_it() -> None:
+    table = open_table(until=4)
+    alice = table.seats[0]
+    final = VariablePart(alice.newest.state.outcome, b"", 5, is_final=True)
+    before = alice.channel
+    alice.receive(table.signed(final, 1))
+    after, signed = alice.channel, alice.channel.accepted[-1].signed
+    theirs = SignedState(final, {1: signed.signatures[1]})
+    assert state_entries(before, after, 9, from_chain=True) == [
+        StateAccepted(9, theirs, True),
+        SignatureAdded(9, 5, 0, signed.signatures[0]),
+    ]
+    assert is_received(before, after, theirs)
+    assert not is_received(after, after, theirs)
+    assert not is_received(before, before, theirs)
+
+
+def test_a_signature_that_comes_later() -> None:
+    table = open_table(until=5)
+    alice, bob = table.seats
+    final = VariablePart(alice.newest.state.outcome, b"", 6, is_final=True)
+    bob.receive(table.signed(final, 0))
+    before = bob.channel
+    assert set(before.accepted[-1].signed.signatures) == {0, 1}
+    lacking = before.replace_newest(type(before.accepted[-1])(table.signed(final, 0), before.accepted[-1].hashes))
+    (added,) = state_entries(lacking, before, 9, from_chain=False)
+    assert isinstance(added, SignatureAdded)
+    assert (added.turn_num, added.participant) == (6, 1)
+    assert is_received(lacking, before, table.signed(final, 1))
+    assert not is_received(lacking, before, table.signed(final, 0))
+
+
+# ----------------------------------------------------------------------------------------------------------------- logs
+
+
+def test_logs_that_are_new_are_entered_once() -> None:
+    index = HistoryIndex()
+    shown = [(DEPOSITED, at(4)), (DEPOSITED, at(4, index=1))]
+    found = log_entries(index, shown, -1, 9)
+    assert found == [LogIncluded(9, *each) for each in shown]
+    for each in found:
+        index.take(each)
+    assert log_entries(index, shown, -1, 10) == []
+
+
+def test_logs_that_are_gone_are_removed_newest_first_and_before_those_that_are_new() -> None:
+    mined = TxMined(1, OTHER, "conclude", HASH, 6, at(6).block_hash, 1, 1)
+    index = HistoryIndex([LogIncluded(1, DEPOSITED, at(4)), LogIncluded(1, DEPOSITED, at(5))])
+    index.take(LogIncluded(1, CLOSED, at(6)))
+    index.take(mined)
+    assert log_entries(index, [(DEPOSITED, at(4)), (CLOSED, at(6, fork=1))], -1, 9) == [
+        LogReorged(9, CLOSED, at(6)),
+        LogReorged(9, DEPOSITED, at(5)),
+        TxReorged(9, OTHER, "conclude", HASH, at(6).block_hash),
+        LogIncluded(9, CLOSED, at(6, fork=1)),
+    ]
+
+
+@pytest.mark.parametrize(("after_block", "gone"), [(-1, [5, 4]), (4, [5]), (5, [])])
+def test_logs_before_what_is_shown_stay(after_block: int, gone: list[int]) -> None:
+    index = HistoryIndex([LogIncluded(1, DEPOSITED, at(4)), LogIncluded(1, DEPOSITED, at(5))])
+    found = log_entries(index, [], after_block, 9)
+    assert [each.position.block_number for each in found if isinstance(each, LogReorged)] == gone
+
+
+# --------------------------------------------------------------------------------------------------------- transactions
+
+
+def test_a_request_is_named_once_until_it_is_mined() -> None:
+    channel = open_table(until=4).seats[0].channel
+    asked = channel.request(SubmitDeposit(bytes(20), 0, 5))
+    request = request_of(SubmitDeposit(bytes(20), 0, 5))
+    index = HistoryIndex()
+    assert request_entries(index, channel, asked, 9) == [TxRequested(9, request, "deposit")]
+    index.take(TxRequested(9, request, "deposit"))
+    assert request_entries(index, channel, asked, 10) == []
+    assert request_entries(index, asked, channel, 10) == []
+    index.take(TxMined(11, request, "deposit", HASH, 4, HASH, 1, 1))
+    assert request_entries(index, channel, asked, 12) == [TxRequested(12, request, "deposit")]
+
+
+def test_a_mined_transaction_is_entered_once_for_each_block() -> None:
+    index, mined = HistoryIndex(), TxMined(1, OTHER, "deposit", HASH, 4, HASH, 1, 1)
+    assert mined_entries(index, mined) == [mined]
+    index.take(mined)
+    assert mined_entries(index, mined) == []
+    moved = TxMined(2, OTHER, "deposit", HASH, 5, OTHER, 1, 1)
+    assert mined_entries(index, moved) == [TxReorged(2, OTHER, "deposit", HASH, HASH), moved]
+    index.take(TxReorged(2, OTHER, "deposit", HASH, HASH))
+    assert mined_entries(index, mined) == [mined]
+
+
+def test_the_same_refusal_is_entered_once() -> None:
+    index, refused = HistoryIndex(), TxRefused(1, OTHER, "deposit", "GasTooDear", "5 > 4", 0)
+    assert refused_entries(index, refused) == [refused]
+    index.take(refused)
+    assert refused_entries(index, TxRefused(2, OTHER, "deposit", "GasTooDear", "5 > 4", 0)) == []
+    assert refused_entries(index, TxRefused(2, OTHER, "deposit", "GasTooDear", "6 > 4", 0)) != []
+    index.take(TxMined(3, OTHER, "deposit", HASH, 4, HASH, 1, 1))
+    assert refused_entries(index, refused) == [refused]
