@@ -16,6 +16,7 @@ import pytest
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.local import AnvilChain, connect, local_keys
 from forcemove.cli.wrapping import wrapped
+from forcemove.inspect.journal_channel import read_listed_channel
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
@@ -139,6 +140,25 @@ def test_channels_are_listed_as_they_were_left(home: Callable[..., Home]) -> Non
     first = listed["channels"][0]
     assert (first["phase"], first["standing"], first["turnNum"], first["participant"]) == ("playing", "active", 6, 0)
     assert first["ours"] == [{"asset": "0x" + "0" * 40, "amount": str(DEPOSIT + STAKE)}]
+
+
+@pytest.mark.parametrize("until", [6, 100])
+def test_the_list_says_the_same_without_summaries(home: Callable[..., Home], tmp_path: Path, until: int) -> None:
+    """As it was left by an older program: the channels themselves are read."""
+    alice = home(until, count=2)
+    quick = [alice("list", "--all").out, json.loads(alice("list", "--all", "--json").out)]
+    with closing(sqlite3.connect(tmp_path / "0.journal")) as journal, journal:
+        assert journal.execute("SELECT count(summary) FROM channels").fetchone() == (2,)
+        journal.execute("UPDATE channels SET summary = NULL")
+    assert [alice("list", "--all").out, json.loads(alice("list", "--all", "--json").out)] == quick
+    assert [each["result"] is None for each in quick[1]["channels"]] == [until == 6] * 2
+
+
+def test_a_list_decodes_no_channel(home: Callable[..., Home], tmp_path: Path) -> None:
+    home()
+    with open_journal(str(tmp_path / "0.journal"), owner=b"o" * 16) as journal:
+        (stored,) = journal.summaries()
+    assert read_listed_channel(stored, [TIC_TAC_TOE]) is not None
 
 
 def test_a_channel_is_shown_with_its_board_and_its_chain(home: Callable[..., Home]) -> None:

@@ -40,7 +40,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.protocol.machine.machine",),
     ("forcemove.history.entries",),
     ("forcemove.history.index", "forcemove.history.packing"),
-    ("forcemove.history.derivation", "forcemove.history.history"),
+    ("forcemove.history.derivation", "forcemove.history.history", "forcemove.history.summary"),
     ("forcemove.game",),
     ("forcemove.registry", "forcemove.contracts"),
     ("forcemove.flow.actions", "forcemove.flow.history", "forcemove.flow.transport"),

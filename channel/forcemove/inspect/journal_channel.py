@@ -12,15 +12,23 @@ from forcemove.follower.errors import AnotherChain
 from forcemove.follower.followed_channel import Origin
 from forcemove.follower.origins import find_elsewhere
 from forcemove.game import Game
+from forcemove.history.summary import ChannelSummary, left_in, ours_in, summarise, unpack_summary
 from forcemove.node.assemble import Assembly, reassemble
 from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.state import SignedState
-from forcemove.store.records import Ownership, StoredChannel
+from forcemove.store.records import Ownership, StoredChannel, StoredSummary
 
-__all__ = ["GameMissing", "JournalChannel", "left_in", "read_journal_channel"]
+__all__ = [
+    "GameMissing",
+    "JournalChannel",
+    "ListedChannel",
+    "left_in",
+    "read_journal_channel",
+    "read_listed_channel",
+]
 
 
 @dataclass(eq=False)
@@ -79,18 +87,18 @@ class JournalChannel:
     @property
     def ours(self) -> tuple[tuple[bytes, int], ...]:
         """What the newest state would pay us, by asset, in its smallest unit; our deposits before there is one."""
-        destination = self.channel.agreement.destinations[self.channel.index]
-        outcome = self.newest.state.outcome if self.newest else self.channel.agreement.outcome
-        amounts: dict[bytes, int] = {}
-        for entry in outcome:
-            if entry.destination == destination:
-                amounts[entry.asset] = amounts.get(entry.asset, 0) + entry.amount
-        return tuple(sorted(amounts.items()))
+        return ours_in(self.channel)
 
     @property
     def held(self) -> tuple[tuple[bytes, int], ...]:
         """The channel's holdings at the last look at its chain, by asset."""
         return left_in(self.channel)
+
+    def listed(self, now: int) -> ListedChannel:
+        """The channel as a list shows it at `now`, Unix seconds."""
+        metadata = self.metadata
+        summary = summarise(self.channel, metadata.app, metadata.begun_at, 0, now)
+        return ListedChannel(self.id, self.ownership, summary, self.game)
 
     def require_game(self) -> Game:
         """The channel's game. Raises `GameMissing`."""
@@ -125,14 +133,39 @@ class JournalChannel:
         )
 
 
-def left_in(channel: Channel) -> tuple[tuple[bytes, int], ...]:
-    """What a channel is known to hold, by asset: nothing once it is closed."""
-    return () if channel.record.closed else tuple((asset, amount) for asset, amount in channel.holdings if amount)
+@dataclass(frozen=True, slots=True)
+class ListedChannel:
+    """A channel as a list shows it. `game`: the channel's, None where it is not installed."""
+
+    id: bytes
+    ownership: Ownership
+    summary: ChannelSummary
+    game: Game | None
+
+    @property
+    def title(self) -> str:
+        """As of `JournalChannel`."""
+        return self.game.title if self.game else self.summary.app
 
 
 def read_journal_channel(stored: StoredChannel, games: Iterable[Game]) -> JournalChannel:
     """The channel that a journal has stored; `games`: those that are installed. Raises `MalformedBytes`,
     `UnknownVersion`."""
     metadata = METADATA.decode(stored.metadata)
-    game = next((each for each in games if each.artifact.name == metadata.app), None)
-    return JournalChannel(stored.ownership, CHANNELS.decode(stored.snapshot), metadata, game)
+    channel = CHANNELS.decode(stored.snapshot)
+    return JournalChannel(stored.ownership, channel, metadata, _game_of(metadata.app, games))
+
+
+def read_listed_channel(stored: StoredSummary, games: Iterable[Game]) -> ListedChannel | None:
+    """The channel that a journal lists, without decoding the channel itself; None where that cannot be done: an older
+    program has saved it, or a clock runs in it. `games`: those that are installed."""
+    if stored.profile is None or stored.summary is None:
+        return None
+    summary = unpack_summary(stored.profile, stored.summary)
+    if summary is None or summary.is_timed:
+        return None
+    return ListedChannel(stored.channel_id, stored.ownership, summary, _game_of(summary.app, games))
+
+
+def _game_of(app: str, games: Iterable[Game]) -> Game | None:
+    return next((each for each in games if each.artifact.name == app), None)

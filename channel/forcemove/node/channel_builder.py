@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from msgspec.structs import replace
+
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.genuine import are_genuine
-from forcemove.errors import InvalidValue
+from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.history.index import HistoryIndex
 from forcemove.node.client import Client, begin_or_resume
@@ -17,7 +19,7 @@ from forcemove.node.errors import NotOursToDrive
 from forcemove.node.friendly import FriendlyAssembly, NullSubmitter
 from forcemove.node.histories import Histories
 from forcemove.node.managed_channel import ChannelDriver, ManagedChannel
-from forcemove.node.metadata import ChannelMetadata, checkpoint_of
+from forcemove.node.metadata import METADATA, ChannelMetadata, checkpoint_of
 from forcemove.node.policy import ConditionsCache, Policy
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.node.setup import ChannelSetup
@@ -59,7 +61,7 @@ class ChannelBuilder:
             _following_of(setup, channel, stored),
             driver,
             stored,
-            None if stored else _metadata_of(setup),
+            _metadata_of(setup) if stored is None else _stored_metadata(setup, stored),
         )
 
     def _recorder(self, setup: ChannelSetup, *, is_new: bool) -> ChannelRecorder:
@@ -103,6 +105,15 @@ def _begin_or_resume(setup: ChannelSetup, stored: StoredChannel | None) -> Chann
             raise NotOursToDrive(setup.id)
     remembered = CHANNELS.decode(stored.snapshot) if stored else None
     return begin_or_resume(remembered, assembly.agreement, setup.key)
+
+
+def _stored_metadata(setup: ChannelSetup, stored: StoredChannel) -> ChannelMetadata:
+    """What the journal has of a channel besides its snapshot; made again, without when the channel began, where another
+    program has written it."""
+    try:
+        return METADATA.decode(stored.metadata)
+    except (MalformedBytes, UnknownVersion):
+        return replace(_metadata_of(setup), begun_at=0)
 
 
 def _metadata_of(setup: ChannelSetup) -> ChannelMetadata:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.history.summary import ChannelSummary, pack_present, pack_profile, summarise
 from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
@@ -52,7 +53,7 @@ class ManagedChannel:
         following: FollowRequest,
         driver: ChannelDriver,
         stored: StoredChannel | None,
-        metadata: ChannelMetadata | None,
+        metadata: ChannelMetadata,
     ) -> None:
         """Put the channel together; `follow` begins to read its chain.
 
@@ -63,7 +64,7 @@ class ManagedChannel:
         - `following`: what `chain` needs to follow the channel.
         - `driver`: the node.
         - `stored`: what the journal has of the channel, None for a new one.
-        - `metadata`: what the journal is to keep of a new channel, else None.
+        - `metadata`: what the journal has, or is to keep, of the channel besides its snapshot.
         """
         self.client, self.executor, self.chain, self.following = client, executor, chain, following
         self.recorder = recorder
@@ -73,6 +74,7 @@ class ManagedChannel:
         self.is_up_to_date = False
         self._driver = driver
         self._metadata, self._cursor = metadata, stored.cursor if stored else b""
+        self._has_profile = False
         self._due_at: int | None = 0
         self._silence_at = 0.0
         self._was: Channel | None = None
@@ -223,20 +225,32 @@ class ManagedChannel:
         """What the journal is to commit of the channel."""
         if self.is_up_to_date and (cursor := self.chain.cursor) is not None:
             self._cursor = CURSORS.encode(ChannelCursor(cursor.number, cursor.hash))
+        summary = self._summary()
         return ChannelUpdate(
             self.id,
             self.version,
             CHANNELS.encode(self.channel),
-            None if self._metadata is None else METADATA.encode(self._metadata),
+            METADATA.encode(self._metadata) if self.version == 0 else None,
             finished=self.channel.is_over_and_paid,
             evidence=self.executor.evidence,
             cursor=self._cursor,
             history=self.recorder.row(),
+            profile=None if self._has_profile or summary is None else pack_profile(summary),
+            summary=None if summary is None else pack_present(summary),
         )
+
+    def _summary(self) -> ChannelSummary | None:
+        """The channel for a list; None where an error of ours is in the way, which keeps nothing from being saved."""
+        metadata = self._metadata
+        try:
+            return summarise(self.channel, metadata.app, metadata.begun_at, self.recorder.now(), self.chain.time)
+        except Exception as error:
+            self.executor.keep_error(error)
+            return None
 
     def on_version_written(self) -> None:
         """The last `channel_update` is on disk."""
-        self.version, self._metadata = self.version + 1, None
+        self.version, self._has_profile = self.version + 1, True
         self.recorder.on_written()
 
     def on_saved(self) -> None:

@@ -102,7 +102,7 @@ class ChannelRecorder:
         self._entries.append(entry)
 
     def _enter_step(self, before: Channel, after: Channel, input_: Input) -> None:
-        now, is_message = self._now(), isinstance(input_, StateReceived)
+        now, is_message = self.now(), isinstance(input_, StateReceived)
         self._enter(state_entries(before, after, now, from_chain=not is_message))
         if after.requested is not before.requested and after.requested:
             self._enter(request_entries(self._index, before, after, now))
@@ -111,7 +111,7 @@ class ChannelRecorder:
 
     def _enter_logs(self, shown: ShownLogs) -> None:
         placed = [(each.log, _position_of(each.place)) for each in shown.logs]
-        found = log_entries(self._index, placed, shown.after_block, self._now())
+        found = log_entries(self._index, placed, shown.after_block, self.now())
         self._enter(found)
         if found:
             self._require_save()
@@ -127,10 +127,10 @@ class ChannelRecorder:
     def _enter_event(self, event: Event) -> None:
         match event:
             case Mined(submission, receipt):
-                self._enter_at_once(mined_entries(self._index, _mined(self._now(), submission, receipt)))
+                self._enter_at_once(mined_entries(self._index, _mined(self.now(), submission, receipt)))
             case SubmissionRefused(submission, error, cost):
                 named = (request_of(submission), operation_name(submission))
-                refused = TxRefused(self._now(), *named, type(error).__name__, _facts_of(error), cost)
+                refused = TxRefused(self.now(), *named, type(error).__name__, _facts_of(error), cost)
                 self._enter_at_once(refused_entries(self._index, refused))
             case CounterpartyFault(error):
                 self._enter_fault(error)
@@ -144,7 +144,7 @@ class ChannelRecorder:
         message = error.evidence if isinstance(error, MessageRefused) else None
         refused = message if isinstance(message, SignedState) else None
         kind = evidence_of(error).kind
-        self._enter([FaultFound(self._now(), self._counterparty, kind, _facts_of(error), refused)])
+        self._enter([FaultFound(self.now(), self._counterparty, kind, _facts_of(error), refused)])
 
     @property
     def _counterparty(self) -> int | None:
@@ -186,7 +186,8 @@ class ChannelRecorder:
             self._loaded = self._load_index()
         return self._loaded
 
-    def _now(self) -> int:
+    def now(self) -> int:
+        """The time that entries have: Unix seconds of our own clock."""
         return int(self._clock())
 
     def _enter_at_once(self, entries: list[Entry]) -> None:

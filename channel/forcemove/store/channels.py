@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, select, update
 
 from forcemove.store.database import driver_of
 from forcemove.store.errors import JournalDamaged
-from forcemove.store.records import ChannelUpdate, Ownership, StoredChannel
+from forcemove.store.records import ChannelUpdate, Ownership, StoredChannel, StoredSummary
 from forcemove.store.schema import CHANNELS, ORIGINS, SEEDS, checksum
 from forcemove.store.statements import chunks, insert_for, require_sound, upsert
 
@@ -24,6 +24,7 @@ __all__ = [
     "put",
     "raise_versions",
     "save",
+    "summaries",
     "versions_of",
 ]
 
@@ -40,6 +41,7 @@ def save(connection: Connection, updates: Sequence[ChannelUpdate]) -> list[Chann
     changed = [each for each in updates if each.version > 0 and _may_change(each, known)]
     _update(connection, changed, known)
     new = _insert(connection, [each for each in updates if each.version == 0])
+    _keep_profiles(connection, [*changed, *new])
     return changed + new
 
 
@@ -83,11 +85,13 @@ def _may_change(update_: ChannelUpdate, known: KnownVersions) -> bool:
 # The statement that all speed depends on, in the SQL of each database: SQLAlchemy would build every row again, and on
 # SQLite it takes longer than the database.
 _UPDATE = {
-    "sqlite": "UPDATE channels SET version = ?, standing = ?, snapshot = ?, checksum = ?, reached = ? WHERE id = ?",
+    "sqlite": "UPDATE channels SET version = ?, standing = ?, snapshot = ?, checksum = ?, reached = ?, summary = ?,"
+    " summary_checksum = ? WHERE id = ?",
     "postgresql": "UPDATE channels SET version = new.version, standing = new.standing, snapshot = new.snapshot,"
-    " checksum = new.checksum, reached = new.reached"
-    " FROM unnest(%b::bigint[], %b::bigint[], %b::bytea[], %b::bigint[], %b::bytea[], %b::bytea[])"
-    " AS new (version, standing, snapshot, checksum, reached, id) WHERE channels.id = new.id",
+    " checksum = new.checksum, reached = new.reached, summary = new.summary, summary_checksum = new.summary_checksum"
+    " FROM unnest(%b::bigint[], %b::bigint[], %b::bytea[], %b::bigint[], %b::bytea[], %b::bytea[], %b::bigint[],"
+    " %b::bytea[]) AS new (version, standing, snapshot, checksum, reached, summary, summary_checksum, id)"
+    " WHERE channels.id = new.id",
 }
 
 
@@ -102,11 +106,30 @@ def _update(connection: Connection, updates: Sequence[ChannelUpdate], known: Kno
         connection.exec_driver_sql(statement, tuple(map(list, zip(*rows, strict=True))))
 
 
-def _changed(update_: ChannelUpdate, ownership: int) -> tuple[int, int, bytes, int, bytes, bytes]:
+def _changed(update_: ChannelUpdate, ownership: int) -> tuple[int, int, bytes, int, bytes, bytes | None, int, bytes]:
     """The values of `_UPDATE`."""
     becomes = int(Ownership.FINISHED) if update_.finished and ownership == Ownership.ACTIVE else ownership
     seal = _seal(update_.channel_id, becomes, update_.snapshot, update_.cursor)
-    return (update_.version + 1, becomes, update_.snapshot, seal, update_.cursor, update_.channel_id)
+    saved = (update_.version + 1, becomes, update_.snapshot, seal, update_.cursor)
+    return (*saved, update_.summary, checksum(update_.channel_id, update_.summary), update_.channel_id)
+
+
+def _keep_profiles(connection: Connection, updates: Iterable[ChannelUpdate]) -> None:
+    """Store the profiles that come with channels, which is with few of them."""
+    rows = [
+        {"of_id": each.channel_id, "new": each.profile, "sealed": checksum(each.channel_id, each.profile)}
+        for each in updates
+        if each.profile is not None
+    ]
+    if rows:
+        connection.execute(_KEEP_PROFILE, rows)
+
+
+_KEEP_PROFILE = (
+    update(ORIGINS)
+    .where(ORIGINS.c.channel_id == bindparam("of_id"))
+    .values(profile=bindparam("new"), profile_checksum=bindparam("sealed"))
+)
 
 
 def _seal(channel_id: bytes, ownership: int, snapshot: bytes, cursor: bytes) -> int:
@@ -128,7 +151,8 @@ def _insert(connection: Connection, updates: Sequence[ChannelUpdate]) -> list[Ch
 
 def _row(update_: ChannelUpdate) -> dict[str, object]:
     ownership = Ownership.FINISHED if update_.finished else Ownership.ACTIVE
-    return _channel(update_.channel_id, 1, ownership, update_.snapshot, update_.cursor)
+    row = _channel(update_.channel_id, 1, ownership, update_.snapshot, update_.cursor)
+    return row | {"summary": update_.summary, "summary_checksum": checksum(update_.channel_id, update_.summary)}
 
 
 def _channel(
@@ -141,11 +165,14 @@ def _channel(
         "snapshot": snapshot,
         "checksum": _seal(channel_id, ownership, snapshot, cursor),
         "reached": cursor,
+        "summary": None,
+        "summary_checksum": None,
     }
 
 
 def _origin(channel_id: bytes, metadata: bytes) -> dict[str, object]:
-    return {"channel_id": channel_id, "about": metadata, "checksum": checksum(channel_id, metadata)}
+    row = {"channel_id": channel_id, "about": metadata, "checksum": checksum(channel_id, metadata)}
+    return row | {"profile": None, "profile_checksum": None}
 
 
 def raise_versions(connection: Connection, ids: Collection[bytes]) -> None:
@@ -198,11 +225,38 @@ def load_all(connection: Connection, where: str, ownerships: Collection[Ownershi
 
 def _stored(where: str, row: Row[tuple[object, ...]]) -> StoredChannel:
     cursor = row.reached or b""
-    require_sound(where, "a channel", row.checksum, row.id, row.standing, row.snapshot, *((cursor,) if cursor else ()))
+    require_sound(where, "a channel", row.checksum, *_sealed(row))
     require_sound(where, "what a channel is about", row.about_checksum, row.id, row.about)
     if type(row.version) is not int:
         raise JournalDamaged(where, "a channel's version is no number")
     return StoredChannel(row.id, row.version, Ownership(row.standing), row.snapshot, row.about, cursor)
+
+
+def _sealed(row: Row[tuple[object, ...]]) -> tuple[object, ...]:
+    """The values that a channel's checksum is of."""
+    return (row.id, row.standing, row.snapshot, *((row.reached,) if row.reached else ()))
+
+
+def summaries(connection: Connection) -> tuple[StoredSummary, ...]:
+    """All channels for a list, by their ids. None is decoded, and a damaged one is among them."""
+    return tuple(map(_summary, connection.execute(_SUMMARIES)))
+
+
+_SUMMARIES = select(
+    CHANNELS, ORIGINS.c.about, ORIGINS.c.checksum.label("about_checksum"), ORIGINS.c.profile, ORIGINS.c.profile_checksum
+)
+_SUMMARIES = _SUMMARIES.outerjoin(ORIGINS, ORIGINS.c.channel_id == CHANNELS.c.id).order_by(CHANNELS.c.id)
+
+
+def _summary(row: Row[tuple[object, ...]]) -> StoredSummary:
+    is_sound = checksum(*_sealed(row)) == row.checksum and checksum(row.id, row.about) == row.about_checksum
+    return StoredSummary(
+        row.id,
+        Ownership(row.standing) if is_sound else Ownership.ACTIVE,
+        row.profile if checksum(row.id, row.profile) == row.profile_checksum else None,
+        row.summary if checksum(row.id, row.summary) == row.summary_checksum else None,
+        is_sound,
+    )
 
 
 def ids_of(connection: Connection, ownerships: Collection[Ownership]) -> tuple[bytes, ...]:

@@ -19,6 +19,7 @@ from forcemove.store.records import (
     StoredChannel,
     StoredEvidence,
     StoredHistory,
+    StoredSummary,
 )
 from forcemove.store.towers import Towers
 from forcemove.store.transactions import Transactions
@@ -89,6 +90,11 @@ class Journal:
         """
         with self._database.reading() as connection:
             return channels.load_all(connection, self.where, ownerships or tuple(Ownership))
+
+    def summaries(self) -> tuple[StoredSummary, ...]:
+        """All channels as a list needs them, by their ids: without decoding them, and with those that are damaged."""
+        with self._database.reading() as connection:
+            return channels.summaries(connection)
 
     def ids(self, *ownerships: Ownership) -> tuple[bytes, ...]:
         """The ids of the channels of these ownerships, of all where none is given, in order."""

@@ -82,7 +82,14 @@ _HISTORY: MigrationStep = (
     " body {bytes} NOT NULL, checksum BIGINT NOT NULL, PRIMARY KEY (channel_id, number))",
 )
 
-STEPS: tuple[MigrationStep, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY)
+_SUMMARIES: MigrationStep = (
+    "ALTER TABLE channels ADD COLUMN summary {bytes}",
+    "ALTER TABLE channels ADD COLUMN summary_checksum BIGINT",
+    "ALTER TABLE origins ADD COLUMN profile {bytes}",
+    "ALTER TABLE origins ADD COLUMN profile_checksum BIGINT",
+)
+
+STEPS: tuple[MigrationStep, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES)
 
 _UNUSED = {"cursors"}
 """Tables that the steps make, and nothing is kept in any more."""

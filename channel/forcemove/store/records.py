@@ -32,6 +32,7 @@ __all__ = [
     "StoredChannel",
     "StoredEvidence",
     "StoredHistory",
+    "StoredSummary",
     "LeaseName",
     "Put",
     "LeaseRefusal",
@@ -130,7 +131,8 @@ class ChannelUpdate(Struct, frozen=True):
     `version`: the one that we know, 0 where the channel was never saved; saving makes it one more. `metadata`: how the
     channel is put together again, kept once, when the channel is saved first. `finished`: nothing is left to do.
     `cursor`: how much of the chain is in the snapshot, empty where that is not known. `history`: what has happened in
-    the channel since it was saved last, None for nothing.
+    the channel since it was saved last, None for nothing. `profile`, `summary`: see `StoredSummary`; a profile of None
+    leaves the stored one.
     """
 
     channel_id: bytes
@@ -141,6 +143,8 @@ class ChannelUpdate(Struct, frozen=True):
     evidence: tuple[Evidence, ...] = ()
     cursor: bytes = b""
     history: HistoryRow | None = None
+    profile: bytes | None = None
+    summary: bytes | None = None
 
     def __post_init__(self) -> None:
         require_bytes("channel_id", self.channel_id, 32)
@@ -173,6 +177,17 @@ class StoredChannel(Struct, frozen=True, rename={"ownership": "standing", "metad
     def __post_init__(self) -> None:
         require_bytes("channel_id", self.channel_id, 32)
         require_uint("version", self.version, MAX_COUNT)
+
+
+class StoredSummary(Struct, frozen=True):
+    """A channel for a list of many: what never changes of it (`profile`), and what does (`summary`); None where these
+    are not stored, or damaged. `is_sound`: whether the channel itself fits its checksums."""
+
+    channel_id: bytes
+    ownership: Ownership
+    profile: bytes | None
+    summary: bytes | None
+    is_sound: bool
 
 
 class StoredEvidence(Struct, frozen=True):

@@ -59,6 +59,8 @@ CHANNELS = Table(
     Column("snapshot", Bytes),
     Column("checksum", BigInteger),
     Column("reached", Bytes),  # null where an older program has written the row
+    Column("summary", Bytes),  # the same; a checksum of its own, for what is damaged in it damages nothing else
+    Column("summary_checksum", BigInteger),
 )
 ORIGINS = Table(
     "origins",
@@ -66,6 +68,8 @@ ORIGINS = Table(
     Column("channel_id", Bytes, primary_key=True),
     Column("about", Bytes),
     Column("checksum", BigInteger),
+    Column("profile", Bytes),  # null until a program that knows it has saved the channel; its checksum as above
+    Column("profile_checksum", BigInteger),
 )
 SEEDS = Table(
     "seeds",

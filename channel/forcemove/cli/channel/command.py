@@ -13,7 +13,7 @@ import click
 from forcemove.cli.channel import pages
 from forcemove.cli.channel.acting import challenge, collect, conclude
 from forcemove.cli.channel.options import ENDPOINT, ID, IDS, JSON, STORE
-from forcemove.cli.channel.stores import find_channel, find_channels, open_store, read_all
+from forcemove.cli.channel.stores import find_channel, find_channels, list_all, open_store
 from forcemove.cli.deploy import open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.pages import page
@@ -29,9 +29,10 @@ from forcemove.store.records import ExportKind, Ownership
 
 if TYPE_CHECKING:
     from forcemove.chain.adjudicator import Adjudicator
-    from forcemove.inspect.journal_channel import JournalChannel
+    from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
     from forcemove.inspect.onchain import ChannelOnChain
     from forcemove.inspect.signed_state import SignedStateReport
+    from forcemove.store.journal import Journal
 
 __all__ = ["channel"]
 
@@ -66,16 +67,16 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
 
     With --chain it says which of them did not begin on that chain, though its chain id is the same.
     """
-    with open_store(store) as journal:
-        found, damaged = read_all(journal)
     over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
-    shown, now = [each for each in found if each.ownership not in over], int(time.time())
-    elsewhere = _elsewhere(shown, endpoint) if endpoint else None
+    with open_store(store) as journal:
+        found, damaged = list_all(journal, int(time.time()))
+        shown = [each for each in found if each.ownership not in over]
+        elsewhere = _elsewhere(journal, shown, endpoint) if endpoint else None
     if as_json:
         broken = [{"channelId": hex_text(id_), "problem": problem} for id_, problem in damaged]
-        _print({"channels": [pages.listed_json(each, now, elsewhere) for each in shown], "damaged": broken})
+        _print({"channels": [pages.listed_json(each, elsewhere) for each in shown], "damaged": broken})
     else:
-        echo(pages.table(shown, now) if shown else "There are no open channels.")
+        echo(pages.table(shown) if shown else "There are no open channels.")
         for id_ in elsewhere or ():
             echo(pages.elsewhere_line(id_))
         if len(shown) < len(found):
@@ -85,12 +86,12 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     return EXIT_ERROR if damaged else 0
 
 
-def _elsewhere(stored: Sequence[JournalChannel], endpoint: str) -> list[bytes]:
+def _elsewhere(journal: Journal, listed: Sequence[ListedChannel], endpoint: str) -> list[bytes]:
     """The ids of the channels with the chain's id that did not begin on it."""
     chain = open_node(endpoint)
     with waiting("Reading the chain"):
-        ours = (each for each in stored if each.channel.agreement.domain.chain_id == chain.chain_id)
-        return [each.id for each in ours if each.elsewhere(chain) is not None]
+        ours = (each.id for each in listed if each.summary.chain_id == chain.chain_id)
+        return [id_ for id_ in ours if find_channel(journal, hex_text(id_)).elsewhere(chain) is not None]
 
 
 @channel.command()
@@ -107,7 +108,7 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
         stored = find_channel(journal, id_)
     now, report = int(time.time()), _report(stored, endpoint)
     if as_json:
-        _print(pages.channel_json(stored, now) | {"newest": report and to_json(report)})
+        _print(pages.channel_json(stored.listed(now)) | {"newest": report and to_json(report)})
         return
     echo(pages.channel_page(stored, now))
     if report is not None:
@@ -249,4 +250,5 @@ def import_(store: str, file: Path) -> None:
     with open_store(store, may_be_new=True) as journal:
         ids = journal.import_(file.read_bytes())
         stored = [find_channel(journal, hex_text(id_)) for id_ in ids]
-    echo(pages.table(stored, int(time.time())))
+    now = int(time.time())
+    echo(pages.table([each.listed(now) for each in stored]))

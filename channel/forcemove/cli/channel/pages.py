@@ -15,7 +15,7 @@ from forcemove.cli.channel.timeline import describe_state, timeline_json, timeli
 from forcemove.cli.layout import short_address, show_asset, show_field, show_time, show_title
 from forcemove.cli.results import ending_text, result_json, result_lines
 from forcemove.history.history import ChannelHistory
-from forcemove.inspect.journal_channel import JournalChannel
+from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
 from forcemove.inspect.onchain import turn_of
 from forcemove.inspect.soundness import Finding
 from forcemove.protocol.codec.json_text import hex_text
@@ -73,36 +73,36 @@ def advice(phase: Phase) -> str:
 # --------------------------------------------------------------------------------------------------------------- lists
 
 
-def table(channels: Sequence[JournalChannel], now: int) -> str:
+def table(channels: Sequence[ListedChannel]) -> str:
     """Two lines for each channel: when it began, its game and counterparties; and its state or result."""
     head = click.style(_ROW.format("channel", "begun", "game", "with"), bold=True)
-    return "\n".join([head, *(line for each in channels for line in _rows(each, now))])
+    return "\n".join([head, *(line for each in channels for line in _rows(each))])
 
 
-def _rows(stored: JournalChannel, now: int) -> Iterator[str]:
-    others = stored.counterparties
+def _rows(listed: ListedChannel) -> Iterator[str]:
+    summary = listed.summary
+    others = summary.counterparties
     with_ = short_address(others[0]) if len(others) == 1 else f"{len(others)} others"
-    begun = stored.metadata.begun_at
+    begun = summary.begun_at
     when = f"{datetime.fromtimestamp(begun):{_TIME}}" if begun else "-"  # the reader's own time
-    yield _ROW.format(short_id(stored.id), when, stored.title[:20], with_)
-    yield f"{_BELOW}{_came_of_it(stored, now)}"
+    yield _ROW.format(short_id(listed.id), when, listed.title[:20], with_)
+    yield f"{_BELOW}{_came_of_it(listed)}"
 
 
-def _came_of_it(stored: JournalChannel, now: int) -> str:
+def _came_of_it(listed: ListedChannel) -> str:
     """How the channel stands, or how it has ended for us."""
-    phase = stored.channel.phase(now)
+    summary, phase = listed.summary, listed.summary.phase
     marks = {Ownership.BACKUP: " (a copy)", Ownership.MOVED: " (moved away)"}
-    mark = marks.get(stored.ownership, "")
-    if phase not in OVER:
-        turn = "nothing signed yet" if stored.newest is None else f"turn {stored.newest.state.turn_num}"
-        amounts = ", ".join(_short_amount(*each) for each in stored.ours) or "nothing"
-        stake = "for nothing" if stored.channel.agreement.is_friendly else f"ours now: {amounts}"
+    mark = marks.get(listed.ownership, "")
+    if summary.result is None:
+        turn = "nothing signed yet" if summary.turn_num is None else f"turn {summary.turn_num}"
+        amounts = ", ".join(_short_amount(*each) for each in summary.ours) or "nothing"
+        stake = "for nothing" if summary.is_friendly else f"ours now: {amounts}"
         return f"{phase.value}, {turn}; {stake}{mark}"
-    if stored.channel.agreement.is_friendly:
+    if summary.is_friendly:
         return f"over: nothing was at stake{mark}"
-    result = result_of(stored.channel, now)
-    ours = [each for each in result.shares if each.participant == stored.channel.index]
-    return f"{phase.value}: {', '.join(map(_won, ours))}; {ending_text(result.ending)}{mark}"
+    ours = [each for each in summary.result.shares if each.participant == summary.index]
+    return f"{phase.value}: {', '.join(map(_won, ours))}; {ending_text(summary.result.ending)}{mark}"
 
 
 def _won(share: Share) -> str:
@@ -159,40 +159,40 @@ def _deposits(stored: JournalChannel) -> Iterable[str]:
             yield f"{show_asset(asset, amount)} by participant {index}"
 
 
-def channel_json(stored: JournalChannel, now: int) -> dict[str, Any]:
+def channel_json(listed: ListedChannel) -> dict[str, Any]:
     """`{"channelId", "game", "contract", "standing", "phase", "chainId", "adjudicator", "participant", "participants",
     "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held", "result", "begunAt"}`: amounts are decimal digits
     in quotes; `result`, as of `result_json`, is null before it is over; `begunAt` is in Unix seconds, null where nobody
     has noted it."""
-    channel, agreement = stored.channel, stored.channel.agreement
+    summary = listed.summary
     return {
-        "channelId": hex_text(stored.id),
-        "game": stored.game.name if stored.game else None,
-        "contract": stored.metadata.app,
-        "standing": stored.ownership.name.lower(),
-        "phase": channel.phase(now).name.lower(),
-        "chainId": str(agreement.domain.chain_id),
-        "adjudicator": show_address(agreement.domain.adjudicator),
-        "participant": channel.index,
-        "participants": [show_address(each) for each in agreement.fixed_part.participants],
-        "turnNum": stored.newest.state.turn_num if stored.newest else None,
-        "isOurTurn": channel.is_our_turn,
-        "finalizesAt": channel.status.finalizes_at or None,
+        "channelId": hex_text(listed.id),
+        "game": listed.game.name if listed.game else None,
+        "contract": summary.app,
+        "standing": listed.ownership.name.lower(),
+        "phase": summary.phase.name.lower(),
+        "chainId": str(summary.chain_id),
+        "adjudicator": show_address(summary.adjudicator),
+        "participant": summary.index,
+        "participants": [show_address(each) for each in summary.participants],
+        "turnNum": summary.turn_num,
+        "isOurTurn": summary.is_our_turn,
+        "finalizesAt": summary.finalizes_at or None,
         "deposits": [
             {"asset": show_address(asset), "amounts": [str(each) for each in amounts]}
-            for asset, amounts in agreement.deposits
+            for asset, amounts in summary.deposits
         ],
-        "ours": _amounts_json(stored.ours),
-        "held": _amounts_json(stored.held),
-        "result": result_json(result_of(channel, now)),
-        "begunAt": stored.metadata.begun_at or None,
+        "ours": _amounts_json(summary.ours),
+        "held": _amounts_json(summary.held),
+        "result": None if summary.result is None else result_json(summary.result),
+        "begunAt": summary.begun_at or None,
     }
 
 
-def listed_json(stored: JournalChannel, now: int, elsewhere: Sequence[bytes] | None) -> dict[str, Any]:
+def listed_json(listed: ListedChannel, elsewhere: Sequence[bytes] | None) -> dict[str, Any]:
     """The same, and `"isElsewhere"`: whether the channel is of another chain with the id of the one that was asked,
     null where no chain was asked."""
-    return channel_json(stored, now) | {"isElsewhere": None if elsewhere is None else stored.id in elsewhere}
+    return channel_json(listed) | {"isElsewhere": None if elsewhere is None else listed.id in elsewhere}
 
 
 def elsewhere_line(channel_id: bytes) -> str:

@@ -11,14 +11,19 @@ from string import hexdigits
 from forcemove.cli.errors import Explained
 from forcemove.cli.games import usable_games
 from forcemove.errors import MalformedBytes, UnknownVersion
-from forcemove.inspect.journal_channel import JournalChannel, read_journal_channel
+from forcemove.inspect.journal_channel import (
+    JournalChannel,
+    ListedChannel,
+    read_journal_channel,
+    read_listed_channel,
+)
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
 from forcemove.store.records import OWNER_LENGTH
 
-__all__ = ["find_channel", "find_channels", "open_store", "read_all"]
+__all__ = ["find_channel", "find_channels", "list_all", "open_store", "read_all"]
 
 _FEWEST_DIGITS = 4
 
@@ -43,6 +48,21 @@ def read_all(journal: Journal) -> tuple[list[JournalChannel], list[tuple[bytes, 
             good.append(_read(journal, id_))
         except (JournalDamaged, MalformedBytes, UnknownVersion) as error:
             damaged.append((id_, str(error)))
+    return good, damaged
+
+
+def list_all(journal: Journal, now: int) -> tuple[list[ListedChannel], list[tuple[bytes, str]]]:
+    """All channels as a list shows them at `now` (Unix seconds), and the ids of those that cannot be read with their
+    errors. Only channels of which the journal has no summary that holds now are decoded."""
+    good: list[ListedChannel] = []
+    damaged: list[tuple[bytes, str]] = []
+    games = usable_games()
+    for stored in journal.summaries():
+        try:
+            listed = read_listed_channel(stored, games) if stored.is_sound else None
+            good.append(listed or _read(journal, stored.channel_id).listed(now))
+        except (JournalDamaged, MalformedBytes, UnknownVersion) as error:
+            damaged.append((stored.channel_id, str(error)))
     return good, damaged
 
 
