@@ -50,7 +50,7 @@ from forcemove.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
 from forcemove_games.rock_paper_scissors import GAME  # noqa: E402
 from forcemove_games.sra.deck import shuffle_between_two  # noqa: E402
 from forcemove_games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
-from scripts import commit_ratio, jetstream_speed, network_turn, node_speed, relay_moves, relay_speed  # noqa: E402
+from scripts import commit_ratio, history_speed, jetstream_speed, network_turn, node_speed, relay_moves, relay_speed  # noqa: E402
 
 NOW = 1_800_000_000
 STAKE = 1
@@ -109,6 +109,8 @@ TARGETS = {
         1.5, "x", "a turn between two processes over a relay, all of it on disk / three commits and an echo"
     ),
     "commit_ratio": Target(1.5, "x", "a commit of a journal with one channel / a bare synced commit of SQLite"),
+    "history_commit_ratio": Target(1.15, "x", "a commit of 100 channels with a turn's history of each / without"),
+    "channel_list_ms": Target(50, "ms", "a list of 1,000 channels, from the open journal to the page"),
     "help_seconds": Target(0.2, "s", "forcemove --help"),
     "demo_seconds": Target(8, "s", "forcemove demo"),
 }
@@ -457,6 +459,8 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "jetstream_rate_ratio": jetstream_speed.jetstream_rate_ratio,
     "network_turn_ratio": network_turn.network_turn_ratio,
     "commit_ratio": lambda: commit_ratio.commit_ratio(CHANNELS.encode(Table().channels[0])),
+    "history_commit_ratio": lambda: history_speed.history_commit_ratio(Table().channels[0]),
+    "channel_list_ms": lambda: history_speed.channel_list_ms(Table().channels[0]),
     "help_seconds": lambda: measure_command("--help", times=7),
     "demo_seconds": lambda: measure_command("demo", times=1),
 }

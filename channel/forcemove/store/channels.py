@@ -225,36 +225,42 @@ def load_all(connection: Connection, where: str, ownerships: Collection[Ownershi
 
 def _stored(where: str, row: Row[tuple[object, ...]]) -> StoredChannel:
     cursor = row.reached or b""
-    require_sound(where, "a channel", row.checksum, *_sealed(row))
+    require_sound(where, "a channel", row.checksum, *_sealed(row.id, row.standing, row.snapshot, cursor))
     require_sound(where, "what a channel is about", row.about_checksum, row.id, row.about)
     if type(row.version) is not int:
         raise JournalDamaged(where, "a channel's version is no number")
     return StoredChannel(row.id, row.version, Ownership(row.standing), row.snapshot, row.about, cursor)
 
 
-def _sealed(row: Row[tuple[object, ...]]) -> tuple[object, ...]:
+def _sealed(id_: object, ownership: object, snapshot: object, cursor: object) -> tuple[object, ...]:
     """The values that a channel's checksum is of."""
-    return (row.id, row.standing, row.snapshot, *((row.reached,) if row.reached else ()))
+    return (id_, ownership, snapshot, cursor) if cursor else (id_, ownership, snapshot)
+
+
+_SUMMARIES = (
+    select(*(CHANNELS.c[name] for name in ("id", "standing", "snapshot", "reached", "checksum")))
+    .add_columns(CHANNELS.c.summary, CHANNELS.c.summary_checksum, ORIGINS.c.about, ORIGINS.c.checksum)
+    .add_columns(ORIGINS.c.profile, ORIGINS.c.profile_checksum)
+    .outerjoin(ORIGINS, ORIGINS.c.channel_id == CHANNELS.c.id)
+    .order_by(CHANNELS.c.id)
+)
 
 
 def summaries(connection: Connection) -> tuple[StoredSummary, ...]:
     """All channels for a list, by their ids. None is decoded, and a damaged one is among them."""
-    return tuple(map(_summary, connection.execute(_SUMMARIES)))
+    return tuple(_summary(*row) for row in connection.execute(_SUMMARIES))
 
 
-_SUMMARIES = select(
-    CHANNELS, ORIGINS.c.about, ORIGINS.c.checksum.label("about_checksum"), ORIGINS.c.profile, ORIGINS.c.profile_checksum
-)
-_SUMMARIES = _SUMMARIES.outerjoin(ORIGINS, ORIGINS.c.channel_id == CHANNELS.c.id).order_by(CHANNELS.c.id)
-
-
-def _summary(row: Row[tuple[object, ...]]) -> StoredSummary:
-    is_sound = checksum(*_sealed(row)) == row.checksum and checksum(row.id, row.about) == row.about_checksum
+def _summary(id_: Any, ownership: Any, snapshot: Any, cursor: Any, sealed: Any, *rest: Any) -> StoredSummary:
+    """One channel; the parameters are the columns of `_SUMMARIES`, which may be damaged."""
+    summary, summary_sealed, metadata, metadata_sealed, profile, profile_sealed = rest
+    is_sound = checksum(*_sealed(id_, ownership, snapshot, cursor)) == sealed
+    is_sound = is_sound and checksum(id_, metadata) == metadata_sealed
     return StoredSummary(
-        row.id,
-        Ownership(row.standing) if is_sound else Ownership.ACTIVE,
-        row.profile if checksum(row.id, row.profile) == row.profile_checksum else None,
-        row.summary if checksum(row.id, row.summary) == row.summary_checksum else None,
+        id_,
+        Ownership(ownership) if is_sound else Ownership.ACTIVE,
+        profile if checksum(id_, profile) == profile_sealed else None,
+        summary if checksum(id_, summary) == summary_sealed else None,
         is_sound,
     )
 
