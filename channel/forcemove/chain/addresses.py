@@ -14,9 +14,7 @@ def show_address(address: bytes) -> str:
     """20 bytes as 0x and 40 digits; a letter is a capital where the hash of the digits has a nibble of 8 or more."""
     digits = address.hex()
     marks = keccak256(digits.encode()).hex()
-    return "0x" + "".join(
-        digit.upper() if int(mark, 16) >= 8 else digit for digit, mark in zip(digits, marks, strict=False)
-    )
+    return "0x" + "".join(digit.upper() if mark >= "8" else digit for digit, mark in zip(digits, marks, strict=False))
 
 
 def parse_address(text: str) -> bytes:
