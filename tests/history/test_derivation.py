@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.history.derivation import (
-    is_received,
     log_entries,
     mined_entries,
     refused_entries,
@@ -73,9 +72,6 @@ def test_a_final_state_and_the_signatures_on_it() -> None:
         StateAccepted(9, theirs, True),
         SignatureAdded(9, 5, 0, signed.signatures[0]),
     ]
-    assert is_received(before, after, theirs)
-    assert not is_received(after, after, theirs)
-    assert not is_received(before, before, theirs)
 
 
 def test_a_signature_that_comes_later() -> None:
@@ -89,8 +85,6 @@ def test_a_signature_that_comes_later() -> None:
     (added,) = state_entries(lacking, before, 9, from_chain=False)
     assert isinstance(added, SignatureAdded)
     assert (added.turn_num, added.participant) == (6, 1)
-    assert is_received(lacking, before, table.signed(final, 1))
-    assert not is_received(lacking, before, table.signed(final, 0))
 
 
 # ----------------------------------------------------------------------------------------------------------------- logs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from forcemove.history.entries import (
     Entry,
@@ -26,7 +26,6 @@ from forcemove.protocol.machine.effects import Submission, operation_name
 from forcemove.protocol.state import SignedState
 
 __all__ = [
-    "is_received",
     "log_entries",
     "mined_entries",
     "refused_entries",
@@ -45,40 +44,35 @@ def state_entries(before: Channel, after: Channel, time: int, *, from_chain: boo
     """
     if before.accepted is after.accepted:
         return []
-    known = {each.hashes.state: each for each in before.accepted}
-    is_signed = after.last_signed is not None and after.last_signed != before.last_signed
-    ours = after.last_signed[1] if is_signed and after.last_signed is not None else None
+    ours = None if after.last_signed in (None, before.last_signed) else after.last_signed
     found: list[Entry] = []
     for each in after.accepted:
-        if each.hashes.state in known:
-            found += _added(known[each.hashes.state], each, after.index, time)
-        elif each.hashes.state == ours and set(each.signed.signatures) == {after.index}:
-            found.append(StateSigned(time, each.signed))
-        else:
-            found += _accepted(each, after.index if each.hashes.state == ours else None, time, from_chain=from_chain)
+        if not any(each is known for known in before.accepted):
+            found += _entered(before, each, after.index, time, ours=ours, from_chain=from_chain)
     return found
 
 
-def is_received(before: Channel, after: Channel, signed: SignedState) -> bool:
-    """Whether a step, around which the channel was `before` and `after`, has taken a counterparty's state: as a new
-    one, or for signatures that were missing."""
-    known = next((each for each in before.accepted if each.state == signed.state), None)
-    taken = next((each for each in after.accepted if each.state == signed.state), None)
-    if taken is None:
-        return False
-    new = taken.signed.signatures.keys() - (known.signed.signatures.keys() if known is not None else set())
-    return bool(new & signed.signatures.keys())
+def _entered(
+    before: Channel, accepted: Accepted, index: int, time: int, *, ours: tuple[int, bytes] | None, from_chain: bool
+) -> Iterable[Entry]:
+    """What a state that was not accepted in just this form before adds. `ours`: turn and hash of what we have signed in
+    this step."""
+    state = accepted.hashes.state
+    for known in before.accepted:
+        if known.hashes.state == state:
+            return _added(known, accepted, index, time)
+    if ours is None or ours[1] != state:
+        return (StateAccepted(time, accepted.signed, from_chain),)
+    if len(accepted.signed.signatures) == 1:
+        return (StateSigned(time, accepted.signed),)
+    return _countersigned(accepted.signed, index, time, from_chain=from_chain)
 
 
-def _accepted(accepted: Accepted, ours: int | None, time: int, *, from_chain: bool) -> Iterator[Entry]:
-    """A state that was accepted, and our signature where it was added in the same step."""
-    signed = accepted.signed
-    if ours is None:
-        yield StateAccepted(time, signed, from_chain)
-        return
-    others = {index: each for index, each in signed.signatures.items() if index != ours}
-    yield StateAccepted(time, type(signed)(signed.state, others), from_chain)
-    yield SignatureAdded(time, signed.state.turn_num, ours, signed.signatures[ours])
+def _countersigned(signed: SignedState, index: int, time: int, *, from_chain: bool) -> Iterable[Entry]:
+    """A counterparty's state that we have signed in the same step."""
+    others = {each: signature for each, signature in signed.signatures.items() if each != index}
+    yield StateAccepted(time, SignedState(signed.state, others), from_chain)
+    yield SignatureAdded(time, signed.state.turn_num, index, signed.signatures[index])
 
 
 def _added(before: Accepted, after: Accepted, ours: int, time: int) -> Iterator[Entry]:

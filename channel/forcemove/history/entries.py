@@ -217,19 +217,17 @@ Entry = (
 """Everything that a history has."""
 
 
-def kinds_of(entries: Sequence[Entry]) -> EntryKinds:
-    """The kinds of these entries."""
-    found = EntryKinds(0)
+_CHAIN = int(EntryKinds.CHAIN)
+_NOT_OF_THE_CHAIN: dict[type, int] = {
+    **dict.fromkeys((StateSigned, StateAccepted, SignatureAdded), int(EntryKinds.STATES)),
+    **dict.fromkeys((FaultFound, AppointmentAcknowledged, ConnectionLost, ConnectionRestored), int(EntryKinds.OTHERS)),
+}
+"""The kinds of those entries that are not of the chain. Plain numbers: flags are slow, and every commit asks."""
+
+
+def kinds_of(entries: Sequence[Entry]) -> int:
+    """The kinds of these entries, or-ed: see `EntryKinds`."""
+    found = 0
     for each in entries:
-        found |= _kind_of(each)
+        found |= _NOT_OF_THE_CHAIN.get(type(each), _CHAIN)
     return found
-
-
-def _kind_of(entry: Entry) -> EntryKinds:
-    match entry:
-        case StateSigned() | StateAccepted() | SignatureAdded():
-            return EntryKinds.STATES
-        case FaultFound() | AppointmentAcknowledged() | ConnectionLost() | ConnectionRestored():
-            return EntryKinds.OTHERS
-        case _:
-            return EntryKinds.CHAIN

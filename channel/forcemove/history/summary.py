@@ -172,12 +172,22 @@ def pack_profile(summary: ChannelSummary) -> bytes:
 
 
 def pack_present(summary: ChannelSummary) -> bytes:
-    """The bytes of what changes."""
+    """The bytes of what changes: those of a `_Present`, which a tuple makes faster."""
     result = summary.result
-    shares = () if result is None else tuple(map(_text_share, result.shares))
-    turn = (summary.turn_num, summary.is_our_turn, summary.finalizes_at)
-    amounts = (_texts(summary.ours), _texts(summary.held), "" if result is None else result.ending.name)
-    return _ENCODER.encode(_Present(_VERSION, summary.changed_at, summary.phase.name, *turn, *amounts, shares))
+    return _ENCODER.encode(
+        (
+            _VERSION,
+            summary.changed_at,
+            summary.phase.name,
+            summary.turn_num,
+            summary.is_our_turn,
+            summary.finalizes_at,
+            _texts(summary.ours),
+            _texts(summary.held),
+            "" if result is None else result.ending.name,
+            () if result is None else tuple(map(_text_share, result.shares)),
+        )
+    )
 
 
 def _texts(amounts: Amounts) -> tuple[tuple[bytes, str], ...]:

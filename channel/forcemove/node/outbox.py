@@ -99,7 +99,7 @@ def _history_of(pending: PendingTx, sent: frozenset[bytes]) -> list[tuple[bytes,
         for each, replaced in zip(pending.versions, before, strict=False)
         if each.hash not in sent
     )
-    row = HistoryRow(int(kinds_of(entries)), pack(entries))
+    row = HistoryRow(kinds_of(entries), pack(entries))
     return [(request_id.channel_id, row)] if entries else []
 
 

@@ -13,7 +13,6 @@ from forcemove.chain.chain import LogPlace, Receipt
 from forcemove.errors import ForcemoveError
 from forcemove.follower.endpoint_quorum import ShownLogs
 from forcemove.history.derivation import (
-    is_received,
     log_entries,
     mined_entries,
     refused_entries,
@@ -27,6 +26,8 @@ from forcemove.history.entries import (
     LogIncluded,
     LogPosition,
     LogReorged,
+    SignatureAdded,
+    StateAccepted,
     TxMined,
     TxRefused,
     kinds_of,
@@ -102,11 +103,12 @@ class ChannelRecorder:
         self._entries.append(entry)
 
     def _enter_step(self, before: Channel, after: Channel, input_: Input) -> None:
-        now, is_message = self.now(), isinstance(input_, StateReceived)
-        self._enter(state_entries(before, after, now, from_chain=not is_message))
+        now = self.now()
+        states = state_entries(before, after, now, from_chain=not isinstance(input_, StateReceived))
+        self._enter(states)
         if after.requested is not before.requested and after.requested:
             self._enter(request_entries(self._index, before, after, now))
-        if isinstance(input_, StateReceived) and is_received(before, after, input_.signed):
+        if isinstance(input_, StateReceived) and any(_is_theirs(each, after.index) for each in states):
             self._on_event(Received(input_.signed))
 
     def _enter_logs(self, shown: ShownLogs) -> None:
@@ -165,7 +167,7 @@ class ChannelRecorder:
         if not self._entries:
             return None
         try:
-            return HistoryRow(int(kinds_of(self._entries)), pack(self._entries))
+            return HistoryRow(kinds_of(self._entries), pack(self._entries))
         except ForcemoveError as error:  # the channel is saved all the same
             self._errors.append(error)
             return None
@@ -208,6 +210,11 @@ class ChannelRecorder:
             part()
         except Exception as error:
             self._errors.append(error)
+
+
+def _is_theirs(entry: Entry, index: int) -> bool:
+    """Whether this is a counterparty's state or signature."""
+    return isinstance(entry, StateAccepted) or (isinstance(entry, SignatureAdded) and entry.participant != index)
 
 
 def _facts_of(error: ForcemoveError) -> str:
