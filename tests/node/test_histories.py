@@ -10,9 +10,11 @@ import pytest
 from forcemove.errors import JournalError
 from forcemove.history.entries import (
     ConnectionLost,
+    ConnectionRestored,
     Entry,
     FaultFound,
     LogIncluded,
+    LogReorged,
     SignatureAdded,
     StateAccepted,
     StateSigned,
@@ -25,6 +27,7 @@ from forcemove.history.history import ChannelHistory, decode_history
 from forcemove.node import histories
 from forcemove.node.events import LogAdded, LogRemoved, Mined, Received, Sent, SubmissionRefused
 from forcemove.node.histories import Histories
+from forcemove.node.memory import MemoryMessenger
 from forcemove.node.outbox import JournalledTxStore
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.protocol.codec.wire import encode_message
@@ -124,6 +127,27 @@ def test_what_happens_around_a_channel_is_entered_within_a_second(story: Story) 
     assert entries(story.alice, ConnectionLost) == [ConnectionLost(1, "ws://relay")]
 
 
+class Relayed(MemoryMessenger):
+    """A line over a relay that comes and goes."""
+
+    url, is_connected = "ws://relay", False
+
+
+def test_a_connection_that_is_lost_and_back_is_entered(story: Story) -> None:
+    """Before the first connection nothing is lost."""
+    line = Relayed()
+    story.start(story.alice, line)
+    for is_connected in (False, True, True, False, False, True):
+        line.is_connected = is_connected
+        story.seconds += 2
+        story.alice.client.poll()
+    found = entries(story.alice, ConnectionLost, ConnectionRestored)
+    assert [(type(each), each.url) for each in found] == [
+        (ConnectionLost, "ws://relay"),
+        (ConnectionRestored, "ws://relay"),
+    ]
+
+
 def test_a_commit_that_was_doubted_is_not_entered_twice(story: Story) -> None:
     """Its disk has written it, and not said so."""
     story.play_until(5)
@@ -175,6 +199,22 @@ def test_the_owner_is_notified_of_logs_and_of_their_removal(story: Story) -> Non
     count = len(story.alice.events)
     story.alice.client.poll()
     assert not [each for each in story.alice.events[count:] if isinstance(each, LogAdded | LogRemoved)]
+
+
+def test_logs_before_a_restart_stay_when_the_chain_forks_after_it(story: Story) -> None:
+    """A process that goes on from a checkpoint does not read them again."""
+    story.play_until(6)
+    story.mine(2)
+    story.start(story.alice)
+    story.alice.client.poll()
+    height = story.chain.block_number()
+    story.challenge(1, *story.opening()[2:])
+    story.alice.client.poll()
+    story.reorganise(height)
+    story.mine(4)
+    story.alice.client.poll()
+    removed = [type(each.log).__name__ for each in entries(story.alice, LogReorged)]
+    assert removed == ["Checkpointed", "ChallengeRegistered"]
 
 
 # ------------------------------------------------------------------------------------------------------------- secrets

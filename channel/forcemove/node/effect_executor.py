@@ -12,7 +12,7 @@ from collections.abc import Callable
 from forcemove.node.client import Client
 from forcemove.node.events import CounterpartyFault, Event, Sent
 from forcemove.node.outbox import evidence_of
-from forcemove.node.ports import Messenger
+from forcemove.node.ports import ConnectedMessenger, Messenger
 from forcemove.node.tx_submitter import Submitter
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
 from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting, SendState
@@ -77,6 +77,13 @@ class EffectExecutor:
             if room < 0:
                 return
             self._messages.append(message)
+
+    @property
+    def connection(self) -> tuple[str, bool] | None:
+        """The address of what carries the messages, and whether there is a connection now; None where the messenger
+        does not say. Raises what the messenger raises."""
+        messenger = self._messenger
+        return (messenger.url, messenger.is_connected) if isinstance(messenger, ConnectedMessenger) else None
 
     @property
     def has_received(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.history.entries import AppointmentAcknowledged
 from forcemove.history.summary import ChannelSummary, pack_present, pack_profile, summarise
 from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.client import Client
@@ -123,6 +124,10 @@ class ManagedChannel:
             raise error
         return changed
 
+    def note_receipt(self, tower: str, turn_num: int) -> None:
+        """Enter in the history that the watchtower at this address has the appointment up to this turn."""
+        self.recorder.add(AppointmentAcknowledged(self.recorder.now(), tower, turn_num))
+
     # ------------------------------------------------------------------------------------------------- what comes in
 
     def follow(self) -> None:
@@ -175,6 +180,7 @@ class ManagedChannel:
         if self._is_silence_due(now):
             self._silence_at = now + _SILENCE_EVERY
             self.attempt(self.client.resync_after_silence, now, self.chain.time)
+            self.recorder.on_connection(lambda: self.executor.connection)
             if self.recorder.has_entries:
                 self.client.require_save()
 

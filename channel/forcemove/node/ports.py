@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-__all__ = ["Messenger", "WakingMessenger"]
+__all__ = ["ConnectedMessenger", "Messenger", "WakingMessenger"]
 
 
 class Messenger(Protocol):
@@ -29,4 +29,19 @@ class WakingMessenger(Messenger, Protocol):
     def listen(self, wake: Callable[[], None]) -> None:
         """Call `wake` whenever a message has arrived, in the thread in which the node is driven. There is one listener:
         the last one that was given."""
+        ...
+
+
+@runtime_checkable
+class ConnectedMessenger(Messenger, Protocol):
+    """A messenger that knows whether it can carry anything now: losses are entered in the channel's history."""
+
+    @property
+    def url(self) -> str:
+        """The address of what carries the messages, as it may be shown."""
+        ...
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
         ...

@@ -21,6 +21,8 @@ from forcemove.history.derivation import (
     state_entries,
 )
 from forcemove.history.entries import (
+    ConnectionLost,
+    ConnectionRestored,
     Entry,
     FaultFound,
     LogIncluded,
@@ -74,6 +76,7 @@ class ChannelRecorder:
         self._channel: Channel | None = None
         self._entries: list[Entry] = []
         self._written = self._faults = 0
+        self._is_connected: bool | None = None
         self._errors: list[Exception] = []
 
     def attach(self, channel: Channel, require_save: Callable[[], None]) -> None:
@@ -97,6 +100,22 @@ class ChannelRecorder:
         """Enter what the owner is notified of, and notify the owner. Raises what the owner raises."""
         self._attempt(lambda: self._enter_event(event))
         self._on_event(event)
+
+    def on_connection(self, connection: Callable[[], tuple[str, bool] | None]) -> None:
+        """Look at the messenger's address and whether it is connected, and enter what has changed; before its first
+        connection nothing is lost."""
+        self._attempt(lambda: self._enter_connection(connection()))
+
+    def _enter_connection(self, connection: tuple[str, bool] | None) -> None:
+        if connection is None:
+            return
+        url, is_connected = connection
+        if self._is_connected is False and is_connected:
+            self.add(ConnectionRestored(self.now(), url))
+        elif self._is_connected and not is_connected:
+            self.add(ConnectionLost(self.now(), url))
+        if is_connected or self._is_connected is not None:
+            self._is_connected = is_connected
 
     def add(self, entry: Entry) -> None:
         """Enter something that happened around the channel; the journal has it a second later at the latest."""

@@ -223,6 +223,7 @@ class TowerPublisher:
         queue.pauses.reset()
         if published.appointment is appointment:
             published.receipts += 1
+        published.managed.note_receipt(client.url, appointment.turn_num)
         self._notify(Acknowledged(client.url, appointment, receipt))
         return 0.0
 

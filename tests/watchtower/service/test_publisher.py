@@ -15,6 +15,8 @@ import pytest
 
 from forcemove.chain.local import AnvilChain
 from forcemove.flow.channel import moves_of
+from forcemove.history.entries import AppointmentAcknowledged
+from forcemove.history.history import decode_history
 from forcemove.node.assemble import assemble
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
@@ -143,6 +145,7 @@ def test_threat_22_each_step_is_handed_over_and_then_alice_can_go_away(table: Ta
     asyncio.run(play())
     turns = table.acknowledged()
     assert turns == sorted(set(turns))
+    assert receipts_in_history(table) == turns
     for each in table.told:
         if isinstance(each, Acknowledged):
             verify(each.receipt, TOWER.address, ALICE.address, each.appointment)
@@ -153,6 +156,14 @@ def test_threat_22_each_step_is_handed_over_and_then_alice_can_go_away(table: Ta
         await table.until(lambda: table.record == (_LAST, False))
 
     asyncio.run(wait())
+
+
+def receipts_in_history(table: Table) -> list[int]:
+    """The turns of the receipts in Alice's history: in her journal, and what goes there with the next commit."""
+    row = table.alice.recorder.row()
+    stored = table.journals[0].history(table.alice.id)
+    history = decode_history([*stored.bodies, *(() if row is None else (row.body,))])
+    return [each.turn_num for each in history.entries if isinstance(each, AppointmentAcknowledged)]
 
 
 def alarms(table: Table) -> list[int]:
