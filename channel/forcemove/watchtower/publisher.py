@@ -223,9 +223,16 @@ class TowerPublisher:
         queue.pauses.reset()
         if published.appointment is appointment:
             published.receipts += 1
-        published.managed.note_receipt(client.url, appointment.turn_num)
+        self._enter_receipt(published, client.url, appointment)
         self._notify(Acknowledged(client.url, appointment, receipt))
         return 0.0
+
+    def _enter_receipt(self, published: _Published, url: str, appointment: Appointment) -> None:
+        """Enter a receipt in the channel's history; an error in it is logged, and changes nothing."""
+        try:
+            published.managed.note_receipt(url, appointment.turn_num)
+        except Exception:
+            _LOG.exception("the receipt of %s could not be entered in a history", url)
 
     def _fail(
         self, queue: _TowerQueue, published: _Published, appointment: Appointment, error: ForcemoveError

@@ -157,6 +157,9 @@ class Stub:
     def time(self) -> int:
         return 0
 
+    def note_receipt(self, tower: str, turn_num: int) -> None:
+        raise ZeroDivisionError(tower, turn_num)
+
 
 @pytest.mark.parametrize("error", [TowerUnreachable("url", "silent"), ZeroDivisionError()])
 def test_threat_57_a_tower_that_breaks_at_one_channel_has_the_others_and_ends_nothing(
