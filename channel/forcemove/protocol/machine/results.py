@@ -13,7 +13,7 @@ from forcemove.protocol.machine.channel import OVER, Channel, Phase
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.outcome import Outcome
 
-__all__ = ["Ending", "Result", "Share", "is_over", "payable", "result_of"]
+__all__ = ["Ending", "Result", "Share", "is_over", "payable", "result_of", "shares_of"]
 
 
 class Ending(Enum):
@@ -90,14 +90,24 @@ def result_of(channel: Channel, now: int) -> Result:
     outcome = newest.state.outcome if newest is not None else channel.agreement.outcome
     if channel.record.recorded is not None and channel.phase(now) is Phase.FINALIZED:
         outcome = channel.record.recorded.state.outcome
-    paid_in = {asset: _paid_in(channel, asset, sum(amounts)) for asset, amounts in channel.agreement.deposits}
+    return Result(_ending(channel, now), shares_of(channel, outcome))
+
+
+def shares_of(channel: Channel, outcome: Outcome) -> tuple[Share, ...]:
+    """Everybody's shares if the channel paid this outcome: asset by asset, each in the order of participants."""
+    paid_in = _all_paid_in(channel)
     shares = []
     for asset, amounts in channel.agreement.deposits:
         for index, amount in enumerate(amounts):
             deposited = min(amount, max(0, paid_in[asset] - sum(amounts[:index])))
             of = (asset, channel.agreement.destinations[index])
             shares.append(Share(asset, index, deposited, *_share(outcome, paid_in, of)))
-    return Result(_ending(channel, now, paid_in), tuple(shares))
+    return tuple(shares)
+
+
+def _all_paid_in(channel: Channel) -> dict[bytes, int]:
+    """By asset, how much has come in."""
+    return {asset: _paid_in(channel, asset, sum(amounts)) for asset, amounts in channel.agreement.deposits}
 
 
 def _paid_in(channel: Channel, asset: bytes, total: int) -> int:
@@ -120,9 +130,10 @@ def _share(outcome: Outcome, paid_in: dict[bytes, int], of: tuple[bytes, bytes])
     return sum(amount for amount, _ in ours), sum(paid for _, paid in ours)
 
 
-def _ending(channel: Channel, now: int, paid_in: dict[bytes, int]) -> Ending:
+def _ending(channel: Channel, now: int) -> Ending:
     if channel.phase(now) not in OVER:
         return Ending.OPEN
+    paid_in = _all_paid_in(channel)
     newest, count = channel.newest, channel.agreement.count
     if not channel.agreement.is_friendly and any(
         paid_in[asset] < sum(amounts) for asset, amounts in channel.agreement.deposits
