@@ -42,6 +42,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.history.index", "forcemove.history.packing"),
     ("forcemove.history.derivation", "forcemove.history.history", "forcemove.history.summary"),
     ("forcemove.game",),
+    ("forcemove.history.overview",),
     ("forcemove.registry", "forcemove.contracts"),
     ("forcemove.flow.actions", "forcemove.flow.history", "forcemove.flow.transport"),
     ("forcemove.flow.signed", "forcemove.flow.queue", "forcemove.flow.place"),
