@@ -6,15 +6,17 @@ Screens are made of it. It has values and no sentences: names, words and colours
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forcemove.game import Choice
 from forcemove.history.entries import (
     AppointmentAcknowledged,
     ConnectionLost,
     ConnectionRestored,
+    Entry,
     TxMined,
     TxRefused,
+    TxReorged,
     TxRequested,
     TxSent,
 )
@@ -30,6 +32,19 @@ __all__ = ["Option", "OptionKind", "Overview", "PendingTransaction", "Safety", "
 OptionKind = str
 """`move`, `challenge` or `leave`."""
 MOVE, CHALLENGE, LEAVE = "move", "challenge", "leave"
+_TELLING = frozenset(
+    {
+        AppointmentAcknowledged,
+        ConnectionLost,
+        ConnectionRestored,
+        TxMined,
+        TxRefused,
+        TxReorged,
+        TxRequested,
+        TxSent,
+    }
+)
+"""The kinds of entries that say how safe money is: most entries are states, and are passed over at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,9 +275,9 @@ def _options(channel: Channel, phase: Phase, choices: Sequence[Choice], gas: Map
 
 
 def _safety(channel: Channel, history: ChannelHistory) -> Safety:
-    proved = _newest_provable(channel)
-    watched = [each.turn_num for each in history.entries if isinstance(each, AppointmentAcknowledged)]
-    connection = [each for each in history.entries if isinstance(each, ConnectionLost | ConnectionRestored)]
+    proved, told = _newest_provable(channel), [each for each in history.entries if type(each) in _TELLING]
+    watched = [each.turn_num for each in told if isinstance(each, AppointmentAcknowledged)]
+    connection = [each for each in told if isinstance(each, ConnectionLost | ConnectionRestored)]
     return Safety(
         channel.genuine,
         channel.is_funded,
@@ -270,25 +285,29 @@ def _safety(channel: Channel, history: ChannelHistory) -> Safety:
         None if proved is None else proved.turn_num,
         max(watched, default=None),
         not connection or isinstance(connection[-1], ConnectionRestored),
-        _pending(history),
+        _pending(told),
     )
 
 
-def _pending(history: ChannelHistory) -> tuple[PendingTransaction, ...]:
+def _pending(entries: Sequence[Entry]) -> tuple[PendingTransaction, ...]:
     """The requests whose transactions are not mined, oldest first."""
     pending: dict[bytes, PendingTransaction] = {}
-    for place, each in enumerate(history.entries):
+    mined: dict[bytes, PendingTransaction] = {}
+    for each in entries:
         match each:
             case TxRequested(request=request, operation=operation):
                 pending[request] = PendingTransaction(operation, None, None, 0, "")
-            case TxSent(request=request, operation=operation) if request in pending:
-                versions = pending[request].versions + 1
-                pending[request] = PendingTransaction(operation, each.nonce, each.max_fee, versions, "")
-            case TxRefused(request=request) if request in pending:
+            case TxSent(request=request) if request in pending:
                 was = pending[request]
-                pending[request] = PendingTransaction(was.operation, was.nonce, was.max_fee, was.versions, each.kind)
-            case TxMined(request=request) if place not in history.reorged:
-                pending.pop(request, None)
+                pending[request] = replace(
+                    was, nonce=each.nonce, max_fee=each.max_fee, versions=was.versions + 1, refused=""
+                )
+            case TxRefused(request=request) if request in pending:
+                pending[request] = replace(pending[request], refused=each.kind)
+            case TxMined(request=request) if request in pending:
+                mined[request] = pending.pop(request)
+            case TxReorged(request=request) if request in mined:
+                pending[request] = mined.pop(request)
             case _:
                 pass
     return tuple(pending.values())
