@@ -111,6 +111,7 @@ TARGETS = {
     "commit_ratio": Target(1.5, "x", "a commit of a journal with one channel / a bare synced commit of SQLite"),
     "history_commit_ratio": Target(1.15, "x", "a commit of 100 channels with a turn's history of each / without"),
     "channel_list_ms": Target(50, "ms", "a list of 1,000 channels, from the open journal to the page"),
+    "overview_ms": Target(1, "ms", "an overview of a channel with 10,000 entries"),
     "help_seconds": Target(0.2, "s", "forcemove --help"),
     "demo_seconds": Target(8, "s", "forcemove demo"),
 }
@@ -461,6 +462,7 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "commit_ratio": lambda: commit_ratio.commit_ratio(CHANNELS.encode(Table().channels[0])),
     "history_commit_ratio": lambda: history_speed.history_commit_ratio(Table().channels[0]),
     "channel_list_ms": lambda: history_speed.channel_list_ms(Table().channels[0]),
+    "overview_ms": lambda: history_speed.overview_ms(Table().channels[0]),
     "help_seconds": lambda: measure_command("--help", times=7),
     "demo_seconds": lambda: measure_command("demo", times=1),
 }

@@ -1,4 +1,5 @@
-"""The time that the history adds to a commit of 100 channels, and the time of a list of 1,000 channels.
+"""The time that the history adds to a commit of 100 channels, and the times of a list of 1,000 channels and of one
+overview.
 
 Each channel's commit has the two states of a turn. Commits with and without them are made in turn, each in a journal of
 its own in one folder; what was appended is gathered in between, as a node does when it has time. The list is read from
@@ -19,7 +20,9 @@ from msgspec.structs import replace
 from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.cli.channel import pages
 from forcemove.cli.channel.stores import list_all
-from forcemove.history.entries import EntryKinds, StateAccepted, StateSigned
+from forcemove.history.entries import EntryKinds, StateAccepted, StateSigned, TxRequested
+from forcemove.history.history import MAX_ENTRIES, ChannelHistory
+from forcemove.history.overview import overview
 from forcemove.history.packing import pack
 from forcemove.history.summary import pack_present, pack_profile, summarise
 from forcemove.node.metadata import METADATA, ChannelMetadata
@@ -30,9 +33,9 @@ from forcemove.store.opening import open_journal
 from forcemove.store.records import Batch, ChannelUpdate, HistoryRow
 from scripts.commit_ratio import timed
 
-__all__ = ["channel_list_ms", "history_commit_ratio"]
+__all__ = ["channel_list_ms", "history_commit_ratio", "overview_ms"]
 
-_CHANNELS, _LISTED = 100, 1_000
+_CHANNELS, _LISTED, _REQUESTS = 100, 1_000, 10
 _ROUNDS, _PAIRS, _GATHER_EVERY = 9, 40, 5
 _NOW = 1_800_000_000
 
@@ -99,6 +102,16 @@ def channel_list_ms(channel: Channel, rounds: int = _ROUNDS) -> float:
             journal.commit(Batch(tuple(islice(updates, start, start + _CHANNELS))))
         _require_page(_page(journal))
         return statistics.median(timed(lambda: _page(journal)) for _ in range(rounds)) * 1_000
+
+
+def overview_ms(channel: Channel, rounds: int = _ROUNDS) -> float:
+    """Milliseconds for an overview of a channel with a full history: the median of the rounds."""
+    states = [StateSigned(_NOW, channel.accepted[-1].signed)] * (MAX_ENTRIES - _REQUESTS)
+    asked = [TxRequested(_NOW, number.to_bytes(32), "deposit") for number in range(_REQUESTS)]
+    history = ChannelHistory((*states, *asked))
+    if len(overview(channel, history, _NOW).safety.pending) != _REQUESTS:
+        raise SystemExit("the overview lacks requests: what was measured is worthless")
+    return statistics.median(timed(lambda: overview(channel, history, _NOW)) for _ in range(rounds)) * 1_000
 
 
 def _listed(channel: Channel, number: int) -> ChannelUpdate:
