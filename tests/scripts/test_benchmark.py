@@ -34,6 +34,9 @@ ROWS = {
     "jetstream_rate_ratio",
     "network_turn_ratio",
     "commit_ratio",
+    "history_commit_ratio",
+    "channel_list_ms",
+    "overview_ms",
     "help_seconds",
     "demo_seconds",
 }

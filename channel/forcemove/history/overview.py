@@ -275,9 +275,9 @@ def _options(channel: Channel, phase: Phase, choices: Sequence[Choice], gas: Map
 
 
 def _safety(channel: Channel, history: ChannelHistory) -> Safety:
-    proved, told = _newest_provable(channel), [each for each in history.entries if type(each) in _TELLING]
-    watched = [each.turn_num for each in told if isinstance(each, AppointmentAcknowledged)]
-    connection = [each for each in told if isinstance(each, ConnectionLost | ConnectionRestored)]
+    proved, telling = _newest_provable(channel), [each for each in history.entries if type(each) in _TELLING]
+    watched = [each.turn_num for each in telling if isinstance(each, AppointmentAcknowledged)]
+    connection = [each for each in telling if isinstance(each, ConnectionLost | ConnectionRestored)]
     return Safety(
         channel.genuine,
         channel.is_funded,
@@ -285,7 +285,7 @@ def _safety(channel: Channel, history: ChannelHistory) -> Safety:
         None if proved is None else proved.turn_num,
         max(watched, default=None),
         not connection or isinstance(connection[-1], ConnectionRestored),
-        _pending(told),
+        _pending(telling),
     )
 
 
