@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, assert_never, get_args
 
 from forcemove.chain.chain import RawLog
 from forcemove.chain.reverts import abi_type
@@ -143,31 +143,42 @@ class _Event:
 
 @cache
 def _events() -> dict[bytes, _Event]:
+    kinds: dict[str, type[Log]] = {kind.__name__: kind for kind in get_args(Log)}
     events = {}
     for entry in artifact("Adjudicator").abi:
         if entry["type"] == "event":
-            types = tuple(map(abi_type, entry["inputs"]))
-            topic = keccak256(f"{entry['name']}({','.join(types)})".encode())
-            events[topic] = _Event(entry["name"], types[1:], _BUILDERS[entry["name"]])
+            name, types = entry["name"], tuple(map(abi_type, entry["inputs"]))
+            topic = keccak256(f"{name}({','.join(types)})".encode())
+            build = _builder(kinds[_KIND_NAMES.get(name, name)])
+            events[topic] = _Event(name, types[1:], build)
     return events
 
 
-_BUILDERS: dict[str, Callable[..., Log]] = {
-    "EtherDeposited": lambda id_, held: Deposited(id_, ETHER, held),
-    "TokenDeposited": lambda id_, asset, held: Deposited(id_, _address(asset), held),
-    "ChallengeRegistered": lambda id_, finalizes_at, record: ChallengeRegistered(
-        id_, finalizes_at, *decode_record(record)
-    ),
-    "Responded": lambda id_, record: _responded(id_, *decode_record(record)),
-    "Checkpointed": lambda id_, record: Checkpointed(id_, *decode_record(record)),
-    "Concluded": Concluded,
-    "PartlyPaid": lambda id_, state_hash, remaining: PartlyPaid(id_, state_hash, _outcome(remaining)),
-    "Closed": Closed,
-    "Credited": lambda account, asset, amount: Credited(_indexed_address(account), _address(asset), amount),
-    "Claimed": lambda account, asset, to, amount: Claimed(
-        _indexed_address(account), _address(asset), _address(to), amount
-    ),
-}
+_KIND_NAMES = {"EtherDeposited": "Deposited", "TokenDeposited": "Deposited"}
+"""The kind of log that an event is, where its name is another."""
+
+
+def _builder(kind: type[Log]) -> Callable[..., Log]:
+    """What makes a log of this kind of its event's values. A new kind without a line here fails the type check."""
+    if issubclass(kind, Deposited):
+        return _deposited
+    if issubclass(kind, ChallengeRegistered):
+        return lambda id_, finalizes_at, record: ChallengeRegistered(id_, finalizes_at, *decode_record(record))
+    if issubclass(kind, Responded):
+        return lambda id_, record: _responded(id_, *decode_record(record))
+    if issubclass(kind, Checkpointed):
+        return lambda id_, record: Checkpointed(id_, *decode_record(record))
+    if issubclass(kind, PartlyPaid):
+        return lambda id_, state_hash, remaining: PartlyPaid(id_, state_hash, _outcome(remaining))
+    if issubclass(kind, Credited):
+        return lambda account, asset, amount: Credited(_indexed_address(account), _address(asset), amount)
+    if issubclass(kind, Claimed):
+        return lambda account, asset, to, amount: Claimed(
+            _indexed_address(account), _address(asset), _address(to), amount
+        )
+    if issubclass(kind, Concluded | Closed):
+        return kind
+    assert_never(kind)
 
 
 def _address(text: str) -> bytes:
@@ -182,6 +193,12 @@ def _indexed_address(topic: bytes) -> bytes:
 
 def _outcome(values: Iterable[tuple[str, bytes, int]]) -> Outcome:
     return tuple(Allocation(_address(asset), destination, amount) for asset, destination, amount in values)
+
+
+def _deposited(id_: bytes, *values: Any) -> Deposited:
+    """Of `EtherDeposited`, whose one value is what is held, or of `TokenDeposited`, which names the asset before it."""
+    *assets, held = values
+    return Deposited(id_, _address(*assets) if assets else ETHER, held)
 
 
 def _responded(id_: bytes, state: VariablePart, signatures: tuple[Signature, ...]) -> Responded:
