@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, PlacedLog
 from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
 from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
 from forcemove.protocol.encoding import Domain
-from forcemove.protocol.logs import ChallengeRegistered, Concluded, Deposited, Log, PartlyPaid, recorded_state
+from forcemove.protocol.logs import (
+    ChallengeRegistered,
+    Checkpointed,
+    Claimed,
+    Closed,
+    Concluded,
+    Credited,
+    Deposited,
+    Log,
+    PartlyPaid,
+    Responded,
+    recorded_state,
+)
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, Recorded, fold_all
 from forcemove.protocol.machine.results import Ending
 from forcemove.protocol.outcome import Outcome, destination_address
@@ -141,10 +154,15 @@ def _record(logs: Sequence[PlacedLog], domain: Domain, status: Status, now: int)
 
 def _outcome_of(log: Log) -> Outcome:
     """What a log says that the channel would pay."""
-    if isinstance(log, PartlyPaid):
-        return log.remaining
-    state = recorded_state(log)
-    return () if state is None else state.outcome
+    match log:
+        case PartlyPaid(_, _, remaining):
+            return remaining
+        case ChallengeRegistered() | Responded() | Checkpointed():
+            return log.state.outcome
+        case Deposited() | Concluded() | Closed() | Credited() | Claimed():
+            return ()
+        case _:
+            assert_never(log)
 
 
 def _assets(logs: Sequence[PlacedLog], outcomes: Iterable[Outcome]) -> list[bytes]:
@@ -169,10 +187,15 @@ def _credits(
 
 def turn_of(log: Log) -> int | None:
     """The turn number in a log, or None."""
-    if isinstance(log, Concluded):
-        return log.turn_num
-    state = recorded_state(log)
-    return None if state is None else state.turn_num
+    match log:
+        case Concluded(_, turn_num):
+            return turn_num
+        case ChallengeRegistered() | Responded() | Checkpointed():
+            return log.state.turn_num
+        case Deposited() | PartlyPaid() | Closed() | Credited() | Claimed():
+            return None
+        case _:
+            assert_never(log)
 
 
 # ------------------------------------------------------------------------------------------------------------- reports
