@@ -55,6 +55,7 @@ class World:
         self.deposited: dict[bytes, int] = {}
         self.paid: list[Payment] = []
         self.logs: list[Log] = []
+        self.kinds_logged: set[type[Log]] = set()
         self.blacklisted: set[bytes] = set()
         for person in PEOPLE:
             self.chain.enrich(person.address)
@@ -220,6 +221,7 @@ class World:
             self.reserves[payment.asset] -= payment.amount
         self.paid += result.payments
         self.logs += result.logs
+        self.kinds_logged.update(map(type, result.logs))
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from random import Random
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forcemove.contracts import artifact
+from forcemove.protocol.logs import Log
 from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS
-from tests.parity.core_actor import Actor
+from tests.parity.core_actor import OPERATIONS, Actor
 from tests.parity.core_tester import EthTesterChain
 from tests.parity.core_world import PEOPLE, World
 
@@ -50,15 +54,26 @@ def play(rng: Random, steps: int = STEPS, world: World | None = None) -> Counter
     return Counter(actor.step().error for _ in range(steps))
 
 
+def test_every_function_that_changes_the_adjudicator_is_in_the_histories() -> None:
+    functions = [each for each in artifact("Adjudicator").abi if each["type"] == "function"]
+    changing = {each["name"] for each in functions if each["stateMutability"] in ("nonpayable", "payable")}
+    assert {re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name) for name in changing} == set(OPERATIONS)
+
+
 @settings(max_examples=25)
 @given(st.randoms(use_true_random=False))
 def test_random_histories_are_the_same(rng: Random) -> None:
     play(rng)
 
 
-def test_seeded_histories_are_the_same_and_meet_every_error() -> None:
-    met = sum((play(Random(seed)) for seed in range(160)), Counter[str]())
+def test_seeded_histories_are_the_same_and_meet_every_error_and_log() -> None:
+    met, logged = Counter[str](), set[type[Log]]()
+    for seed in range(160):
+        world = World()
+        met += play(Random(seed), world=world)
+        logged |= world.kinds_logged
     assert ADJUDICATOR_ERRORS.keys() - met.keys() <= NOT_MET_HERE
+    assert set(get_args(Log)) - logged == set()
     assert met[""] > met.total() / 4
 
 
