@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
-from forcemove.cli.games import TABLE_GROUP, Ask
+from forcemove.cli.games import TABLE_GROUP
 from forcemove.flow.place import Place
+from forcemove.tables.ports import Ask
 
 __all__ = ["GAME", "HigherNumber", "installed"]
 
 
 class HigherNumber:
-    """See `forcemove.cli.games.TableGame`."""
+    """See `forcemove.tables.ports.TableGame`."""
 
     name = "higher"
     title = "Higher number"

@@ -10,8 +10,8 @@ import pytest
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.rpc import Rpc
-from forcemove.cli import asking
-from forcemove.cli.asking import answering, answers
+from forcemove.tables import asking
+from forcemove.tables.asking import answering, answers
 
 
 class Endpoint(Rpc):

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forcemove.chain.local import AnvilChain, local_keys
-from forcemove.cli.amounts import format_amount
 from forcemove.cli.demo import environment
 from forcemove.cli.demo.command import _scenarios as planned_stories
 from forcemove.cli.demo.environment import counterparty_key
@@ -18,6 +17,7 @@ from forcemove.cli.errors import run
 from forcemove.cli.main import forcemove
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.codec.wire import decode_file
+from forcemove.text.amounts import format_amount
 from tests.installed import GAMES
 from tests.sampled import sampled
 

@@ -14,12 +14,13 @@ from forcemove.chain.chain import Call
 from forcemove.chain.create2 import PRESIGNED_PRICE
 from forcemove.chain.factory import FACTORY_GAS
 from forcemove.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, local_keys
-from forcemove.cli.amounts import AMOUNT, exact_amount, format_amount
+from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.demo import budget
 from forcemove.cli.demo.environment import counterparty_key
 from forcemove.contracts import artifact, artifact_names
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.types import UINT256_MAX
+from forcemove.text.amounts import exact_amount, format_amount
 from tests.cli.command import Command, Said
 
 PAYER, OTHER = local_keys()[0], counterparty_key(local_keys()[0])

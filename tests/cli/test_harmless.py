@@ -14,9 +14,9 @@ import pyte
 import pytest
 
 from forcemove.cli.errors import Explained, run
-from forcemove.cli.explanations import explain
-from forcemove.cli.harmless import harmless
 from forcemove.cli.terminal import Terminal
+from forcemove.text.explanations import explain
+from forcemove.text.harmless import harmless
 from forcemove.transport.errors import RelayRefused, RelayUnreachable, refusal
 
 BAD = "ok\x1b[2J\x1b]0;title\x07\r\x08\nresult You win\u202e\u200b\x9b1m\x00"

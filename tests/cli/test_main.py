@@ -13,8 +13,6 @@ import pytest
 import forcemove.chain.book
 import forcemove.chain.deployment
 import forcemove.chain.errors
-import forcemove.cli.match.errors
-import forcemove.cli.play.errors
 import forcemove.contracts
 import forcemove.contracts.compiler
 import forcemove.contracts.project
@@ -29,12 +27,12 @@ import forcemove.scaffold.scaffold
 import forcemove.sender.errors
 import forcemove.serving.errors
 import forcemove.store.errors
+import forcemove.tables.errors
 import forcemove.transport.errors
 import forcemove.watchtower.client_errors
 import forcemove.watchtower.errors
 from forcemove.chain.errors import NotMined, TransactionReverted, Unreachable
 from forcemove.cli.errors import Explained, MainnetRefused, run
-from forcemove.cli.explanations import EXPLANATIONS, describe, explain
 from forcemove.errors import (
     AppError,
     ForcemoveError,
@@ -47,6 +45,7 @@ from forcemove.flow.actions import Action
 from forcemove.flow.steps import UnexpectedAction
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim, TurnNumberNotConsecutive
+from forcemove.text.explanations import EXPLANATIONS, describe, explain
 from forcemove_games.two_player import MalformedPosition
 from tests.cli.command import Command
 
@@ -215,8 +214,8 @@ def _named_errors() -> list[type[ForcemoveError]]:
         forcemove.store.errors,
         forcemove.transport.errors,
         forcemove.relay.errors,
-        forcemove.cli.match.errors,
-        forcemove.cli.play.errors,
+        forcemove.tables.errors,
+        forcemove.tables.errors,
         forcemove.serving.errors,
         forcemove.watchtower.errors,
         forcemove.watchtower.client_errors,

@@ -9,15 +9,15 @@ import pytest
 
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import EmbeddedChain, local_keys
-from forcemove.cli.errors import Explained
-from forcemove.cli.match.rounds import Rounds
-from forcemove.cli.play.errors import OfferDiffers
-from forcemove.cli.play.terms import ChainVenue, agreement_of, new_offer, require_ours
 from forcemove.errors import MalformedBytes
 from forcemove.game import Game
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
 from forcemove.registry import find_game
+from forcemove.tables.errors import CannotPayIn, OfferDiffers
+from forcemove.tables.meetings.terms import ChainVenue, agreement_of, new_offer, require_ours
+from forcemove.tables.playing.rounds import Rounds
+from forcemove.text.explanations import explain
 from forcemove.transport.offers import Join, Offer, OfferOfAnotherChain
 
 HOST, GUEST = local_keys()[:2]
@@ -76,8 +76,9 @@ def test_an_offer_of_another_chain_is_refused(venue: ChainVenue, offer: Offer) -
 
 def test_who_cannot_pay_is_told_before_anything_is_signed(venue: ChainVenue, offer: Offer) -> None:
     assert any("0.05 ether" in line for line in venue.costs_lines(offer, HOST.address))
-    with pytest.raises(Explained, match=r"has 0 ether, and needs 0\.05"):
+    with pytest.raises(CannotPayIn) as refused:
         list(venue.costs_lines(offer, Key(b"\x01" * 32).address))
+    assert "has 0 ether, and needs 0.05" in explain(refused.value)
 
 
 def rounds_of(game: Game, seat: int, most: int, secrets: bytes) -> Rounds:

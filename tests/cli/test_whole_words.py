@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.cli.match.screen_content import ScreenContent
 from forcemove.cli.person.layout import content_lines, option_lines
 from forcemove.cli.wrapping import wrapped
+from forcemove.tables.playing.content import TableContent
 from tests.cli.nodes import Node
 from tests.cli.saved import Saved, state_of
 from tests.cli.screens import COMMAND, Screen
@@ -179,5 +179,5 @@ def test_many_options_fit_on_a_small_screen(width: int) -> None:
     assert len(lines) <= 6
     assert all(len(line) <= width for line in lines)
     assert [word for line in lines for word in line.split() if word.isdecimal()][::2] == [str(n) for n in range(9)]
-    scene = ScreenContent("Turn 6.", ("row",) * 6, "you 1 ether", "word " * 30, "word " * 20)
+    scene = TableContent("Turn 6.", ("row",) * 6, "you 1 ether", "word " * 30, "word " * 20)
     assert len([*content_lines(scene, width), *lines]) < 24

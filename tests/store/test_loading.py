@@ -12,7 +12,7 @@ import pytest
     "module",
     [
         "forcemove.cli.main",
-        "forcemove.cli.explanations",
+        "forcemove.text.explanations",
         "forcemove.node.client",
         "forcemove.store.errors",
         "forcemove.store.records",

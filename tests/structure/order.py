@@ -256,6 +256,26 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.inspect.signed_state",),
     ("forcemove.inspect.inspection",),
     ("forcemove.inspect.report_json",),
+    ("forcemove.text.amounts", "forcemove.text.harmless"),
+    ("forcemove.text", "forcemove.text.explanations"),
+    (
+        "forcemove.tables",
+        "forcemove.tables.errors",
+        "forcemove.tables.options",
+        "forcemove.tables.asking",
+        "forcemove.tables.standby",
+        "forcemove.tables.meetings",
+        "forcemove.tables.playing",
+        "forcemove.tables.playing.content",
+        "forcemove.tables.playing.connectivity",
+        "forcemove.tables.playing.leaving",
+        "forcemove.tables.playing.rounds",
+    ),
+    ("forcemove.tables.ports", "forcemove.tables.playing.ends", "forcemove.tables.carrying"),
+    ("forcemove.tables.playing.match", "forcemove.tables.playing.bot", "forcemove.tables.defence"),
+    ("forcemove.tables.service", "forcemove.tables.meetings.meeting", "forcemove.tables.meetings.terms"),
+    ("forcemove.tables.meetings.stored", "forcemove.tables.channel_game", "forcemove.tables.log_game"),
+    ("forcemove.tables.table",),
     (
         "forcemove",
         "forcemove.__main__",
@@ -303,8 +323,15 @@ KNOWN_TO = (
     ("forcemove.transport", "NATS", frozenset({"nats"})),
 )
 """Which room alone knows what, by which modules."""
-SCREENS = frozenset({"click", "rich", "sys", "logging"})
-"""Ways to a screen. What inspection finds is returned to its caller: a command, a page, a program."""
+SCREENLESS = (
+    ("forcemove.inspect", "inspection never prints"),
+    ("forcemove.tables", "a table speaks through its port"),
+    ("forcemove.text", "texts are values"),
+)
+"""Rooms that know no screen, with the reason."""
+SCREENS = frozenset({"click", "rich", "prompt_toolkit", "sys", "logging"})
+"""Ways to a screen. What inspection finds is returned to its caller, and a table speaks through a port: to a command, a
+page, a program."""
 
 
 def line_of(module: str) -> int | None:
@@ -340,8 +367,7 @@ def _broken(module: str, name: str) -> Iterator[str]:
     for room, what, names in KNOWN_TO:
         if name in names and _is_in(module, "forcemove") and not _is_in(module, room):
             yield f"only {room} knows {what}"
-    if name in SCREENS and _is_in(module, "forcemove.inspect"):
-        yield "inspection never prints"
+    yield from (why for room, why in SCREENLESS if name in SCREENS and _is_in(module, room))
     if _is_in(module, "forcemove.store") and _package(name) in {"forcemove.chain", "forcemove.node"}:
         yield "the journal knows no chain and no node"
     if {_package(module), _package(name)} == {"forcemove.flow", "forcemove.chain"}:

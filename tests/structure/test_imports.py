@@ -46,6 +46,9 @@ def test_every_line_of_the_order_is_some_modules_place(imports: Imports) -> None
         ("forcemove.inspect.apps", "click", "inspection never prints"),
         ("forcemove.inspect.apps", "sys", "inspection never prints"),
         ("forcemove.inspect.apps", "forcemove.cli.pages", "it is not above"),
+        ("forcemove.tables.service", "click", "a table speaks through its port"),
+        ("forcemove.tables.playing.match", "prompt_toolkit", "a table speaks through its port"),
+        ("forcemove.text.explanations", "rich", "texts are values"),
     ],
 )
 def test_a_wrong_import_is_seen(module: str, imported: str, reason: str) -> None:

@@ -10,11 +10,11 @@ from typing import IO, Any
 
 import click
 
-from forcemove.cli.explanations import explain
-from forcemove.cli.harmless import harmless
 from forcemove.cli.terminal import wants_colours
 from forcemove.cli.wrapping import echo
 from forcemove.errors import ForcemoveError
+from forcemove.text.explanations import explain
+from forcemove.text.harmless import harmless
 
 __all__ = [
     "EXIT_ERROR",

@@ -13,9 +13,9 @@ from functools import partial
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import EndpointFailed
-from forcemove.cli.amounts import format_amount
 from forcemove.cli.errors import Explained
 from forcemove.protocol.signing import Key
+from forcemove.text.amounts import format_amount
 
 __all__ = ["DEVELOPMENT_IDS", "Funded", "NotADevelopmentChain", "fund", "require_development_chain"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,18 +23,16 @@ from forcemove.registry import (
     load_value,
     names_in,
 )
+from forcemove.tables.ports import TableGame
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from forcemove.flow.place import Place
     from forcemove.game import Game
 
 __all__ = [
     "GROUP",
     "TABLE_GROUP",
-    "Ask",
-    "TableGame",
     "find_table_game",
     "game_names",
     "load_game",
@@ -44,40 +42,6 @@ __all__ = [
 
 TABLE_GROUP = "forcemove.table_games"
 """The entry points' group of games without money, over a signed log; each names a `TableGame`."""
-
-
-class Ask(Protocol):
-    """Lets a person choose."""
-
-    def __call__(self, prompt: str, options: Sequence[str]) -> Awaitable[int]:
-        """The index of the option that was chosen. `prompt`: a line; what there is to see stands in the lines below it.
-        Raises `EOFError` where the person leaves: the game then ends as one does that is left, or lets it pass."""
-        ...
-
-
-class TableGame(Protocol):
-    """A game without money: two clients around a signed log, in this process."""
-
-    name: str
-    """The game's name for `--game`."""
-    title: str
-    """The game's name for people."""
-
-    async def demonstrate(self, notify: Callable[[str], None], names: tuple[str, str]) -> Mapping[str, object]:
-        """Play one game between two bots and report it line by line; returns the result, as values for JSON."""
-        ...
-
-    async def play(self, notify: Callable[[str], None], ask: Ask, names: tuple[str, str]) -> Mapping[str, object]:
-        """The same with a person in seat 0, who is asked for each decision."""
-        ...
-
-    async def join(
-        self, place: Place, notify: Callable[[str], None], ask: Ask | None, *, within: float | None
-    ) -> Mapping[str, object]:
-        """Play one game with somebody elsewhere, from the beginning of the table's log: what we have said there before
-        is not said again, nor asked for. `ask`: a person; without one the bot plays. `within`: seconds that we wait for
-        each message. Returns as `demonstrate`; raises what is wrong with the other's part."""
-        ...
 
 
 @cache

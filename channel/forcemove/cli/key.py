@@ -9,12 +9,13 @@ from pathlib import Path
 
 import click
 
-from forcemove.cli.amounts import AMOUNT, format_amount
+from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.errors import Explained
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
 from forcemove.node.keys import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
 from forcemove.protocol.signing import Key
+from forcemove.text.amounts import format_amount
 
 __all__ = ["key", "open_key_file"]
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import click
 
 from forcemove.chain.addresses import show_address
-from forcemove.cli.amounts import exact_amount
 from forcemove.protocol.types import ETHER
+from forcemove.text.amounts import exact_amount
 
 __all__ = ["WIDTH", "short_address", "show_asset", "show_field", "show_time", "show_title"]
 

@@ -9,7 +9,6 @@ import click
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import ChannelHoldings, PlacedLog
-from forcemove.cli.explanations import describe
 from forcemove.cli.layout import WIDTH, show_asset, show_field, show_time, show_title
 from forcemove.cli.results import ending_text
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
@@ -21,6 +20,7 @@ from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.status import Mode
+from forcemove.text.explanations import describe
 
 __all__ = ["page"]
 

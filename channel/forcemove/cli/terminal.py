@@ -10,8 +10,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from forcemove.cli.harmless import harmless
 from forcemove.cli.wrapping import wrapped
+from forcemove.text.harmless import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.cli.addresses import ADDRESS
-from forcemove.cli.amounts import AMOUNT, exact_amount
+from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.errors import Explained
 from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
+from forcemove.text.amounts import exact_amount
 from forcemove.watchtower.service.limits import ServiceLimits
 from forcemove.watchtower.settings import TowerSettings
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
-from forcemove.errors import LocalError
+from forcemove.errors import LocalError, MalformedBytes, UnknownVersion
 from forcemove.follower.errors import AnotherChain
 from forcemove.follower.followed_channel import Origin
 from forcemove.follower.origins import find_elsewhere
@@ -19,6 +19,8 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.state import SignedState
+from forcemove.store.errors import JournalDamaged
+from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership, StoredChannel, StoredSummary
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "JournalChannel",
     "ListedChannel",
     "left_in",
+    "read_channels",
     "read_journal_channel",
     "read_listed_channel",
 ]
@@ -169,3 +172,18 @@ def read_listed_channel(stored: StoredSummary, games: Iterable[Game]) -> ListedC
 
 def _game_of(app: str, games: Iterable[Game]) -> Game | None:
     return next((each for each in games if each.artifact.name == app), None)
+
+
+def read_channels(journal: Journal, games: Sequence[Game]) -> tuple[list[JournalChannel], list[tuple[bytes, str]]]:
+    """All channels of a journal that can be read, and the ids of the others with their errors. `games`: those that are
+    installed. Raises `JournalError`."""
+    good: list[JournalChannel] = []
+    damaged: list[tuple[bytes, str]] = []
+    for id_ in journal.ids():
+        try:
+            stored = journal.load(id_)
+            if stored is not None:  # it was there a moment ago
+                good.append(read_journal_channel(stored, games))
+        except (JournalDamaged, MalformedBytes, UnknownVersion) as error:
+            damaged.append((id_, str(error)))
+    return good, damaged

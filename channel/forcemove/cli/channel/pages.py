@@ -10,7 +10,6 @@ import click
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import PlacedLog
-from forcemove.cli.amounts import format_amount
 from forcemove.cli.channel.timeline import describe_state, timeline_json, timeline_lines
 from forcemove.cli.layout import short_address, show_asset, show_field, show_time, show_title
 from forcemove.cli.results import ending_text, result_json, result_lines
@@ -25,6 +24,7 @@ from forcemove.protocol.machine.results import Share, result_of
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import ETHER
 from forcemove.store.records import Ownership, StoredEvidence
+from forcemove.text.amounts import format_amount
 
 __all__ = [
     "advice",

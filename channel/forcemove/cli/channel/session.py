@@ -15,12 +15,10 @@ from pathlib import Path
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import WrongChain
 from forcemove.cli.channel.stores import open_store, read_all
-from forcemove.cli.defending import Defence, Nobody
 from forcemove.cli.endpoints import open_nodes
 from forcemove.cli.errors import Explained
-from forcemove.cli.explanations import headline
+from forcemove.cli.games import usable_games
 from forcemove.cli.key import open_key_file
-from forcemove.cli.match.ends import EndObserver, race_text
 from forcemove.cli.progress import waiting
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ForcemoveError, PassingError
@@ -35,6 +33,9 @@ from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
 from forcemove.sender.errors import GasTooDear
 from forcemove.store.journal import Journal
+from forcemove.tables.defence import Defence, Nobody
+from forcemove.tables.playing.ends import EndObserver, race_text
+from forcemove.text.explanations import headline
 
 __all__ = ["SessionOptions", "JournalSession", "opened"]
 
@@ -84,7 +85,7 @@ class JournalSession:
             terminal,
         )
         self._node = Node(journal, on_error=self._on_node_error)
-        self._defence = Defence(journal, self._node, chains, payer or key, terminal.note)
+        self._defence = Defence(journal, self._node, chains, usable_games(), payer or key, terminal.note)
         self._defence.start()
         self.seen = EndObserver()
         self._fatal_error: ForcemoveError | None = None

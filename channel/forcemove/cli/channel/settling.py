@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from forcemove.cli.amounts import format_amount
 from forcemove.cli.channel.pages import advice, elsewhere_line, short_id
 from forcemove.cli.channel.session import JournalSession, SessionOptions, opened
 from forcemove.cli.channel.stores import find_channel, find_channels, read_all
 from forcemove.cli.errors import Explained
 from forcemove.cli.layout import show_asset, show_field, show_time
-from forcemove.cli.match.ends import EndObserver
 from forcemove.cli.results import result_lines
 from forcemove.cli.wrapping import echo
 from forcemove.flow.channel import is_stuck
@@ -22,6 +20,8 @@ from forcemove.protocol.machine.effects import SubmitChallenge, SubmitConclude
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.machine.results import Ending
 from forcemove.store.records import Ownership
+from forcemove.tables.playing.ends import EndObserver
+from forcemove.text.amounts import format_amount
 
 __all__ = ["challenge", "collect", "conclude"]
 

@@ -14,6 +14,7 @@ from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.inspect.journal_channel import (
     JournalChannel,
     ListedChannel,
+    read_channels,
     read_journal_channel,
     read_listed_channel,
 )
@@ -41,14 +42,7 @@ def open_store(where: str, *, may_be_new: bool = False) -> Iterator[Journal]:
 
 def read_all(journal: Journal) -> tuple[list[JournalChannel], list[tuple[bytes, str]]]:
     """All channels that can be read, and the ids of the others with their errors."""
-    good: list[JournalChannel] = []
-    damaged: list[tuple[bytes, str]] = []
-    for id_ in journal.ids():
-        try:
-            good.append(_read(journal, id_))
-        except (JournalDamaged, MalformedBytes, UnknownVersion) as error:
-            damaged.append((id_, str(error)))
-    return good, damaged
+    return read_channels(journal, usable_games())
 
 
 def list_all(journal: Journal, now: int) -> tuple[list[ListedChannel], list[tuple[bytes, str]]]:

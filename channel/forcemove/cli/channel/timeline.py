@@ -9,8 +9,6 @@ from typing import Any, assert_never
 import click
 
 from forcemove.chain.addresses import show_address
-from forcemove.cli.amounts import format_amount
-from forcemove.cli.harmless import harmless
 from forcemove.cli.layout import short_address, show_time
 from forcemove.history.entries import (
     AppointmentAcknowledged,
@@ -37,6 +35,8 @@ from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.logs import Deposited, Log
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import ETHER
+from forcemove.text.amounts import format_amount
+from forcemove.text.harmless import harmless
 
 __all__ = ["describe_state", "timeline_json", "timeline_lines"]
 

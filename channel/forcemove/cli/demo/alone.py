@@ -13,13 +13,8 @@ from pathlib import Path
 
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import EmbeddedChain, local_keys
-from forcemove.cli.amounts import format_amount
 from forcemove.cli.demo.output import NAMES
-from forcemove.cli.match.ends import end_lines
-from forcemove.cli.match.match import Match, run_with_background
-from forcemove.cli.match.rounds import choose_rounds
 from forcemove.cli.match.screen import PutAside
-from forcemove.cli.match.screen_content import names_for
 from forcemove.cli.match.seats import PersonSeat
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import Terminal
@@ -33,6 +28,11 @@ from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
+from forcemove.tables.playing.content import names_for
+from forcemove.tables.playing.ends import end_lines
+from forcemove.tables.playing.match import Match, run_with_background
+from forcemove.tables.playing.rounds import choose_rounds
+from forcemove.text.amounts import format_amount
 
 __all__ = ["play_alone"]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.chain.addresses import show_address
-from forcemove.cli.amounts import format_amount
 from forcemove.cli.demo.output import NAMES
 from forcemove.cli.errors import Explained
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
+from forcemove.text.amounts import format_amount
 
 if TYPE_CHECKING:
     from forcemove.artifact import Artifact

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forcemove.cli.demo.run import DemoRun, Plan
-    from forcemove.cli.games import TableGame
     from forcemove.game import Game
+    from forcemove.tables.ports import TableGame
 
 __all__ = ["demo"]
 

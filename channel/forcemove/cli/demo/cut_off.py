@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from forcemove.chain.addresses import show_address
-from forcemove.cli.amounts import format_amount
 from forcemove.cli.demo.signals import Stopped
 from forcemove.cli.demo.unfinished import LockedFunds, locked_in
 from forcemove.cli.errors import EXIT_ERROR, Explained, words_of
 from forcemove.errors import ChainError
+from forcemove.text.amounts import format_amount
 
 if TYPE_CHECKING:
     from forcemove.cli.demo.journals import Journals

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from forcemove.cli.amounts import exact_amount, format_amount
-from forcemove.cli.explanations import describe
 from forcemove.protocol.errors import MessageRefused
+from forcemove.text.amounts import exact_amount, format_amount
+from forcemove.text.explanations import describe
 
 if TYPE_CHECKING:
     from forcemove.cli.demo.results import PlayerResult, ScenarioResult

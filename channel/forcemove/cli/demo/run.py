@@ -14,7 +14,6 @@ from forcemove.chain.book import load_book
 from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import connect, local_keys, open_chain
-from forcemove.cli.asking import answering
 from forcemove.cli.demo.budget import require_local_funds, require_node_funds
 from forcemove.cli.demo.cut_off import CutOff, cut_off_locally, cut_off_on_a_node
 from forcemove.cli.demo.environment import DemoEnvironment, counterparty_key
@@ -32,6 +31,7 @@ from forcemove.game import Game
 from forcemove.node.virtual_time import VirtualTimeLoop
 from forcemove.protocol.signing import Key
 from forcemove.store.records import Account
+from forcemove.tables.asking import answering
 
 __all__ = ["DemoRun", "Plan"]
 

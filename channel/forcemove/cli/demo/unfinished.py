@@ -11,7 +11,6 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import EndpointFailed
-from forcemove.cli.amounts import format_amount
 from forcemove.cli.demo.budget import gas_for_scenarios
 from forcemove.cli.demo.environment import DemoEnvironment
 from forcemove.cli.demo.journals import Journals, UnfinishedChannel
@@ -21,6 +20,7 @@ from forcemove.cli.errors import Explained
 from forcemove.flow.channel import concluding
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER
+from forcemove.text.amounts import format_amount
 
 __all__ = ["LockedFunds", "StillWaiting", "bring_home", "locked_in", "settle_accounts"]
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from forcemove.cli.demo.output import shortened
 from forcemove.cli.demo.signals import run_until_stopped, stopped_by_signals
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
-from forcemove.cli.match.match import run_with_background
 from forcemove.cli.person.numbered import Numbered
 from forcemove.cli.play.signals import run_until_terminated
+from forcemove.tables.playing.match import run_with_background
 
 if TYPE_CHECKING:
-    from forcemove.cli.games import TableGame
     from forcemove.cli.terminal import Terminal
+    from forcemove.tables.ports import TableGame
 
 __all__ = ["LeftTheTable", "watch", "sit_down"]
 

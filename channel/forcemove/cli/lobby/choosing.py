@@ -11,10 +11,10 @@ from functools import partial
 from forcemove.cli.lobby.listing import open_offers
 from forcemove.cli.lobby.numbers import Numbers
 from forcemove.cli.lobby.rows import rows
-from forcemove.cli.match.connectivity import reporting_connectivity
-from forcemove.cli.match.match import run_with_background
 from forcemove.cli.match.screen import PutAside, Screen
-from forcemove.cli.match.screen_content import ScreenContent
+from forcemove.tables.playing.connectivity import reporting_connectivity
+from forcemove.tables.playing.content import TableContent
+from forcemove.tables.playing.match import run_with_background
 from forcemove.transport.connect import Connection
 from forcemove.transport.offers import Offer
 
@@ -67,7 +67,7 @@ class _Choosing:
             self._show()
 
     def _show(self) -> None:
-        self.screen.show(ScreenContent(*self._content()))
+        self.screen.show(TableContent(*self._content()))
 
     def _content(self) -> tuple[str, Sequence[str]]:
         url = self._connection.url

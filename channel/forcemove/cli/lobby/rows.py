@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from forcemove.chain.addresses import show_address
-from forcemove.cli.amounts import format_amount
-from forcemove.cli.harmless import harmless
 from forcemove.cli.layout import short_address
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import ETHER
+from forcemove.text.amounts import format_amount
+from forcemove.text.harmless import harmless
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
 

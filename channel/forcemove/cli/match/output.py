@@ -1,45 +1,24 @@
-"""How a match is shown to somebody: on a terminal that scrolls, or on a person's screen."""
+"""A table shown as lines of a terminal, with the present headline beneath them."""
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from forcemove.cli.match.screen_content import ScreenContent
 from forcemove.cli.terminal import Terminal
+from forcemove.tables.playing.content import TableContent
 
-__all__ = ["TerminalOutput", "Output"]
-
-
-class Output(Protocol):
-    """Where a match is shown."""
-
-    def say(self, text: str) -> None:
-        """Print a line that stays."""
-        ...
-
-    def note(self, text: str) -> None:
-        """Print a line about an error."""
-        ...
-
-    def show(self, content: ScreenContent) -> None:
-        """Show the match as it is now, in place of the last content."""
-        ...
+__all__ = ["TerminalOutput"]
 
 
 class TerminalOutput:
-    """Shows a match as lines of a terminal, with the present headline beneath them."""
+    """Shows a table on a terminal that scrolls. See `Output`."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
+        self.note = terminal.note
 
     def say(self, text: str) -> None:
         """See `Output`."""
         self._terminal.say(text)
 
-    def note(self, text: str) -> None:
-        """See `Output`."""
-        self._terminal.note(text)
-
-    def show(self, content: ScreenContent) -> None:
+    def show(self, content: TableContent) -> None:
         """See `Output`."""
         self._terminal.status(content.headline)

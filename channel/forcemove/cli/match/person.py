@@ -5,11 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 
-from forcemove.cli.amounts import format_amount
-from forcemove.cli.explanations import headline
-from forcemove.cli.match.leaving import Leaving
-from forcemove.cli.match.match import Played
-from forcemove.cli.match.rounds import with_counts
 from forcemove.cli.person.help import HELP, help_lines
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
@@ -18,6 +13,11 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
+from forcemove.tables.playing.leaving import Leaving
+from forcemove.tables.playing.rounds import with_counts
+from forcemove.tables.ports import Played
+from forcemove.text.amounts import format_amount
+from forcemove.text.explanations import headline
 
 __all__ = ["Person"]
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
-from forcemove.cli.match.screen_content import ScreenContent
 from forcemove.cli.person.layout import Styled, content_lines, option_lines
 from forcemove.cli.terminal import wants_colours
 from forcemove.cli.wrapping import wrapped
+from forcemove.tables.playing.content import TableContent
 
 if TYPE_CHECKING:
     from prompt_toolkit import Application
@@ -48,7 +48,7 @@ class Screen:
         aside: Callable[[], Exception],
     ) -> None:
         self._take, self._options, self._aside = take, options, aside
-        self._content, self._hint = ScreenContent("Waiting."), ""
+        self._content, self._hint = TableContent("Waiting."), ""
         self._app = _application(self._text, self._accept, self._leave)
         self._said: list[str] = []
         self._has_said = asyncio.Event()
@@ -73,7 +73,7 @@ class Screen:
         """Print a line about an error."""
         self.say(text)
 
-    def show(self, content: ScreenContent) -> None:
+    def show(self, content: TableContent) -> None:
         """Show another content."""
         if content != self._content:
             if content.headline != self._content.headline:

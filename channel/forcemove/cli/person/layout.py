@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forcemove.cli.match.screen_content import ScreenContent
 from forcemove.cli.wrapping import wrapped
+from forcemove.tables.playing.content import TableContent
 
 __all__ = ["Styled", "option_lines", "content_lines"]
 
@@ -18,7 +18,7 @@ _FEW = 5
 """Options that each have a line of their own; more options stand two on a line, so that all fit on a screen."""
 
 
-def content_lines(content: ScreenContent, width: int) -> Iterator[Styled]:
+def content_lines(content: TableContent, width: int) -> Iterator[Styled]:
     """The lines from the headline to the warning."""
     for style, text in (
         ("bold", content.headline),

@@ -7,11 +7,11 @@ import asyncio
 import sys
 from collections.abc import Callable, Sequence
 
-from forcemove.cli.match.screen_content import ScreenContent
 from forcemove.cli.person.layout import content_lines, option_lines
 from forcemove.cli.terminal import Terminal
 from forcemove.cli.typed import TypedLines
 from forcemove.cli.wrapping import width_of
+from forcemove.tables.playing.content import TableContent
 
 __all__ = ["Lines"]
 
@@ -40,10 +40,10 @@ class Lines:
         - `terminal`: where the lines are printed.
         """
         self._take, self._options, self._is_asked, self._aside = take, options, is_asked, aside
-        self._terminal, self._typed, self._content = terminal, TypedLines(), ScreenContent("Waiting.")
+        self._terminal, self._typed, self._content = terminal, TypedLines(), TableContent("Waiting.")
         self.say, self.note = terminal.say, terminal.note
 
-    def show(self, content: ScreenContent) -> None:
+    def show(self, content: TableContent) -> None:
         """Keep another content, which is printed at the next decision."""
         self._content = content
 

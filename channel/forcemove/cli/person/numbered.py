@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 
 from forcemove.cli.match.screen import Screen
-from forcemove.cli.match.screen_content import ScreenContent, clock_text
 from forcemove.cli.person.help import HELP, help_lines
 from forcemove.cli.person.lines import Lines
 from forcemove.cli.terminal import Terminal
+from forcemove.tables.playing.content import TableContent, clock_text
 
 __all__ = ["Numbered"]
 
@@ -69,7 +69,7 @@ class Numbered:
         self.output.say(line)
 
     async def ask(self, prompt: str, options: Sequence[str]) -> int:
-        """See `forcemove.cli.games.Ask`. Raises `EOFError` where the person leaves."""
+        """See `forcemove.tables.ports.Ask`. Raises `EOFError` where the person leaves."""
         self._headline, *self._board = prompt.splitlines()
         if self._is_leaving:
             raise EOFError
@@ -103,13 +103,13 @@ class Numbered:
             self._show()
             await asyncio.sleep(_POLL_SECONDS)
 
-    def _content(self) -> ScreenContent:
+    def _content(self) -> TableContent:
         if self.is_asked:
             headline = self._headline if self._headline.endswith(_ENDS) else f"{self._headline}."
-            return ScreenContent(headline, self._board, outlook=f"{self._other} waits for you. {_NOTHING_LOST}")
+            return TableContent(headline, self._board, outlook=f"{self._other} waits for you. {_NOTHING_LOST}")
         left = self._patience - (time.monotonic() - self._since)
         more = "" if left == math.inf else f", and is waited for {clock_text(left)} more"
-        return ScreenContent(f"{self._other} is to move{more}.", self._board, outlook=_NOTHING_LOST)
+        return TableContent(f"{self._other} is to move{more}.", self._board, outlook=_NOTHING_LOST)
 
     # ---------------------------------------------------------------------------------------------------------- typing
 

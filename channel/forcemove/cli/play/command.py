@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
-from forcemove.cli.games import find_table_game, load_game
+from forcemove.cli.games import find_table_game, load_game, usable_games
 from forcemove.cli.key import open_key_file
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.progress import waiting
@@ -21,12 +22,14 @@ from forcemove.cli.progress import waiting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forcemove.cli.play.options import PlayOptions, Wallet
-    from forcemove.cli.play.run import PlayRun
-    from forcemove.cli.play.terms import ChainVenue
+    from forcemove.cli.play.port import PlayerOptions
     from forcemove.cli.terminal import Terminal
     from forcemove.game import Game
     from forcemove.store.journal import Journal
+    from forcemove.tables.meetings.terms import ChainVenue
+    from forcemove.tables.options import TableOptions, Wallet
+    from forcemove.tables.service import TableService
+    from forcemove.tables.table import PlayTable
     from forcemove.transport.links import Link
     from forcemove.watchtower.client import TowerClient
 
@@ -178,29 +181,21 @@ def play(
     if not bot and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("There is no terminal to play at: say --bot, or type the command in a terminal.")
     from forcemove.cli.channel.stores import open_store
-    from forcemove.cli.play.options import PlayOptions
+    from forcemove.cli.play.port import PlayerOptions
+    from forcemove.tables.options import TableOptions
     from forcemove.transport.connect import connect
 
     link = _link(join_text, relay)
-    where = _place(relay, link)
-    options = PlayOptions(
-        where,
-        stake if creates or link else None,
-        link,
-        rounds if bot else None,
-        pace,
-        duration,
-        patience,
-        agrees,
-        from_scratch,
-        lease,
-        tuple(_tower(*each) for each in towers),
-    )
+    where, wanted = _place(relay, link), stake if creates or link else None
+    player = PlayerOptions(where, wanted, link, rounds if bot else None, pace, patience, agrees)
+    options = TableOptions(where, wanted, duration, patience, from_scratch)
     connect(where)  # checks the relay's address before anything is begun
     venue = _venue(name, endpoints, book_file, allow_mainnet) if endpoints else None
     wallet = _wallet(key_file, account_file, payout)
+    watchtowers = [_tower(*each) for each in towers]
     with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
-        run_until_terminated(_playing(name, venue, options, wallet, journal, terminal).run())
+        service = _Serving(journal, wallet, terminal, watchtowers, lease)
+        run_until_terminated(service.play(name, venue, options, player))
 
 
 def _game_for_two(name: str) -> Game:
@@ -262,40 +257,72 @@ def _tower(url: str, address: bytes) -> TowerClient:
 
 
 def _wallet(key_file: Path, account_file: Path | None, payout: bytes | None) -> Wallet:
-    from forcemove.cli.play.options import Wallet
+    from forcemove.tables.options import Wallet
 
     key = open_key_file(key_file)
     payer = key if account_file is None else open_key_file(account_file)
     return Wallet(key, payer, payer.address if payout is None else payout)
 
 
-def _playing(
-    name: str, venue: ChainVenue | None, options: PlayOptions, wallet: Wallet, journal: Journal, terminal: Terminal
-) -> PlayRun:
-    """The run of a game of the command's kind. Raises `click.UsageError` where the game has no contract, and a chain is
-    named."""
-    from forcemove.cli.play.channels import ChannelGameRunner
-    from forcemove.cli.play.run import PlayRun
-    from forcemove.cli.play.tables import TableGameRunner
-    from forcemove.cli.play.terms import FriendlyVenue
+@dataclass(frozen=True)
+class _Serving:
+    """What the service of one run is made of. `lease`: seconds, see `Node`."""
+
+    journal: Journal
+    wallet: Wallet
+    terminal: Terminal
+    towers: Sequence[TowerClient]
+    lease: float
+
+    async def play(self, name: str, venue: ChainVenue | None, options: TableOptions, player: PlayerOptions) -> None:
+        """Play a game of the command's kind. Raises `click.UsageError` where the game has no contract, and a chain is
+        named."""
+        from forcemove.cli.match.output import TerminalOutput
+        from forcemove.tables.service import TableService
+
+        service = TableService(
+            self.journal,
+            self.wallet,
+            TerminalOutput(self.terminal),
+            chains=venue.chains if venue else (),
+            games=usable_games(),
+            towers=self.towers,
+            lease=self.lease,
+        )
+        table = _table(name, service, venue, options, player, self.terminal)
+        if not table.report_ends():
+            await service.run(table.play())
+
+
+def _table(
+    name: str,
+    service: TableService,
+    venue: ChainVenue | None,
+    options: TableOptions,
+    player: PlayerOptions,
+    terminal: Terminal,
+) -> PlayTable:
+    from forcemove.cli.play.port import TerminalPort
+    from forcemove.tables.channel_game import ChannelGameRunner
+    from forcemove.tables.log_game import LogGameRunner
+    from forcemove.tables.meetings.terms import FriendlyVenue
+    from forcemove.tables.table import PlayTable
 
     table_game = None if venue else find_table_game(name)
     if table_game is not None:
-        on = FriendlyVenue(table_game.name, table_game.title)
-        return PlayRun(
-            options, on, wallet, journal, terminal, TableGameRunner(table_game, options, wallet, journal, terminal)
-        )
+        friendly = FriendlyVenue(table_game.name, table_game.title)
+        port = TerminalPort(player, friendly, terminal)
+        return PlayTable(service, friendly, options, port, LogGameRunner(service, table_game, options, port))
     game = venue.game if venue else _game_for_two(name)
-    on_ = venue or FriendlyVenue(game.name, game.title)
-    return PlayRun(
-        options, on_, wallet, journal, terminal, ChannelGameRunner(game, venue, options, wallet, journal, terminal)
-    )
+    on = venue or FriendlyVenue(game.name, game.title)
+    port = TerminalPort(player, on, terminal)
+    return PlayTable(service, on, options, port, ChannelGameRunner(service, game, venue, options, port))
 
 
 def _venue(name: str, endpoints: Sequence[str], book_file: Path | None, allow_mainnet: bool) -> ChainVenue:
     """The chain to play on. Raises `WrongChain` where the book is of another chain than the nodes, and
     `click.UsageError` where the game has no contract."""
-    from forcemove.cli.play.terms import ChainVenue
+    from forcemove.tables.meetings.terms import ChainVenue
 
     if find_table_game(name) is not None:
         raise click.UsageError(f"No contract enforces {name}: play it with --stake 0, and without --chain.")

@@ -10,9 +10,9 @@ import re
 import sys
 
 from forcemove.cli.demo.output import shortened
-from forcemove.cli.match.screen_content import NAMES as PARTS
 from forcemove.cli.terminal import Terminal
 from forcemove.cli.wrapping import width_of, wrapped
+from forcemove.tables.playing.content import NAMES as PARTS
 
 __all__ = ["Columns"]
 

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from forcemove.cli.amounts import exact_amount, format_amount
 from forcemove.cli.demo.network.attacks import challenge_with, say_something_illegal
 from forcemove.cli.demo.network.columns import Columns
 from forcemove.cli.demo.network.local_network import DemoNetwork, channel_of
@@ -17,6 +16,7 @@ from forcemove.game import Game
 from forcemove.node.keys import new_key
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.outcome import Outcome
+from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.transport.links import LINK_HEAD
 
 __all__ = ["NAMES", "SCENARIOS", "ScenarioEnding", "ScenarioRun", "ending_line"]

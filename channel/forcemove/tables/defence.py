@@ -14,15 +14,14 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
-from forcemove.cli.channel.stores import read_all
-from forcemove.cli.explanations import headline
 from forcemove.errors import ForcemoveError, InvalidValue
-from forcemove.inspect.journal_channel import JournalChannel
+from forcemove.game import Game
+from forcemove.inspect.journal_channel import JournalChannel, read_channels
 from forcemove.node.errors import ChannelInUse
 from forcemove.node.events import Event, Mined, SubmissionRefused
 from forcemove.node.local import undecided
@@ -36,6 +35,7 @@ from forcemove.protocol.status import Status
 from forcemove.protocol.types import Signature
 from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership
+from forcemove.text.explanations import headline
 
 __all__ = ["Defence", "Nobody"]
 
@@ -87,17 +87,25 @@ class Defence:
     """The defence of one journal on one chain. The driver of the node calls `step` again and again; `run` does that."""
 
     def __init__(
-        self, journal: Journal, node: Node, chains: Sequence[Chain], payer: Key, notify: Callable[[str], None]
+        self,
+        journal: Journal,
+        node: Node,
+        chains: Sequence[Chain],
+        games: Sequence[Game],
+        payer: Key,
+        notify: Callable[[str], None],
     ) -> None:
         """Prepare the defence; no endpoint is asked here.
 
         - `journal`: whose channels are defended.
         - `node`: drives the channels that need it.
         - `chains`: the chain through each endpoint.
+        - `games`: those that are installed; a channel of another game cannot be defended.
         - `payer`: sends the transactions and pays the gas.
         - `notify`: is called with a line of text for everything that is done.
         """
-        self._journal, self._node, self._chains, self._payer, self._notify = journal, node, tuple(chains), payer, notify
+        self._journal, self._node, self._chains, self._games = journal, node, tuple(chains), tuple(games)
+        self._payer, self._notify = payer, notify
         chain_id = chains[0].chain_id
         self._chain_id, self._every = chain_id, 1.0 if chain_id not in LOCAL_CHAINS else default_look_every(chain_id)
         self._idle = _IDLE_LOCAL if chain_id in LOCAL_CHAINS else _IDLE
@@ -157,17 +165,17 @@ class Defence:
         """Whether the journal has a channel on this chain into which somebody has paid, as far as it knows."""
         return any(stored.held for stored in self._open.values())
 
-    def open_besides(self, id_: bytes | None) -> int:
+    def open_besides(self, ids: Collection[bytes]) -> int:
         """How many other channels of this chain are open in the journal."""
         self._read_journal()
-        return len(self._open.keys() - {id_})
+        return len(self._open.keys() - set(ids))
 
     # --------------------------------------------------------------------------------------------- beside the node
 
     def _read_journal(self) -> None:
         self._read_at = time.monotonic()
         with contextlib.suppress(ForcemoveError):  # the channels that were read before are defended meanwhile
-            found, _ = read_all(self._journal)
+            found, _ = read_channels(self._journal, self._games)
             open_ = (each for each in found if each.ownership in (Ownership.ACTIVE, Ownership.BACKUP))
             ours = (each for each in open_ if each.chain_id == self._chain_id and not each.channel.is_over_and_paid)
             self._open = {each.id: each for each in ours}

@@ -11,10 +11,6 @@ from typing import Protocol
 from forcemove.chain.addresses import show_address
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
-from forcemove.cli.amounts import exact_amount, format_amount
-from forcemove.cli.asking import answering, answers
-from forcemove.cli.errors import Explained
-from forcemove.cli.play.errors import OfferDiffers
 from forcemove.game import Game
 from forcemove.node.assemble import Assembly, begin, reassemble
 from forcemove.node.nonces import draw_nonce
@@ -30,9 +26,21 @@ from forcemove.protocol.agreement import DEPOSIT_IN_STAKES, Agreement, agree
 from forcemove.protocol.encoding import NO_CHAIN, Domain
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
-from forcemove.transport.offers import Join, Offer
+from forcemove.tables.asking import answering, answers
+from forcemove.tables.errors import CannotPayIn, ChallengeTooShort, OfferDiffers, StakeTooLow
+from forcemove.text.amounts import exact_amount, format_amount
+from forcemove.transport.offers import Join, Offer, OfferOfAnotherChain
 
-__all__ = ["ChainVenue", "FriendlyVenue", "Venue", "agreement_of", "new_offer", "require_ours", "terms_lines"]
+__all__ = [
+    "ChainVenue",
+    "FriendlyVenue",
+    "Venue",
+    "agreement_of",
+    "is_ours",
+    "new_offer",
+    "require_ours",
+    "terms_lines",
+]
 
 _OFFER_SECONDS = 24 * 60 * 60
 _DIGITS = 3
@@ -68,8 +76,8 @@ class Venue(Protocol):
         ...
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
-        """What the offer's game may cost us; `payer` (20 bytes) pays in. Raises `ChainError`, and `Explained` where the
-        payer has not enough, or the policy refuses the offer."""
+        """What the offer's game may cost us; `payer` (20 bytes) pays in. Raises `ChainError`, `CannotPayIn`,
+        `StakeTooLow` and `ChallengeTooShort`."""
         ...
 
 
@@ -143,23 +151,16 @@ class ChainVenue:
         )
 
     def require_playable(self, agreement: Agreement, index: int) -> None:
-        """Refuse an agreement that the policy refuses at the present price of gas. Raises `Explained`, and
-        `ChainError`."""
+        """Refuse an agreement that the policy refuses at the present price of gas. Raises `StakeTooLow`,
+        `ChallengeTooShort`, and `ChainError`."""
         conditions = self._conditions()
         costs = costs_of(agreement, index, conditions.fees)
         if (least := _POLICY.least_deposit(costs)) > costs.ether:
-            stake = exact_amount(_rounded_up(-(-least // DEPOSIT_IN_STAKES)))
-            raise Explained(
-                f"At the present price of gas a stake below {stake} is not worth its disputes; nothing was signed.",
-                f"Offer at least --stake '{stake}', ask for an offer of so much, or wait until gas is cheaper.",
-            )
+            raise StakeTooLow(_rounded_up(-(-least // DEPOSIT_IN_STAKES)))
         duration = agreement.fixed_part.challenge_duration
         needed = _POLICY.least_duration(self.chain_id, self.confirmations, conditions.block_time)
         if duration < needed:
-            raise Explained(
-                f"A challenge of {duration:,} seconds could not be answered in time on this chain; nothing was signed.",
-                f"Offer --duration at least {needed}, or ask for an offer with so much.",
-            )
+            raise ChallengeTooShort(duration, needed)
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
         """See `Venue`. The costs are those at the present fees."""
@@ -222,6 +223,15 @@ def require_ours(offer: Offer, venue: Venue) -> None:
             raise OfferDiffers(what, offered, ours)
 
 
+def is_ours(offer: Offer, venue: Venue) -> bool:
+    """Whether an offer is of our chain, our book and our game."""
+    try:
+        require_ours(offer, venue)
+    except (OfferOfAnotherChain, OfferDiffers):
+        return False
+    return True
+
+
 def agreement_of(offer: Offer, join: Join, game: Game) -> Agreement:
     """The agreement of host and guest. Both make it for themselves from the offer and the join that they have signed.
     Raises `InvalidValue`."""
@@ -249,11 +259,7 @@ def terms_lines(offer: Offer, title: str) -> Iterator[str]:
 def _require_funds(has: int, account: bytes, costs: Costs) -> None:
     needed = costs.ether + costs.usual
     if has < needed:
-        raise Explained(
-            f"The account {show_address(account)} has {format_amount(has)}, and needs "
-            f"{format_amount(needed, is_needed=True)} for its deposit and the usual gas.",
-            "Nothing was signed. Send it some of the chain's ether, or play for less.",
-        )
+        raise CannotPayIn(account, has, needed)
 
 
 def _rounded_up(amount: int) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from forcemove.cli.explanations import headline
-from forcemove.cli.match.connectivity import reporting_connectivity
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.signing import Key
+from forcemove.tables.playing.connectivity import reporting_connectivity
+from forcemove.text.explanations import headline
 from forcemove.transport.connect import messenger_to
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.terms import TableTerms

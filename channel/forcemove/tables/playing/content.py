@@ -6,19 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forcemove.cli.amounts import format_amount
 from forcemove.game import Game, Names
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.outcome import Outcome
+from forcemove.text.amounts import format_amount
 
-__all__ = ["NAMES", "ScreenContent", "balances", "clock_text", "content_of"]
+__all__ = ["NAMES", "TableContent", "balances", "clock_text", "content_of"]
 
 NAMES = ("Host", "Guest")
 """The names of two players who have met in a lobby, by seat."""
 
 
 @dataclass(frozen=True)
-class ScreenContent:
+class TableContent:
     """`headline`: one line. `board`: lines. `money`: what each would be paid if the game ended now, empty for no money.
     `outlook`: what happens if one of the two walks away. `warning`: a line for the player."""
 
@@ -38,7 +38,7 @@ def content_of(
     silence_left: float,
     warning: str = "",
     names: Names = NAMES,
-) -> ScreenContent:
+) -> TableContent:
     """What the screen shows of a channel.
 
     - `game`: describes the position.
@@ -52,9 +52,9 @@ def content_of(
     newest = channel.newest
     last_of_opening = 2 * channel.agreement.count - 1
     if newest is None or newest.state.turn_num < last_of_opening or phase not in (Phase.PLAYING, Phase.CHALLENGED):
-        return ScreenContent(f"{phase.value.capitalize()}.", warning=warning)
+        return TableContent(f"{phase.value.capitalize()}.", warning=warning)
     names = names_for(channel.index, names)
-    return ScreenContent(
+    return TableContent(
         f"Turn {channel.next_turn}. {game.describe(newest.state, names)}",
         game.board(newest.state, names).splitlines(),
         _money(channel, newest.state.outcome, names),

@@ -6,7 +6,6 @@ import re
 from enum import Enum
 from typing import Any
 
-from forcemove.cli.harmless import harmless
 from forcemove.errors import (
     AppError,
     ChainError,
@@ -20,6 +19,8 @@ from forcemove.errors import (
     UnknownVersion,
 )
 from forcemove.protocol.errors import MessageRefused
+from forcemove.text.amounts import exact_amount, format_amount
+from forcemove.text.harmless import harmless
 
 __all__ = ["EXPLANATIONS", "describe", "explain", "headline", "show_value"]
 
@@ -366,6 +367,27 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The other player may have gone. Run the same command again to wait on, or with --anew to begin another "
         "channel.",
     ),
+    "OtherSilent": (
+        "Nothing was heard of the other player for {seconds:,.0f} seconds.",
+        "The game waits. Run the same command again to wait on, or with --anew to begin another one.",
+    ),
+    "FaultAtTable": (
+        "{fault}.",
+        "The game ends here and counts for nobody. What was said stays on the table's log: the same command says this "
+        "again, and with --anew it begins another game.",
+    ),
+    "StakeTooLow": (
+        "At the present price of gas a stake below {least:exact} is not worth its disputes; nothing was signed.",
+        "Offer at least --stake '{least:exact}', ask for an offer of so much, or wait until gas is cheaper.",
+    ),
+    "ChallengeTooShort": (
+        "A challenge of {duration:,} seconds could not be answered in time on this chain; nothing was signed.",
+        "Offer --duration at least {needed}, or ask for an offer with so much.",
+    ),
+    "CannotPayIn": (
+        "The account {account} has {balance:short}, and needs {needed:least} for its deposit and the usual gas.",
+        "Nothing was signed. Send it some of the chain's ether, or play for less.",
+    ),
     "AddressUnusable": (
         "Nothing can listen at {host}, port {port}: {reason}.",
         "Another program may be there. Choose another port with --listen, or port 0 for any that is free.",
@@ -534,10 +556,25 @@ def show_value(value: Any, keep: str = "") -> Any:
             return ", ".join(str(show_value(each)) for each in value) or "none"
         case str():
             return harmless(value, keep)
-        case bool() | int() | float():
+        case bool() | float():
             return value
+        case int():
+            return _Number(value)
         case _:
             return f"of the kind {type(value).__name__}"
+
+
+class _Number(int):
+    """A number that a text may have as ether: `exact`, `short`, or `least`, which is rounded up."""
+
+    def __format__(self, form: str) -> str:
+        match form:
+            case "exact":
+                return exact_amount(self)
+            case "short" | "least":
+                return format_amount(self, is_needed=form == "least")
+            case _:
+                return super().__format__(form)
 
 
 def _address(address: bytes) -> str:

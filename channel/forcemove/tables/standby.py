@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from forcemove.chain.errors import Unreachable
-from forcemove.cli.explanations import headline
 from forcemove.errors import PassingError
 from forcemove.node.errors import ChannelInUse
+from forcemove.text.explanations import headline
 
 __all__ = ["when_answered", "when_free"]
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from forcemove.cli.play.errors import HostMissing, OfferOver
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.signing import Key
+from forcemove.tables.errors import HostMissing, OfferOver
 from forcemove.transport.connect import Connection
 from forcemove.transport.errors import Reason, RelayRefused, TransportError
 from forcemove.transport.offers import Join, Offer, OfferStatus, meeting_table

@@ -5,53 +5,26 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any
 
-from forcemove.cli.explanations import headline
-from forcemove.cli.match.ends import EndObserver, race_text
-from forcemove.cli.match.errors import GuestMissing
-from forcemove.cli.match.output import Output
-from forcemove.cli.match.screen_content import NAMES, balances, content_of
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Names
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
-from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
+from forcemove.tables.errors import GuestMissing
+from forcemove.tables.playing.content import NAMES, balances, content_of
+from forcemove.tables.playing.ends import EndObserver, race_text
+from forcemove.tables.ports import Output, Played
+from forcemove.text.explanations import headline
 
-__all__ = ["Match", "Played", "run_with_background", "is_unpaid"]
+__all__ = ["Match", "is_unpaid", "run_with_background"]
 
 _POLL_SECONDS = 0.25
 _BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
-
-
-class Played(Protocol):
-    """A channel with its driver."""
-
-    @property
-    def id(self) -> bytes:
-        """The channel's id."""
-        ...
-
-    @property
-    def channel(self) -> Channel:
-        """As we see it."""
-        ...
-
-    @property
-    def phase(self) -> Phase:
-        """The channel's phase now."""
-        ...
-
-    def time(self) -> int:
-        """The time of the channel's chain, or our own, in seconds."""
-        ...
-
-    def feed(self, input_: Input) -> None:
-        """Give the channel an input of ours. Raises a `ForcemoveError` where it is not possible."""
-        ...
 
 
 def is_unpaid(channel: Channel) -> bool:

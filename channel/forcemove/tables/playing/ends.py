@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forcemove.cli.amounts import format_amount
-from forcemove.cli.match.screen_content import NAMES, names_for
 from forcemove.game import Names
 from forcemove.node.events import Mined, SubmissionRefused
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.machine.results import Ending, Result, result_of
 from forcemove.sender.errors import Overtaken, RevertsAgain
+from forcemove.tables.playing.content import NAMES, names_for
+from forcemove.text.amounts import format_amount
 
 __all__ = ["EndObserver", "end_lines", "race_text"]
 

@@ -1,0 +1,128 @@
+"""The player of `forcemove play` as a table sees it: a person at this terminal, or the game's bot."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import click
+
+from forcemove.cli.amounts import AMOUNT
+from forcemove.cli.errors import Explained
+from forcemove.cli.lobby.choosing import choose
+from forcemove.cli.lobby.invitation import say_invitation
+from forcemove.cli.match.output import TerminalOutput
+from forcemove.cli.match.screen import PutAside
+from forcemove.cli.match.seats import PersonSeat
+from forcemove.cli.person.numbered import Numbered
+from forcemove.cli.terminal import Terminal
+from forcemove.game import Game
+from forcemove.protocol.agreement import Agreement
+from forcemove.tables.meetings.terms import Venue
+from forcemove.tables.playing.bot import BotSeat
+from forcemove.tables.ports import LogSeat, PlayerSeat
+from forcemove.transport.connect import Connection
+from forcemove.transport.links import Link
+from forcemove.transport.offers import Offer
+
+__all__ = ["PlayerOptions", "TerminalPort"]
+
+_FRIENDLY_PARTING = "You have put the game aside."
+_PARTING = "The game goes on without you: be back before a challenge can run out."
+_ASIDE = "the game is put aside; the same command goes on with it."
+
+
+@dataclass(frozen=True)
+class PlayerOptions:
+    """What the player wants.
+
+    - `relay`: the relay's address, as we know it ourselves.
+    - `stake`: in wei, of the offer to make.
+    - `link`: of the offer to join.
+    - `rounds`: after how many the bot leaves; None where a person plays.
+    - `pace`: seconds that the bot takes for a move.
+    - `patience`: seconds that the other may be silent.
+    - `agrees`: whether to join, and to lose a stake by leaving, without being asked.
+    """
+
+    relay: str
+    stake: int | None
+    link: Link | None
+    rounds: int | None
+    pace: float
+    patience: float
+    agrees: bool
+
+
+class TerminalPort(TerminalOutput):
+    """A `TablePort`: what comes before and after a game is printed, and a person's game takes the screen."""
+
+    def __init__(self, options: PlayerOptions, venue: Venue, terminal: Terminal) -> None:
+        super().__init__(terminal)
+        self._options, self._venue = options, venue
+        self.status, self.leave_seat = terminal.status, terminal.close
+
+    async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Link | int:
+        """See `TablePort`: what the command names, else a person chooses in the lobby. Raises `PutAside` where the
+        person leaves, and `Explained` where no person is there to choose."""
+        options = self._options
+        if options.link is not None:
+            return options.link
+        if options.stake is not None:
+            return options.stake
+        if options.rounds is not None:
+            raise Explained(
+                "The journal has no open channel of this game, chain and key to go on with.",
+                "Offer a game with --create --stake AMOUNT, or join one with --join LINK.",
+            )
+        self._terminal.close()  # the screen is the person's
+        what = f"open games of {self._venue.title.lower()}"
+        chosen = await choose(connection, is_wanted, what, may_offer=True)
+        if chosen is not None:
+            return Link(connection.url, chosen.hash)
+        return await _ask_stake() if self._venue.chain_id else 0
+
+    def invite(self, offer: Offer, link: Link) -> None:
+        """See `TablePort`."""
+        say_invitation(self._terminal, offer, link, self._options.relay)
+
+    async def agree(self, offer: Offer) -> None:  # noqa: ARG002  # its terms were printed
+        """See `TablePort`. Raises `Explained` where nobody can be asked, and `click.Abort` where the person does not
+        want to."""
+        if self._options.agrees:
+            return
+        if not sys.stdin.isatty():
+            raise Explained(
+                "Nobody has agreed to these terms, and there is nobody to ask.", "To join on them, say --yes."
+            )
+        self._terminal.close()
+        await asyncio.to_thread(click.confirm, "Join on these terms?", abort=True, err=True)
+
+    def take_seat(self, game: Game, agreement: Agreement, index: int) -> PlayerSeat:
+        """See `TablePort`."""
+        options = self._options
+        if options.rounds is not None:
+            return BotSeat(game, index, options.rounds, agreement.count, self, options.pace)
+        self._terminal.close()  # the screen is the person's
+        parting = _FRIENDLY_PARTING if agreement.is_friendly else _PARTING
+        return PersonSeat(game, partial(PutAside, parting), _ASIDE, agrees=options.agrees)
+
+    def take_log_seat(self, other: str) -> LogSeat | None:
+        """See `TablePort`."""
+        if self._options.rounds is not None:
+            return None
+        self._terminal.close()  # the screen is the person's
+        return Numbered(other, self._options.patience, partial(PutAside, _FRIENDLY_PARTING), _ASIDE)
+
+
+async def _ask_stake() -> int:
+    """The stake that the person types, in wei. Raises `click.Abort`."""
+    while True:
+        asked = "The stake of a round, such as 0.1 ether; each player pays in five"
+        stake: int = await asyncio.to_thread(click.prompt, asked, type=AMOUNT, err=True)
+        if stake:
+            return stake
+        click.echo("A friendly game has no chain: leave --chain out.", err=True)

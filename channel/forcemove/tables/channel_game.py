@@ -1,0 +1,149 @@
+"""Plays a game in channels: one of the journal's, or one that was just agreed on."""
+
+from __future__ import annotations
+
+import time
+
+from forcemove.game import Game
+from forcemove.inspect.journal_channel import JournalChannel, read_channels
+from forcemove.node.friendly import FriendlyAssembly
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.encoding import NO_CHAIN
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.results import Ending
+from forcemove.store.records import Ownership, StoredChannel
+from forcemove.tables.carrying import messenger_for
+from forcemove.tables.errors import NeverFunded
+from forcemove.tables.meetings.meeting import Meeting
+from forcemove.tables.meetings.terms import ChainVenue, agreement_of
+from forcemove.tables.options import TableOptions
+from forcemove.tables.playing.content import NAMES
+from forcemove.tables.playing.ends import EndObserver, end_lines
+from forcemove.tables.playing.match import Match, is_unpaid
+from forcemove.tables.ports import PlayerSeat, TablePort
+from forcemove.tables.service import TableService
+from forcemove.tables.standby import when_answered
+from forcemove.transport.connect import connect, messenger_on
+from forcemove.transport.terms import TableKind, TableTerms
+
+__all__ = ["ChannelGameRunner"]
+
+
+class ChannelGameRunner:
+    """Plays one game in channels."""
+
+    def __init__(
+        self, service: TableService, game: Game, venue: ChainVenue | None, options: TableOptions, port: TablePort
+    ) -> None:
+        """Take the parts of the table.
+
+        - `service`: drives the channels.
+        - `game`: the game to play.
+        - `venue`: the chain that is played on; None for friendly games.
+        - `options`: of the table.
+        - `port`: whoever sits at the table.
+        """
+        self._service, self._game, self._venue, self._options, self._port = service, game, venue, options, port
+        self._journal, self._key = service.journal, service.wallet.key
+
+    async def go_on(self) -> bool:
+        """See `table.GameRunner`: the first open channel of this game, chain and key that no other table has."""
+        found, _ = read_channels(self._journal, self._service.games)
+        stored = next((each for each in found if self._is_ours(each) and self._service.claim(each.id, self)), None)
+        if stored is None:
+            return False
+        self._port.say(f"Going on with the open channel of {self._journal.where}.")
+        await self._play(stored.channel.agreement, stored)
+        return True
+
+    def _is_ours(self, stored: JournalChannel) -> bool:
+        if stored.ownership is not Ownership.ACTIVE or (self._options.from_scratch and is_unpaid(stored.channel)):
+            return False
+        chain_id = self._venue.chain_id if self._venue else NO_CHAIN
+        is_same = stored.game is not None and stored.game.name == self._game.name
+        return is_same and stored.is_of(chain_id, self._key.address)
+
+    def is_stored(self, meeting: Meeting) -> bool:
+        """See `table.GameRunner`."""
+        return self._load(meeting) is not None
+
+    def is_over(self, meeting: Meeting) -> bool:
+        """See `table.GameRunner`."""
+        stored = self._load(meeting)
+        return stored is not None and stored.ownership is Ownership.FINISHED
+
+    def report_end(self, meeting: Meeting) -> None:
+        """See `table.GameRunner`."""
+        stored = self._load(meeting)
+        if stored is not None:
+            self._port.say("The game is over that this command has begun before.")
+            self._say_result(CHANNELS.decode(stored.snapshot), EndObserver())
+
+    def _load(self, meeting: Meeting) -> StoredChannel | None:
+        return self._journal.load(agreement_of(meeting.offer, meeting.join, self._game).channel_id)
+
+    async def begin(self, meeting: Meeting) -> None:
+        """See `table.GameRunner`."""
+        agreement = agreement_of(meeting.offer, meeting.join, self._game)
+        self._service.claim(agreement.channel_id, self)
+        await self._play(agreement, None)
+
+    async def _play(self, agreement: Agreement, stored: JournalChannel | None) -> None:
+        index = agreement.fixed_part.participants.index(self._key.address)
+        self._port.say(f"You are the {NAMES[index].lower()} in channel {hex_text(agreement.channel_id)}.")
+        seat = self._port.take_seat(self._game, agreement, index)
+        match = Match(self._game, seat.choose, self._options.patience, seat.output)
+        try:
+            if self._venue is None:
+                channel = await self._drive_friendly(agreement, seat, match)
+            else:
+                channel = await self._drive(self._venue, agreement, stored, seat, match)
+        finally:
+            self._port.leave_seat()
+        self._say_result(channel, match.end_observer)
+
+    async def _drive_friendly(self, agreement: Agreement, seat: PlayerSeat, match: Match) -> Channel:
+        assembly, patience = FriendlyAssembly(self._game, agreement), self._options.patience
+        async with connect(self._options.relay) as connection:
+            # who has ended the game and gone greets nobody
+            messenger = messenger_on(connection, _table_of(agreement), self._key)
+            return await self._service.drive_friendly(assembly, messenger, seat, match, patience)
+
+    async def _drive(
+        self,
+        venue: ChainVenue,
+        agreement: Agreement,
+        stored: JournalChannel | None,
+        seat: PlayerSeat,
+        match: Match,
+    ) -> Channel:
+        if stored is None:
+            index = agreement.fixed_part.participants.index(self._key.address)
+            await when_answered(lambda: venue.require_playable(agreement, index), seat.output.note)
+            assembly = await when_answered(lambda: venue.assemble(agreement), seat.output.note)
+            confirmations = venue.confirmations
+        else:
+            assembly = stored.assembly(venue.chains[0], venue.chains[1:])
+            confirmations = stored.metadata.confirmations
+        table, relay = _table_of(agreement), self._options.relay
+        messenger = messenger_for(relay, table, self._key, seat.output.say, is_new=stored is None)
+        return await self._service.drive(assembly, confirmations, messenger, seat, match)
+
+    def _say_result(self, channel: Channel, seen: EndObserver) -> None:
+        """Show what was paid to whom, the difference to our deposit, and the cost. Raises `NeverFunded` where there
+        was no money to play for."""
+        if channel.agreement.is_friendly:
+            self._port.say("result      The game is over, and both have signed its end. Nothing was at stake.")
+        else:
+            result = seen.of(channel, int(time.time()))
+            for line in end_lines(result, channel.index, seen):
+                self._port.say(line)
+        self._port.say(f"channel     {hex_text(channel.agreement.channel_id)}")
+        if not channel.agreement.is_friendly and result.ending is Ending.UNFUNDED:
+            raise NeverFunded(channel.agreement.channel_id, result.shares[channel.index].payable)
+
+
+def _table_of(agreement: Agreement) -> TableTerms:
+    return TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)

@@ -1,0 +1,97 @@
+"""Errors that keep people from playing with each other. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.errors import CounterpartyError, ForcemoveError, LocalError
+
+__all__ = [
+    "CannotPayIn",
+    "ChallengeTooShort",
+    "FaultAtTable",
+    "GuestMissing",
+    "HostMissing",
+    "NeverFunded",
+    "OfferDiffers",
+    "OfferOver",
+    "OtherSilent",
+    "StakeTooLow",
+]
+
+
+@dataclass(eq=False)
+class OfferDiffers(CounterpartyError):
+    """The offer names another `what` than we play with: `offered`, and not `ours`."""
+
+    what: str
+    offered: str | bytes
+    ours: str | bytes
+
+
+@dataclass(eq=False)
+class OfferOver(CounterpartyError):
+    """The offer with the hash `offer` has expired, or was withdrawn."""
+
+    offer: bytes
+
+
+@dataclass(eq=False)
+class HostMissing(CounterpartyError):
+    """We have joined the offer with the hash `offer`, and its host did not come to the table in time."""
+
+    offer: bytes
+
+
+@dataclass(eq=False)
+class GuestMissing(CounterpartyError):
+    """In channel `channel_id` nothing has happened for `seconds`, and nobody has paid in."""
+
+    channel_id: bytes
+    seconds: float
+
+
+@dataclass(eq=False)
+class NeverFunded(CounterpartyError):
+    """In channel `channel_id` not all have paid in, and the chain has ended it; we got `back` wei of our deposit."""
+
+    channel_id: bytes
+    back: int
+
+
+@dataclass(eq=False)
+class OtherSilent(CounterpartyError):
+    """In a game over a log nothing was received of the other player for `seconds`."""
+
+    seconds: float
+
+
+@dataclass(eq=False)
+class FaultAtTable(CounterpartyError):
+    """The other player has broken a rule of a game over a log, as `fault` says; the game counts for nobody."""
+
+    fault: ForcemoveError
+
+
+@dataclass(eq=False)
+class StakeTooLow(LocalError):
+    """At the present price of gas a stake below `least` wei is not worth its disputes."""
+
+    least: int
+
+
+@dataclass(eq=False)
+class ChallengeTooShort(LocalError):
+    """A challenge of `duration` seconds could not be answered in time on the chain: `needed` seconds are."""
+
+    duration: int
+    needed: int
+
+
+@dataclass(eq=False)
+class CannotPayIn(LocalError):
+    """The account has `balance` wei, and needs `needed` wei for its deposit and the usual gas."""
+
+    account: bytes
+    balance: int
+    needed: int

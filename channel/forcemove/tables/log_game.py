@@ -1,0 +1,92 @@
+"""Plays a game without money over a table's log: by a bot, or a person. After a restart the game is played again from
+the log."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from functools import partial
+
+from forcemove.errors import CounterpartyError
+from forcemove.flow.keys import KeysMissing
+from forcemove.flow.place import Place
+from forcemove.flow.steps import ActionMissing
+from forcemove.node.leases import HeldLease
+from forcemove.store.records import SEED_LENGTH
+from forcemove.tables.errors import FaultAtTable, OtherSilent
+from forcemove.tables.meetings.meeting import Meeting
+from forcemove.tables.options import TableOptions
+from forcemove.tables.playing.connectivity import reporting_connectivity
+from forcemove.tables.playing.content import NAMES
+from forcemove.tables.playing.match import run_with_background
+from forcemove.tables.ports import TableGame, TablePort
+from forcemove.tables.service import TableService
+from forcemove.tables.standby import when_free
+from forcemove.transport.connect import Connection, connect
+from forcemove.transport.faults import FAULT_SECONDS
+
+__all__ = ["LogGameRunner"]
+
+
+class LogGameRunner:
+    """Plays one game over a table's log."""
+
+    def __init__(self, service: TableService, game: TableGame, options: TableOptions, port: TablePort) -> None:
+        """Take the parts of the table: `service` has the journal, where the meeting is stored, and our key."""
+        self._service, self._game, self._options, self._port = service, game, options, port
+        self._journal, self._key = service.journal, service.wallet.key
+
+    async def go_on(self) -> bool:
+        """See `table.GameRunner`: only the meeting of such a game is stored."""
+        return False
+
+    def is_stored(self, meeting: Meeting) -> bool:  # noqa: ARG002  # the port's
+        """See `table.GameRunner`."""
+        return False
+
+    def is_over(self, meeting: Meeting) -> bool:  # noqa: ARG002
+        """See `table.GameRunner`: the game's log says so, which is read again."""
+        return False
+
+    def report_end(self, meeting: Meeting) -> None:
+        """See `table.GameRunner`."""
+
+    async def begin(self, meeting: Meeting) -> None:
+        """See `table.GameRunner`. Raises `OtherSilent` and `FaultAtTable`."""
+        hold = await when_free(partial(HeldLease, self._journal, meeting.table.id, self._service.lease), self._port.say)
+        try:
+            async with connect(self._options.relay, fault_seconds=FAULT_SECONDS) as connection:
+                await run_with_background(self._play(connection, meeting), _keep(hold))
+        except (ActionMissing, KeysMissing):
+            raise OtherSilent(self._options.patience) from None
+        except EOFError:  # from a game that has no action for leaving
+            self._port.leave_seat()
+            self._port.say("You have left the game: it counts for nobody. The other player was not told.")
+        except CounterpartyError as fault:
+            raise FaultAtTable(fault) from fault
+        finally:
+            hold.release()
+            self._port.leave_seat()
+
+    async def _play(self, connection: Connection, meeting: Meeting) -> None:
+        table = meeting.table
+        seed = self._journal.keep_seed(table.id, secrets.token_bytes(SEED_LENGTH))
+        log = await connection.join(table, self._key)
+        index = meeting.players.index(self._key.address)
+        self._port.say(f"You are the {NAMES[index].lower()}.")
+        seat = self._port.take_log_seat(NAMES[1 - index])
+        notify = seat.notify if seat else self._port.say
+        place = Place(log, table.id, NAMES, meeting.players, index, self._key, seed)
+
+        async def play() -> None:
+            await self._game.join(place, notify, seat.ask if seat else None, within=self._options.patience)
+
+        async with reporting_connectivity(connection, notify):
+            await run_with_background(play(), *([seat.run()] if seat else []))
+
+
+async def _keep(hold: HeldLease) -> None:
+    """Renew the lease until this is cancelled. Raises `LeaseLost`."""
+    while True:
+        await asyncio.sleep(hold.renew_every)
+        hold.renew()

@@ -1,0 +1,69 @@
+"""What a journal remembers of meetings: offers of ours that wait, and games that were agreed on but may not have
+begun."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from forcemove.store.journal import Journal
+from forcemove.tables.meetings.meeting import MEETINGS, Meeting, PendingOffer
+from forcemove.tables.meetings.terms import Venue
+from forcemove.transport.offers import Offer
+
+__all__ = ["StoredMeetings"]
+
+
+class StoredMeetings:
+    """The meetings and offers of one game, chain and key in a journal."""
+
+    def __init__(self, journal: Journal, venue: Venue, address: bytes) -> None:
+        """Read and write the meetings of a journal.
+
+        - `journal`: where they are stored.
+        - `venue`: the game, and the chain that it is played on.
+        - `address`: 20 bytes, ours.
+        """
+        self._stored, self._venue, self._address = journal.meetings, venue, address
+
+    def meetings(self, is_free: Callable[[bytes], bool]) -> Iterator[Meeting]:
+        """The meetings that no other table has. `is_free`: called with the hash of a meeting's offer."""
+        for each in list(self._all()):
+            offer = each.offer
+            is_same = (offer.game, offer.chain_id) == (self._venue.name, self._venue.chain_id)
+            if is_same and isinstance(each, Meeting) and self._address in each.players and is_free(offer.hash):
+                yield each
+
+    def offers(self, is_wanted: Callable[[Offer], bool]) -> Iterator[Offer]:
+        """Our wanted offers that may still be taken. Those that have expired are forgotten."""
+        for each in list(self._all()):
+            if not isinstance(each, PendingOffer):
+                continue
+            if each.offer.expires <= time.time():
+                self._stored.forget(each.offer.hash)
+            elif is_wanted(each.offer):
+                yield each.offer
+
+    def keep(self, meeting: Meeting) -> None:
+        """Store a meeting."""
+        self._stored.keep(meeting.table.id, MEETINGS.encode(meeting))
+
+    def keep_offer(self, offer: Offer) -> None:
+        """Store an offer of ours that waits."""
+        self._stored.keep(offer.hash, MEETINGS.encode(PendingOffer(offer)))
+
+    def forget(self, meeting: Meeting) -> None:
+        """Forget a meeting whose game is over, with its offer."""
+        self._stored.forget(meeting.table.id)
+        self.forget_offer(meeting.offer)
+
+    def forget_meeting(self, meeting: Meeting) -> None:
+        """Forget a meeting that has not come about; its offer may still wait."""
+        self._stored.forget(meeting.table.id)
+
+    def forget_offer(self, offer: Offer) -> None:
+        """Forget an offer."""
+        self._stored.forget(offer.hash)
+
+    def _all(self) -> Iterator[Meeting | PendingOffer]:
+        return (MEETINGS.decode(body) for _, body in self._stored.all())

@@ -1,0 +1,37 @@
+"""How a table is played, and the accounts that play at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.protocol.signing import Key
+
+__all__ = ["TableOptions", "Wallet"]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How one table is played.
+
+    - `relay`: the relay's address.
+    - `stake`: in wei, the only one to join for; None for any.
+    - `duration`: of a challenge, in seconds, to offer.
+    - `patience`: seconds that a counterparty may be silent, see `Match`.
+    - `from_scratch`: whether earlier games without money in them are left alone.
+    """
+
+    relay: str
+    stake: int | None = None
+    duration: int = 3600
+    patience: float = 600.0
+    from_scratch: bool = False
+
+
+@dataclass(frozen=True)
+class Wallet:
+    """The keys and accounts of a player. `key`: signs states and messages, and sends nothing. `payer`: deposits, and
+    pays the gas. `payout`: is paid, 20 bytes."""
+
+    key: Key
+    payer: Key
+    payout: bytes

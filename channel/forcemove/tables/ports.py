@@ -1,0 +1,169 @@
+"""What a table needs of whoever sits at it. A terminal, a page or a program implements these ports."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from forcemove.flow.place import Place
+    from forcemove.game import Game
+    from forcemove.protocol.agreement import Agreement
+    from forcemove.protocol.machine.channel import Channel, Phase
+    from forcemove.protocol.machine.effects import ChooseMove
+    from forcemove.protocol.machine.inputs import ConcludeWanted, Input, MoveChosen
+    from forcemove.tables.playing.content import TableContent
+    from forcemove.transport.connect import Connection
+    from forcemove.transport.links import Link
+    from forcemove.transport.offers import Offer
+
+__all__ = ["Ask", "LogSeat", "Output", "Played", "PlayerSeat", "TableGame", "TablePort"]
+
+
+class Output(Protocol):
+    """Where a table is shown."""
+
+    def say(self, text: str) -> None:
+        """Show a line that stays."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Show a line about an error."""
+        ...
+
+    def show(self, content: TableContent) -> None:
+        """Show the game as it is now, in place of the last content."""
+        ...
+
+
+class Played(Protocol):
+    """A channel with its driver, as its player sees it."""
+
+    @property
+    def id(self) -> bytes:
+        """The channel's id."""
+        ...
+
+    @property
+    def channel(self) -> Channel:
+        """As we see it."""
+        ...
+
+    @property
+    def phase(self) -> Phase:
+        """The channel's phase now."""
+        ...
+
+    def time(self) -> int:
+        """The time of the channel's chain, or our own, in seconds."""
+        ...
+
+    def feed(self, input_: Input) -> None:
+        """Give the channel an input of ours. Raises a `ForcemoveError` where it is not possible."""
+        ...
+
+
+class PlayerSeat(Protocol):
+    """The player of a channel: decides on moves, and is shown what happens."""
+
+    @property
+    def output(self) -> Output:
+        """Where the player is shown what happens."""
+        ...
+
+    def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """See `forcemove.node.effect_executor.MoveChooser`."""
+        ...
+
+    def attach(self, played: Played) -> None:
+        """Take the channel. Called once, before `run`."""
+        ...
+
+    async def run(self) -> None:
+        """Run until this is cancelled. Raises the error that ends the game for this player."""
+        ...
+
+
+class Ask(Protocol):
+    """Lets a person choose."""
+
+    def __call__(self, prompt: str, options: Sequence[str]) -> Awaitable[int]:
+        """The index of the option that was chosen. `prompt`: a line; what there is to see stands in the lines below it.
+        Raises `EOFError` where the person leaves: the game then ends as one does that is left, or lets it pass."""
+        ...
+
+
+class LogSeat(Protocol):
+    """A person who plays a game over a table's log."""
+
+    def notify(self, line: str) -> None:
+        """Show what has happened."""
+        ...
+
+    async def ask(self, prompt: str, options: Sequence[str]) -> int:
+        """See `Ask`."""
+        ...
+
+    async def run(self) -> None:
+        """Run until this is cancelled. Raises the error that ends the game for this person."""
+        ...
+
+
+class TableGame(Protocol):
+    """A game without money: two clients around a signed log."""
+
+    name: str
+    """The game's name for `--game`."""
+    title: str
+    """The game's name for people."""
+
+    async def demonstrate(self, notify: Callable[[str], None], names: tuple[str, str]) -> Mapping[str, object]:
+        """Play one game between two bots and report it line by line; returns the result, as values for JSON."""
+        ...
+
+    async def play(self, notify: Callable[[str], None], ask: Ask, names: tuple[str, str]) -> Mapping[str, object]:
+        """The same with a person in seat 0, who is asked for each decision."""
+        ...
+
+    async def join(
+        self, place: Place, notify: Callable[[str], None], ask: Ask | None, *, within: float | None
+    ) -> Mapping[str, object]:
+        """Play one game with somebody elsewhere, from the beginning of the table's log: what we have said there before
+        is not said again, nor asked for. `ask`: a person; without one the bot plays. `within`: seconds that we wait for
+        each message. Returns as `demonstrate`; raises what is wrong with the other's part."""
+        ...
+
+
+class TablePort(Output, Protocol):
+    """Whoever sits at a table. `say`, `note` and `show` are for what comes before and after the game; while it is
+    played, its seat is shown what happens."""
+
+    def status(self, text: str) -> None:
+        """Show what is waited for, in place of the last status."""
+        ...
+
+    async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Link | int:
+        """The link to join by, or the stake to offer, in wei. `connection`: to the relay; `is_wanted`: which offers can
+        be joined. Raises what the lobby raises, and the error that ends the game for a player who wants none."""
+        ...
+
+    def invite(self, offer: Offer, link: Link) -> None:
+        """Show how somebody joins our offer."""
+        ...
+
+    async def agree(self, offer: Offer) -> None:
+        """Return once the player agrees to join on the terms of the offer, which were said. Raises the error that ends
+        the game for a player who does not."""
+        ...
+
+    def take_seat(self, game: Game, agreement: Agreement, index: int) -> PlayerSeat:
+        """The player of a channel. `index`: of our participant."""
+        ...
+
+    def take_log_seat(self, other: str) -> LogSeat | None:
+        """The person who plays over a log, None for a bot. `other`: the other player's name."""
+        ...
+
+    def leave_seat(self) -> None:
+        """The game is over, or was put aside: the seat shows nothing any more."""
+        ...

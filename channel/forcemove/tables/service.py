@@ -1,0 +1,275 @@
+"""One node for any number of tables: it drives the channels that are played, and defends all others of its journal."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forcemove.chain.chain import Chain
+from forcemove.chain.errors import Unreachable
+from forcemove.errors import ChainError, ForcemoveError, JournalUnavailable, PassingError
+from forcemove.follower.errors import AnotherChain
+from forcemove.game import Game
+from forcemove.node.assemble import Assembly
+from forcemove.node.errors import AccountInUse, LeaseLost
+from forcemove.node.friendly import FriendlyAssembly
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.node import Node
+from forcemove.node.policy import default_look_every
+from forcemove.node.setup import ChannelSetup
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.results import is_over
+from forcemove.store.journal import Journal
+from forcemove.tables.carrying import carry, until_delivered
+from forcemove.tables.defence import Defence
+from forcemove.tables.options import Wallet
+from forcemove.tables.playing.connectivity import ChainConnectivity, reporting_connectivity
+from forcemove.tables.playing.match import Match, run_with_background
+from forcemove.tables.ports import Output, PlayerSeat
+from forcemove.tables.standby import when_free
+from forcemove.text.explanations import headline
+from forcemove.transport.messenger import ChannelMessenger
+from forcemove.watchtower.client import TowerClient
+from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
+
+__all__ = ["TableService"]
+
+_PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
+"""Errors that may be gone at the next attempt."""
+_SENDING_SECONDS = 60.0
+
+
+@dataclass(eq=False)
+class _Seated:
+    """A channel that is played at a table now."""
+
+    match: Match
+    output: Output
+
+
+class TableService:
+    """One node, the publisher of its watchtowers, and the defence of its journal, for any number of tables at once.
+
+    While `run` runs, all channels that the journal has on the chain are defended, where there is a chain, and tables
+    are played (`PlayTable`). A table that ends, or fails, ends neither the service nor another table. Its channel is
+    released then: what is not over is defended like the others, and can be played again.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        wallet: Wallet,
+        output: Output,
+        *,
+        chains: Sequence[Chain] = (),
+        games: Sequence[Game] = (),
+        towers: Sequence[TowerClient] = (),
+        lease: float = 60.0,
+    ) -> None:
+        """Make the node, the publisher and the defence.
+
+        - `journal`: where channels and meetings are stored.
+        - `wallet`: our keys.
+        - `output`: where is shown what concerns no table, or comes while no channel is played.
+        - `chains`: the chain through each endpoint; none for friendly games.
+        - `games`: those that are installed; channels of other games cannot be defended.
+        - `towers`: the watchtowers that are given an appointment for each channel.
+        - `lease`: see `Node`.
+        """
+        self.journal, self.wallet, self.chains, self.games = journal, wallet, tuple(chains), tuple(games)
+        self.lease = lease
+        self._output, self._towers = output, tuple(towers)
+        self._seated: dict[bytes, _Seated] = {}
+        self._played: set[bytes] = set()
+        self._claims: dict[bytes, object] = {}
+        self._reported = ""
+        self._unacknowledged: dict[str, str] = {}
+        # The policy was asked before the channel was agreed on, where an endpoint that hangs delays no defence.
+        self._node = Node(journal, lease=lease, policy=None, on_error=self._on_node_error)
+        self._publisher = TowerPublisher(self._towers, notify=self._on_tower_notice)
+        self._node.on_committed(self._publisher.on_committed)
+        self._defence = Defence(journal, self._node, chains, games, wallet.payer, self._say) if chains else None
+
+    @property
+    def has_money(self) -> bool:
+        """Whether somebody has paid into a channel that is defended, as far as the journal knows."""
+        return self._defence is not None and self._defence.has_money
+
+    async def run(self, main: Coroutine[Any, Any, None]) -> None:
+        """Run until `main` has ended. Raises what `main` raises."""
+        try:
+            await run_with_background(main, *self._background())
+        finally:
+            left = self._defence.open_besides(self._played) if self._defence else 0
+            self._node.release()
+            if left:
+                which = "1 other channel is" if left == 1 else f"{left} other channels are"
+                self._output.say(f"besides     {which} open in this journal; `forcemove channel list` shows them.")
+
+    def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
+        """What goes on beside the tables."""
+        yield self._publisher.run()
+        if self._defence is None:
+            yield self._node.run()
+        else:
+            yield self._node.run(look_every=default_look_every(self.chains[0].chain_id))
+            yield self._defence.run()
+
+    # ----------------------------------------------------------------------------------------------------------- claims
+
+    def is_free(self, id_: bytes, table: object) -> bool:
+        """Whether no other table has claimed this."""
+        return self._claims.get(id_, table) is table
+
+    def claim(self, id_: bytes, table: object) -> bool:
+        """Keep a channel, an offer or a meeting of the journal for one table; False where another table has it.
+        `id_`: the channel's id, or the offer's hash."""
+        return self._claims.setdefault(id_, table) is table
+
+    def give_back(self, table: object) -> None:
+        """Give back all that a table has claimed."""
+        self._claims = {id_: owner for id_, owner in self._claims.items() if owner is not table}
+
+    # ---------------------------------------------------------------------------------------------------------- driving
+
+    async def drive(
+        self, assembly: Assembly, confirmations: int, messenger: ChannelMessenger, seat: PlayerSeat, match: Match
+    ) -> Channel:
+        """Drive a channel until it is over, while `run` runs; the channel then. Raises as `Node.add`, and
+        `Match.until`; after a passing error it is tried again.
+
+        - `assembly`: the channel, and the contracts that it needs.
+        - `confirmations`: see `ChannelSetup`.
+        - `messenger`: carries the channel's messages.
+        - `seat`: our player.
+        - `match`: shows the channel.
+        """
+        setup = ChannelSetup(
+            assembly,
+            self.wallet.key,
+            messenger,
+            match.answer,
+            on_event=match.on_event,
+            confirmations=confirmations,
+            payer=self.wallet.payer,
+        )
+        async with self._driving(setup, seat, match) as driven:
+            if self._towers:
+                self._publisher.add(driven, self.wallet.key)
+            carrying, connectivity = carry(messenger, seat.output.say), ChainConnectivity(driven.chain.viewers)
+            async with reporting_connectivity(connectivity, seat.output.say, "chain"):
+                await run_with_background(match.until(self._until_sent(driven), driven), carrying, seat.run())
+        self._publisher.remove(driven.id)
+        return driven.channel
+
+    async def drive_friendly(
+        self, assembly: FriendlyAssembly, messenger: ChannelMessenger, seat: PlayerSeat, match: Match, patience: float
+    ) -> Channel:
+        """Drive a friendly channel, while `run` runs, until both have signed the end, and the end is posted; the
+        channel then. Raises as `drive`.
+
+        - `assembly`: the friendly channel.
+        - `messenger`: carries the channel's messages.
+        - `seat`: our player.
+        - `match`: shows the channel.
+        - `patience`: seconds to wait at most until the end is posted.
+        """
+        setup = ChannelSetup(assembly, self.wallet.key, messenger, match.answer, on_event=match.on_event)
+        async with self._driving(setup, seat, match) as driven:
+            is_reported = until_delivered(lambda: driven.is_done, messenger, patience, seat.output.say, time.monotonic)
+            await run_with_background(match.until(is_reported, driven), carry(messenger, seat.output.say), seat.run())
+        return driven.channel
+
+    @contextlib.asynccontextmanager
+    async def _driving(self, setup: ChannelSetup, seat: PlayerSeat, match: Match) -> AsyncIterator[ManagedChannel]:
+        """A table's channel, once no other process drives it; what fails meanwhile is the match's."""
+        self._seated[setup.id] = _Seated(match, seat.output)
+        try:
+            driven = await when_free(lambda: self._add(setup), seat.output.say)
+            self._played.add(driven.id)
+            seat.attach(driven)
+            yield driven
+        finally:
+            del self._seated[setup.id]
+            if setup.id in self._node.channels:
+                self._node.release_channel(setup.id)
+
+    def _add(self, setup: ChannelSetup) -> ManagedChannel:
+        """Let the node drive a channel, which it may have been defending."""
+        if setup.id in self._node.channels:
+            self._node.release_channel(setup.id)
+        return self._node.add(setup)
+
+    def _until_sent(self, driven: ManagedChannel) -> Callable[[], bool]:
+        """Whether a channel is over. Messages that are still to be sent then are waited for only for a while: a restart
+        sends them."""
+        over_at: float | None = None
+
+        def has_ended() -> bool:
+            nonlocal over_at
+            if not is_over(driven.channel, driven.time()) or driven.client.has_work:
+                return False
+            over_at = over_at or time.monotonic()
+            return not self._node.is_sending or time.monotonic() - over_at > _SENDING_SECONDS
+
+        return has_ended
+
+    # ---------------------------------------------------------------------------------------------------------- telling
+
+    def _outputs(self) -> list[Output]:
+        """Where is shown what concerns no single table."""
+        return [each.output for each in self._seated.values()] or [self._output]
+
+    def _say(self, text: str) -> None:
+        for output in self._outputs():
+            output.say(text)
+
+    def _on_node_error(self, error: Exception) -> None:
+        """Report an error that passes once; an error that does not pass ends the match whose channel it is of, and all
+        matches where it is of no channel."""
+        is_fatal = isinstance(error, AnotherChain) or not isinstance(error, _PASSING)
+        concerned = self._concerned(error)
+        if is_fatal and concerned:
+            for each in concerned:
+                each.match.fatal_error = each.match.fatal_error or error
+            return
+        if isinstance(error, Unreachable) and self._played:
+            return  # the connectivity of the chain is reported like that of the relay
+        text = headline(error) if is_fatal and isinstance(error, ForcemoveError) else _passing_text(error)
+        if text != self._reported:
+            self._reported = text
+            for output in [each.output for each in concerned] or self._outputs():
+                output.note(text)
+
+    def _concerned(self, error: Exception) -> list[_Seated]:
+        """The tables that an error is of: one channel's, or all of them where it is of no channel."""
+        if isinstance(error, AnotherChain | LeaseLost):
+            ids = [error.channel_id]
+        else:
+            ids = [id_ for id_, each in self._node.channels.items() if each.error is error] or list(self._seated)
+        return [self._seated[id_] for id_ in ids if id_ in self._seated]
+
+    def _on_tower_notice(self, notice: TowerNotification) -> None:
+        """Show a warning at a table as long as no watchtower has its newest state."""
+        match notice:
+            case Acknowledged(url, appointment):
+                self._unacknowledged.pop(url, None)
+                if (seated := self._seated.get(appointment.agreement.channel_id)) is not None:
+                    seated.match.warning = ""
+            case NotAcknowledged(url, channel_id, error=error):
+                text = headline(error)
+                if self._unacknowledged.get(url) != text:
+                    self._unacknowledged[url] = text
+                    seated = self._seated.get(channel_id)
+                    (seated.output if seated else self._output).note(f"tower       {text}")
+            case Unprotected(channel_id, turn_num):
+                if (seated := self._seated.get(channel_id)) is not None:
+                    seated.match.warning = f"No watchtower has acknowledged turn {turn_num}: do not go away."
+
+
+def _passing_text(error: Exception) -> str:
+    what = headline(error) if isinstance(error, ForcemoveError) else f"{type(error).__name__}: {error}."
+    return f"{what} Trying again."

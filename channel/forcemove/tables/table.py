@@ -1,0 +1,218 @@
+"""One table: goes on with an open game of the journal, or offers or joins one; and plays it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from forcemove.errors import UnknownVersion
+from forcemove.tables.errors import NeverFunded, OfferDiffers, OfferOver
+from forcemove.tables.meetings.meeting import Meeting, has_come_about, offer_again, take, take_back, wait_for_guest
+from forcemove.tables.meetings.stored import StoredMeetings
+from forcemove.tables.meetings.terms import Venue, is_ours, new_offer, require_ours, terms_lines
+from forcemove.tables.options import TableOptions
+from forcemove.tables.playing.connectivity import reporting_connectivity
+from forcemove.tables.ports import TablePort
+from forcemove.tables.service import TableService
+from forcemove.tables.standby import when_answered
+from forcemove.text.amounts import exact_amount
+from forcemove.text.explanations import headline
+from forcemove.transport.connect import Connection, connect
+from forcemove.transport.errors import TransportError
+from forcemove.transport.faults import FAULT_SECONDS
+from forcemove.transport.links import Link
+from forcemove.transport.offers import Offer, OtherOfferShown
+
+__all__ = ["GameRunner", "PlayTable"]
+
+_TRY_EVERY = 5.0
+_OF_A_RELAY = (TransportError, UnknownVersion, OtherOfferShown)
+"""The errors that a relay alone can cause."""
+
+
+class GameRunner(Protocol):
+    """Plays games of one kind."""
+
+    async def go_on(self) -> bool:
+        """Play an open game of the journal to its end, meetings aside; whether there was one."""
+        ...
+
+    def is_stored(self, meeting: Meeting) -> bool:
+        """Whether the journal has the game of a meeting."""
+        ...
+
+    def is_over(self, meeting: Meeting) -> bool:
+        """Whether the game of a meeting is over."""
+        ...
+
+    def report_end(self, meeting: Meeting) -> None:
+        """Show how the game of a meeting has ended."""
+        ...
+
+    async def begin(self, meeting: Meeting) -> None:
+        """Play the game of a meeting, from its beginning or wherever its log is, to its end."""
+        ...
+
+
+class PlayTable:
+    """One table of a service, for one game."""
+
+    def __init__(
+        self, service: TableService, venue: Venue, options: TableOptions, port: TablePort, runner: GameRunner
+    ) -> None:
+        """Open the table; nothing is asked or sent yet.
+
+        - `service`: whose node, journal and keys are used.
+        - `venue`: the game, and the chain that it is played on.
+        - `options`: how it is played.
+        - `port`: whoever sits at the table.
+        - `runner`: plays a game once the players have met.
+        """
+        self._service, self._venue, self._options, self._port = service, venue, options, port
+        self._wallet, self._runner = service.wallet, runner
+        self._stored = StoredMeetings(service.journal, venue, service.wallet.key.address)
+
+    def report_ends(self) -> bool:
+        """Report games that are over, and whose process died before it could report that; whether there were any, and
+        no other game is wanted."""
+        ended = self._ended()
+        for meeting in ended:
+            self._runner.report_end(meeting)
+            self._stored.forget(meeting)
+        return bool(ended) and not self._options.from_scratch
+
+    async def play(self) -> None:
+        """Play one game, while `TableService.run` runs. Raises the error that keeps it from being begun or ended."""
+        try:
+            await self._play()
+        finally:
+            self._service.give_back(self._runner)
+
+    async def _play(self) -> None:
+        try:
+            has_gone_on = await self._runner.go_on()
+        finally:
+            for over in self._ended():
+                self._stored.forget(over)
+        if has_gone_on:
+            return
+        meeting = await self._agreed()
+        try:
+            await self._runner.begin(meeting)
+        except NeverFunded:
+            self._stored.forget(meeting)
+            raise
+        self._stored.forget(meeting)
+
+    def _ended(self) -> list[Meeting]:
+        return [each for each in self._stored.meetings(self._is_free) if self._runner.is_over(each)]
+
+    async def _agreed(self) -> Meeting:
+        """The meeting to play: an earlier one, or a new one. Raises what the lobby raises; while money is defended
+        here, no error of a relay ends that."""
+        is_reported = False
+        while True:
+            try:
+                return await self._agreed_at_once()
+            except _OF_A_RELAY as error:
+                if not self._service.has_money:
+                    raise
+                if not is_reported:
+                    self._port.say(f"relay       {headline(error)} It is tried again; the journal is defended.")
+                is_reported = True
+            await asyncio.sleep(_TRY_EVERY)
+
+    async def _agreed_at_once(self) -> Meeting:
+        async with connect(self._options.relay, fault_seconds=FAULT_SECONDS) as connection:
+            meeting = await self._stored_meeting(connection)
+            if meeting is not None:
+                self._port.say(f"Going on with the open game of {self._service.journal.where}.")
+                return meeting
+            found = await self._port.find(connection, self._is_joinable)
+            async with reporting_connectivity(connection, self._port.say):
+                if isinstance(found, Link):
+                    meeting = await self._join(connection, found)
+                else:
+                    meeting = await self._create(connection, found)
+            self._stored.keep(meeting)
+            return meeting
+
+    async def _stored_meeting(self, connection: Connection) -> Meeting | None:
+        """The first stored meeting to go on with. The others are forgotten."""
+        for meeting in self._stored.meetings(self._claim):
+            if self._runner.is_stored(meeting):  # the game is in the journal
+                self._stored.forget(meeting)
+            elif not self._options.from_scratch and await has_come_about(connection, meeting):
+                return meeting
+            else:
+                self._stored.forget_meeting(meeting)
+        return None
+
+    def _is_free(self, offer: bytes) -> bool:
+        return self._service.is_free(offer, self._runner)
+
+    def _claim(self, offer: bytes) -> bool:
+        return self._service.claim(offer, self._runner)
+
+    def _is_joinable(self, offer: Offer) -> bool:
+        return offer.host != self._wallet.key.address and is_ours(offer, self._venue)
+
+    # -------------------------------------------------------------------------------------------------- from the lobby
+
+    async def _create(self, connection: Connection, stake: int) -> Meeting:
+        """Offer a game, and wait for a guest. The offer is in the journal before it is in the lobby: a host that is
+        killed while waiting waits on for the same link."""
+        key = self._wallet.key
+        wanted = new_offer(self._venue, key.address, self._wallet.payout, stake, self._options.duration)
+        await self._say_terms(wanted)
+        offer = await self._offer(connection, wanted)
+        try:
+            self._port.invite(offer, Link(connection.url, offer.hash))
+            self._port.status("Waiting for somebody to join")
+            return await wait_for_guest(connection, offer, key, self._stored.keep)
+        except BaseException:  # it was taken back
+            self._stored.forget_offer(offer)
+            raise
+
+    async def _offer(self, connection: Connection, wanted: Offer) -> Offer:
+        """The offer that is in the lobby then: one of ours that still waits there, or the wanted one."""
+        key = self._wallet.key
+        for stored in self._stored.offers(lambda offer: _is_alike(offer, wanted) and self._claim(offer.hash)):
+            if self._options.from_scratch:
+                await take_back(connection, stored, key)
+            else:
+                with contextlib.suppress(OfferOver):
+                    await offer_again(connection, stored, key)
+                    return stored
+            self._stored.forget_offer(stored)
+        self._claim(wanted.hash)
+        self._stored.keep_offer(wanted)
+        await offer_again(connection, wanted, key)
+        return wanted
+
+    async def _join(self, connection: Connection, link: Link) -> Meeting:
+        offer = (await connection.lobby.look(link.offer)).signed.offer
+        require_ours(offer, self._venue)
+        if self._options.stake not in (None, offer.stake):
+            raise OfferDiffers("stake", exact_amount(offer.stake), exact_amount(self._options.stake))
+        await self._say_terms(offer)
+        await self._port.agree(offer)
+        self._port.status("Waiting for the host at the table")
+        self._claim(offer.hash)
+        return await take(connection, offer, self._wallet.key, self._wallet.payout, self._stored.keep)
+
+    async def _say_terms(self, offer: Offer) -> None:
+        """Show the terms and what they may cost us. Raises as `Venue.costs_lines`."""
+        for line in terms_lines(offer, self._venue.title):
+            self._port.say(line)
+        payer = self._wallet.payer.address
+        for line in await when_answered(lambda: self._venue.costs_lines(offer, payer), self._port.note):
+            self._port.say(line)
+
+
+def _is_alike(stored: Offer, wanted: Offer) -> bool:
+    """Whether two offers differ only in random values and times."""
+    return replace(stored, nonce=wanted.nonce, expires=wanted.expires) == wanted

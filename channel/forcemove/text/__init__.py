@@ -1,0 +1,1 @@
+"""Text for people: errors, amounts, and strangers' words made harmless. Pure: it knows no screen."""
