@@ -1,0 +1,153 @@
+"""Two tables at once in one service: one node, one journal and one account play two games against two counterparties,
+over a real relay and a real chain."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Chain
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import connect, local_keys
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import ETHER
+from forcemove.registry import find_game, installed_games
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove.store.records import OWNER_LENGTH, Ownership
+from forcemove.tables.channel_game import ChannelGameRunner
+from forcemove.tables.meetings.terms import ChainVenue
+from forcemove.tables.options import TableOptions, Wallet
+from forcemove.tables.service import TableService
+from forcemove.tables.table import PlayTable
+from tests.cli.nodes import Node
+from tests.relay.process import RelayProcess, running_relay
+from tests.tables.ports import BotPort
+
+ALICE, BOB, CAROL = local_keys()[1:4]
+STAKE, START = 10**16, 10**18
+DEPOSIT = 5 * STAKE
+DURATION = 3_600
+SHORT, LONG = 2.0, 120.0
+"""Seconds of patience: at the table whose counterparty goes, and at the others."""
+
+
+class Room:
+    """A chain, a relay, and a service for each player."""
+
+    def __init__(self, node: Node, relay: RelayProcess, folder: Path) -> None:
+        self.node, self.relay, self._folder, self.stack = node, relay, folder, ExitStack()
+        self.games = installed_games().games
+        self.book: AddressBook = deploy(self.chain, local_keys()[0], folder / "book.json", self.games)
+        self.payouts = {key.address: secrets.token_bytes(20) for key in (ALICE, BOB, CAROL)}
+
+    @property
+    def chain(self) -> Chain:
+        """Over a connection of its own."""
+        return connect(self.node.endpoint)
+
+    def service(self, key: Key, port: BotPort) -> TableService:
+        """A player at home, with a journal and some ether."""
+        self.node.give(key.address, START)
+        path = self._folder / f"{key.address.hex()}.journal"
+        journal = self.stack.enter_context(open_journal(str(path), owner=secrets.token_bytes(OWNER_LENGTH)))
+        wallet = Wallet(key, key, self.payouts[key.address])
+        return TableService(journal, wallet, port, chains=(self.chain,), games=self.games)
+
+    def table(self, service: TableService, name: str, port: BotPort, patience: float = LONG) -> PlayTable:
+        game = find_game(name).game
+        venue = ChainVenue(service.chains, self.book, game)
+        options = TableOptions(self.relay.url, duration=DURATION, patience=patience)
+        runner = ChannelGameRunner(service, game, venue, options, port)
+        return PlayTable(service, venue, options, port, runner)
+
+    def travel(self, seconds: int) -> None:
+        """Let the chain's clock go on."""
+        self.chain.rpc.ask("evm_increaseTime", seconds)
+        self.chain.rpc.ask("evm_mine")
+
+    def paid(self, key: Key) -> int:
+        """What a player was paid, in wei."""
+        return self.chain.balance(self.payouts[key.address])
+
+    def held(self, channel: Channel) -> int:
+        """What the channel holds on the chain."""
+        return Adjudicator(self.chain, self.book.adjudicator).holdings_of(channel.agreement.channel_id, ETHER).held
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with running_relay(tmp_path) as relay:
+        node = Node(tmp_path)
+        try:
+            room = Room(node, relay, tmp_path)
+            with room.stack:
+                yield room
+        finally:
+            node.stop()
+
+
+def channels(journal: Journal) -> list[Channel]:
+    """All of a journal, which are finished."""
+    stored = list(journal.channels(Ownership.FINISHED))
+    return [CHANNELS.decode(each.snapshot) for each in stored]
+
+
+def share(channel: Channel, payout: bytes) -> int:
+    """What a channel's newest state pays to an address."""
+    assert channel.newest is not None
+    return sum(each.amount for each in channel.newest.state.outcome if each.destination == address_destination(payout))
+
+
+async def play_both(room: Room) -> tuple[Journal, BotPort]:
+    """Alice plays with Bob to the end, and with Carol until she goes; the journal of Alice, and her port at the table
+    of Carol's game."""
+    with_bob, with_carol = BotPort(STAKE, rounds=4), BotPort(STAKE, rounds=50)
+    alice = room.service(ALICE, with_bob)
+    tables = (
+        room.table(alice, "rock-paper-scissors", with_bob),
+        room.table(alice, "tic-tac-toe", with_carol, patience=SHORT),
+    )
+
+    async def join(key: Key, name: str, port: BotPort) -> None:
+        service = room.service(key, port)
+        await service.run(room.table(service, name, port).play())
+
+    async def both() -> None:
+        async with asyncio.TaskGroup() as group:
+            for table in tables:
+                group.create_task(table.play())
+
+    async with asyncio.timeout(240), asyncio.TaskGroup() as group:
+        group.create_task(alice.run(both()))
+        bob = BotPort(await with_bob.link, rounds=4)
+        group.create_task(join(BOB, "rock-paper-scissors", bob))
+        carol = BotPort(await with_carol.link, rounds=50)
+        hers = group.create_task(join(CAROL, "tic-tac-toe", carol))
+        await carol.reach("turn    7")
+        hers.cancel()
+        await with_carol.reach("challenge: in block")
+        await asyncio.to_thread(room.travel, DURATION + 1)
+    return alice.journal, with_carol
+
+
+def test_two_games_are_played_to_their_payouts_at_once_and_one_is_disputed(room: Room) -> None:
+    journal, disputed = asyncio.run(play_both(room))
+    played = channels(journal)
+    assert len(played) == 2
+    assert [room.held(each) for each in played] == [0, 0]
+    shares = [share(each, room.payouts[ALICE.address]) for each in played]
+    assert room.paid(ALICE) == sum(shares)
+    assert room.paid(BOB) + room.paid(CAROL) == 4 * DEPOSIT - sum(shares)
+    assert {room.paid(BOB), room.paid(CAROL)} == {2 * DEPOSIT - each for each in shares}
+    assert any("The chain has decided: a challenge was not answered in time." in line for line in disputed.lines)
