@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import Silence, overview
 from forcemove.protocol.encoding import word
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.machine.results import Share
@@ -111,3 +112,13 @@ def test_who_has_not_paid_in_is_waited_for(paid_in: int) -> None:
             assert [each.payable for each in silence.shares if each.asset == ETHER] == [
                 DEPOSIT if index < paid_in else 0 for index in range(COUNT)
             ]
+
+
+def test_an_old_state_that_is_challenged_changes_nothing_where_we_hold_an_answer() -> None:
+    table = played_until(9)
+    before = silence_seen(table, 1)
+    table.challenge(*table.setup_states()[-COUNT:])
+    seat = table.seats[1]
+    seat.read_chain()
+    assert seat.phase is Phase.CHALLENGED
+    assert silence_seen(table, 1) == before

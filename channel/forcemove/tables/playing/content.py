@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forcemove.game import Game, Names
+from forcemove.history.overview import Overview, Silence
 from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.results import Share
 from forcemove.protocol.outcome import Outcome
 from forcemove.text.amounts import format_amount
 
@@ -32,7 +34,7 @@ class TableContent:
 def content_of(
     game: Game,
     channel: Channel,
-    phase: Phase,
+    seen: Overview,
     now: int,
     *,
     silence_left: float,
@@ -43,7 +45,7 @@ def content_of(
 
     - `game`: describes the position.
     - `channel`: whose newest state is shown.
-    - `phase`: the channel's phase at `now`.
+    - `seen`: the channel's overview at `now`.
     - `now`: the time of the chain, or our own of a friendly game, in seconds.
     - `silence_left`: seconds until a silent counterparty is challenged; infinite where no challenge is planned.
     - `warning`: a line for the player; empty for none.
@@ -51,14 +53,15 @@ def content_of(
     """
     newest = channel.newest
     last_of_opening = 2 * channel.agreement.count - 1
-    if newest is None or newest.state.turn_num < last_of_opening or phase not in (Phase.PLAYING, Phase.CHALLENGED):
-        return TableContent(f"{phase.value.capitalize()}.", warning=warning)
+    is_played = seen.phase in (Phase.PLAYING, Phase.CHALLENGED)
+    if newest is None or newest.state.turn_num < last_of_opening or not is_played:
+        return TableContent(f"{seen.phase.value.capitalize()}.", warning=warning)
     names = names_for(channel.index, names)
     return TableContent(
-        f"Turn {channel.next_turn}. {game.describe(newest.state, names)}",
+        f"Turn {seen.next_turn}. {game.describe(newest.state, names)}",
         game.board(newest.state, names).splitlines(),
-        _money(channel, newest.state.outcome, names),
-        _outlook(channel, phase, now, silence_left, names),
+        _money(seen.result.shares, names),
+        _outlook(channel, seen, now, silence_left, names),
         warning,
     )
 
@@ -73,11 +76,11 @@ def balances(outcome: Outcome, names: Names = NAMES) -> str:
     return ", ".join(f"{name} {format_amount(each.amount)}" for name, each in zip(names, outcome, strict=False))
 
 
-def _money(channel: Channel, outcome: Outcome, names: Names) -> str:
-    if channel.agreement.is_friendly:
-        return ""
-    shares = zip(names, outcome, channel.agreement.outcome, strict=True)
-    return ", ".join(f"{name} {_share(now.amount, now.amount - then.amount)}" for name, now, then in shares)
+def _money(shares: Sequence[Share], names: Names) -> str:
+    """What each would be paid, and the change since the beginning; empty where nothing is at stake."""
+    return ", ".join(
+        f"{names[each.participant]} {_share(each.payable, each.payable - each.deposited)}" for each in shares
+    )
 
 
 def _share(amount: int, change: int) -> str:
@@ -87,35 +90,39 @@ def _share(amount: int, change: int) -> str:
     return f"{format_amount(amount)} ({'-' if change < 0 else '+'}{format_amount(abs(change))})"
 
 
-def _outlook(channel: Channel, phase: Phase, now: int, silence_left: float, names: Names) -> str:
-    is_ours = channel.is_our_turn
-    other = _another(channel, names)
-    if channel.agreement.is_friendly:
+def _outlook(channel: Channel, seen: Overview, now: int, silence_left: float, names: Names) -> str:
+    silence, other = seen.silence, _another(channel, seen, names)
+    if silence is None:
         return "Nothing is at stake: nobody loses anything by leaving."
-    if phase is Phase.CHALLENGED:
+    pays = _pays(silence, seen, names)
+    if silence.finalizes_at is not None:
+        who = "you have" if silence.participant == channel.index else f"{names[silence.participant]} has"
+        left = clock_text(silence.finalizes_at - now)
+        return f"A challenge is running: {who} {left} to answer. At zero {pays}."
+    if seen.phase is Phase.CHALLENGED:
         left = clock_text(channel.status.finalizes_at - now)
-        who = "you have" if is_ours else f"{other} has"
-        return f"A challenge is running: {who} {left} to answer. At zero the channel pays what is said above."
+        return f"A challenge with an old state is running: your answer to it is on its way, and has {left}."
     if silence_left == math.inf:
-        return "Take your time: nobody is challenged for being slow." if is_ours else f"{other} is to move."
-    given = clock_text(channel.agreement.fixed_part.challenge_duration)
-    if is_ours:
-        return (
-            f"If you stay silent, {other} can challenge you; then you have {given} to answer, or the channel pays what "
-            "is said above."
-        )
-    return (
-        f"If {other} stays silent for {clock_text(silence_left)} more, it is challenged, and has {given} to answer, or "
-        "the channel pays what is said above."
-    )
+        return "Take your time: nobody is challenged for being slow." if seen.is_ours else f"{other} is to move."
+    given = clock_text(silence.seconds)
+    if seen.is_ours:
+        return f"If you stay silent, {other} can challenge you; then you have {given} to answer, or {pays}."
+    left = clock_text(silence_left)
+    return f"If {other} stays silent for {left} more, it is challenged, and has {given} to answer, or {pays}."
 
 
-def _another(channel: Channel, names: Names) -> str:
+def _pays(silence: Silence, seen: Overview, names: Names) -> str:
+    """What the channel pays whose mover is silent."""
+    if silence.shares in (None, seen.result.shares):
+        return "the channel pays what is said above"
+    return f"the channel pays {_money(silence.shares or (), names)}"
+
+
+def _another(channel: Channel, seen: Overview, names: Names) -> str:
     """The name of the mover, or, where we are to move, of a player that waits for us."""
-    count, index = channel.agreement.count, channel.index
-    if channel.is_our_turn:
-        return names[1 - index] if count == len(NAMES) else "another player"
-    return names[channel.next_turn % count]
+    if seen.is_ours:
+        return names[1 - channel.index] if channel.agreement.count == len(NAMES) else "another player"
+    return names[seen.mover]
 
 
 def clock_text(seconds: float) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Names
+from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import overview
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
@@ -81,11 +83,12 @@ class Match:
         if played is None:
             return
         left = self._patience - (time.monotonic() - self._since)
+        channel, now = played.channel, played.time()
         content = content_of(
             self._game,
-            played.channel,
-            played.phase,
-            played.time(),
+            channel,
+            overview(channel, ChannelHistory(), now),
+            now,
             silence_left=left,
             warning=self.warning,
             names=self._names,

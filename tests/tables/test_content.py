@@ -1,0 +1,65 @@
+"""What a screen says is what the overview says: balances, and what silence leads to."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import overview
+from forcemove.protocol.machine.inputs import ChallengeWanted
+from forcemove.tables.playing.content import TableContent, content_of
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.scenarios.story import Player, Playground, Story
+from tests.simulation.chain import MemoryChain
+
+TURN = 6
+NAMES = ("Ann", "Ben")
+
+
+@pytest.fixture(scope="module")
+def playground() -> Playground:
+    return Playground.on(MemoryChain())
+
+
+@pytest.fixture
+def played(playground: Playground) -> Story:
+    """Ben is to move."""
+    made = playground.story(TIC_TAC_TOE)
+    made.play_until(TURN)
+    return made
+
+
+def content(player: Player, silence_left: float = 30) -> TableContent:
+    channel, now = player.client.channel, player.client.managed.time()
+    seen = overview(channel, ChannelHistory(), now)
+    return content_of(TIC_TAC_TOE, channel, seen, now, silence_left=silence_left, names=NAMES)
+
+
+def test_who_waits_is_told_when_the_mover_is_challenged_and_the_mover_what_that_leads_to(played: Story) -> None:
+    waiting, asked = content(played.alice), content(played.bob)
+    assert waiting.headline.startswith("Turn 7.")
+    assert waiting.money == "Ann (you) 0.6 ether (+0.1 ether), Ben 0.4 ether (-0.1 ether)"
+    assert asked.money == "Ann 0.6 ether (+0.1 ether), Ben (you) 0.4 ether (-0.1 ether)"
+    assert waiting.outlook == (
+        "If Ben stays silent for 0:30 more, it is challenged, and has 1:00:00 to answer, or the channel pays what is "
+        "said above."
+    )
+    assert asked.outlook == (
+        "If you stay silent, Ann can challenge you; then you have 1:00:00 to answer, or the channel pays what is said "
+        "above."
+    )
+    assert content(played.alice, math.inf).outlook == "Ben is to move."
+
+
+def test_a_challenge_says_how_long_it_runs(played: Story) -> None:
+    played.alice.client.feed(ChallengeWanted())
+    for player in (*played.players, *played.players):
+        player.client.poll()
+    played.chain.travel_to(played.finalizes_at - 600)
+    played.mine()
+    played.alice.client.poll()
+    assert content(played.alice).outlook == (
+        "A challenge is running: Ben has 9:59 to answer. At zero the channel pays what is said above."
+    )
