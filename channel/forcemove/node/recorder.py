@@ -187,7 +187,7 @@ class ChannelRecorder:
             return None
         try:
             return HistoryRow(kinds_of(self._entries), pack(self._entries))
-        except ForcemoveError as error:  # the channel is saved all the same
+        except Exception as error:  # the channel is saved all the same
             self._errors.append(error)
             return None
 
