@@ -32,6 +32,7 @@ __all__ = [
     "open_card",
     "path_of",
     "remask",
+    "require_opens",
     "root_from",
     "take_off",
 ]
@@ -90,6 +91,12 @@ def open_card(point: Point, cards: int) -> int:
     if card is None:
         raise CardUnknown(cards)
     return card
+
+
+def require_opens(point: Point, card: int) -> None:
+    """Raise `CardUnknown` unless the point is that of this card. The twin of the contract's check."""
+    if point != card_point(card):
+        raise CardUnknown(card)
 
 
 @lru_cache(maxsize=4)

@@ -39,8 +39,10 @@ def prove_key(
 
 
 def require_key(key: Point, proof: KeyProof, channel_id: bytes, turn_num: int) -> None:
-    """Raise `ScalarOutOfRange` or `KeyRefused` unless the proof holds for this channel and turn. The error's challenge
-    is 0 where the proof leads to infinity."""
+    """Raise `PointRefused`, `ScalarOutOfRange` or `KeyRefused` unless the proof holds for this channel and turn; every
+    check in the contract's order. The last error's challenge is 0 where the proof leads to infinity."""
+    if not 0 < key.x < ORDER:  # a contract could not check its shares
+        raise PointRefused(key.x, key.y)
     require_scalar(proof.challenge)
     require_scalar(proof.response)
     about = context(Tag.KEY, channel_id, turn_num)

@@ -136,11 +136,14 @@ def require_shares(
         commitment = times_g(proof.response) - key * proof.challenge
     except PointRefused:
         raise ShareRefused(0) from None
-    rows = [_checked_row(card, item, proof) for card, item in zip(cards, items, strict=True)]
+    rows, taken = [], []
+    for card, item in zip(cards, items, strict=True):
+        rows.append(_checked_row(card, item, proof))
+        taken.append(_taken_off(card, item))
     expected = _challenge(context(Tag.SHARE, channel_id, turn_num), key, commitment, rows)
     if expected != proof.challenge:
         raise ShareRefused(expected)
-    return tuple(_taken_off(card, item) for card, item in zip(cards, items, strict=True))
+    return tuple(taken)
 
 
 def _challenge(about: bytes, key: Point, commitment: Point, rows: Sequence[bytes]) -> int:
