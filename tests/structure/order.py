@@ -276,6 +276,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.tables.service", "forcemove.tables.meetings.meeting", "forcemove.tables.meetings.terms"),
     ("forcemove.tables.meetings.stored", "forcemove.tables.channel_game", "forcemove.tables.log_game"),
     ("forcemove.tables.table",),
+    ("forcemove.browser", "forcemove.browser.templating", "forcemove.browser.view"),
     (
         "forcemove",
         "forcemove.__main__",
