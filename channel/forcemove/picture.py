@@ -216,7 +216,7 @@ def text(
 
     - `x`: where they are anchored.
     - `y`: of the line that they stand on.
-    - `words`: at most 200 characters.
+    - `words`: at most 200 characters that can be printed.
     - `size`: of the letters.
     - `fill`: one of `TONES`.
     - `anchor`: which part of the words is at `x`: `start`, `middle` or `end`.
@@ -284,5 +284,5 @@ def _number(name: str, value: object) -> float:
 
 
 def _require_words(name: str, value: object) -> None:
-    if type(value) is not str or len(value) > _MAX_WORDS:
-        raise InvalidValue(name, type(value).__name__, f"a text of at most {_MAX_WORDS} characters")
+    if type(value) is not str or len(value) > _MAX_WORDS or not value.isprintable():
+        raise InvalidValue(name, type(value).__name__, f"a text of at most {_MAX_WORDS} characters that can be printed")
