@@ -34,7 +34,7 @@ PANELS = (
     "happened",
 )
 """The ids of a channel page's panels; each is always there, and hidden where it has nothing to say."""
-_LINES = 24
+_LINES = 20
 """Lines of the list of what has happened."""
 
 
@@ -98,7 +98,7 @@ def _happened(view: ChannelView, window: Window) -> str:
         "happened.html",
         view=view,
         timeline=timeline,
-        markup=timeline_markup(timeline, view.path),
+        markup=timeline_markup(timeline),
         lines=_lines(window, place),
         older=window.older,
         newer=window.newer,
