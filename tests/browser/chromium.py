@@ -37,13 +37,17 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, pages: Mapping[str, str], path: str = "/", **options: Any) -> Iterator[Page]:
+def opened(
+    browser: Browser, pages: Mapping[str, str], path: str = "/", *, before: str = "", **options: Any
+) -> Iterator[Page]:
     """The page at `path` of these, by their paths; a channel's events come from the page `PATH/events`, if it is there.
-    Nothing may be refused by the policy, and no script may fail."""
+    Nothing may be refused by the policy, and no script may fail. `before`: a script that runs before the page's own."""
     context = browser.new_context(**options)
     page, problems = context.new_page(), list[str]()
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda said: problems.append(said.text) if "Content Security" in said.text else None)
+    if before:
+        page.add_init_script(before)
     page.route("**/*", lambda route: _answer(route, pages))
     try:
         page.goto(f"http://localhost{path}")
