@@ -1,0 +1,56 @@
+"""The timeline as markup: the content of its `svg` element. A page is made with each move, and a template takes ten
+times as long for so many numbers. All numbers are written as numbers, and all words are escaped. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from forcemove.browser.drawing.timeline import Sign, Timeline
+
+__all__ = ["timeline_markup"]
+
+_SMALL = 3
+"""Characters of a sign that are written smaller."""
+
+
+def timeline_markup(timeline: Timeline) -> str:
+    """The lanes, clocks, lines and signs; each sign links to its entry on the same page."""
+    return "".join((*_background(timeline), *map(_sign, timeline.signs)))
+
+
+def _background(timeline: Timeline) -> Iterator[str]:
+    for lane in timeline.lanes:
+        yield f'<text x="8" y="{lane.y + 4:d}" class="f-muted">{escape(lane.name)}</text>'
+        yield f'<line x1="{timeline.left:d}" y1="{lane.y:d}" x2="100%" y2="{lane.y:d}" class="s-edge"/>'
+    for bar in timeline.bars:
+        width = "100%" if bar.width is None else f"{bar.width:d}"
+        yield f'<rect x="{bar.x:d}" y="{bar.y - 8:d}" width="{width}" height="16" rx="8" class="running"/>'
+    links = "".join(f"M{link.x1:d} {link.y1:d}L{link.x2:d} {link.y2:d}" for link in timeline.links)
+    yield f'<path d="{links}" class="s-muted thin"/>'
+    if timeline.bracket is not None:
+        box = timeline.bracket
+        size = f'width="{box.width:d}" height="{box.height:d}"'
+        yield f'<rect x="{box.x:d}" y="{box.y:d}" {size} rx="6" class="bracket"><title>newest proof</title></rect>'
+
+
+def _sign(sign: Sign) -> str:
+    happening = sign.happening
+    gone = " (removed by a reorganisation)" if happening.is_gone else ""
+    current = ' aria-current="true"' if sign.is_shown else ""
+    link = f'href="?at={happening.place:d}#i" id="s-{happening.place:d}"'
+    place = f'transform="translate({sign.x:d} {sign.y:d})"'
+    return f'<a {link} {place} aria-label="{escape(happening.text)}{gone}"{current}>{_shape(sign)}</a>'
+
+
+def _shape(sign: Sign) -> str:
+    """A sign around its own middle."""
+    tone, ring = escape(sign.tone), " ring" if sign.happening.is_ring else ""
+    struck = '<path d="M-14 8L14 -8" class="s-ink thick"/>' if sign.happening.is_gone else ""
+    if sign.shape == "cross":
+        return f'<circle r="11" class="f-paper"/><path d="M-7 -7l14 14m0 -14l-14 14" class="s-bad thick"/>{struck}'
+    small = " small" if len(sign.happening.sign) >= _SMALL else ""
+    words = f'<text y="4" class="on{small}">{escape(sign.happening.sign)}</text>'
+    if sign.shape == "dot":
+        return f'<circle r="11" class="f-{tone}{ring}"/>{words}{struck}'
+    return f'<rect x="-11" y="-11" width="22" height="22" rx="4" class="f-{tone}"/>{words}{struck}'

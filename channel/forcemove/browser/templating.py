@@ -1,0 +1,37 @@
+"""The package's HTML templates, filled in. Every value is escaped, but for pictures, which are checked (see
+`forcemove.picture`), and for what another template has made."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from forcemove.text.harmless import harmless
+
+__all__ = ["fill_in"]
+
+
+@cache
+def _environment() -> Environment:
+    """The templates; a name that no value has is an error."""
+    environment = Environment(
+        loader=PackageLoader("forcemove.browser"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= {"num": _number, "harmless": harmless}
+    return environment
+
+
+def _number(value: float) -> str:
+    """A number as short as SVG wants it."""
+    return f"{value:.4g}"
+
+
+def fill_in(template: str, **values: object) -> str:
+    """The HTML that a template of the package makes of these values. `template`: its file's name."""
+    return _environment().get_template(template).render(values)

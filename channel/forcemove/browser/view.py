@@ -1,0 +1,66 @@
+"""What a channel's page is made of: values, which a table or a playground fills in and `render` reads. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from forcemove.game import Game, Names
+from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import Overview
+from forcemove.protocol.machine.channel import Channel
+
+__all__ = ["Button", "ButtonGroup", "ChannelView"]
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button of the playground. `name`: the form's value; `text`: what the button says; `reason`: why it is shut,
+    empty where it is open."""
+
+    name: str
+    text: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonGroup:
+    """Buttons that belong together. `title`: such as `Let Bob`."""
+
+    title: str
+    buttons: tuple[Button, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelView:
+    """A channel as one viewer's page shows it.
+
+    - `game`: the channel's.
+    - `channel`: as it is now.
+    - `history`: of the channel.
+    - `seen`: its overview at `now`.
+    - `now`: the chain's time, seconds.
+    - `wall`: our own Unix seconds that go with `now`, for times of day.
+    - `names`: of the participants, by seat.
+    - `own`: the player's secrets, for the own side of the picture; empty for a spectator.
+    - `path`: of the page, such as `/c/0x...`.
+    - `at`: the index of the history's entry that the inspector shows, None for the newest.
+    - `form_token`: what a form must bring with it.
+    - `groups`: the playground's buttons.
+    - `guide`: what a guided tour says now; empty without one.
+    - `notice`: why the last action was refused; empty where it was not.
+    """
+
+    game: Game
+    channel: Channel
+    history: ChannelHistory
+    seen: Overview
+    now: int
+    wall: int
+    names: Names
+    own: bytes = field(repr=False)
+    path: str
+    at: int | None
+    form_token: str = field(repr=False)
+    groups: tuple[ButtonGroup, ...] = ()
+    guide: str = ""
+    notice: str = ""
