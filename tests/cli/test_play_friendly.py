@@ -219,7 +219,7 @@ def test_whoever_begins_anew_takes_the_old_offer_back(house: House) -> None:
 async def is_joined(text: str) -> bool:
     link = parse_link(text)
     async with RelayConnection(link.relay) as relay:
-        return (await relay.lobby.look(link.offer)).join is not None
+        return bool((await relay.lobby.look(link.offer)).joins)
 
 
 def test_a_guest_joins_again_where_the_relay_was_restarted_before_they_met(house: House, relay: RelayProcess) -> None:

@@ -17,11 +17,11 @@ from forcemove.tables.errors import FaultAtTable, OtherSilent
 from forcemove.tables.meetings.meeting import Meeting
 from forcemove.tables.options import TableOptions
 from forcemove.tables.playing.connectivity import reporting_connectivity
-from forcemove.tables.playing.content import NAMES
 from forcemove.tables.playing.match import run_with_background
 from forcemove.tables.ports import TableGame, TablePort
 from forcemove.tables.service import TableService
 from forcemove.tables.standby import when_free
+from forcemove.text.names import full_name, seat_title, shown_names
 from forcemove.transport.connect import Connection, connect
 from forcemove.transport.faults import FAULT_SECONDS
 
@@ -73,10 +73,13 @@ class LogGameRunner:
         seed = self._journal.keep_seed(table.id, secrets.token_bytes(SEED_LENGTH))
         log = await connection.join(table, self._key)
         index = meeting.players.index(self._key.address)
-        self._port.say(f"You are the {NAMES[index].lower()}.")
-        seat = self._port.take_log_seat(NAMES[1 - index])
+        names = shown_names(meeting.names, meeting.players)
+        self._port.say(f"You are the {seat_title(index, len(names)).lower()}.")
+        if any(meeting.names):
+            self._port.say(f"players     {', '.join(map(full_name, meeting.names, meeting.players))}")
+        seat = self._port.take_log_seat(names[1 - index])
         notify = seat.notify if seat else self._port.say
-        place = Place(log, table.id, NAMES, meeting.players, index, self._key, seed)
+        place = Place(log, table.id, names, meeting.players, index, self._key, seed)
 
         async def play() -> None:
             await self._game.join(place, notify, seat.ask if seat else None, within=self._options.patience)

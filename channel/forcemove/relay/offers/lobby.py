@@ -1,9 +1,7 @@
-"""The lobby: which offers are open, who has joined one, and when a join that came to nothing gives an offer back."""
+"""The lobby: which offers there are, who may make one, and when it ends. Who has a seat is `seating`."""
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -13,19 +11,13 @@ from forcemove.protocol.types import Signature
 from forcemove.relay.admission.accounts import Account
 from forcemove.relay.limits import Limits
 from forcemove.relay.offers.listing import Listing
-from forcemove.relay.offers.shown import Joined, Shown, Watcher
+from forcemove.relay.offers.seating import Seating
+from forcemove.relay.offers.shown import NotOffered, Shown, Watcher
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
 from forcemove.transport.errors import Reason
-from forcemove.transport.offers import (
-    JOINS,
-    OFFERS,
-    Offer,
-    SignedJoin,
-    SignedOffer,
-    meeting_table,
-    withdrawal_digest,
-)
+from forcemove.transport.joins import JOINS, SignedJoin
+from forcemove.transport.offers import OFFERS, Offer, SignedOffer, withdrawal_digest
 from forcemove.transport.wire import (
     JoinOffer,
     ListOffers,
@@ -33,22 +25,9 @@ from forcemove.transport.wire import (
     WithdrawOffer,
 )
 
-__all__ = ["Lobby", "NotOffered"]
+__all__ = ["Lobby"]
 
 _LONGEST_OFFER = 7 * 24 * 60 * 60
-_FREE_FAILURES = 2
-"""Joins of one address that may fail before the address has to wait until it may join the same offer again."""
-_LEAST_GUEST_SECONDS = 2.0
-_MOST_FAILED = 256
-"""Addresses with failed joins that are remembered for each offer."""
-
-
-class NotOffered(Exception):
-    """The lobby refuses a request. `about`: the hash of the offer; `reason` and `detail` are sent to the client."""
-
-    def __init__(self, about: bytes, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.about, self.reason, self.detail = about, reason, detail
 
 
 class Lobby:
@@ -73,7 +52,7 @@ class Lobby:
         self._store, self._worker, self._limits = store, worker, limits
         self._chains, self._clock = chains, clock
         self._shown: dict[bytes, Shown] = {}
-        self._meetings: dict[bytes, Shown] = {}
+        self._seating = Seating(limits, clock, self._on_change)
         self._listing = Listing()
         self._by_host, self._by_maker = Counter[bytes](), dict[str, dict[bytes, None]]()
 
@@ -110,7 +89,8 @@ class Lobby:
         self._list(shown)
 
     def _list(self, shown: Shown) -> None:
-        self._listing.add(shown.hash, shown.encoded, shown.signed.signature.compact, shown.signed.offer.expires)
+        signed = shown.signed
+        self._listing.add(shown.hash, shown.encoded, signed.signature.compact, signed.offer.expires, shown.joins)
 
     def _require_wanted(self, offer: Offer, account: Account) -> None:
         now = int(self._clock())
@@ -143,75 +123,30 @@ class Lobby:
         await self._end(shown)
         return shown.message(message.id)
 
-    def join(self, message: JoinOffer, account: Account) -> bytes:
-        """Let a guest join an offer from an address; returns the offer's hash. Raises `NotOffered`."""
+    def join(self, message: JoinOffer, account: Account, holder: Watcher) -> bytes:
+        """Let a guest join an offer from an address; returns the offer's hash. `holder`: the connection that holds the
+        guest's seat as long as it lives. Raises `NotOffered`."""
         try:
             join = SignedJoin(JOINS.decode(message.join), Signature(message.signature))
             join.verify()
         except ForcemoveError as error:
             raise NotOffered(bytes(32), Reason.BAD_SIGNATURE, f"{error!s:.160}") from None
         shown = self._find(join.join.offer)
-        if shown.joined is not None and shown.joined.join != join:
-            raise NotOffered(join.join.offer, Reason.OFFER_TAKEN, f"somebody has joined; until {shown.joined.until}")
-        if join.join.guest == shown.signed.offer.host:
-            raise NotOffered(join.join.offer, Reason.NOT_A_PARTICIPANT, "a host does not join its own offer")
-        if shown.joined is None:
-            self._require_reliable(shown, account)
-            self._take(shown, join, account)
+        self._seating.join(shown, join, account, holder)
         return join.join.offer
 
-    def _require_reliable(self, shown: Shown, account: Account) -> None:
-        """Refuse an address whose joins have failed again and again."""
-        _, until = shown.failed.get(account.address, (0, 0.0))
-        wait = max(until - self._clock(), account.joins.wait(1, time.monotonic()))
-        if wait > 0:
-            detail = f"your joins have come to nothing; you may join again in {wait:.0f} s"
-            raise NotOffered(shown.hash, Reason.OFFER_TAKEN, detail)
-
-    def _take(self, shown: Shown, join: SignedJoin, account: Account) -> None:
-        limits, table = self._limits, meeting_table(shown.signed.offer, join.join).id
-        joined = shown.joined = Joined(join, int(self._clock() + limits.join_seconds), table, account)
-        self._meetings[table] = shown
-        self._listing.drop(shown.hash)
-        failures = sum(count for count, _ in shown.failed.values())
-        soon = max(_LEAST_GUEST_SECONDS, limits.guest_seconds / 2 ** min(failures, 10))
-        loop = asyncio.get_running_loop()
-        loop.call_later(min(soon, limits.join_seconds), self._reopen_without_guest, shown, joined)
-        loop.call_later(limits.join_seconds, self._reopen, shown, joined)
+    def _on_change(self, shown: Shown) -> None:
+        """Show an offer whose guests have changed as it is now."""
+        if shown.gathering is None and self._is_good(shown) and not shown.is_over:
+            self._list(shown)
+        else:
+            self._listing.drop(shown.hash)
         self._notify(shown)
 
-    def _reopen_without_guest(self, shown: Shown, joined: Joined) -> None:
-        if joined.join.join.guest not in joined.here:
-            self._reopen(shown, joined)
-
-    def _reopen(self, shown: Shown, joined: Joined) -> None:
-        """Open an offer again, unless the game has begun, or the offer has another join by now."""
-        if shown.joined is joined and not shown.is_over:
-            del self._meetings[joined.table]
-            shown.joined = None
-            self._blame(shown, joined)
-            if self._is_good(shown):
-                self._list(shown)
-            self._notify(shown)
-
-    def _blame(self, shown: Shown, joined: Joined) -> None:
-        """Count a failed join: its address waits longer each time until it may join this offer again."""
-        address = joined.account.address
-        count = shown.failed.pop(address, (0, 0.0))[0] + 1
-        seconds = self._limits.join_seconds * (2 ** min(max(0, count - _FREE_FAILURES + 1), 16) - 1)
-        shown.failed[address] = count, self._clock() + (seconds if count >= _FREE_FAILURES else 0)
-        if len(shown.failed) > _MOST_FAILED:
-            shown.failed.popitem(last=False)
-        joined.account.joins.take(1, time.monotonic())
-
     async def arrive(self, table: bytes, participant: bytes) -> None:
-        """A participant has proved to be at a table; when host and guest both are, the offer is over."""
-        shown = self._meetings.get(table)
-        if shown is None or shown.joined is None:
-            return
-        shown.joined.here.add(participant)
-        if len(shown.joined.here) > 1:
-            await self._end(shown)
+        """A participant has proved to be at a table; when all players of an offer are at theirs, the offer is over."""
+        if (shown := self._seating.arrive(table, participant)) is not None:
+            await self._end(shown, has_begun=True)
 
     def listed(self, asked: ListOffers) -> bytes:
         """The encoded answer with a page of the open offers, in the order of their hashes."""
@@ -229,6 +164,7 @@ class Lobby:
         for offer in offers:
             if shown := self._shown.get(offer):
                 shown.watchers.discard(watcher)
+                self._seating.leave(shown, watcher)
 
     async def expire(self) -> None:
         """End the offers that are not good any more."""
@@ -244,12 +180,14 @@ class Lobby:
     def _is_good(self, shown: Shown) -> bool:
         return shown.signed.offer.expires > self._clock()
 
-    async def _end(self, shown: Shown) -> None:
+    async def _end(self, shown: Shown, *, has_begun: bool = False) -> None:
+        """End an offer. Who watches it is shown who plays, or that nobody does."""
         shown.is_over = True
+        self._seating.forget(shown)
+        if not has_begun:
+            shown.guests = []
         if self._shown.pop(shown.hash, None) is not None:
             self._forget(shown)
-        if shown.joined is not None:
-            self._meetings.pop(shown.joined.table, None)
         self._notify(shown)
         await self._worker.run(self._store.drop_offer, shown.hash)
 
