@@ -12,7 +12,7 @@ from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Names
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
-from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
+from forcemove.node.events import CounterpartyFault, Event, Mined, Received, Sent, SubmissionRefused
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -134,6 +134,8 @@ class Match:
             self.end_observer.observe(self._played.channel, self._played.time())
         match event:
             case Sent(signed):
+                self._show_state(signed.state)
+            case Received(signed) if len(self.names) > len(NAMES):  # of two, one is asked for an answer to it
                 self._show_state(signed.state)
             case Mined(submission, receipt):
                 self.end_observer.add(event)
