@@ -30,11 +30,11 @@ _UNSEEN = re.compile(
 _RESERVED = re.compile(r"(you|me|host|guest|(player|participant|seat)\s*\d*|0x[0-9a-f]*.*)")
 """Names that a text of ours could be confused with."""
 _ONE_SCRIPT = (
-    {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"},
-    {"CJK", "HANGUL"},
-    {"CJK", "BOPOMOFO"},
+    {"LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"},
+    {"LATIN", "CJK", "HANGUL"},
+    {"LATIN", "CJK", "BOPOMOFO"},
 )
-"""Scripts that one language is written in together."""
+"""Scripts that one language is written in together, and that nobody takes for each other."""
 _ALIKE = str.maketrans("01i", "oll")
 
 
@@ -59,14 +59,13 @@ def shown_names(names: Sequence[str], addresses: Sequence[bytes]) -> tuple[str, 
     that could be taken for each other have the addresses' short forms. `addresses`: 20 bytes each."""
     shown = [shown_name(each) for each in names]
     alike = Counter(_skeleton(each) for each in shown if each)
-    return tuple(
-        seat_title(seat, len(shown))
-        if not name
-        else f"{name} {short_address(address)}"
-        if alike[_skeleton(name)] > 1
-        else name
-        for seat, (name, address) in enumerate(zip(shown, addresses, strict=True))
-    )
+
+    def called(seat: int) -> str:
+        name = shown[seat] or seat_title(seat, len(shown))
+        is_alike = shown[seat] and alike[_skeleton(name)] > 1
+        return f"{name} {short_address(addresses[seat])}" if is_alike else name
+
+    return tuple(called(seat) for seat in range(len(shown)))
 
 
 def seat_title(seat: int, seats: int) -> str:
@@ -82,10 +81,13 @@ def _shown_characters(name: str) -> list[str]:
         marks = marks + 1 if unicodedata.category(each).startswith("M") else 0
         is_plain = each in _PLAIN or (each.isascii() and each.isalnum())
         is_good = is_plain or (_is_harmless(each) and _script(each) in main and marks <= _MOST_MARKS)
-        shown.append(
-            each if is_good else each.encode("unicode_escape").decode() if not each.isascii() else f"\\x{ord(each):02x}"
-        )
+        shown.append(each if is_good else _written_out(each))
     return shown
+
+
+def _written_out(character: str) -> str:
+    escaped = character.encode("unicode_escape").decode("ascii")
+    return escaped if escaped != character else f"\\x{ord(character):02x}"
 
 
 def _is_harmless(character: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 
@@ -54,6 +55,7 @@ class Lobby:
         self._shown: dict[bytes, Shown] = {}
         self._seating = Seating(limits, clock, self._on_change)
         self._listing = Listing()
+        self._timers: dict[bytes, asyncio.TimerHandle] = {}
         self._by_host, self._by_maker = Counter[bytes](), dict[str, dict[bytes, None]]()
 
     @property
@@ -87,6 +89,15 @@ class Lobby:
         self._by_host[shown.signed.offer.host] += 1
         self._by_maker.setdefault(shown.maker, {})[shown.hash] = None
         self._list(shown)
+        self._expire_in_time(shown)
+
+    def _expire_in_time(self, shown: Shown) -> None:
+        """Tell who watches an offer when it has expired. `expire` forgets it later."""
+        if self._is_good(shown):
+            left = shown.signed.offer.expires - self._clock()
+            self._timers[shown.hash] = asyncio.get_running_loop().call_later(left, self._expire_in_time, shown)
+        elif not shown.is_over:
+            self._close(shown)
 
     def _list(self, shown: Shown) -> None:
         signed = shown.signed
@@ -123,17 +134,19 @@ class Lobby:
         await self._end(shown)
         return shown.message(message.id)
 
-    def join(self, message: JoinOffer, account: Account, holder: Watcher) -> bytes:
-        """Let a guest join an offer from an address; returns the offer's hash. `holder`: the connection that holds the
-        guest's seat as long as it lives. Raises `NotOffered`."""
+    def read(self, message: JoinOffer) -> SignedJoin:
+        """The join that a client has sent. Raises `NotOffered` where its guest has not signed it."""
         try:
             join = SignedJoin(JOINS.decode(message.join), Signature(message.signature))
             join.verify()
         except ForcemoveError as error:
             raise NotOffered(bytes(32), Reason.BAD_SIGNATURE, f"{error!s:.160}") from None
-        shown = self._find(join.join.offer)
-        self._seating.join(shown, join, account, holder)
-        return join.join.offer
+        return join
+
+    def join(self, join: SignedJoin, account: Account, holder: Watcher) -> None:
+        """Let a guest join an offer from an address. `holder`: the connection that holds the guest's seat as long as it
+        lives. Raises `NotOffered`."""
+        self._seating.join(self._find(join.join.offer), join, account, holder)
 
     def _on_change(self, shown: Shown) -> None:
         """Show an offer whose guests have changed as it is now."""
@@ -181,18 +194,24 @@ class Lobby:
         return shown.signed.offer.expires > self._clock()
 
     async def _end(self, shown: Shown, *, has_begun: bool = False) -> None:
-        """End an offer. Who watches it is shown who plays, or that nobody does."""
-        shown.is_over = True
-        self._seating.forget(shown)
-        if not has_begun:
-            shown.guests = []
+        """End an offer, and forget it."""
         if self._shown.pop(shown.hash, None) is not None:
             self._forget(shown)
-        self._notify(shown)
+        self._close(shown, has_begun=has_begun)
         await self._worker.run(self._store.drop_offer, shown.hash)
 
-    def _forget(self, shown: Shown) -> None:
+    def _close(self, shown: Shown, *, has_begun: bool = False) -> None:
+        """Show those who watch an offer that it is over, and who plays, if its game has begun."""
+        shown.is_over = True
+        self._seating.forget(shown)
         self._listing.drop(shown.hash)
+        if not has_begun:
+            shown.guests = []
+        self._notify(shown)
+
+    def _forget(self, shown: Shown) -> None:
+        if (timer := self._timers.pop(shown.hash, None)) is not None:
+            timer.cancel()
         host, made = shown.signed.offer.host, self._by_maker[shown.maker]
         self._by_host[host] -= 1
         if not self._by_host[host]:

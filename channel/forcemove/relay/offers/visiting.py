@@ -41,8 +41,10 @@ class Visitor:
                         offer = await lobby.make(message, self._account)
                     self._watch(offer, message.id)
                 case JoinOffer():
-                    self._require_room(b"")
-                    self._watch(lobby.join(message, self._account, self._client), message.id)
+                    join = lobby.read(message)
+                    self._require_room(join.join.offer)
+                    lobby.join(join, self._account, self._client)
+                    self._watch(join.join.offer, message.id)
                 case WatchOffer():
                     self._watch(message.offer, message.id)
                 case WithdrawOffer():
@@ -57,7 +59,7 @@ class Visitor:
         self._watched.add(offer)
 
     def _require_room(self, offer: bytes) -> None:
-        """Raise `NotOffered` where this connection watches as many offers as it may. A seat is held by a connection
-        that watches the offer, so that its end is noticed."""
-        if len(self._watched) >= self._services.limits.watched:
-            raise NotOffered(offer or bytes(32), Reason.TOO_MANY_OFFERS, "this connection watches as many as it may")
+        """Raise `NotOffered` where this connection may not watch one more offer. A seat is held by a connection that
+        watches its offer, so that the connection's end is noticed."""
+        if offer not in self._watched and len(self._watched) >= self._services.limits.watched:
+            raise NotOffered(offer, Reason.TOO_MANY_OFFERS, "this connection watches as many offers as it may")
