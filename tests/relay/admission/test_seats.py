@@ -19,12 +19,21 @@ from forcemove.transport.errors import Reason, TwoSeatsOnly
 from forcemove.transport.joins import JOINS, MAX_JOINS, Join, SignedJoin, meeting_table
 from forcemove.transport.limits import MAX_FRAME
 from forcemove.transport.offers import MAX_OFFER, OFFERS, Offer, SignedOffer
-from forcemove.transport.wire import JoinOffer, MakeOffer, OfferShown, OffersListed, Proved, RequestRefused, encode
+from forcemove.transport.wire import (
+    JoinOffer,
+    MakeOffer,
+    OfferShown,
+    OffersListed,
+    Proved,
+    RequestRefused,
+    WatchOffer,
+    encode,
+)
 from tests.flow.table import KEYS
 from tests.jetstream.server import running_server
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, raw, raw_from
-from tests.transport.offered import CAROL, CHAIN, PAYOUT, new_offer, refused
+from tests.transport.offered import CAROL, CHAIN, PAYOUT, new_offer
 from tests.transport.people import ALICE, BOB, MALLORY, run
 
 OTHER = "127.0.0.2"
@@ -335,17 +344,19 @@ def test_a_join_of_nobody_is_not_signed() -> None:
         SignedJoin.sign(join_of(new_offer(), BOB), ALICE)
 
 
-def test_a_number_of_watched_offers_is_all_that_a_connection_holds_seats_of(tmp_path: Path) -> None:
+def test_a_connection_holds_seats_of_no_more_offers_than_it_watches(tmp_path: Path) -> None:
     async def story() -> None:
         with running_relay(tmp_path, "--watched", "1") as relay:
-            async with connect(relay.url) as hosts, connect(relay.url) as guests:
-                offers = [new_offer(seats=3), new_offer(seats=3)]
-                await hosts.lobby.make(offers[0], ALICE)
-                async with connect(relay.url) as others:
-                    await others.lobby.make(offers[1], ALICE)
-                    await guests.lobby.join(offers[0].hash, BOB, PAYOUT, chain_id=CHAIN)
-                    second = guests.lobby.join(offers[1].hash, BOB, PAYOUT, chain_id=CHAIN)
-                    assert await refused(second) is Reason.TOO_MANY_OFFERS
-                    assert (await others.lobby.look(offers[1].hash)).joins == ()
+            async with raw(relay.url) as host, raw(relay.url) as other, raw(relay.url) as guest:
+                first, second = new_offer(seats=3), new_offer(seats=3)
+                await make(host, first)
+                await make(other, second)
+                for _ in range(2):
+                    await seat(guest, first, BOB)
+                full = await answer(guest, message_of(join_of(second, BOB), BOB))
+                assert isinstance(full, RequestRefused)
+                assert full.reason == Reason.TOO_MANY_OFFERS.value
+                await other.say(WatchOffer(b"look", second.hash))
+                assert (await until(other, lambda shown: shown.id == b"look")).joins == ()
 
     run(story())
