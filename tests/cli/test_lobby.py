@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from forcemove.chain.addresses import short_address, show_address
 from forcemove.cli.lobby.numbers import Numbers
 from forcemove.cli.lobby.rows import rows
+from forcemove.text.names import full_name
 from forcemove.transport.connect import Connection, connect
 from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link, parse_link
@@ -21,7 +23,7 @@ from tests.cli.command import Command
 from tests.cli.screens import COMMAND, Screen
 from tests.cli.tables import GUEST, HOST, House, World
 from tests.transport.carriers import CARRIERS, Process
-from tests.transport.offered import FRIENDLY, new_offer
+from tests.transport.offered import FRIENDLY, PAYOUT, new_offer
 from tests.transport.people import ALICE, run
 
 CREATE = ("--create", "--stake", "0")
@@ -78,6 +80,25 @@ def test_the_list_is_for_programs_too(forcemove: Command, place: Process) -> Non
     assert found["stake"] == "10000000000000000"
     assert (found["game"], found["chainId"], found["duration"]) == ("tic-tac-toe", 31_337, 3_600)
     assert (found["expires"], found["seats"], found["free"]) == (offer.expires, 2, 1)
+
+
+def test_the_list_says_how_many_seats_are_taken_and_by_whom(forcemove: Command, relay: Process) -> None:
+    async def story() -> None:
+        async with connect(relay.url) as hosts, connect(relay.url) as guests:
+            offer = new_offer(**FRIENDLY, seats=3, name="Alice")
+            await hosts.lobby.make(offer, ALICE)
+            await guests.lobby.join(offer.hash, GUEST, PAYOUT, chain_id=0, name="Mal\x1blory")
+            said = await asyncio.to_thread(forcemove, "lobby", "--relay", relay.url)
+            head, line = said.out.splitlines()
+            assert head.split()[-2:] == ["Host", "Waiting"]
+            assert line.split()[3:6] == ["2", "of", "3"]
+            assert line.endswith(f"{full_name('Alice', ALICE.address)}  Mal\\x1blory {short_address(GUEST.address)}")
+            said = await asyncio.to_thread(forcemove, "lobby", "--relay", relay.url, "--json")
+            (found,) = json.loads(said.out)["offers"]
+            assert (found["seats"], found["free"], found["name"]) == (3, 1, "Alice")
+            assert found["guests"] == [{"address": show_address(GUEST.address), "name": "Mal\\x1blory"}]
+
+    run(story())
 
 
 def test_where_nobody_offers_anything_it_is_said_what_to_do(forcemove: Command, place: Process) -> None:

@@ -17,11 +17,12 @@ from forcemove.tables.errors import FaultAtTable, OtherSilent
 from forcemove.tables.meetings.meeting import Meeting
 from forcemove.tables.options import TableOptions
 from forcemove.tables.playing.connectivity import reporting_connectivity
+from forcemove.tables.playing.content import NAMES
 from forcemove.tables.playing.match import run_with_background
 from forcemove.tables.ports import TableGame, TablePort
 from forcemove.tables.service import TableService
 from forcemove.tables.standby import when_free
-from forcemove.text.names import full_name, seat_title, shown_names
+from forcemove.text.names import full_name
 from forcemove.transport.connect import Connection, connect
 from forcemove.transport.faults import FAULT_SECONDS
 
@@ -73,13 +74,13 @@ class LogGameRunner:
         seed = self._journal.keep_seed(table.id, secrets.token_bytes(SEED_LENGTH))
         log = await connection.join(table, self._key)
         index = meeting.players.index(self._key.address)
-        names = shown_names(meeting.names, meeting.players)
-        self._port.say(f"You are the {seat_title(index, len(names)).lower()}.")
-        if any(meeting.names):
-            self._port.say(f"players     {', '.join(map(full_name, meeting.names, meeting.players))}")
-        seat = self._port.take_log_seat(names[1 - index])
+        self._port.say(f"You are the {NAMES[index].lower()}.")
+        if any(meeting.names):  # on the log, and so in the game's text, players have the words of their seats
+            named = zip(NAMES, map(full_name, meeting.names, meeting.players), strict=True)
+            self._port.say(f"players     {', '.join(f'{part}: {name}' for part, name in named)}")
+        seat = self._port.take_log_seat(NAMES[1 - index])
         notify = seat.notify if seat else self._port.say
-        place = Place(log, table.id, names, meeting.players, index, self._key, seed)
+        place = Place(log, table.id, NAMES, meeting.players, index, self._key, seed)
 
         async def play() -> None:
             await self._game.join(place, notify, seat.ask if seat else None, within=self._options.patience)
