@@ -19,6 +19,7 @@ REASONS = {
     "channel/forcemove/node": "a client without I/O, what carries out what it says, and the node that drives it",
     "channel/forcemove/protocol": "the pure core, in one room with one rule; its order has a line for each",
     "channel/forcemove/store": "a module for each thing that a journal keeps, and for each of the two databases",
+    "channel/forcemove/transport": "what clients and servers agree on, a module for each, and what both carriers share",
     "scripts": "a program each; most are run by hand, now and then",
     "tests/browser": "a file for each thing that a page must show, refuse or bear",
     "tests/checking": "the world, who acts in it, what must hold, the search, and what is done with what it finds",
