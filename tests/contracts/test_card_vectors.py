@@ -12,7 +12,17 @@ from eth_abi import decode, encode  # type: ignore[attr-defined]
 from forcemove.errors import AppError
 from forcemove.protocol.hashing import keccak256
 from forcemove_games.cards.curve import Point
-from forcemove_games.cards.deck import Deck, card_point, deck_root, decode_deck, leaf, open_card, path_of, root_from
+from forcemove_games.cards.deck import (
+    Deck,
+    MaskedCard,
+    card_point,
+    deck_root,
+    decode_deck,
+    leaf,
+    open_card,
+    path_of,
+    root_from,
+)
 from forcemove_games.cards.hashing import Tag, context, generator
 from forcemove_games.cards.key_proof import KeyProof, joint_key, require_key
 from forcemove_games.cards.share_proof import ShareItem, ShareProof, require_shares
