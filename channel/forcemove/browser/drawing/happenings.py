@@ -64,6 +64,8 @@ _SIGNS: dict[type, str] = {
     Claimed: "$",
 }
 """The sign of each log on the timeline."""
+_GOOD = (Responded, Checkpointed, Concluded, Closed)
+"""The logs that end a clock, or all of it."""
 _KINDS = {
     StateKind.PREFUND: "the terms",
     StateKind.POSTFUND: "all is paid in",
@@ -213,7 +215,7 @@ def _happening(view: ChannelView, place: int, entry: Entry, fates: _Fates) -> Ha
 
 
 def _of_log(place: int, time: int, log: Log, fates: _Fates, gas: int | None) -> Happening:
-    tone = "bad" if isinstance(log, ChallengeRegistered) else "good" if isinstance(log, Closed | Concluded) else ""
+    tone = "bad" if isinstance(log, ChallengeRegistered) else "good" if isinstance(log, _GOOD) else ""
     is_gone, kind = place in fates.gone, type(log)
     return Happening(place, time, _log_text(log), tone, _SIGNS[kind], None, is_gone=is_gone, gas=gas, log=kind)
 
