@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from forcemove.browser.drawing.words import amount_text, capitalised, named, short_hash
 from forcemove.browser.view import ChannelView
@@ -77,8 +77,7 @@ _SHOWN = (StateSigned, StateAccepted, SignatureAdded, LogIncluded, FaultFound, T
 """What has a sign on the timeline; the list has it all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(NamedTuple):
     """One entry.
 
     - `place`: its index in the history.
