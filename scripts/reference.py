@@ -22,6 +22,7 @@ __all__ = ["PUBLIC", "offered", "reference"]
 PUBLIC = {
     "forcemove": ("forcemove",),
     "flow": ("forcemove.flow",),
+    "picture": ("forcemove.picture",),
     "testing": ("forcemove.testing",),
     "games": ("forcemove_games.commitment", "forcemove_games.randomness", "forcemove_games.views"),
 }

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from forcemove.game import Move as Move
     from forcemove.game import Names as Names
     from forcemove.game import NotOurTurn as NotOurTurn
+    from forcemove.game import Pictured as Pictured
     from forcemove.game import Randomness as Randomness
     from forcemove.game import TransitionRow as TransitionRow
     from forcemove.game import seat_names as seat_names
@@ -77,6 +78,9 @@ if TYPE_CHECKING:
     from forcemove.node.memory import MemoryMessenger as MemoryMessenger
     from forcemove.node.node import Node as Node
     from forcemove.node.setup import ChannelSetup as ChannelSetup
+    from forcemove.picture import Shape as Shape
+    from forcemove.picture import Spot as Spot
+    from forcemove.picture import Svg as Svg
     from forcemove.protocol.agreement import Agreement as Agreement
     from forcemove.protocol.agreement import agree as agree
     from forcemove.protocol.app import App as App
@@ -169,6 +173,7 @@ _MODULES = {
         "Move",
         "Names",
         "NotOurTurn",
+        "Pictured",
         "Randomness",
         "TransitionRow",
         "seat_names",
@@ -195,6 +200,11 @@ _MODULES = {
         "LocalTable",
         "local_table",
         "undecided",
+    ),
+    "forcemove.picture": (
+        "Shape",
+        "Spot",
+        "Svg",
     ),
     "forcemove.protocol.agreement": (
         "Agreement",

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from forcemove.artifact import Artifact
 from forcemove.errors import AppError, LocalError
+from forcemove.picture import Svg
 from forcemove.protocol.app import App
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import VariablePart
@@ -27,6 +28,7 @@ __all__ = [
     "Move",
     "Names",
     "NotOurTurn",
+    "Pictured",
     "PlayableApp",
     "Randomness",
     "TransitionRow",
@@ -209,4 +211,34 @@ class Game(PlayableApp, Protocol):
 
     def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
         """Successors of a reachable state that the core lets pass and the game refuses, each with a label."""
+        ...
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    """A game that draws its positions. The port is optional: a game without it is shown as the text of `Game.board`,
+    with a button for each choice."""
+
+    def picture(
+        self,
+        state: VariablePart,
+        viewer: int | None,
+        own: bytes,
+        names: Names,
+        choices: Sequence[str],
+        before: VariablePart | None = None,
+        /,
+    ) -> Svg:
+        """The picture of a position for one viewer, with a spot for each choice that has a place in it: the others get
+        buttons. It is asked for again whenever something changes, so it is quick, and the same for the same values.
+
+        - `state`: no final one.
+        - `viewer`: the seat that looks; None for somebody who has no seat.
+        - `own`: the viewer's secrets, see `Choice.secrets`; empty where there are none.
+        - `names`: one for each participant.
+        - `choices`: the words that the viewer can choose now; none while another is to move.
+        - `before`: the state before this one, where it is at hand.
+
+        Raises an `AppError` on bytes that are no position, `MalformedBytes` on secrets that this game has not given.
+        """
         ...

@@ -13,7 +13,7 @@ __all__ = ["fill_in"]
 @cache
 def _environment() -> Environment:
     """The templates; a name that no value has is an error."""
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("forcemove.browser"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -21,6 +21,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    environment.filters["num"] = _number
+    return environment
+
+
+def _number(value: float) -> str:
+    """A number as short as SVG wants it."""
+    return f"{value:.4g}"
 
 
 def fill_in(template: str, **values: object) -> str:

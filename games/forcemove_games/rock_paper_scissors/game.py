@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from forcemove.artifact import Artifact
 from forcemove.contracts import artifact
 from forcemove.errors import AppError
 from forcemove.game import Choice, JsonValue, Names, TransitionRow, seat_names
+from forcemove.picture import Svg
 from forcemove.protocol.app import Terms
 from forcemove.protocol.state import VariablePart
 from forcemove_games.cheats import refused
@@ -16,6 +17,7 @@ from forcemove_games.rock_paper_scissors import rules
 from forcemove_games.rock_paper_scissors.bot import RockPaperScissorsBot
 from forcemove_games.rock_paper_scissors.cheats import cheats
 from forcemove_games.rock_paper_scissors.choices import choices
+from forcemove_games.rock_paper_scissors.picture import draw
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
 from forcemove_games.two_player import PLAYERS, movers
 
@@ -94,6 +96,27 @@ class RockPaperScissors:
         width = max(map(len, names))
         hands = ((a, _hand_of_a(position)), (b, _hand_of_b(position)))
         return "\n".join(f"{name + ':':<{width + 1}} {hand}" for name, hand in hands)
+
+    def picture(
+        self,
+        state: VariablePart,
+        viewer: int | None,
+        own: bytes,
+        names: Names,
+        choices: Sequence[str],
+        _before: VariablePart | None = None,
+    ) -> Svg:
+        """Both hands; see `forcemove.game.Pictured`. A's stays face down, with its commitment, until it was revealed,
+        which the rules have verified then; A itself sees it.
+
+        - `state`: no final one.
+        - `viewer`: the seat that looks.
+        - `own`: the viewer's openings.
+        - `names`: of the players.
+        - `choices`: what the viewer can choose.
+        - `_before`: is in the position already.
+        """
+        return draw(state, viewer, own, names, _players(state, decode(state.app_data))[0], choices)
 
     def choices(self, state: VariablePart, randomness: Randomness, secrets: bytes, /) -> tuple[Choice, ...]:
         """A weapon; or to reject a round that was proposed."""

@@ -8,9 +8,9 @@ from forcemove_games.tic_tac_toe import rules
 from forcemove_games.tic_tac_toe.position import PositionType, decode
 from forcemove_games.two_player import can_afford
 
-__all__ = ["choices"]
+__all__ = ["CELL_NAMES", "choices"]
 
-_CELLS = (
+CELL_NAMES = (
     "the upper left corner",
     "the upper edge",
     "the upper right corner",
@@ -36,4 +36,4 @@ def choices(state: VariablePart) -> tuple[Choice, ...]:
 
 
 def _marks(state: VariablePart, cells: tuple[int, ...]) -> tuple[Choice, ...]:
-    return tuple(Choice(str(cell), f"mark {_CELLS[cell]}", rules.mark(state, cell)) for cell in cells)
+    return tuple(Choice(str(cell), f"mark {CELL_NAMES[cell]}", rules.mark(state, cell)) for cell in cells)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from forcemove.artifact import Artifact
 from forcemove.contracts import artifact
 from forcemove.errors import AppError, MalformedBytes
 from forcemove.game import Choice, JsonValue, Names, TransitionRow, seat_names
+from forcemove.picture import Svg
 from forcemove.protocol.app import Terms
 from forcemove.protocol.state import VariablePart
 from forcemove_games.cheats import refused
@@ -16,6 +17,7 @@ from forcemove_games.tic_tac_toe import rules
 from forcemove_games.tic_tac_toe.bot import TicTacToeBot
 from forcemove_games.tic_tac_toe.cheats import cheats
 from forcemove_games.tic_tac_toe.choices import choices
+from forcemove_games.tic_tac_toe.picture import draw
 from forcemove_games.tic_tac_toe.position import CELLS, Position, PositionType, decode, initial, mark_of
 from forcemove_games.two_player import PLAYERS, movers
 
@@ -86,6 +88,28 @@ class TicTacToe:
         shown = [f" {_cell(position, cell)} " for cell in CELLS]
         rows = _RULE.join("|".join(shown[start : start + 3]).rstrip() for start in (0, 3, 6))
         return f"X: {x_player}, O: {o_player}\n{rows}"
+
+    def picture(
+        self,
+        state: VariablePart,
+        _viewer: int | None,
+        own: bytes,
+        names: Names,
+        choices: Sequence[str],
+        before: VariablePart | None = None,
+    ) -> Svg:
+        """The board, with a spot for each cell; see `forcemove.game.Pictured`. There are no secrets in it.
+
+        - `state`: no final one.
+        - `_viewer`: all see the same.
+        - `own`: nothing.
+        - `names`: of the players.
+        - `choices`: the words of free cells, where the viewer is to mark one.
+        - `before`: the state before, by which the last mark is lit up.
+        """
+        if own:
+            raise MalformedBytes("secrets", "this game has none")
+        return draw(state, names, _players(state, decode(state.app_data))[0], choices, before)
 
     def choices(self, state: VariablePart, _randomness: Randomness, secrets: bytes, /) -> tuple[Choice, ...]:
         """A free cell, by its number; or another round."""

@@ -13,14 +13,15 @@ from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.tables.playing.content import NAMES, names_for
 from forcemove.text.amounts import format_amount
 
-__all__ = ["EndObserver", "end_lines", "race_text"]
+__all__ = ["ENDINGS", "EndObserver", "end_lines", "race_text"]
 
-_ENDINGS = {
+ENDINGS = {
     Ending.OPEN: "It is not over.",
     Ending.CONCLUDED: "All have signed the end.",
     Ending.UNANSWERED: "The chain has decided: a challenge was not answered in time.",
     Ending.UNFUNDED: "The chain has ended it: not all had paid in.",
 }
+"""How a channel has ended, in a sentence, on every screen."""
 
 
 class EndObserver:
@@ -66,7 +67,7 @@ def end_lines(result: Result, index: int, seen: EndObserver, names: Names = NAME
         what = "are even" if not won else f"{'win' if won > 0 else 'lose'} {format_amount(abs(won))}"
         text = f"You {what}; {format_amount(ours.payable)} was paid to you."
     yield f"result      {text}"
-    yield f"ended       {_ENDINGS[result.ending]}"
+    yield f"ended       {ENDINGS[result.ending]}"
     named = zip(names_for(index, names), result.shares, strict=True)
     yield f"paid        {', '.join(f'{name} {format_amount(share.payable)}' for name, share in named)}"
     if seen.transactions:

@@ -1,0 +1,202 @@
+"""The board: the game's picture with its spots as buttons, or its text; who has what; what is to be done. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from forcemove.browser.drawing.money import Balance, balances_of
+from forcemove.browser.drawing.words import amount_text, gas_text, named, paid_text, shown_names
+from forcemove.browser.view import ChannelView
+from forcemove.game import Pictured
+from forcemove.history.entries import StateAccepted, StateSigned
+from forcemove.history.overview import Option
+from forcemove.picture import Spot, Svg
+from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.protocol.state import VariablePart
+from forcemove.tables.playing.content import content_of
+from forcemove.text.harmless import harmless
+
+__all__ = ["SCALE_TO", "Board", "Drawing", "PlacedSpot", "SpotButton", "board_of"]
+
+SCALE_TO = 400
+"""The width of a picture in the page's units, in which the letters on its buttons have their usual size."""
+_DIGITS = "123456789"
+
+
+@dataclass(frozen=True, slots=True)
+class SpotButton:
+    """A choice as a button.
+
+    - `word`: what it chooses.
+    - `text`: what it does; of a shut one, what is there.
+    - `after`: what follows for everybody's money, and the gas.
+    - `ours`: what we would have then.
+    - `key`: the digit that presses it, empty without one.
+    - `reason`: why it is shut, empty where it is open.
+    """
+
+    word: str
+    text: str
+    after: str = ""
+    ours: str = ""
+    key: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedSpot:
+    """A button on a picture, in the page's units."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    button: SpotButton
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A game's picture. `markup`: its shapes, checked; `scale`: from its units to the page's; `text`: it in words."""
+
+    width: float
+    height: float
+    scale: str
+    markup: str
+    text: str
+    spots: tuple[PlacedSpot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """What the panel of the board shows.
+
+    - `title`: the game's.
+    - `phase`: the channel's, in words; `tone`: `bad` in a challenge, `good` at the end, else empty.
+    - `above`, `below`: the others' balances, and ours.
+    - `drawing`: the game's picture, None where it has none.
+    - `lines`: the board as text, where there is no picture.
+    - `headline`: what has happened, and who is to do what.
+    - `buttons`: the choices that have no place in the picture.
+    - `turn`: the turn that a click is meant for.
+    """
+
+    title: str
+    phase: str
+    tone: str
+    above: tuple[Balance, ...]
+    below: tuple[Balance, ...]
+    drawing: Drawing | None
+    lines: str
+    headline: str
+    buttons: tuple[SpotButton, ...]
+    turn: int
+
+
+def board_of(view: ChannelView) -> Board:
+    """The board of a channel's newest position."""
+    seen, state = view.seen, _last_position(view)
+    moves = {each.word: each for each in seen.options if each.kind == "move"}
+    keys = _keys(moves)
+    drawing = None if state is None else _drawing(view, state, moves, keys)
+    placed = set() if drawing is None else {each.button.word for each in drawing.spots}
+    content = content_of(view.game, view.channel, seen, view.now, silence_left=math.inf, names=shown_names(view.names))
+    balances = balances_of(view)
+    return Board(
+        harmless(view.game.title),
+        seen.phase.value,
+        "bad" if seen.phase is Phase.CHALLENGED else "good" if seen.phase in OVER else "",
+        tuple(each for each in balances if not each.is_ours),
+        tuple(each for each in balances if each.is_ours),
+        drawing,
+        "" if drawing is not None else "\n".join(map(harmless, content.board)),
+        harmless(content.headline),
+        tuple(_button(view, each, keys) for word, each in moves.items() if word not in placed),
+        seen.next_turn,
+    )
+
+
+def _last_position(view: ChannelView) -> VariablePart | None:
+    """The newest state with a position; None before the game begins. A final state has none: it ends the game where it
+    was."""
+    channel = view.channel
+    last_of_opening = 2 * channel.agreement.count - 1
+    for accepted in reversed(channel.accepted):
+        if not accepted.state.is_final:
+            return accepted.state if accepted.state.turn_num >= last_of_opening else None
+    for entry in reversed(view.history.entries):
+        if isinstance(entry, StateSigned | StateAccepted) and not entry.signed.state.is_final:
+            state = entry.signed.state
+            return state if state.turn_num >= last_of_opening else None
+    return None
+
+
+def _before(view: ChannelView, state: VariablePart) -> VariablePart | None:
+    for accepted in view.channel.accepted:
+        if accepted.state.turn_num == state.turn_num - 1:
+            return accepted.state
+    return None
+
+
+# ------------------------------------------------------------------------------------------------------------- picture
+
+
+def _drawing(view: ChannelView, state: VariablePart, moves: dict[str, Option], keys: dict[str, str]) -> Drawing | None:
+    """The game's picture, None where it has none, or one that cannot be shown: then its text is shown. A game is not
+    ours, and the page must be there whatever it does."""
+    if not isinstance(view.game, Pictured):
+        return None
+    names = shown_names(view.names)
+    try:
+        svg = view.game.picture(state, view.channel.index, view.own, names, tuple(moves), _before(view, state))
+        return _checked(view, svg, moves, keys)
+    except Exception:
+        return None
+
+
+def _checked(view: ChannelView, svg: Svg, moves: dict[str, Option], keys: dict[str, str]) -> Drawing:
+    """The picture in the page's units. Raises on what is none."""
+    if type(svg) is not Svg:
+        raise TypeError(f"a picture is an Svg, and no {type(svg).__name__}")
+    markup, scale = svg.markup(), SCALE_TO / svg.width
+    spots = tuple(_place(view, each, scale, moves.get(each.word), keys) for each in svg.spots)
+    return Drawing(SCALE_TO, svg.height * scale, f"{scale:g}", markup, harmless(svg.text), spots)
+
+
+def _place(view: ChannelView, spot: Spot, scale: float, option: Option | None, keys: dict[str, str]) -> PlacedSpot:
+    if option is None:
+        reason = spot.reason or _why_shut(view)
+        button = SpotButton(harmless(spot.word), harmless(spot.text), reason=harmless(reason))
+    else:
+        button = _button(view, option, keys)
+    return PlacedSpot(spot.x * scale, spot.y * scale, spot.width * scale, spot.height * scale, button)
+
+
+def _button(view: ChannelView, option: Option, keys: dict[str, str]) -> SpotButton:
+    """An open choice."""
+    ours = [each for each in option.shares if each.participant == view.channel.index]
+    cost = f", {gas_text(option.gas)}" if option.gas else ""
+    after = f"If it ended then, {paid_text(view, option.shares)}{cost}" if option.shares else ""
+    paid = " and ".join(amount_text(each.asset, each.payable) for each in ours)
+    return SpotButton(option.word, harmless(option.text), after, paid, keys.get(option.word, ""))
+
+
+def _why_shut(view: ChannelView) -> str:
+    """Why nothing can be chosen, or not this."""
+    seen = view.seen
+    if view.channel.leaving:
+        return "you are leaving"
+    if seen.phase not in (Phase.PLAYING, Phase.CHALLENGED):
+        return f"the channel is {seen.phase.value}"
+    if not seen.is_ours:
+        return f"it is the turn of {named(view, seen.mover)}"
+    return "it cannot be chosen now"
+
+
+def _keys(moves: Iterable[str]) -> dict[str, str]:
+    """The digit that presses each choice: the word itself where all words are digits, else its place in the list."""
+    words = list(moves)
+    if all(len(word) == 1 and word in "0123456789" for word in words):
+        return {word: word for word in words}
+    return dict(zip(words, _DIGITS, strict=False))

@@ -1,0 +1,75 @@
+"""The list of channels: a row each, those with a deadline first, then those from which money is still to come. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from forcemove.browser.drawing.words import amount_text, short_address
+from forcemove.inspect.journal_channel import ListedChannel
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.results import Ending
+from forcemove.tables.playing.content import clock_text
+from forcemove.text.harmless import harmless
+
+__all__ = ["Row", "listed_rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A channel in the list. `path`: of its page; `others`: their addresses; `phase`: with its `tone`; `until`: the
+    block time (seconds) of its deadline, 0 for none, `left` until then; `money`: to come, at stake, or won."""
+
+    path: str
+    title: str
+    others: str
+    phase: str
+    tone: str
+    until: int
+    left: str
+    money: str
+
+
+def listed_rows(channels: Iterable[ListedChannel], now: int) -> tuple[Row, ...]:
+    """A row for each channel. `now`: the chain's time, seconds."""
+    return tuple(_row(each, now) for each in sorted(channels, key=_urgency))
+
+
+def _urgency(listed: ListedChannel) -> tuple[int, int, int]:
+    """Deadlines first, the nearest before the others; then money to come; then games that are played; what is over
+    last, the newest before the others."""
+    summary = listed.summary
+    newest_first = -summary.changed_at
+    if summary.phase is Phase.CHALLENGED:
+        return 0, summary.finalizes_at, newest_first
+    if summary.phase is Phase.FINALIZED and summary.held:
+        return 1, 0, newest_first
+    return (3 if summary.phase is Phase.CLOSED else 2), 0, newest_first
+
+
+def _row(listed: ListedChannel, now: int) -> Row:
+    summary = listed.summary
+    until = summary.finalizes_at if summary.phase is Phase.CHALLENGED else 0
+    turn = ", your turn" if summary.phase is Phase.PLAYING and summary.is_our_turn else ""
+    return Row(
+        f"/c/0x{listed.id.hex()}",
+        harmless(listed.title),
+        ", ".join(short_address(each) for each in summary.counterparties),
+        summary.phase.value + turn,
+        "bad" if until else "muted" if summary.phase is Phase.CLOSED else "",
+        until,
+        clock_text(until - now) if until else "",
+        _money(listed),
+    )
+
+
+def _money(listed: ListedChannel) -> str:
+    summary = listed.summary
+    if summary.is_friendly:
+        return "nothing"
+    if summary.result is not None:
+        ours = [each for each in summary.result.shares if each.participant == summary.index]
+        paid = " and ".join(amount_text(each.asset, each.payable) for each in ours)
+        back = "paid back" if summary.result.ending is Ending.UNFUNDED else "paid"
+        return f"{paid} {back}" if summary.phase is Phase.CLOSED else f"{paid} to come"
+    return " and ".join(amount_text(*each) for each in summary.ours) + " if it ended now"

@@ -1,0 +1,104 @@
+"""How safe our money is, a word for each thing that makes it so, and what is behind the word. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.browser.drawing.words import amount_text
+from forcemove.browser.view import ChannelView
+from forcemove.errors import AppError
+from forcemove.history.overview import PendingTransaction
+from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.text.harmless import harmless
+
+__all__ = ["SafetyWord", "safety_of"]
+
+_GWEI = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyWord:
+    """`name`: of what is looked at; `word`: how it is; `tone`: `good`, `bad`, `muted` or empty; `behind`: a sentence
+    that says what the word means."""
+
+    name: str
+    word: str
+    tone: str
+    behind: str
+
+
+def safety_of(view: ChannelView) -> tuple[SafetyWord, ...]:
+    """The words, in a fixed order; transactions on their way come last."""
+    if view.channel.agreement.is_friendly:
+        return (_connection(view), SafetyWord("Stake", "nothing", "muted", "The game is on no chain."))
+    words = (_contracts(view), _deposits(view), _provable(view), _watchtower(view), _endpoints(view))
+    return (*words, _connection(view), _stake(view), *(_pending(each) for each in view.seen.safety.pending))
+
+
+def _contracts(view: ChannelView) -> SafetyWord:
+    behind = "The adjudicator and the game on the chain are the ones that this program knows, byte for byte."
+    if view.seen.safety.is_genuine:
+        return SafetyWord("Contracts", "genuine", "good", behind)
+    return SafetyWord("Contracts", "not checked yet", "bad", "Nothing is signed before they are found genuine.")
+
+
+def _deposits(view: ChannelView) -> SafetyWord:
+    if view.seen.phase is Phase.CLOSED:
+        return SafetyWord("Deposits", "paid out", "good", "The channel holds nothing any more.")
+    if view.seen.safety.is_funded:
+        behind = "The channel holds what everybody was to pay in, as deep in the chain as this program wants it."
+        return SafetyWord("Deposits", "all there", "good", behind)
+    if view.seen.phase in OVER:
+        return SafetyWord("Deposits", "not all there", "", "Not everybody has paid in.")
+    behind = "You pay in only after those before you, and nothing is played before all is there."
+    return SafetyWord("Deposits", "not yet all there", "", behind)
+
+
+def _provable(view: ChannelView) -> SafetyWord:
+    turn = view.seen.safety.provable_turn
+    if view.seen.phase is Phase.CLOSED:
+        return SafetyWord("Provable", "nothing left to prove", "good", "All is paid.")
+    if turn is None:
+        return SafetyWord("Provable", "nothing yet", "muted", "No state has all the signatures that it takes.")
+    return SafetyWord("Provable", f"turn {turn:,}", "good", "You can prove it to the chain without anybody's help.")
+
+
+def _watchtower(view: ChannelView) -> SafetyWord:
+    turn = view.seen.safety.watched_turn
+    if turn is None:
+        return SafetyWord("Watchtower", "none", "muted", "Nobody answers for you while this program does not run.")
+    return SafetyWord("Watchtower", f"has turn {turn:,}", "good", "It answers old challenges for you.")
+
+
+def _endpoints(view: ChannelView) -> SafetyWord:
+    if view.seen.safety.is_denied:
+        return SafetyWord("Endpoints", "one denies what another shows", "bad", "Challenges are answered all the same.")
+    return SafetyWord("Endpoints", "agree", "good", "All nodes of the chain that are asked show the same.")
+
+
+def _connection(view: ChannelView) -> SafetyWord:
+    if view.seen.safety.is_connected:
+        return SafetyWord("Messages", "come and go", "good", "The connection to the others is there.")
+    return SafetyWord("Messages", "connection lost", "bad", "It is tried again; the chain is watched meanwhile.")
+
+
+def _stake(view: ChannelView) -> SafetyWord:
+    newest, assets = view.channel.newest, view.channel.agreement.deposits
+    app_data = view.channel.agreement.app_data if newest is None or newest.state.is_final else newest.state.app_data
+    try:
+        stake = view.game.stake_of(app_data)
+    except AppError:
+        return SafetyWord("Stake", "unknown", "bad", "The position cannot be read.")
+    return SafetyWord("Stake", amount_text(assets[0][0], stake), "", "What a round, or a move, is played for.")
+
+
+def _pending(tx: PendingTransaction) -> SafetyWord:
+    """A transaction of ours that is not mined yet."""
+    name = f"Transaction: {tx.operation}"
+    if tx.refused:
+        return SafetyWord(name, "refused", "bad", harmless(f"The chain says {tx.refused}."))
+    if tx.nonce is None or tx.max_fee is None:
+        return SafetyWord(name, "about to be sent", "", "It is written down, and not signed yet.")
+    version = "" if tx.versions == 1 else f" Version {tx.versions} replaces the ones before."
+    fee = f"{tx.max_fee / _GWEI:,.3f}".rstrip("0").rstrip(".")
+    return SafetyWord(name, "on its way", "", f"Nonce {tx.nonce:,}, at most {fee} gwei for a unit of gas.{version}")

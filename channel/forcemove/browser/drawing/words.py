@@ -1,0 +1,129 @@
+"""Words that the parts of a page share: names, amounts and times of day. Pure but for the reader's own time zone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from forcemove.browser.view import ChannelView
+from forcemove.chain.addresses import show_address
+from forcemove.game import Names
+from forcemove.protocol.machine.results import Share
+from forcemove.protocol.types import ETHER
+from forcemove.text.amounts import format_amount
+from forcemove.text.harmless import harmless
+
+__all__ = [
+    "amount_text",
+    "capitalised",
+    "change_text",
+    "clock_time",
+    "count_text",
+    "gas_text",
+    "local_time",
+    "named",
+    "paid_text",
+    "short_address",
+    "short_hash",
+    "shown_names",
+    "with_short_hashes",
+]
+
+_LONGEST = 40
+_HASH = re.compile(r"(0x[0-9a-f]{8})[0-9a-f]{48}([0-9a-f]{8})")
+_MINUS = "\N{MINUS SIGN}"
+
+
+def shown_names(names: Names) -> Names:
+    """The names as they may be shown: strangers choose their own."""
+    return tuple(harmless(name[:_LONGEST]) for name in names)
+
+
+def named(view: ChannelView, seat: int | None) -> str:
+    """A participant in a sentence: `you`, or a name."""
+    if seat == view.channel.index:
+        return "you"
+    return "a counterparty" if seat is None or seat >= len(view.names) else shown_names(view.names)[seat]
+
+
+def amount_text(asset: bytes, amount: int) -> str:
+    """An amount of an asset (20 bytes) for people."""
+    return format_amount(amount) if asset == ETHER else f"{amount:,} of {short_address(asset)}"
+
+
+def change_text(asset: bytes, change: int) -> str:
+    """A change with its sign; empty where nothing has changed."""
+    if not change:
+        return ""
+    return f"{_MINUS if change < 0 else '+'}{amount_text(asset, abs(change))}"
+
+
+def paid_text(view: ChannelView, shares: Iterable[Share]) -> str:
+    """Who is paid what, such as `you are paid 0.6 ether and Bob 0.4 ether`: we come first."""
+    ordered = sorted(shares, key=lambda each: (each.participant != view.channel.index, each.participant))
+    parts = list[str]()
+    for each in ordered:
+        who = named(view, each.participant)
+        verb = "" if parts else " are paid" if each.participant == view.channel.index else " is paid"
+        parts.append(f"{who}{verb} {amount_text(each.asset, each.payable)}")
+    if len(parts) < 2:
+        return "".join(parts) or "nobody is paid anything"
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def gas_text(gas: int | None) -> str:
+    """What something costs in gas."""
+    if gas is None:
+        return "gas: not known yet"
+    return f"about {round(gas, -3):,} gas" if gas else "no gas"
+
+
+def count_text(count: int, what: str) -> str:
+    """Such as `1 transaction`, or `3 transactions`."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def capitalised(text: str) -> str:
+    """A sentence that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
+# --------------------------------------------------------------------------------------------------------------- times
+
+
+def clock_time(view: ChannelView, block_time: int) -> str:
+    """The time of day, on the reader's clock, at which the chain's clock shows this time; with the date where that is
+    another day."""
+    date, clock = local_time(view.wall + block_time - view.now)
+    today, _ = local_time(view.wall)
+    return clock if date == today else f"{clock} on {date}"
+
+
+def local_time(seconds: int) -> tuple[str, str]:
+    """Date and time of day of Unix seconds, in the reader's own time zone."""
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC).astimezone()
+    except (OverflowError, ValueError, OSError):
+        return "", f"second {seconds:,}"
+    return f"{moment:%Y-%m-%d}", f"{moment:%H:%M:%S}"
+
+
+# -------------------------------------------------------------------------------------------------------------- digits
+
+
+def short_address(address: bytes) -> str:
+    """Its first and last four digits."""
+    shown = show_address(address)
+    return f"{shown[:6]}\N{HORIZONTAL ELLIPSIS}{shown[-4:]}"
+
+
+def short_hash(data: bytes, digits: int = 8) -> str:
+    """The first digits of some bytes."""
+    text = data.hex()
+    return f"0x{text}" if len(text) <= 2 * digits else f"0x{text[:digits]}\N{HORIZONTAL ELLIPSIS}{text[-digits:]}"
+
+
+def with_short_hashes(text: str) -> str:
+    """A text in which hashes of 32 bytes are short."""
+    return _HASH.sub("\\1\N{HORIZONTAL ELLIPSIS}\\2", text)

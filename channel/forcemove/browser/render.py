@@ -1,0 +1,121 @@
+"""Pages as HTML: each panel of a channel's page by itself, and whole pages. Pure: equal values make equal pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from forcemove.browser.drawing.board import board_of
+from forcemove.browser.drawing.happenings import Happening, Window, window_of
+from forcemove.browser.drawing.inspector import inspected, shown_place
+from forcemove.browser.drawing.listing import listed_rows
+from forcemove.browser.drawing.money import bar_of
+from forcemove.browser.drawing.outlook import Clock, clock_of, end_of, ways_out
+from forcemove.browser.drawing.safety import safety_of
+from forcemove.browser.drawing.timeline import timeline_of
+from forcemove.browser.drawing.timeline_svg import timeline_markup
+from forcemove.browser.drawing.words import local_time
+from forcemove.browser.templating import fill_in
+from forcemove.browser.view import ChannelView
+from forcemove.inspect.journal_channel import ListedChannel
+from forcemove.text.harmless import harmless
+
+__all__ = ["PANELS", "channel_page", "channel_panels", "channels_page", "message_page"]
+
+PANELS = (
+    "say",
+    "guide",
+    "notice",
+    "board",
+    "end",
+    "clock",
+    "safety",
+    "ways",
+    "playground",
+    "happened",
+)
+"""The ids of a channel page's panels; each is always there, and hidden where it has nothing to say."""
+_LINES = 24
+"""Lines of the list of what has happened."""
+
+
+def channel_panels(view: ChannelView) -> dict[str, str]:
+    """The HTML of each panel by its id: the whole element that has the id."""
+    board, window = board_of(view), window_of(view)
+    clock = clock_of(view)
+    said = (board.headline, _alarm(clock), _newest_fault(window))
+    return {
+        "say": fill_in("say.html", said=said),
+        "guide": _note("guide", "What to look at", view.guide, "guide"),
+        "notice": _note("notice", "Why that was not done", harmless(view.notice), "alarm"),
+        "board": fill_in("board.html", view=view, board=board, bar=bar_of(view)),
+        "end": fill_in("end.html", end=end_of(view)),
+        "clock": fill_in("clock.html", clock=clock),
+        "safety": fill_in("safety.html", words=safety_of(view)),
+        "ways": fill_in("ways.html", view=view, ways=ways_out(view)),
+        "playground": fill_in("playground.html", view=view),
+        "happened": _happened(view, window),
+    }
+
+
+def channel_page(view: ChannelView) -> str:
+    """The whole page of a channel."""
+    events = f"{view.path}/events" + ("" if view.at is None else f"?at={view.at}")
+    title = f"{harmless(view.game.title)}: {view.seen.phase.value}"
+    return fill_in("channel.html", title=title, events=events, panels=channel_panels(view))
+
+
+def channels_page(rows: Iterable[ListedChannel], now: int) -> str:
+    """The list of channels: deadlines first, then money to come. `now`: the chain's time, seconds."""
+    return fill_in("channels.html", title="Channels", rows=listed_rows(rows, now), now=now)
+
+
+def message_page(title: str, text: str) -> str:
+    """A page that says one thing: that something is not there, or was refused."""
+    return fill_in("message.html", title=harmless(title), text=harmless(text))
+
+
+# -------------------------------------------------------------------------------------------------------------- panels
+
+
+def _note(id_: str, label: str, text: str, tone: str) -> str:
+    return fill_in("note.html", id=id_, label=label, text=text, tone=tone)
+
+
+def _alarm(clock: Clock | None) -> str:
+    return "" if clock is None or clock.until is None else f"{clock.title} until {clock.time}."
+
+
+def _newest_fault(window: Window) -> str:
+    """The fault that was found last, in the part of the history that is shown."""
+    return next((each.text for each in reversed(window.happenings) if each.is_fault), "")
+
+
+def _happened(view: ChannelView, window: Window) -> str:
+    place = shown_place(view)
+    found = None if place is None else inspected(view, place, _title(view, window, place))
+    timeline = timeline_of(view, window.happenings, place)
+    return fill_in(
+        "happened.html",
+        view=view,
+        timeline=timeline,
+        markup=timeline_markup(timeline, view.path),
+        lines=_lines(window, place),
+        older=window.older,
+        newer=window.newer,
+        place=place,
+        found=found,
+    )
+
+
+def _title(view: ChannelView, window: Window, place: int) -> str:
+    """The line of the entry that is inspected; its kind where the list leaves the entry out."""
+    text = next((each.text for each in window.happenings if each.place == place), "")
+    return text or type(view.history.entries[place]).__name__
+
+
+def _lines(window: Window, place: int | None) -> list[tuple[Happening, str]]:
+    """The newest lines, or those around the entry that is inspected, newest first, each with its time of day."""
+    happenings = window.happenings
+    index = next((index for index, each in enumerate(happenings) if each.place == place), len(happenings))
+    end = len(happenings) if len(happenings) - index <= _LINES else index + _LINES // 2
+    return [(each, local_time(each.time)[1]) for each in reversed(happenings[max(0, end - _LINES) : end])]

@@ -1,0 +1,78 @@
+// Keeps a page as its process has it: swaps panels, sends forms, counts clocks down. Without it all works by reloads.
+"use strict";
+(() => {
+  const live = document.getElementById("live"), events = document.body.dataset.events;
+  const clocks = new Map();
+  let isLive = false, ticking = 0;
+
+  const show = (text, isLost) => { live.textContent = text; live.classList.toggle("lost", isLost); };
+
+  const two = (number) => String(number).padStart(2, "0");
+  const clock = (seconds) => {
+    const hours = Math.floor(seconds / 3600), minutes = Math.floor(seconds / 60) % 60, rest = two(seconds % 60);
+    return hours ? `${hours}:${two(minutes)}:${rest}` : `${minutes}:${rest}`;
+  };
+  const tick = () => {
+    for (const [each, since] of clocks) {
+      const left = Math.max(0, Math.floor(each.dataset.until - each.dataset.now - (performance.now() - since) / 1000));
+      each.textContent = clock(left);
+      const bar = each.closest("section")?.querySelector("progress");
+      if (bar) bar.value = left;
+    }
+  };
+  const findClocks = () => {
+    for (const each of [...clocks.keys()]) if (!each.isConnected) clocks.delete(each);
+    for (const each of document.querySelectorAll("[data-until]")) if (!clocks.has(each)) clocks.set(each, performance.now());
+    if (clocks.size && !ticking) ticking = setInterval(tick, 1000);
+    if (!clocks.size && ticking) { clearInterval(ticking); ticking = 0; }
+  };
+
+  const say = (old, fresh) => [...fresh.children].forEach((each, index) => {
+    const line = old.children[index];
+    if (line && line.textContent !== each.textContent) line.textContent = each.textContent;
+  });
+  const replace = (old, fresh) => {
+    for (const each of old.querySelectorAll("details[open]")) fresh.querySelector(`#${CSS.escape(each.id)}`)?.setAttribute("open", "");
+    const places = [...old.querySelectorAll("[data-scroll]")].map((each) => [each.id, each.scrollLeft, each.scrollTop]);
+    old.replaceWith(fresh);
+    for (const [id, left, top] of places) document.getElementById(id)?.scrollTo(left, top);
+  };
+  const swap = (panels) => {
+    const focused = document.activeElement?.id;
+    for (const [id, html] of Object.entries(panels)) {
+      const old = document.getElementById(id), box = document.createElement("template");
+      box.innerHTML = html;
+      const fresh = box.content.firstElementChild;
+      if (!old || !fresh) continue;
+      const hadFocus = old.contains(document.activeElement);
+      if (old.hasAttribute("aria-live")) say(old, fresh); else replace(old, fresh);
+      if (hadFocus) (document.getElementById(focused) || fresh).focus({ preventScroll: true });
+    }
+    findClocks();
+  };
+
+  const listen = () => {
+    const source = new EventSource(events);
+    source.onopen = () => { isLive = true; show("live", false); };
+    source.onerror = () => { isLive = false; show(source.readyState === 2 ? "lost: reload the page" : "lost, trying again", true); };
+    source.addEventListener("panels", (event) => swap(JSON.parse(event.data)));
+  };
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!isLive || form.method !== "post") return;
+    event.preventDefault();
+    const body = new URLSearchParams(new FormData(form, event.submitter));
+    fetch(form.action, { method: "POST", body, headers: { "X-Live": "1" } })
+      .then((answer) => { if (!answer.ok) location.reload(); })
+      .catch(() => show("not sent: try again", true));
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
+    if (event.target.closest("input, textarea, select")) return;
+    document.querySelector(`[data-key="${event.key}"]`)?.click();
+  });
+
+  findClocks();
+  if (events) listen();
+})();

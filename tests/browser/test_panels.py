@@ -1,0 +1,192 @@
+"""What a channel's page says: the same as its overview, and as the terminal says of the same overview."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from forcemove.browser.render import PANELS, channel_page, channel_panels
+from forcemove.browser.view import ChannelView
+from forcemove.protocol.machine.channel import Phase
+from forcemove.tables.playing.content import clock_text, content_of
+from forcemove.tables.playing.ends import EndObserver, end_lines
+from forcemove.text.amounts import format_amount
+from tests.browser.html import elements, find, text_of
+from tests.browser.views import WALL, Looks, view_of
+from tests.scenarios.story import DURATION, Story
+
+STATES = ("opening", "ours", "theirs", "fault", "challenged", "answered", "paid", "concluded")
+
+
+@pytest.fixture(params=STATES)
+def view(request: pytest.FixtureRequest, looks: Looks) -> ChannelView:
+    play: Callable[[], Story] = getattr(looks, request.param)
+    return view_of(play())
+
+
+def panel(view: ChannelView, id_: str) -> str:
+    return text_of(channel_panels(view)[id_])
+
+
+def amounts(text: str) -> list[str]:
+    return re.findall(r"[\d.]+ ether", text)
+
+
+# -------------------------------------------------------------------------------------------- as the terminal says it
+
+
+def test_the_page_and_the_terminal_say_the_same(view: ChannelView) -> None:
+    content = content_of(view.game, view.channel, view.seen, view.now, silence_left=math.inf, names=view.names)
+    board = panel(view, "board")
+    assert content.headline in board
+    shown = set(amounts(board))
+    assert {format_amount(share.payable) for share in view.seen.result.shares} <= shown
+    for name in view.names:
+        assert name in board
+
+
+def test_both_say_how_long_a_clock_runs_and_what_it_pays(looks: Looks) -> None:
+    view = view_of(looks.challenged())
+    content = content_of(view.game, view.channel, view.seen, view.now, silence_left=math.inf, names=view.names)
+    silence = view.seen.silence
+    assert silence is not None
+    assert silence.shares is not None
+    assert silence.finalizes_at is not None
+    left = clock_text(silence.finalizes_at - view.now)
+    assert f"Bob has {left} to answer" in content.outlook
+    clock = panel(view, "clock")
+    assert left in clock
+    assert amounts(clock) == [format_amount(each.payable) for each in silence.shares]
+
+
+@pytest.mark.parametrize("end", ["paid", "concluded"])
+def test_both_say_the_same_of_an_end(looks: Looks, end: str) -> None:
+    story: Story = getattr(looks, end)()
+    view = view_of(story)
+    lines = dict(line.split(maxsplit=1) for line in end_lines(view.seen.result, 0, EndObserver(), view.names))
+    said = panel(view, "end")
+    assert lines["ended"] in said
+    assert set(amounts(lines["result"])) <= set(amounts(said.replace("+", "")))
+    assert ("You won" in said) == ("win" in lines["result"])
+
+
+# --------------------------------------------------------------------------------------------------------- what it says
+
+
+def test_a_time_of_day_is_our_clock_at_the_chains_time(looks: Looks) -> None:
+    view = view_of(looks.challenged())
+    later = replace(view, wall=WALL + 3_600)
+    times = [re.findall(r"\d\d:\d\d:\d\d", panel(each, "clock")) for each in (view, later)]
+    assert len(set(times[0])) == 1
+    assert times[0] != times[1]
+    assert times[0][0][3:] == times[1][0][3:]
+
+
+def test_every_choice_is_a_button_and_says_what_follows(looks: Looks) -> None:
+    view = view_of(looks.ours())
+    buttons = {
+        each.attributes.get("value"): each
+        for each in elements(channel_panels(view)["board"])
+        if each.name == "button" and each.attributes.get("name") == "word"
+    }
+    moves = [each for each in view.seen.options if each.kind == "move"]
+    assert list(buttons) == [each.word for each in moves]
+    for move in moves:
+        label = buttons[move.word].attributes["aria-label"] or ""
+        assert move.text in label
+        assert {format_amount(share.payable) for share in move.shares} == set(amounts(label))
+
+
+def test_a_shut_button_says_why_and_sends_nothing(looks: Looks) -> None:
+    view = view_of(looks.theirs())
+    spots = [each for each in elements(channel_panels(view)["board"]) if each.attributes.get("class") == "spot"]
+    assert len(spots) == 9
+    for spot in spots:
+        assert spot.attributes["aria-disabled"] == "true"
+        assert spot.attributes["type"] == "button"
+        assert "name" not in spot.attributes
+        assert spot.attributes["title"] in ("it has a mark", "it is the turn of Bob")
+
+
+def test_ways_out_say_what_follows_and_what_it_costs(looks: Looks) -> None:
+    ways = channel_panels(view_of(looks.theirs()))["ways"]
+    assert "you are paid 0.6 ether and Bob 0.4 ether" in find(ways, "why-leave").text
+    assert "about 65,000 gas" in find(ways, "why-leave").text
+    assert "about 92,000 gas" in find(ways, "why-challenge").text
+    assert find(ways, "do-challenge").attributes["value"] == "challenge"
+    shut = channel_panels(view_of(looks.ours()))["ways"]
+    assert find(shut, "do-challenge").attributes["aria-disabled"] == "true"
+    assert find(shut, "why-challenge").text == "Only while it is another's turn."
+
+
+def test_what_silence_costs_is_said_before_any_clock_runs(looks: Looks) -> None:
+    view = view_of(looks.theirs())
+    assert view.channel.agreement.fixed_part.challenge_duration == DURATION
+    said = panel(view, "clock")
+    assert said.startswith("If Bob says nothing more")
+    assert "you are paid 0.6 ether and Bob 0.4 ether" in said
+
+
+def test_the_timeline_has_a_sign_for_each_state_log_and_fault(looks: Looks) -> None:
+    view = view_of(looks.fault())
+    signs = [
+        each
+        for each in elements(channel_panels(view)["happened"])
+        if (each.attributes.get("id") or "").startswith("s-")
+    ]
+    assert [each.text for each in signs] == ["0", "1", "D", "D", "2", "3", "4", "5", "6", "7", "8", "", "C"]
+    assert "Refused from Bob, turn 9" in (signs[-2].attributes["aria-label"] or "")
+
+
+def test_the_inspector_says_what_the_chain_would_answer(looks: Looks) -> None:
+    before, after = view_of(looks.theirs()), view_of(looks.challenged())
+    assert "checkpoint: accepted" in panel(before, "happened")
+    assert "TurnNumberNotIncreased: recorded 8, submitted 8" in panel(after, "happened")
+
+
+def test_any_entry_can_be_inspected(looks: Looks) -> None:
+    view = view_of(looks.fault())
+    for at in range(len(view.history.entries)):
+        assert find(channel_panels(replace(view, at=at))["happened"], "inspector").children
+    assert find(channel_panels(replace(view, at=10**6))["happened"], "inspector").children
+
+
+# ------------------------------------------------------------------------------------------------------------ its form
+
+
+def test_every_panel_is_an_element_with_its_id_and_is_always_there(view: ChannelView) -> None:
+    panels = channel_panels(view)
+    assert tuple(panels) == PANELS
+    for id_, html in panels.items():
+        assert elements(html)[0].attributes["id"] == id_
+    ids = [each.attributes["id"] for each in elements(channel_page(view)) if each.attributes.get("id")]
+    assert len(ids) == len(set(ids))
+
+
+def test_nothing_is_inline_and_nothing_comes_from_elsewhere(view: ChannelView) -> None:
+    for each in elements(channel_page(view)):
+        assert "style" not in each.attributes
+        assert not [name for name in each.attributes if name.startswith("on")]
+        assert each.name != "script" or (each.attributes["src"] == "/s/page.js" and not each.text)
+        for name in ("src", "href", "action"):
+            assert (each.attributes.get(name) or "/").startswith("/")
+
+
+def test_every_form_has_the_token_and_posts(view: ChannelView) -> None:
+    for form in (each for each in elements(channel_page(view)) if each.name == "form"):
+        assert form.attributes["method"] == "post"
+        tokens = [each.attributes["value"] for each in form.all() if each.attributes.get("name") == "token"]
+        assert tokens == ["form-token"]
+
+
+def test_the_panels_stay_where_the_phase_has_none(looks: Looks) -> None:
+    view = view_of(looks.paid())
+    assert view.seen.phase is Phase.CLOSED
+    panels = channel_panels(view)
+    for id_ in ("clock", "ways"):
+        assert "hidden" in elements(panels[id_])[0].attributes
+    assert "hidden" not in elements(panels["end"])[0].attributes
