@@ -282,6 +282,18 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.tables.service", "forcemove.tables.meetings.meeting", "forcemove.tables.meetings.terms"),
     ("forcemove.tables.meetings.stored", "forcemove.tables.channel_game", "forcemove.tables.log_game"),
     ("forcemove.tables.table",),
+    (
+        "forcemove.playground",
+        "forcemove.playground.attacks",
+        "forcemove.playground.chain",
+        "forcemove.playground.controls",
+        "forcemove.playground.network",
+    ),
+    ("forcemove.playground.balances", "forcemove.playground.player"),
+    ("forcemove.playground.counterparty",),
+    ("forcemove.playground.match",),
+    ("forcemove.playground.buttons",),
+    ("forcemove.playground.playground",),
     ("forcemove.browser", "forcemove.browser.templating", "forcemove.browser.view", "forcemove.browser.drawing"),
     ("forcemove.browser.drawing.words",),
     (
@@ -299,6 +311,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("forcemove.browser.drawing.timeline_svg",),
     ("forcemove.browser.render",),
+    ("forcemove.browser.pages", "forcemove.browser.security"),
+    ("forcemove.browser.actions", "forcemove.browser.events", "forcemove.browser.playground_pages"),
+    ("forcemove.browser.server",),
     (
         "forcemove",
         "forcemove.__main__",
@@ -351,6 +366,7 @@ SCREENLESS = (
     ("forcemove.inspect", "inspection never prints"),
     ("forcemove.tables", "a table speaks through its port"),
     ("forcemove.text", "texts are values"),
+    ("forcemove.playground", "a page or a program shows it"),
 )
 """Rooms that know no screen, with the reason."""
 SCREENS = frozenset({"click", "rich", "prompt_toolkit", "sys", "logging"})
