@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import pytest
 
+from forcemove.chain.chain import Call
 from forcemove.history.entries import (
     ConnectionLost,
     ConnectionRestored,
@@ -320,3 +321,11 @@ def test_an_error_that_no_button_has_caused_is_told(played: TimedPlayground, mon
     monkeypatch.setattr(played.playground.endpoint.rpc, "ask", fail)
     played.wait(1)
     assert "a mistake of ours" in played.playground.guide
+
+
+def test_a_balance_that_is_wrong_is_told(played: TimedPlayground) -> None:
+    elsewhere = Call(bytes(19) + b"\x01", b"", 10**18)
+    played.playground.chain.send(elsewhere, played.playground.players[0].key)
+    played.act("leave")
+    assert "WRONG" in played.playground.guide
+    assert not all(each.is_right for each in played.playground.match.checks or ())

@@ -138,6 +138,7 @@ class BrowserServer:
         return view
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
+        self._view(request)
         return await stream_panels(request, self._source.changes, lambda: self._panels_of(request))
 
     def _panels_of(self, request: web.Request) -> Mapping[str, str] | None:

@@ -74,7 +74,8 @@ def _of_bob(playground: ButtonTarget) -> tuple[Control, ...]:
 
 def _why_no_old_state(playground: ButtonTarget) -> str:
     match = playground.match
-    if match.managed.phase is not Phase.PLAYING or match.finalizes_at:
+    phases = [each.managed.phase for each in playground.players]
+    if phases != [Phase.PLAYING, Phase.PLAYING] or match.finalizes_at:
         return "This is for a game that is played, without a clock."
     return "" if match.bob.old_proof is not None else "There is no older state that the chain would take."
 
