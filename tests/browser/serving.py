@@ -48,6 +48,14 @@ class ServedPlayground:
 
         return asyncio.run_coroutine_threadsafe(main(), self.loop).result(_SECONDS)
 
+    def cut_connections(self) -> None:
+        """Close each connection of the server, in its thread."""
+        runner = self.server.runner
+        assert runner.server is not None
+        for connection in list(runner.server.connections):
+            if connection.transport is not None:
+                connection.transport.abort()
+
 
 @contextmanager
 def served(*, rock_paper_scissors: bool = False) -> Iterator[ServedPlayground]:

@@ -230,7 +230,7 @@ def test_files_are_those_of_the_page_alone(asker: Asker) -> None:
 
 
 def test_the_server_listens_on_this_machine_alone(ours: ServedPlayground) -> None:
-    addresses = {each[4][0] for each in socket.getaddrinfo(socket.gethostname(), ours.port, socket.AF_INET)}
+    addresses = {str(each[4][0]) for each in socket.getaddrinfo(socket.gethostname(), ours.port, socket.AF_INET)}
     for address in addresses - {"127.0.0.1", "127.0.1.1"}:
         with pytest.raises(OSError, match=r"."), socket.create_connection((address, ours.port), timeout=1):
             pass

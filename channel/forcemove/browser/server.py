@@ -37,12 +37,13 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class BrowserServer:
-    """Shows a source's channels. `session`: who may look, once the server listens."""
+    """Shows a source's channels. Once the server listens: `session`, who may look; `runner`, aiohttp's."""
 
     def __init__(self, source: PageSource, port: int = 0) -> None:
         """`source`: has the channels; `port`: where to listen, 0 for any that is free."""
         self._source, self._port = source, port
         self.session: BrowserSession
+        self.runner: web.AppRunner
         self._panels: tuple[object, Mapping[str, str]] = (None, {})
         self._files = {each.name: each.read_bytes() for each in (files("forcemove.browser") / "static").iterdir()}
 
@@ -54,7 +55,9 @@ class BrowserServer:
     async def run(self, on_ready: Callable[[str], None]) -> None:
         """Serve until this is cancelled. `on_ready`: called with the address that works once. Raises `AddressUnusable`,
         and what ends the source."""
-        runner = web.AppRunner(self._app(), access_log=None, handler_cancellation=True, shutdown_timeout=_CLOSE_SECONDS)
+        self.runner = runner = web.AppRunner(
+            self._app(), access_log=None, handler_cancellation=True, shutdown_timeout=_CLOSE_SECONDS
+        )
         await runner.setup()
         try:
             site = web.TCPSite(runner, _HOST, self._port)
