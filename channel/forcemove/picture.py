@@ -8,7 +8,6 @@ knows no page, no colours and no screen: a page gives each tone its colour, ligh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from math import isfinite
@@ -49,6 +48,7 @@ _MAX_WORDS = 200
 _MAX_PATH = 2_000
 _FARTHEST = 10_000
 _PATH = re.compile(r"[MLHVCSQTAZmlhvcsqtaz0-9 ,.+-]*")
+_TONED = frozenset({"fill", "stroke", "face"})
 _ANCHORS = ("start", "middle", "end")
 _FACES = ("plain", "bold", "mono")
 
@@ -116,10 +116,6 @@ class Svg:
     text: str = ""
 
     def __post_init__(self) -> None:
-        self.require_valid()
-
-    def require_valid(self) -> None:
-        """Check everything again: a program can change even what is frozen. Raises `InvalidValue`."""
         for name in ("width", "height"):
             if _number(name, getattr(self, name)) <= 0:
                 raise InvalidValue(name, getattr(self, name), "more than nothing")
@@ -128,15 +124,15 @@ class Svg:
             raise InvalidValue("shapes", type(self.shapes).__name__, "a tuple")
         if len(self.shapes) + len(self.spots) > MAX_SHAPES:
             raise InvalidValue("shapes", len(self.shapes) + len(self.spots), f"at most {MAX_SHAPES}")
+
+    def markup(self) -> str:
+        """The shapes as the content of an `svg` element, with nothing in it that is not on the lists of this module.
+        Everything is checked as it is written: a program can change even what is frozen. Raises `InvalidValue`."""
+        self.__post_init__()
         for spot in self.spots:
             if type(spot) is not Spot:
                 raise InvalidValue("spots", type(spot).__name__, "a Spot")
             spot.__post_init__()
-
-    def markup(self) -> str:
-        """The shapes as the content of an `svg` element, with nothing in it that is not on the lists of this module.
-        Raises `InvalidValue`."""
-        self.require_valid()
         return "".join(map(_markup, self.shapes))
 
 
@@ -216,7 +212,7 @@ def text(
 
     - `x`: where they are anchored.
     - `y`: of the line that they stand on.
-    - `words`: at most 200 characters.
+    - `words`: at most 200 characters that can be printed.
     - `size`: of the letters.
     - `fill`: one of `TONES`.
     - `anchor`: which part of the words is at `x`: `start`, `middle` or `end`.
@@ -238,24 +234,27 @@ def _markup(shape: Shape) -> str:
     """One shape as markup, which is checked piece by piece as it is written."""
     if type(shape) is not Shape or type(shape.kind) is not str or shape.kind not in _POINTS:
         raise InvalidValue("shape", type(shape).__name__, "a shape that a function of forcemove.picture has made")
-    _require_words("words", shape.words)
     if type(shape.attributes) is not tuple:
         raise InvalidValue("attributes", type(shape.attributes).__name__, "a tuple")
-    tones, attributes = list[str](), list[str]()
-    for name, value in _pairs(shape):
-        if name in ("fill", "stroke", "face"):
-            tones.append(_tone(name, value))
-        else:
-            attributes.append(f' {name}="{_value(shape.kind, name, value)}"')
-    classes = f' class="{" ".join(tones)}"' if tones else ""
-    return f"<{shape.kind}{''.join(attributes)}{classes}>{escape(shape.words)}</{shape.kind}>"
-
-
-def _pairs(shape: Shape) -> Iterator[tuple[str, Attribute]]:
+    tones, attributes, numbers = list[str](), "", _POINTS[shape.kind]
     for pair in shape.attributes:
         if type(pair) is not tuple or len(pair) != 2 or type(pair[0]) is not str:
             raise InvalidValue("attributes", type(pair).__name__, "names with values")
-        yield pair
+        name, value = pair
+        if name in _TONED:
+            tones.append(_tone(name, value))
+        elif name in numbers or name == "stroke-width":
+            attributes += f' {name}="{_number(name, value):g}"'
+        else:
+            attributes += f' {name}="{_value(shape.kind, name, value)}"'
+    classes = f' class="{" ".join(tones)}"' if tones else ""
+    end = f">{_words(shape)}</text>" if shape.kind == "text" else "/>"
+    return f"<{shape.kind}{attributes}{classes}{end}"
+
+
+def _words(shape: Shape) -> str:
+    _require_words("words", shape.words)
+    return escape(shape.words)
 
 
 def _tone(name: str, value: Attribute) -> str:
@@ -266,8 +265,6 @@ def _tone(name: str, value: Attribute) -> str:
 
 
 def _value(kind: str, name: str, value: Attribute) -> str:
-    if name in _POINTS[kind] or name == "stroke-width":
-        return f"{_number(name, value):g}"
     if kind == "text" and name == "text-anchor" and type(value) is str and value in _ANCHORS:
         return value
     if kind == "path" and name == "d" and type(value) is str:
@@ -284,5 +281,5 @@ def _number(name: str, value: object) -> float:
 
 
 def _require_words(name: str, value: object) -> None:
-    if type(value) is not str or len(value) > _MAX_WORDS:
-        raise InvalidValue(name, type(value).__name__, f"a text of at most {_MAX_WORDS} characters")
+    if type(value) is not str or len(value) > _MAX_WORDS or not value.isprintable():
+        raise InvalidValue(name, type(value).__name__, f"a text of at most {_MAX_WORDS} characters that can be printed")

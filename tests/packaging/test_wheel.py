@@ -30,6 +30,13 @@ def test_the_wheel_has_every_module_and_contract_of_the_product(names: set[str])
     assert modules | artifacts | others <= names
 
 
+def test_the_wheel_has_what_the_page_is_made_of(names: set[str]) -> None:
+    browser = ROOT / "channel" / "forcemove" / "browser"
+    files = [path for folder in ("static", "templates") for path in (browser / folder).iterdir()]
+    assert len(files) > 10
+    assert {_installed(path) for path in files} <= names
+
+
 def _installed(path: Path) -> str:
     return "/".join(path.relative_to(ROOT).parts[1:])
 

@@ -72,7 +72,7 @@ def test_every_file_of_the_template_is_written_under_its_own_name(tmp_path: Path
     assert written == {
         *(".gitignore", "README.md", "pyproject.toml", "tests/__init__.py", "tests/test_take_five.py"),
         *("take_five/TakeFive.json", "take_five/TakeFive.sol", "take_five/__init__.py", "take_five/bot.py"),
-        *("take_five/game.py", "take_five/position.py", "take_five/rules.py"),
+        *("take_five/game.py", "take_five/picture.py", "take_five/position.py", "take_five/rules.py"),
     }
     for path in written:
         text = (folder / path).read_text("utf-8").lower()

@@ -54,7 +54,10 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove_games.views.drafts", "forcemove_games.views.patches"),
     ("forcemove_games.views.playing",),
     ("forcemove_games.views",),
-    ("forcemove_games.commitment",),
+    ("forcemove_games.commitment", "forcemove_games.cards.errors"),
+    ("forcemove_games.cards.curve",),
+    ("forcemove_games.cards.hashing", "forcemove_games.cards.deck"),
+    ("forcemove_games.cards.key_proof", "forcemove_games.cards.share_proof", "forcemove_games.cards.shuffle_proof"),
     ("forcemove_games.two_player", "forcemove_games.sra.arithmetic", "forcemove_games.sra.faults"),
     (
         "forcemove_games.cheats",

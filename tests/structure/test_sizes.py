@@ -20,6 +20,7 @@ REASONS = {
     "channel/forcemove/protocol": "the pure core, in one room with one rule; its order has a line for each",
     "channel/forcemove/store": "a module for each thing that a journal keeps, and for each of the two databases",
     "scripts": "a program each; most are run by hand, now and then",
+    "tests/browser": "a file for each promise of the page: its looks, its script, its speed, its words",
     "tests/checking": "the world, who acts in it, what must hold, the search, and what is done with what it finds",
     "tests/cli": "a file for each command and each kind of demonstration",
     "tests/games": "a file for each game and each part of the views",

@@ -7,6 +7,7 @@ import asyncio
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,12 @@ from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import connect, local_keys
+from forcemove.game import Game
+from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER
@@ -28,6 +33,7 @@ from forcemove.store.records import OWNER_LENGTH, Ownership
 from forcemove.tables.channel_game import ChannelGameRunner
 from forcemove.tables.meetings.terms import ChainVenue
 from forcemove.tables.options import TableOptions, Wallet
+from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.service import TableService
 from forcemove.tables.table import PlayTable
 from tests.cli.nodes import Node
@@ -151,3 +157,54 @@ def test_two_games_are_played_to_their_payouts_at_once_and_one_is_disputed(room:
     assert room.paid(BOB) + room.paid(CAROL) == 4 * DEPOSIT - sum(shares)
     assert {room.paid(BOB), room.paid(CAROL)} == {2 * DEPOSIT - each for each in shares}
     assert any("The chain has decided: a challenge was not answered in time." in line for line in disputed.lines)
+
+
+class Mistaken(BotPort):
+    """A player who makes a mistake of its own at its third decision."""
+
+    def take_seat(self, game: Game, agreement: Agreement, index: int) -> BotSeat:
+        seat, asked = super().take_seat(game, agreement, index), count(1)
+
+        def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+            if next(asked) == 3:
+                raise LookupError("a mistake")
+            return BotSeat.choose(seat, question)
+
+        seat.choose = choose  # type: ignore[method-assign]
+        return seat
+
+
+async def play_on_after_a_mistake(room: Room) -> Journal:
+    """Alice's table with Carol fails, her table with Bob goes on; then she sits down with Carol again."""
+    with_bob, mistaken, again = BotPort(STAKE, rounds=6), Mistaken(STAKE, rounds=2), BotPort(STAKE, rounds=2)
+    alice = room.service(ALICE, with_bob)
+
+    async def join(key: Key, name: str, port: BotPort) -> None:
+        service = room.service(key, port)
+        await service.run(room.table(service, name, port).play())
+
+    async def fail_and_go_on() -> None:
+        with pytest.raises(LookupError, match="a mistake"):
+            await room.table(alice, "tic-tac-toe", mistaken).play()
+        await room.table(alice, "tic-tac-toe", again).play()
+
+    async def both() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(room.table(alice, "rock-paper-scissors", with_bob).play())
+            group.create_task(fail_and_go_on())
+
+    async with asyncio.timeout(240), asyncio.TaskGroup() as group:
+        group.create_task(alice.run(both()))
+        group.create_task(join(BOB, "rock-paper-scissors", BotPort(await with_bob.link, rounds=6)))
+        group.create_task(join(CAROL, "tic-tac-toe", BotPort(await mistaken.link, rounds=2)))
+    return alice.journal
+
+
+def test_a_table_that_fails_leaves_the_other_alone_and_its_game_is_gone_on_with(room: Room) -> None:
+    journal = asyncio.run(play_on_after_a_mistake(room))
+    played = channels(journal)
+    assert len(played) == 2
+    assert [room.held(each) for each in played] == [0, 0]
+    assert [each.phase(0) for each in played] == [Phase.CLOSED, Phase.CLOSED]
+    assert room.paid(ALICE) == sum(share(each, room.payouts[ALICE.address]) for each in played)
+    assert room.paid(ALICE) + room.paid(BOB) + room.paid(CAROL) == 4 * DEPOSIT

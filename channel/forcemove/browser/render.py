@@ -34,7 +34,7 @@ PANELS = (
     "happened",
 )
 """The ids of a channel page's panels; each is always there, and hidden where it has nothing to say."""
-_LINES = 24
+_LINES = 20
 """Lines of the list of what has happened."""
 
 
@@ -45,7 +45,7 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
     said = (board.headline, _alarm(clock), _newest_fault(window))
     return {
         "say": fill_in("say.html", said=said),
-        "guide": _note("guide", "What to look at", view.guide, "guide"),
+        "guide": _note("guide", "What to look at", harmless(view.guide), "guide"),
         "notice": _note("notice", "Why that was not done", harmless(view.notice), "alarm"),
         "board": fill_in("board.html", view=view, board=board, bar=bar_of(view)),
         "end": fill_in("end.html", end=end_of(view)),
@@ -98,7 +98,7 @@ def _happened(view: ChannelView, window: Window) -> str:
         "happened.html",
         view=view,
         timeline=timeline,
-        markup=timeline_markup(timeline, view.path),
+        markup=timeline_markup(timeline),
         lines=_lines(window, place),
         older=window.older,
         newer=window.newer,

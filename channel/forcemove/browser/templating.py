@@ -7,6 +7,8 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from forcemove.text.harmless import harmless
+
 __all__ = ["fill_in"]
 
 
@@ -21,7 +23,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters["num"] = _number
+    environment.filters |= {"num": _number, "harmless": harmless}
     return environment
 
 

@@ -40,9 +40,9 @@ _HOUR = 3_600.0
 _SWITCH = 0.0005
 """Seconds after which the event loop and the thread of the store take turns: each gives Python's lock away all the
 time, and the usual 5 ms are longer than a commit."""
-_COLLECT_AFTER = (10_000, 20, 50)
+_COLLECT_AFTER = (10_000, 5, 1_000_000)
 """Of the garbage collector's three generations: objects more than before until the youngest is collected, and how often
-each is until the next one is, too."""
+each is until the next one is, too; the oldest only once an hour."""
 _GOODBYE = 3.0
 """Seconds that clients have to answer when they are sent away."""
 _NO_PAGE = "This is a relay of Forcemove: it speaks WebSocket. /health and /metrics tell how it is."
@@ -53,6 +53,8 @@ _AROUND = 64
 """Bytes of a request besides its path and headers, at most."""
 _SWEEP = 5.0
 """Seconds between two searches for overdue connections, at most."""
+_AT_ONCE = 100
+"""Connections that are looked at before those who play are served: a ping takes some microseconds."""
 _READS, _WRITES = 2, 1
 """Requests, posts aside, that use the store at once; the other requests wait, and addresses take turns."""
 
@@ -96,7 +98,7 @@ async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
 
 def _tune_collector() -> None:
     """Let the garbage collector leave alone what was imported, and look through everything seldom: with thousands of
-    connections that takes a fifth of a second, in which nobody is served."""
+    connections that takes a fifth of a second, in which nobody is served. Connections leave nothing to collect."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_COLLECT_AFTER)
@@ -211,15 +213,18 @@ class _Process:
             except JournalUnavailable as error:
                 self._services.tables.room.shut(error)
             await asyncio.sleep(_HOUR)
+            gc.collect()
 
     async def _sweep(self) -> None:
         """Close the connections that are overdue, see `Peer.overdue`."""
-        limits = self._settings.limits
+        limits, heartbeat = self._settings.limits, self._settings.heartbeat
         while True:
-            await asyncio.sleep(min(_SWEEP, limits.idle_seconds / 2, limits.stall / 2))
+            await asyncio.sleep(min(_SWEEP, limits.idle_seconds / 2, limits.stall / 2, heartbeat / 4))
             now, peers = time.monotonic(), [peer for peer in self._peers.values() if peer is not None]
-            overdue = [peer.dismiss(why) for peer in peers if (why := peer.overdue(now))]
-            await asyncio.gather(*overdue, return_exceptions=True)
+            for first in range(0, len(peers), _AT_ONCE):
+                some = peers[first : first + _AT_ONCE]
+                overdue = [peer.dismiss(why) for peer in some if (why := peer.overdue(now, heartbeat))]
+                await asyncio.gather(asyncio.sleep(0), *overdue, return_exceptions=True)
 
     # -------------------------------------------------------------------------------------------------------- requests
 
@@ -236,7 +241,6 @@ class _Process:
         if fault := self._fault(intake):
             return web.Response(status=503, text=fault, headers={"Retry-After": "10"})
         socket = web.WebSocketResponse(
-            heartbeat=self._settings.heartbeat,
             max_msg_size=MAX_FRAME,
             compress=False,
             timeout=_GOODBYE,
@@ -251,8 +255,11 @@ class _Process:
                 peer = self._peers[socket] = Peer(socket, self._services, intake, transport, writer.drain)
                 intake.begin(peer.take)
                 await peer.run()
+        except ConnectionResetError:
+            _LOG.debug("a client has gone before it was answered")
         finally:
             del self._peers[socket]
+            _forget_frames(socket.exception())
         return socket
 
     def _fault(self, intake: Intake) -> str | None:
@@ -274,6 +281,13 @@ class _Process:
         metrics.tables.set(tables.count)
         metrics.in_use.set(tables.in_use)
         return metrics_page(metrics.text(time.monotonic()))
+
+
+def _forget_frames(error: BaseException | None) -> None:
+    """Let go of the frames of an error that a connection keeps: they have the connection, and the collector would have
+    to search for both."""
+    while error is not None:
+        error.__traceback__, error = None, error.__context__
 
 
 def _size(request: web.Request) -> int:

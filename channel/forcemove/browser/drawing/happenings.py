@@ -64,6 +64,13 @@ _SIGNS: dict[type, str] = {
     Claimed: "$",
 }
 """The sign of each log on the timeline."""
+_KINDS = {
+    StateKind.PREFUND: "the terms",
+    StateKind.POSTFUND: "all is paid in",
+    StateKind.APP: "move",
+    StateKind.FINAL: "final state",
+}
+"""What a state of each kind says."""
 _SHOWN = (StateSigned, StateAccepted, SignatureAdded, LogIncluded, FaultFound, TxRefused)
 """What has a sign on the timeline; the list has it all."""
 
@@ -254,13 +261,7 @@ def _who(view: ChannelView, seat: int) -> str:
 
 
 def _state(view: ChannelView, state: VariablePart) -> str:
-    kind = kind_of_state(state.turn_num, state.is_final, view.channel.agreement.count)
-    what = {
-        StateKind.PREFUND: "the terms",
-        StateKind.POSTFUND: "all is paid in",
-        StateKind.APP: "move",
-        StateKind.FINAL: "final state",
-    }[kind]
+    what = _KINDS[kind_of_state(state.turn_num, state.is_final, view.channel.agreement.count)]
     return f"turn {state.turn_num:,}: {what}"
 
 

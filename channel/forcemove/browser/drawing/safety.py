@@ -94,7 +94,7 @@ def _stake(view: ChannelView) -> SafetyWord:
 
 def _pending(tx: PendingTransaction) -> SafetyWord:
     """A transaction of ours that is not mined yet."""
-    name = f"Transaction: {tx.operation}"
+    name = f"Transaction: {harmless(tx.operation)}"
     if tx.refused:
         return SafetyWord(name, "refused", "bad", harmless(f"The chain says {tx.refused}."))
     if tx.nonce is None or tx.max_fee is None:

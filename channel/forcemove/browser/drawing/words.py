@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import lru_cache
 
 from forcemove.browser.view import ChannelView
 from forcemove.chain.addresses import show_address
@@ -35,6 +36,7 @@ _HASH = re.compile(r"(0x[0-9a-f]{8})[0-9a-f]{48}([0-9a-f]{8})")
 _MINUS = "\N{MINUS SIGN}"
 
 
+@lru_cache(maxsize=64)
 def shown_names(names: Names) -> Names:
     """The names as they may be shown: strangers choose their own."""
     return tuple(harmless(name[:_LONGEST]) for name in names)
@@ -100,13 +102,14 @@ def clock_time(view: ChannelView, block_time: int) -> str:
     return clock if date == today else f"{clock} on {date}"
 
 
+@lru_cache(maxsize=256)
 def local_time(seconds: int) -> tuple[str, str]:
     """Date and time of day of Unix seconds, in the reader's own time zone."""
     try:
-        moment = datetime.fromtimestamp(seconds, UTC).astimezone()
+        date, _, clock = datetime.fromtimestamp(seconds).isoformat(" ", "seconds").partition(" ")
     except (OverflowError, ValueError, OSError):
         return "", f"second {seconds:,}"
-    return f"{moment:%Y-%m-%d}", f"{moment:%H:%M:%S}"
+    return date, clock
 
 
 # -------------------------------------------------------------------------------------------------------------- digits

@@ -69,6 +69,8 @@ class Intake(asyncio.BufferedProtocol):
         self._take: Callable[[bytes], bool] | None = None
         self.is_quiet = False
         """Whether all frames that have come were handled, so that `take` overtakes none."""
+        self.has_received = False
+        """Whether anything has come; whoever asks sets it back."""
 
     @property
     def unread(self) -> int:
@@ -83,6 +85,10 @@ class Intake(asyncio.BufferedProtocol):
         """The WebSocket is open. `take`: is given a frame's payload, see `frames`, while `is_quiet`; if it returns
         False, the frame goes to `inner`."""
         self._take = take
+
+    def end(self) -> None:
+        """Give no more frames to what `begin` was given."""
+        self._take = None
 
     def read(self, size: int) -> None:
         """Count bytes that were read, with `PER_MESSAGE` for each message."""
@@ -110,6 +116,7 @@ class Intake(asyncio.BufferedProtocol):
         """See `asyncio.BufferedProtocol`."""
         if self._is_over:
             return
+        self.has_received = True
         data = bytes(_BUFFER[:nbytes])
         if self.is_quiet and self._take is not None and self._border.is_here:
             frame = carried(data)

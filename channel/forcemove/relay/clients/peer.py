@@ -71,7 +71,8 @@ class Peer:
         self.account = intake.account
         self._meter = Meter(self.account, services.turns, services.limits)
         self._is_busy = False
-        self._asked = self._received_at = time.monotonic()
+        self._asked = self._received_at = self._alive_at = time.monotonic()
+        self._pinged_at: float | None = None
         self._nonce = secrets.token_bytes(32)
         self._seats = Seats(self, services, self.account, self._meter)
         self._visitor = Visitor(self, services, self.account)
@@ -95,6 +96,8 @@ class Peer:
             await asyncio.wait([writing])
             self._seats.leave_all()
             self._visitor.leave()
+            self._intake.end()
+            del self._seats, self._visitor  # they have this peer: without cycles it is freed, and never searched for
 
     def say(self, message: bytes) -> None:
         """Send an encoded message. The answers to a client are bounded by what is read from it."""
@@ -160,23 +163,39 @@ class Peer:
             async with asyncio.timeout(self._services.limits.stall):
                 await self._socket.pong(data)
         except (TimeoutError, ConnectionError) as error:
-            await self._cut_off(error)
+            self._cut_off("slow", error)
 
-    def overdue(self, now: float) -> str | None:
-        """Why this connection should be closed, None if it should not: the client has begun a frame and does not go on
-        ("half"), or it has no table and no offer, and has asked nothing for long ("idle"). `now`: seconds of
-        `time.monotonic`."""
+    def overdue(self, now: float, heartbeat: float) -> str | None:
+        """Why this connection should be closed, None if it should not: the client has answered no ping ("gone"), has
+        begun a frame and does not go on ("half"), or it has no table and no offer, and has asked nothing for long
+        ("idle"). `now`: seconds of `time.monotonic`. `heartbeat`: seconds without a byte after which the client is sent
+        a ping; it has half as long to answer."""
         limits = self._services.limits
         if self._is_busy:
             return None
+        if not self._is_alive(now, heartbeat):
+            return "gone"
         if self._intake.unread and now > self._received_at + limits.stall:
             return "half"
         if not (self._seats or self._visitor) and now > self._asked + limits.idle_seconds:
             return "idle"
         return None
 
+    def _is_alive(self, now: float, heartbeat: float) -> bool:
+        if self._intake.has_received:
+            self._intake.has_received, self._alive_at, self._pinged_at = False, now, None
+        elif self._pinged_at is not None:
+            return now <= self._pinged_at + heartbeat / 2
+        elif now > self._alive_at + heartbeat:
+            self._pinged_at = now
+            self._sender.ping()
+        return True
+
     async def dismiss(self, why: str) -> None:
         """Close this connection, which is overdue. `why`: as `overdue` says."""
+        if why == "gone":
+            self._cut_off(why)
+            return
         await self._close(_IDLE, why, "nothing was asked here" if why == "idle" else "a frame did not come to its end")
 
     async def _handle(self, message: ToRelay) -> None:
@@ -218,7 +237,7 @@ class Peer:
                     self._has_work.clear()
                     await self._has_work.wait()
         except (TimeoutError, ConnectionError) as error:
-            await self._cut_off(error)
+            self._cut_off("slow", error)
         except JournalError as error:
             _LOG.error("a log cannot be read", extra={"facts": {"error": str(error)}})
             await self._close(_FAILED, "store", "the relay's disk has failed")
@@ -230,10 +249,10 @@ class Peer:
             _LOG.error("a mistake of the relay", exc_info=error)
             self._transport.abort()
 
-    async def _cut_off(self, error: Exception) -> None:
+    def _cut_off(self, label: str, error: Exception | None = None) -> None:
         """End the connection at once: a client that reads nothing would not answer a closing frame."""
-        self._services.metrics.closed.labels("slow").inc()
-        _LOG.info("cut a connection off", extra={"facts": {"why": type(error).__name__}})
+        self._services.metrics.closed.labels(label).inc()
+        _LOG.info("cut a connection off", extra={"facts": {"why": type(error).__name__ if error else label}})
         self._transport.abort()
 
     async def _catch_up(self, reading: Reading) -> None:

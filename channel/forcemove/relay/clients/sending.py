@@ -16,6 +16,7 @@ from forcemove.transport.wire import SendBuffer
 __all__ = ["Sender"]
 
 _FINAL_BINARY = b"\x82"
+_PING = b"\x89\x00"
 _LENGTH_OF_2, _LENGTH_OF_8 = b"\x7e", b"\x7f"
 
 
@@ -55,6 +56,11 @@ class Sender:
         if not (self._is_scheduled or self.is_full):
             self._is_scheduled = True
             self._loop.call_soon(self.flush)
+
+    def ping(self) -> None:
+        """Send a ping, unless the transport takes nothing."""
+        if not (self.is_full or self._transport.is_closing()):
+            self._transport.write(_PING)
 
     def flush(self) -> None:
         """Give the transport the messages that wait, as much as it takes."""

@@ -14,6 +14,7 @@ from forcemove import (
     Move,
     Names,
     Randomness,
+    Svg,
     Terms,
     TransitionRow,
     VariablePart,
@@ -24,6 +25,7 @@ from forcemove_games.randomness import system_randomness
 
 from heap_game import rules
 from heap_game.bot import HeapGameBot
+from heap_game.picture import draw
 from heap_game.position import MOST, Position, PositionType, decode
 
 __all__ = ["HeapGame"]
@@ -78,6 +80,19 @@ class HeapGame:
             return _GAME_OVER
         heap = decode(state.app_data).heap
         return f"heap: {'o ' * heap}({heap})"
+
+    def picture(
+        self,
+        state: VariablePart,
+        _viewer: int | None,
+        _own: bytes,
+        _names: Names,
+        choices: Sequence[str],
+        _before: VariablePart | None = None,
+    ) -> Svg:
+        """The heap with a spot for each choice, for screens that show pictures; see `forcemove.Pictured`. All see the
+        same, and nobody has a secret."""
+        return draw(rules.heap_before(decode(state.app_data)), choices)
 
     def choices(self, state: VariablePart, _randomness: Randomness, secrets: bytes, /) -> Sequence[Choice]:
         """What a person may do: take one to three."""

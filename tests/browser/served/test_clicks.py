@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Locator
 
 from forcemove.history.entries import FaultFound, LogIncluded
 from forcemove.protocol.logs import Checkpointed
-from tests.browser.chromium import Visitor, chromium, visiting
-from tests.browser.serving import served, until
+from tests.browser.served.chromium import Visitor, chromium, visiting
+from tests.browser.served.serving import served, until
 
 _GAMES = pytest.mark.parametrize("rock_paper_scissors", [False, True], ids=["tic-tac-toe", "rock-paper-scissors"])
 _MOVES = 5

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
 
-from tests.browser.serving import ServedPlayground, until
+from tests.browser.served.serving import ServedPlayground, until
 
 __all__ = ["Visitor", "chromium", "visiting"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from urllib.parse import urlencode
 
-from tests.browser.serving import ServedPlayground
+from tests.browser.served.serving import ServedPlayground
 
 __all__ = ["Answer", "Asker"]
 

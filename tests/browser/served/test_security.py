@@ -9,8 +9,8 @@ from urllib.parse import quote
 import pytest
 
 from forcemove.browser.security import HEADERS, MAX_BODY
-from tests.browser.asking import Asker
-from tests.browser.serving import ServedPlayground, served
+from tests.browser.served.asking import Asker
+from tests.browser.served.serving import ServedPlayground, served
 
 _FORBIDDEN, _MISDIRECTED = 403, 421
 

@@ -1,0 +1,142 @@
+"""The page's script in Chromium: panels are swapped in place, clocks count down, forms are sent without a reload."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from forcemove.browser.render import channel_page, channel_panels
+from forcemove.browser.view import ChannelView
+from tests.browser.routed import browser as launched
+from tests.browser.routed import opened
+from tests.browser.views import Looks, view_of
+from tests.scenarios.story import Playground
+from tests.simulation.chain import MemoryChain
+
+LIVE = "window.EventSource = class { constructor() { setTimeout(() => this.onopen()); } addEventListener() {} };"
+"""A stream that stays open and says nothing."""
+COUNTED = (
+    "window.timers = 0; const real = setInterval;"
+    "window.setInterval = (...all) => { window.timers += 1; return real(...all); };"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched() as found:
+        yield found
+
+
+@cache
+def views() -> tuple[ChannelView, ChannelView]:
+    """A channel before and after a challenge, as one page."""
+    looks = Looks(Playground.on(MemoryChain()))
+    story = looks.theirs()
+    before = view_of(story, path="/c")
+    return before, view_of(looks.challenged(story), path="/c")
+
+
+def stream(panels: dict[str, str]) -> str:
+    return f"event: panels\ndata: {json.dumps(panels)}\n\n"
+
+
+def changed(before: ChannelView, after: ChannelView) -> dict[str, str]:
+    old, new = channel_panels(before), channel_panels(after)
+    return {id_: html for id_, html in new.items() if html != old[id_]}
+
+
+def pages(before: ChannelView, after: ChannelView) -> dict[str, str]:
+    return {"/c": channel_page(before), "/c/events": stream(changed(before, after))}
+
+
+def test_changed_panels_are_swapped_in_place(browser: Browser) -> None:
+    before, after = views()
+    with opened(browser, pages(before, after), "/c") as page:
+        expect(page.locator("#clock-title")).to_have_text("A clock is running")
+        expect(page.locator("#board .phase")).to_have_text("in challenge")
+        for id_, html in channel_panels(after).items():
+            assert page.locator(f"#{id_}").count() == 1, id_
+            assert ("hidden" in html.split(">", 1)[0]) == page.locator(f"#{id_}").evaluate("(each) => each.hidden")
+
+
+def test_the_live_region_stays_and_only_what_is_new_is_said(browser: Browser) -> None:
+    before, after = views()
+    only = {"/c": channel_page(before), "/c/events": ": nothing\n\n"}
+    with opened(browser, only, "/c") as page:
+        page.evaluate(
+            "window.region = document.getElementById('say'); window.said = [];"
+            "new MutationObserver((all) => all.forEach((each) => window.said.push(each.target.textContent)))"
+            ".observe(window.region, { childList: true, subtree: true, characterData: true })"
+        )
+        only["/c/events"] = stream(channel_panels(after))
+        expect(page.locator("#clock-title")).to_have_text("A clock is running", timeout=20_000)
+        assert page.evaluate("window.region.isConnected")
+        said = page.evaluate("window.said")
+        assert [each.split(" until")[0] for each in said] == ["A clock is running"]
+
+
+def seconds_of(clock: str) -> int:
+    minutes, seconds = clock.split(":")
+    return int(minutes) * 60 + int(seconds)
+
+
+def test_focus_and_open_words_stay(browser: Browser) -> None:
+    before, after = views()
+    only = {"/c": channel_page(before), "/c/events": ": nothing\n\n"}
+    with opened(browser, only, "/c") as page:
+        page.locator("#safe-1 summary").click()
+        page.locator("#w-4").focus()
+        only["/c/events"] = stream(channel_panels(after))
+        expect(page.locator("#clock-title")).to_have_text("A clock is running", timeout=20_000)
+        assert page.evaluate("document.activeElement.id") == "w-4"
+        assert page.evaluate("document.getElementById('safe-1').open")
+
+
+def test_a_clock_counts_from_the_chains_time(browser: Browser) -> None:
+    _, after = views()
+    with opened(browser, {"/c": channel_page(after), "/c/events": ": nothing\n\n"}, "/c") as page:
+        left = page.locator(".count .left")
+        shown = left.inner_text()
+        expect(left).not_to_have_text(shown, timeout=5_000)
+        later, bar = page.evaluate(
+            "[document.querySelector('.count .left').textContent, document.querySelector('progress').value]"
+        )
+        assert 0 < seconds_of(shown) - seconds_of(later) < 10
+        assert bar == seconds_of(later)
+
+
+def test_a_form_is_sent_without_a_reload_while_the_stream_is_there(browser: Browser) -> None:
+    before, _ = views()
+    with opened(browser, {"/c": channel_page(before)}, "/c", before=LIVE) as page:
+        page.route("**/act", lambda route: route.fulfill(status=204))
+        expect(page.locator("#live")).to_have_text("live")
+        page.evaluate("window.isTheSamePage = true")
+        with page.expect_response("**/act") as answered:
+            page.locator("#do-challenge").click()
+        request = answered.value.request
+        assert (request.method, request.headers["x-live"]) == ("POST", "1")
+        assert set((request.post_data or "").split("&")) == {"token=form-token", "turn=9", "do=challenge"}
+        assert page.evaluate("window.isTheSamePage")
+
+
+def test_without_scripts_the_same_form_is_posted(browser: Browser) -> None:
+    before, _ = views()
+    with opened(browser, {"/c": channel_page(before)}, "/c", java_script_enabled=False) as page:
+        page.route("**/act", lambda route: route.fulfill(status=200, body="done", content_type="text/html"))
+        with page.expect_request("**/act") as asked:
+            page.locator("#do-leave").click()
+        assert asked.value.method == "POST"
+        assert set((asked.value.post_data or "").split("&")) == {"token=form-token", "turn=9", "do=leave"}
+
+
+def test_a_page_without_a_clock_is_idle(browser: Browser) -> None:
+    before, _ = views()
+    assert before.seen.silence is not None
+    idle = replace(before, groups=())
+    with opened(browser, {"/c": channel_page(idle)}, "/c", before=LIVE + COUNTED) as page:
+        assert page.evaluate("window.timers") == 0

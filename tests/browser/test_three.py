@@ -1,0 +1,82 @@
+"""The page of a channel among three, of a game that forcemove new writes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forcemove.browser.render import channel_panels
+from forcemove.browser.view import ChannelView
+from forcemove.flow.channel import moves_of
+from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import overview
+from forcemove.node.local import local_table
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
+from forcemove.scaffold import scaffold
+from tests.browser.html import elements, text_of
+from tests.browser.views import WALL
+
+TEMPLATE = Path(scaffold.__file__).parent / "template"
+LAST = 7
+
+
+@pytest.fixture(scope="module")
+def game() -> Any:
+    sys.path.insert(0, str(TEMPLATE))
+    try:
+        from heap_game.game import HeapGame  # type: ignore[import-not-found]
+    finally:
+        sys.path.remove(str(TEMPLATE))
+
+    class HeapOfThree(HeapGame):  # type: ignore[misc]
+        seats = (3,)
+
+    return HeapOfThree()
+
+
+def view_for(game: Any, seat: int) -> ChannelView:
+    def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        state = question.state
+        if state.turn_num >= LAST:
+            return None
+        return moves_of(game.bot((state.turn_num + 1) % 3))(question)
+
+    table = local_table(game, choose, choose, choose, stake=10**17)
+    table.play()
+    channel, now = table.channels[seat].channel, table.chain.now()
+    choices = game.choices(channel.newest.state, bytes, b"") if channel.newest and channel.is_our_turn else ()
+    seen = overview(channel, ChannelHistory(), now, choices=choices)
+    names = ("Alice", "Bob", "Carol")
+    return ChannelView(game, channel, ChannelHistory(), seen, now, WALL, names, b"", "/c", None, "token")
+
+
+@pytest.mark.parametrize("seat", range(3))
+def test_three_see_the_same_heap_and_their_own_choices(game: Any, seat: int) -> None:
+    view = view_for(game, seat)
+    panels = channel_panels(view)
+    board = text_of(panels["board"])
+    assert view.seen.next_turn == LAST + 1
+    assert view.seen.is_ours == (seat == (LAST + 1) % 3)
+    for name in ("Alice", "Bob", "Carol"):
+        assert name in board
+    (picture,) = [each for each in elements(panels["board"]) if each.attributes.get("class") == "picture"]
+    assert "on the heap" in (picture.attributes["aria-label"] or "")
+    words = [
+        each.attributes.get("value") for each in elements(panels["board"]) if each.attributes.get("name") == "word"
+    ]
+    assert words == ([each.word for each in view.seen.options if each.kind == "move"] if view.seen.is_ours else [])
+    if view.seen.is_ours:
+        assert words
+    else:
+        assert "Carol" in text_of(panels["clock"])
+    lanes = [each.text for each in elements(panels["happened"]) if each.attributes.get("class") == "f-muted"]
+    assert lanes == ["Alice", "Bob", "Carol", "Chain"]
+
+
+def test_a_channel_without_a_history_has_a_page(game: Any) -> None:
+    panels = channel_panels(view_for(game, 0))
+    assert not [each for each in elements(panels["happened"]) if each.name == "a"]

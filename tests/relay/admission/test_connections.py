@@ -1,0 +1,163 @@
+"""A relay's connections while nothing comes on them, and what is left of them when they have ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import socket
+import struct
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+
+from forcemove.relay.server import serve
+from forcemove.relay.settings import Settings
+from forcemove.transport.offers import OFFERS, SignedOffer
+from forcemove.transport.wire import MakeOffer, OfferShown, Proved, WatchOffer
+from tests.relay.admission.test_listening import HALF_A_FRAME, UPGRADE
+from tests.relay.raw import Raw, raw
+from tests.transport.offered import new_offer
+from tests.transport.people import ALICE, new_table, run
+
+PING, HEARTBEAT = b"\x89\x00", 0.2
+KINDS = 10
+"""Connections of each kind."""
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    """A relay tunes the collector of its process."""
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+
+
+@asynccontextmanager
+async def _relay(**settings: float) -> AsyncIterator[str]:
+    """A relay in this process."""
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(serve(Settings("127.0.0.1", 0, ":memory:", **settings), ready.set_result))  # type: ignore[arg-type]
+    try:
+        yield await ready
+    finally:
+        serving.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving
+
+
+async def _dialled(url: str, said: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection on which nothing is answered by itself."""
+    place = urlsplit(url)
+    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    writer.write(said)
+    return reader, writer
+
+
+async def _upgraded(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await _dialled(url, UPGRADE)
+    await reader.readuntil(b"\r\n\r\n")
+    return reader, writer
+
+
+def test_a_client_that_answers_no_ping_is_cut_off_and_one_that_does_stays() -> None:
+    async def course() -> None:
+        async with _relay(heartbeat=HEARTBEAT) as url, raw(url) as living:
+            answering = asyncio.create_task(living.socket.receive())
+            reader, writer = await _upgraded(url)
+            with contextlib.suppress(ConnectionError):
+                assert (await reader.read()).endswith(PING)
+            writer.close()
+            assert not answering.done()
+            assert await _count(url) == 1
+
+    run(course())
+
+
+def test_a_client_that_answers_one_ping_has_the_same_time_again() -> None:
+    async def course() -> None:
+        async with _relay(heartbeat=HEARTBEAT) as url:
+            reader, writer = await _upgraded(url)
+            await reader.readuntil(PING)
+            writer.write(b"\x8a\x80" + bytes(4))
+            await reader.readuntil(PING)
+            writer.close()
+
+    run(course())
+
+
+async def _count(url: str) -> int:
+    """The relay's connections."""
+    async with aiohttp.ClientSession() as session, session.get(f"{url.replace('ws', 'http', 1)}/health") as answer:
+        return int((await answer.json())["connections"])
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def _busy(client: Raw) -> None:
+    """At a table, with an offer, watching it."""
+    offer = new_offer()
+    signed = SignedOffer.sign(offer, ALICE)
+    await client.say(client.proof(new_table(), ALICE))
+    await client.hear(Proved)
+    await client.say(MakeOffer(b"", OFFERS.encode(offer), signed.signature.compact))
+    await client.next()
+    await client.say(WatchOffer(b"", offer.hash))
+    await client.hear(OfferShown)
+
+
+async def _come_and_go(url: str) -> None:
+    for number in range(KINDS):
+        async with raw(url) as client:
+            if not number:
+                await _busy(client)
+        async with raw(url) as client:
+            client.hang_up()
+        _reset((await _upgraded(url))[1])
+        _reset((await _dialled(url, UPGRADE))[1])
+        half = (await _upgraded(url))[1]
+        half.write(HALF_A_FRAME)
+        await half.drain()
+        _reset(half)
+        malformed = await _upgraded(url)
+        malformed[1].write(b"\x82\x81" + bytes(4) + b"x")
+        with contextlib.suppress(ConnectionError):
+            await malformed[0].read()
+        malformed[1].close()
+
+
+def test_threat_59_a_connection_that_has_ended_leaves_nothing_to_collect() -> None:
+    """The collector would have to look through all that thousands of connections have, and nobody is served then."""
+
+    async def course() -> None:
+        async with _relay() as url:
+            gc.collect()
+            gc.disable()
+            await _come_and_go(url)
+            while await _count(url):
+                await asyncio.sleep(0.01)
+            for _ in range(10):  # tasks that end leave in turns of the loop
+                await asyncio.sleep(0)
+            gc.set_debug(gc.DEBUG_SAVEALL)
+            gc.collect()
+            left = Counter(type(each).__name__ for each in gc.garbage)
+            assert {name: left[name] for name in ("Peer", "Intake", "RequestHandler", "WebSocketResponse")} == {
+                "Peer": 0,
+                "Intake": 0,
+                "RequestHandler": 0,
+                "WebSocketResponse": 0,
+            }
+
+    try:
+        run(course())
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
