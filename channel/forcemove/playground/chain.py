@@ -43,6 +43,7 @@ class PlaygroundChain(_AnyFee):
         self._ahead = self.now() - clock()
         self._first = 0
         self._waiting: list[bytes] = []
+        self._can_undo: tuple[object, bool] = (None, False)
         chain = type(self.tester.backend.chain)
         chain.vm_configuration = tuple((first, _with_any_fee(each)) for first, each in chain.vm_configuration)
 
@@ -77,9 +78,17 @@ class PlaygroundChain(_AnyFee):
         return self._first + 1
 
     @property
+    def head(self) -> bytes:
+        """The hash of the newest block, 32 bytes."""
+        return bytes(self._pending.parent_hash)
+
+    @property
     def can_undo(self) -> bool:
         """Whether a block since the game began has a transaction."""
-        return self._newest_used() is not None
+        key = self.head, self._first
+        if self._can_undo[0] != key:
+            self._can_undo = key, self._newest_used() is not None
+        return self._can_undo[1]
 
     def undo(self) -> int:
         """Let another chain win, without the newest block that has a transaction and what follows it; returns how many

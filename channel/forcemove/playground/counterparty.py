@@ -15,6 +15,7 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, Reconnected
 from forcemove.protocol.state import SignedState, SupportProof
+from forcemove.protocol.status import Status
 from forcemove.tables.playing.rounds import choose_rounds
 
 __all__ = ["LATE", "Counterparty"]
@@ -23,7 +24,7 @@ LATE = 15.0
 """Seconds that Bob takes for a move when he answers late."""
 _ROUNDS = 1000
 """Rounds after which Bob leaves: more than a person plays."""
-_SEAT = 1
+_SEAT, _TWO = 1, 2
 
 
 class Counterparty:
@@ -32,20 +33,25 @@ class Counterparty:
     chain alone."""
 
     def __init__(
-        self, player: PlaygroundPlayer, end: NetworkEnd, game: Game, seats: int, clock: Callable[[], float]
+        self,
+        player: PlaygroundPlayer,
+        end: NetworkEnd,
+        game: Game,
+        status: Callable[[], Status],
+        clock: Callable[[], float],
     ) -> None:
         """Let Bob play fair.
 
         - `player`: his process.
         - `end`: his messenger.
         - `game`: the game that is played.
-        - `seats`: the number of participants.
+        - `status`: the channel's, by the chain itself.
         - `clock`: seconds that go on steadily.
         """
         self.is_silent = self.is_late = self.will_cheat = self.will_withhold = False
         self._player, self._end, self._game, self._clock = player, end, game, clock
-        self._choose: Choose = choose_rounds(game, _SEAT, _ROUNDS, seats)
-        self._seats = seats
+        self._choose: Choose = choose_rounds(game, _SEAT, _ROUNDS, _TWO)
+        self._status = status
         self._late: tuple[ChooseMove, float] | None = None
         self._signed: dict[int, SignedState] = {}
         self._withheld: int | None = None
@@ -96,9 +102,8 @@ class Counterparty:
             return False
         if self._old_turn is None:
             return True
-        adjudicator = self._player.adjudicator
-        status = adjudicator.status_of(self._player.managed.id)
-        if status.finalizes_at > adjudicator.chain.next_time() and status.turn_num_record == self._old_turn:
+        status, now = self._status(), self._player.adjudicator.chain.next_time()
+        if status.finalizes_at > now and status.turn_num_record == self._old_turn:
             return False
         self._old_turn = None
         return True
@@ -145,7 +150,7 @@ class Counterparty:
         self.is_silent = False
         if self._player.is_gone:
             self._late = None
-            self._choose = choose_rounds(self._game, _SEAT, _ROUNDS, self._seats)
+            self._choose = choose_rounds(self._game, _SEAT, _ROUNDS, _TWO)
             self._player.restart()
             self._end.is_gone = False
         self.greet()
@@ -185,7 +190,7 @@ class Counterparty:
     def old_proof(self) -> SupportProof | None:
         """The old state that pays Bob most, None where there is none that the chain would take."""
         channel = self._player.managed.channel
-        status = self._player.adjudicator.status_of(self._player.managed.id)
+        status = self._status()
         above = -1 if status.is_empty else status.turn_num_record
         return old_proof(channel.agreement, self._signed, above, channel.next_turn - 1, _SEAT)
 

@@ -24,6 +24,7 @@ from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, Reconnected
 from forcemove.protocol.machine.results import is_over
 from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.status import Status
 from forcemove.tables.playing.match import is_unpaid
 from forcemove.tables.playing.person import Person
 
@@ -73,7 +74,8 @@ class PlaygroundMatch:
         me, bob = (self._assembly(each, book, stake, duration, nonce) for each in players)
         self.adjudicator = Adjudicator(chain, me.adjudicator.address)
         self._before = tuple(chain.balance(each.key.address) for each in players)
-        self.bob = Counterparty(players[1], self.network.ends[1], game, len(players), clock)
+        self._status: tuple[bytes, Status] | None = None
+        self.bob = Counterparty(players[1], self.network.ends[1], game, self.status, clock)
         players[1].begin(ParticipantParts(bob, self.network.ends[1], self.bob.choose, self.bob.on_event))
         players[0].begin(ParticipantParts(me, self.network.ends[0], self.person.choose, _ignore))
         self.person.played = self.managed
@@ -106,7 +108,13 @@ class PlaygroundMatch:
     @property
     def finalizes_at(self) -> int:
         """The time at which a clock that runs has run out, by the chain itself; 0 where none runs."""
-        return self.adjudicator.status_of(self.channel.agreement.channel_id).finalizes_at
+        return self.status().finalizes_at
+
+    def status(self) -> Status:
+        """The channel's status by the chain itself, asked for once a block."""
+        if self._status is None or self._status[0] != self.chain.head:
+            self._status = self.chain.head, self.adjudicator.status_of(self.channel.agreement.channel_id)
+        return self._status[1]
 
     @property
     def has_money(self) -> bool:
