@@ -318,7 +318,12 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.browser.drawing.timeline_svg",),
     ("forcemove.browser.render",),
     ("forcemove.browser.pages", "forcemove.browser.security"),
-    ("forcemove.browser.actions", "forcemove.browser.events", "forcemove.browser.playground_pages"),
+    (
+        "forcemove.browser.actions",
+        "forcemove.browser.events",
+        "forcemove.browser.playground_pages",
+        "forcemove.browser.table_pages",
+    ),
     ("forcemove.browser.server",),
     (
         "forcemove",

@@ -93,6 +93,10 @@ class TableService:
         self._node.on_committed(self._publisher.on_committed)
         self._defence = Defence(journal, self._node, chains, games, wallet.payer, self._say) if chains else None
 
+    def on_committed(self, listener: Callable[[ManagedChannel], None]) -> None:
+        """Call `listener` with each channel that was saved. See `Node.on_committed`."""
+        self._node.on_committed(listener)
+
     @property
     def has_money(self) -> bool:
         """Whether somebody has paid into a channel that is defended, as far as the journal knows."""

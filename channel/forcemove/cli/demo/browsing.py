@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import webbrowser
 from collections.abc import Sequence
 
 from forcemove.browser.playground_pages import PlaygroundPages
 from forcemove.browser.server import BrowserServer
+from forcemove.cli.play.browsing import open_page
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game
@@ -36,16 +36,10 @@ def play_in_browser(games: Sequence[Game], stake: int, duration: int, *, port: i
             terminal.say("Open this address in a browser on this machine; it works once. Ctrl-C ends the game.")
             terminal.say_whole(address)
             if opens:
-                _open(address)
+                open_page(address)
 
         with contextlib.suppress(KeyboardInterrupt):
             run_until_terminated(BrowserServer(PlaygroundPages(playground), port).run(on_ready))
         terminal.say("The playground has ended, and its chain with it.")
     finally:
         terminal.close()
-
-
-def _open(address: str) -> None:
-    """Open the address in the user's browser; a machine without one has the address to type."""
-    with contextlib.suppress(webbrowser.Error):
-        webbrowser.open(address)

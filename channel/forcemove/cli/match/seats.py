@@ -34,7 +34,7 @@ class PersonSeat:
         - `terminal`: where lines are printed if there is no screen; None for a screen.
         - `agrees`: see `Person`.
         """
-        person = self._person = Person(game, aside=aside_text, agrees=agrees)
+        person = self.person = Person(game, aside=aside_text, agrees=agrees)
         self.choose = person.choose
         self.output: Screen | Lines
         if terminal is None:
@@ -46,4 +46,4 @@ class PersonSeat:
 
     def attach(self, played: Played) -> None:
         """See `PlayerSeat`."""
-        self._person.played = played
+        self.person.played = played

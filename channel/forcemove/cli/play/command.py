@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from forcemove.cli.progress import waiting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from forcemove.browser.table_pages import TablePages
     from forcemove.cli.play.port import PlayerOptions
     from forcemove.cli.terminal import Terminal
     from forcemove.store.journal import Journal
@@ -147,6 +147,16 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
 @click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
 @click.option("--anew", "from_scratch", is_flag=True, help="Do not go on with games into which nobody has paid yet.")
 @click.option("--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money.")
+@click.option("--browser", "in_browser", is_flag=True, help="Play on a page in a browser on this machine, too.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="With --browser: where to listen.  [default: any free one]",
+)
+@click.option(
+    "--open/--no-open", "opens", default=True, help="With --browser: whether to open the page.  [default: --open]"
+)
 def play(
     name: str,
     relay: str | None,
@@ -171,6 +181,9 @@ def play(
     agrees: bool,
     from_scratch: bool,
     allow_mainnet: bool,
+    in_browser: bool,
+    port: int,
+    opens: bool,
 ) -> None:
     """Play GAME with somebody on another machine: you at this terminal, or a bot.
 
@@ -187,10 +200,15 @@ def play(
     """
     _require_sense(creates, join_text, stake, bool(endpoints), account_file, payout)
     _require_seats(name, seats, creates, bool(endpoints))
-    if not bot and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise click.UsageError("There is no terminal to play at: say --bot, or type the command in a terminal.")
+    from forcemove.cli.play.port import PlayerOptions, has_terminal
+
+    if in_browser and (bot or (not endpoints and find_table_game(name) is not None)):
+        raise click.UsageError("--browser is for a person who plays a game in a channel.")
+    if not bot and not in_browser and not has_terminal():
+        raise click.UsageError(
+            "There is no terminal to play at: say --bot or --browser, or type the command in a terminal."
+        )
     from forcemove.cli.channel.stores import open_store
-    from forcemove.cli.play.port import PlayerOptions
     from forcemove.tables.options import TableOptions
     from forcemove.transport.connect import connect
 
@@ -204,7 +222,8 @@ def play(
     watchtowers = [_tower(*each) for each in towers]
     with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
         service = _Serving(journal, wallet, terminal, watchtowers, lease)
-        run_until_terminated(service.play(name, venue, options, player))
+        page = PageOptions(port, opens) if in_browser else None
+        run_until_terminated(service.play(name, venue, options, player, page))
 
 
 def _require_seats(name: str, seats: int | None, creates: bool, has_chain: bool) -> None:
@@ -274,6 +293,14 @@ def _wallet(key_file: Path, account_file: Path | None, payout: bytes | None) -> 
 
 
 @dataclass(frozen=True)
+class PageOptions:
+    """Of the page of `--browser`. `port`: where to listen, 0 for any; `opens`: whether to open it in a browser."""
+
+    port: int
+    opens: bool
+
+
+@dataclass(frozen=True)
 class _Serving:
     """What the service of one run is made of. `lease`: seconds, see `Node`."""
 
@@ -283,9 +310,16 @@ class _Serving:
     towers: Sequence[TowerClient]
     lease: float
 
-    async def play(self, name: str, venue: ChainVenue | None, options: TableOptions, player: PlayerOptions) -> None:
-        """Play a game of the command's kind. Raises `click.UsageError` where the game has no contract, and a chain is
-        named."""
+    async def play(
+        self,
+        name: str,
+        venue: ChainVenue | None,
+        options: TableOptions,
+        player: PlayerOptions,
+        page: PageOptions | None,
+    ) -> None:
+        """Play a game of the command's kind, maybe with a page. Raises `click.UsageError` where the game has no
+        contract, and a chain is named."""
         from forcemove.cli.match.output import TerminalOutput
         from forcemove.tables.service import TableService
 
@@ -298,9 +332,25 @@ class _Serving:
             towers=self.towers,
             lease=self.lease,
         )
-        table = _table(name, service, venue, options, player, self.terminal)
-        if not table.report_ends():
-            await service.run(table.play())
+        pages = None if page is None else _pages(service)
+        table = _table(name, service, venue, options, player, self.terminal, pages)
+        if table.report_ends():
+            return
+        game = service.run(table.play())
+        if page is None or pages is None:
+            await game
+        else:
+            from forcemove.cli.play.browsing import play_beside_page
+
+            await play_beside_page(game, pages, page.port, self.terminal, opens=page.opens)
+
+
+def _pages(service: TableService) -> TablePages:
+    from forcemove.browser.table_pages import TablePages
+
+    pages = TablePages(service.journal, service.games)
+    service.on_committed(pages.on_committed)
+    return pages
 
 
 def _table(
@@ -310,6 +360,7 @@ def _table(
     options: TableOptions,
     player: PlayerOptions,
     terminal: Terminal,
+    pages: TablePages | None,
 ) -> PlayTable:
     from forcemove.cli.play.port import TerminalPort
     from forcemove.tables.channel_game import ChannelGameRunner
@@ -324,7 +375,7 @@ def _table(
         return PlayTable(service, friendly, options, port, LogGameRunner(service, table_game, options, port))
     game = venue.game if venue else load_game(name)
     on = venue or FriendlyVenue(game.name, game.title, game.seats)
-    port = TerminalPort(player, on, terminal)
+    port = TerminalPort(player, on, terminal, pages)
     return PlayTable(service, on, options, port, ChannelGameRunner(service, game, venue, options, port))
 
 

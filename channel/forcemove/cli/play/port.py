@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,7 +29,11 @@ from forcemove.transport.connect import Connection
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
 
-__all__ = ["PlayerOptions", "TerminalPort"]
+if TYPE_CHECKING:
+    from forcemove.browser.table_pages import TablePages
+    from forcemove.cli.play.browsing import PageSeat
+
+__all__ = ["PlayerOptions", "TerminalPort", "has_terminal"]
 
 _FRIENDLY_PARTING = "You have put the game aside."
 _PARTING = "The game goes on without you: be back before a challenge can run out."
@@ -60,10 +65,13 @@ class PlayerOptions:
 class TerminalPort(TerminalOutput):
     """A `TablePort`: what comes before and after a game is printed, and a person's game takes the screen."""
 
-    def __init__(self, options: PlayerOptions, venue: Venue, terminal: Terminal) -> None:
+    def __init__(
+        self, options: PlayerOptions, venue: Venue, terminal: Terminal, pages: TablePages | None = None
+    ) -> None:
+        """`pages`: where the person may decide, too; None for a game at the terminal alone."""
         super().__init__(terminal)
-        self._options, self._venue = options, venue
-        self.status, self.leave_seat = terminal.status, terminal.close
+        self._options, self._venue, self._pages = options, venue, pages
+        self.status = terminal.status
 
     async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Link | int:
         """See `TablePort`: what the command names, else a person chooses in the lobby. Raises `PutAside` where the
@@ -107,8 +115,25 @@ class TerminalPort(TerminalOutput):
         if options.rounds is not None:
             return BotSeat(game, index, options.rounds, agreement.count, self, options.pace)
         self._terminal.close()  # the screen is the person's
+        if self._pages is not None and not has_terminal():
+            from forcemove.cli.play.browsing import PageSeat
+
+            return self._shown_on_page(PageSeat(game, self), game, agreement)
         parting = _FRIENDLY_PARTING if agreement.is_friendly else _PARTING
-        return PersonSeat(game, partial(PutAside, parting), _ASIDE, agrees=options.agrees)
+        return self._shown_on_page(
+            PersonSeat(game, partial(PutAside, parting), _ASIDE, agrees=options.agrees), game, agreement
+        )
+
+    def _shown_on_page(self, seat: PersonSeat | PageSeat, game: Game, agreement: Agreement) -> PlayerSeat:
+        if self._pages is not None:
+            self._pages.seat(game, agreement, seat.person)
+        return seat
+
+    def leave_seat(self) -> None:
+        """See `TablePort`."""
+        self._terminal.close()
+        if self._pages is not None:
+            self._pages.leave_seat()
 
     def take_log_seat(self, other: str) -> LogSeat | None:
         """See `TablePort`."""
@@ -116,6 +141,11 @@ class TerminalPort(TerminalOutput):
             return None
         self._terminal.close()  # the screen is the person's
         return Numbered(other, self._options.patience, partial(PutAside, _FRIENDLY_PARTING), _ASIDE)
+
+
+def has_terminal() -> bool:
+    """Whether a person can read and type here."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 async def _ask_stake() -> int:

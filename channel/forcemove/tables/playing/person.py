@@ -91,19 +91,20 @@ class Person:
             return ()
         return self._choices if self.played.channel.is_our_turn_after(self._question.state) else ()
 
-    def take(self, typed: str) -> str:
+    def take(self, typed: str, *, agrees: bool = False) -> str:
         """Do what was typed. Returns what is wrong with it, empty where it was done. An empty line is the only choice
-        of the game, where there is one; the beginning of a word will do where no other word begins so."""
+        of the game, where there is one; the beginning of a word will do where no other word begins so. `agrees`: to
+        lose a stake by leaving, without being asked: a screen has said so before."""
         typed, choices = typed.strip().lower(), self._open_choices
         if not typed:
             typed = choices[0].word if len(choices) == 1 else ""
         words = [word for word, _ in self.options]
         meant = [typed] if typed in words else [each for each in words if typed and each.startswith(typed)]
         if len(meant) == 1 and self.played is not None:
-            return self._feed(self.played, meant[0])
+            return self._feed(self.played, meant[0], agrees=agrees or self._agrees)
         return f"Type one of these: {', '.join(words)}." if words else "There is nothing to decide now."
 
-    def _feed(self, played: Played, word: str) -> str:
+    def _feed(self, played: Played, word: str, *, agrees: bool) -> str:
         """Do what a word says. Raises nothing: an error, or a question, is returned."""
         if word == HELP:
             self._help(played)
@@ -111,7 +112,7 @@ class Person:
         if self._doubt and word == _NO:
             self._doubt = 0
             return ""
-        if word == _LEAVE and not self._agrees and (cost := self._leaving.cost(played.channel)):
+        if word == _LEAVE and not agrees and (cost := self._leaving.cost(played.channel)):
             self._doubt = cost
             most = "" if played.channel.is_our_turn else "up to "
             return f"If you leave in this round you lose {most}{format_amount(cost)}. Leave? Type yes or no."
