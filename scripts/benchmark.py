@@ -50,7 +50,16 @@ from forcemove.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
 from forcemove_games.rock_paper_scissors import GAME  # noqa: E402
 from forcemove_games.sra.deck import shuffle_between_two  # noqa: E402
 from forcemove_games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
-from scripts import commit_ratio, history_speed, jetstream_speed, network_turn, node_speed, relay_moves, relay_speed  # noqa: E402
+from scripts import (  # noqa: E402
+    commit_ratio,
+    history_speed,
+    jetstream_speed,
+    network_turn,
+    node_speed,
+    page_speed,
+    relay_moves,
+    relay_speed,
+)
 
 NOW = 1_800_000_000
 STAKE = 1
@@ -112,6 +121,8 @@ TARGETS = {
     "history_commit_ratio": Target(1.15, "x", "a commit of 100 channels with a turn's history of each / without"),
     "channel_list_ms": Target(50, "ms", "a list of 1,000 channels, from the open journal to the page"),
     "overview_ms": Target(1, "ms", "an overview of a channel with 10,000 entries"),
+    "panels_ms": Target(2, "ms", "an overview and all panels of a page, with 10,000 entries"),
+    "page_kilobytes": Target(40, "kB", "a page with a full timeline, and all that it loads"),
     "help_seconds": Target(0.2, "s", "forcemove --help"),
     "demo_seconds": Target(8, "s", "forcemove demo"),
 }
@@ -463,6 +474,8 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "history_commit_ratio": lambda: history_speed.history_commit_ratio(Table().channels[0]),
     "channel_list_ms": lambda: history_speed.channel_list_ms(Table().channels[0]),
     "overview_ms": lambda: history_speed.overview_ms(Table().channels[0]),
+    "panels_ms": lambda: page_speed.panels_ms(Table().channels[0], GAME),
+    "page_kilobytes": lambda: page_speed.page_kilobytes(Table().channels[0], GAME),
     "help_seconds": lambda: measure_command("--help", times=7),
     "demo_seconds": lambda: measure_command("demo", times=1),
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Writes what clients in other languages are made with: `contracts/eip712.json` and `contracts/vectors.json`.
+"""Writes what clients in other languages are made with: `contracts/eip712.json`, `contracts/vectors.json` and
+`contracts/cards-vectors.json`.
 
-    scripts/vectors.py              bring both up to date
+    scripts/vectors.py              bring all up to date
     scripts/vectors.py --check      only say which is stale (exit status 1)
 
-The first holds the EIP-712 types and the domain as `eth_signTypedData_v4` takes them, the second golden vectors: inputs
-with what must come out. All of it comes from the Python twin (`forcemove.protocol`). What is to be refused, and
-with which error, is also in `scripts/vector_proofs.py` and `scripts/vector_messages.py`, and must be what the twin
-says. `contracts/README.md` explains every part. Runs in the project's environment."""
+The first holds the EIP-712 types and the domain as `eth_signTypedData_v4` takes them, the others golden vectors: inputs
+with what must come out. All of it comes from the Python twins (`forcemove.protocol`, `forcemove_games.cards`). What is
+to be refused, and with which error, is also in `scripts/vector_proofs.py` and `scripts/vector_messages.py`, and must be
+what the twin says. `contracts/README.md` explains every part. Runs in the project's environment."""
 
 from __future__ import annotations
 
@@ -41,6 +42,7 @@ from forcemove.protocol.hashing import keccak256  # noqa: E402
 from forcemove.protocol.outcome import Allocation, Outcome, address_destination  # noqa: E402
 from forcemove.protocol.state import VariablePart  # noqa: E402
 from forcemove.protocol.types import ETHER, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
+from scripts.vector_cards import card_vectors  # noqa: E402
 from scripts.vector_messages import file_vectors, message_vectors  # noqa: E402
 from scripts.vector_proofs import proof_vectors  # noqa: E402
 from scripts.vector_records import record_vectors, signature_vectors, status_vectors  # noqa: E402
@@ -57,10 +59,11 @@ from scripts.vector_values import (  # noqa: E402
     state_to_json,
 )
 
-__all__ = ["EIP712", "VECTORS", "build_files", "main"]
+__all__ = ["CARDS", "EIP712", "VECTORS", "build_files", "main"]
 
 EIP712 = ROOT / "contracts" / "eip712.json"
 VECTORS = ROOT / "contracts" / "vectors.json"
+CARDS = ROOT / "contracts" / "cards-vectors.json"
 _TOKENS = tuple(bytes([byte]) * 20 for byte in (0x11, 0x22, 0x33))
 
 
@@ -232,7 +235,8 @@ def _deployments() -> list[dict[str, Any]]:
 
 def build_files() -> dict[Path, str]:
     """Each file with its text."""
-    return {path: json.dumps(content, indent=1) + "\n" for path, content in ((EIP712, eip712()), (VECTORS, vectors()))}
+    contents = ((EIP712, eip712()), (VECTORS, vectors()), (CARDS, card_vectors()))
+    return {path: json.dumps(content, indent=1) + "\n" for path, content in contents}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -121,7 +121,7 @@ def test_ways_out_say_what_follows_and_what_it_costs(looks: Looks) -> None:
     assert find(ways, "do-challenge").attributes["value"] == "challenge"
     shut = channel_panels(view_of(looks.ours()))["ways"]
     assert find(shut, "do-challenge").attributes["aria-disabled"] == "true"
-    assert find(shut, "why-challenge").text == "Only while it is another's turn."
+    assert find(shut, "why-challenge").text == "Only while another is to move."
 
 
 def test_what_silence_costs_is_said_before_any_clock_runs(looks: Looks) -> None:

@@ -11,16 +11,19 @@ from typing import Any
 
 import pytest
 
+from forcemove.chain.addresses import short_address, show_address
 from forcemove.cli.lobby.numbers import Numbers
 from forcemove.cli.lobby.rows import rows
+from forcemove.text.names import full_name
 from forcemove.transport.connect import Connection, connect
+from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link, parse_link
-from forcemove.transport.offers import Offer
+from forcemove.transport.offers import Offer, SignedOffer
 from tests.cli.command import Command
 from tests.cli.screens import COMMAND, Screen
 from tests.cli.tables import GUEST, HOST, House, World
 from tests.transport.carriers import CARRIERS, Process
-from tests.transport.offered import FRIENDLY, new_offer
+from tests.transport.offered import FRIENDLY, PAYOUT, new_offer
 from tests.transport.people import ALICE, run
 
 CREATE = ("--create", "--stake", "0")
@@ -77,6 +80,25 @@ def test_the_list_is_for_programs_too(forcemove: Command, place: Process) -> Non
     assert found["stake"] == "10000000000000000"
     assert (found["game"], found["chainId"], found["duration"]) == ("tic-tac-toe", 31_337, 3_600)
     assert (found["expires"], found["seats"], found["free"]) == (offer.expires, 2, 1)
+
+
+def test_the_list_says_how_many_seats_are_taken_and_by_whom(forcemove: Command, relay: Process) -> None:
+    async def story() -> None:
+        async with connect(relay.url) as hosts, connect(relay.url) as guests:
+            offer = new_offer(**FRIENDLY, seats=3, name="Alice")
+            await hosts.lobby.make(offer, ALICE)
+            await guests.lobby.join(offer.hash, GUEST, PAYOUT, chain_id=0, name="Mal\x1blory")
+            said = await asyncio.to_thread(forcemove, "lobby", "--relay", relay.url)
+            head, line = said.out.splitlines()
+            assert head.split()[-2:] == ["Host", "Waiting"]
+            assert line.split()[3:6] == ["2", "of", "3"]
+            assert line.endswith(f"{full_name('Alice', ALICE.address)}  Mal\\x1blory {short_address(GUEST.address)}")
+            said = await asyncio.to_thread(forcemove, "lobby", "--relay", relay.url, "--json")
+            (found,) = json.loads(said.out)["offers"]
+            assert (found["seats"], found["free"], found["name"]) == (3, 1, "Alice")
+            assert found["guests"] == [{"address": show_address(GUEST.address), "name": "Mal\\x1blory"}]
+
+    run(story())
 
 
 def test_where_nobody_offers_anything_it_is_said_what_to_do(forcemove: Command, place: Process) -> None:
@@ -186,24 +208,29 @@ def test_threat_61_strangers_that_fill_a_lobby_fill_no_screen(place: Process, tm
     screen.end()
 
 
+def _open(offer: Offer) -> OfferStatus:
+    """Alice's, that nobody has joined."""
+    return OfferStatus(SignedOffer.sign(offer, ALICE), (), 0, False)
+
+
 def test_a_number_is_never_given_to_another_offer() -> None:
-    numbers, offers = Numbers(), [new_offer() for _ in range(4)]
+    numbers, offers = Numbers(), [_open(new_offer()) for _ in range(4)]
     numbers.take(offers[:2])
     numbers.take(offers[1:])
     assert [number for number, _ in numbers.open] == [2, 3, 4]
     assert numbers.find("1") == (None, "Game 1 is not open any more.")
-    assert numbers.find("2") == (offers[1], "")
+    assert numbers.find("2") == (offers[1].offer, "")
     for typed in ("", "0", "-1", "1.0", "x", "\u0661", "9" * 5_000):
         assert numbers.find(typed)[0] is None
     numbers.take(offers[:1])
-    assert numbers.find("1")[0] == offers[0]
+    assert numbers.find("1")[0] == offers[0].offer
 
 
 def test_what_a_row_says_of_an_offer() -> None:
     now = float(int(time.time()))
     token = new_offer(asset=b"\x77" * 20, stake=5, deposit=25, expires=int(now + 90_100), duration=86_400)
     long = new_offer(game="x" * 64, expires=int(now) + 30)
-    head, one, other = rows([(1, token), (20, long)], now)
+    head, one, other = rows([(1, _open(token)), (20, _open(long))], now)
     assert "5 of token 0x7777777777777777777777777777777777777777" in one
     assert "1 d " in one
     assert "1 d 1 h" in one

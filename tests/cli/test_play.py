@@ -12,6 +12,7 @@ from forcemove.transport.links import LINK_HEAD, Link, parse_link
 from forcemove.transport.websocket.connection import RelayConnection
 from tests.cli.command import Command
 from tests.cli.tables import GUEST, HOST, START, World, link_of
+from tests.transport.offered import join_table
 from tests.transport.people import run
 
 
@@ -106,7 +107,7 @@ async def join_and_leave(text: str) -> None:
     """Meet the host at the table, and go."""
     link = parse_link(text)
     async with RelayConnection(link.relay) as relay:
-        table = await relay.lobby.join(link.offer, GUEST, GUEST.address, chain_id=31337)
+        table = await join_table(relay.lobby, link.offer, GUEST, GUEST.address, chain_id=31337)
         await relay.join(table, GUEST)
         with contextlib.suppress(RelayRefused):  # until the offer is over
             while True:

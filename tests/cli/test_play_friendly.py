@@ -7,10 +7,12 @@ import signal
 
 import pytest
 
+from forcemove.chain.addresses import show_address
+from forcemove.text.names import full_name
 from forcemove.transport.links import LINK_HEAD, parse_link
 from forcemove.transport.websocket.connection import RelayConnection
 from tests.cli.nodes import held_at, wait_until
-from tests.cli.tables import House, link_of
+from tests.cli.tables import GUEST, HOST, House, link_of
 from tests.relay.process import RelayProcess
 
 CREATE = ("--create", "--stake", "0")
@@ -94,6 +96,41 @@ def test_discard_is_played_over_the_log_and_both_are_killed_and_go_on(house: Hou
     assert results
     assert results == [line for line in again[1].said.splitlines() if " after " in line]
     assert house.meetings(house.alice) == house.meetings(house.bob) == 0
+
+
+def test_players_of_discard_are_told_who_has_which_seat(house: House) -> None:
+    host = house.play(house.alice, *CREATE, "--name", "Alice", game="discard")
+    guest = house.play(house.bob, "--join", link_of(host), "--yes", game="discard")
+    assert [each.end() for each in (host, guest)] == [0, 0], (host.complained, guest.complained)
+    who = f"players     Host: {full_name('Alice', HOST.address)}, Guest: {full_name('', GUEST.address)}"
+    assert who in host.said
+    assert who in guest.said
+
+
+def test_players_with_names_are_called_by_them(house: House) -> None:
+    host = house.play(house.alice, *CREATE, "--name", "Alice", game="tic-tac-toe")
+    guest = house.play(house.bob, "--join", link_of(host), "--yes", "--name", "Bob", game="tic-tac-toe")
+    assert [each.end() for each in (host, guest)] == [0, 0], (host.complained, guest.complained)
+    who = f"players     {full_name('Alice', HOST.address)}, {full_name('Bob', GUEST.address)}"
+    for player in (host, guest):
+        assert who in player.said
+        assert "Host" not in player.said
+        assert "Guest" not in player.said
+    assert "a friendly game, without a chain" in guest.said
+    assert f"offered by Alice {show_address(HOST.address)}" in guest.said
+
+
+def test_a_player_that_goes_on_is_shown_the_names_again(house: House) -> None:
+    options = ("--rounds", "6", "--pace", "0.2")
+    host = house.play(house.alice, *CREATE, *options, "--name", "Alice", game="tic-tac-toe")
+    join = ("--join", link_of(host), "--yes", *options)
+    guest = house.play(house.bob, *join, "--name", "Bob", game="tic-tac-toe")
+    guest.reach("turn    7")
+    guest.end(by=signal.SIGKILL)
+    again = house.play(house.bob, *join, "--name", "Robert", game="tic-tac-toe")
+    assert [each.end() for each in (host, again)] == [0, 0], (host.complained, again.complained)
+    assert full_name("Bob", GUEST.address) in again.said
+    assert "Robert" not in again.said
 
 
 def test_a_person_plays_discard_and_is_not_asked_twice(house: House) -> None:
@@ -219,7 +256,7 @@ def test_whoever_begins_anew_takes_the_old_offer_back(house: House) -> None:
 async def is_joined(text: str) -> bool:
     link = parse_link(text)
     async with RelayConnection(link.relay) as relay:
-        return (await relay.lobby.look(link.offer)).join is not None
+        return bool((await relay.lobby.look(link.offer)).joins)
 
 
 def test_a_guest_joins_again_where_the_relay_was_restarted_before_they_met(house: House, relay: RelayProcess) -> None:

@@ -18,7 +18,8 @@ from forcemove.tables.errors import CannotPayIn, OfferDiffers
 from forcemove.tables.meetings.terms import ChainVenue, agreement_of, new_offer, require_ours
 from forcemove.tables.playing.rounds import Rounds
 from forcemove.text.explanations import explain
-from forcemove.transport.offers import Join, Offer, OfferOfAnotherChain
+from forcemove.transport.joins import Join
+from forcemove.transport.offers import Offer, OfferOfAnotherChain
 
 HOST, GUEST = local_keys()[:2]
 OTHER = b"\x77" * 20
@@ -40,8 +41,8 @@ def offer(venue: ChainVenue) -> Offer:
 def test_host_and_guest_make_the_same_of_an_offer_and_a_join(venue: ChainVenue, offer: Offer) -> None:
     paid_elsewhere = msgspec.structs.replace(offer, payout=OTHER)
     join = Join(paid_elsewhere.hash, GUEST.address, b"\x88" * 20)
-    agreement = agreement_of(paid_elsewhere, join, venue.game)
-    assert agreement == agreement_of(paid_elsewhere, join, venue.game)
+    agreement = agreement_of(paid_elsewhere, (join,), venue.game)
+    assert agreement == agreement_of(paid_elsewhere, (join,), venue.game)
     fixed = agreement.fixed_part
     assert fixed.participants == (HOST.address, GUEST.address)
     assert (fixed.channel_nonce, fixed.app_definition, fixed.challenge_duration) == (offer.nonce, venue.app, 3600)
@@ -91,7 +92,7 @@ def test_players_that_are_made_anew_for_each_move_play_as_many_rounds(
     venue: ChainVenue, offer: Offer, name: str, wanted: int
 ) -> None:
     game: Game = find_game(name).game
-    state = agreement_of(offer, Join(offer.hash, GUEST.address, GUEST.address), game).setup_state(3)
+    state = agreement_of(offer, (Join(offer.hash, GUEST.address, GUEST.address),), game).setup_state(3)
     secrets, begun = [b"", b""], 0
     while True:
         seat = (state.turn_num + 1) % 2

@@ -16,16 +16,8 @@ from forcemove.transport.connect import Connection, connect
 from forcemove.transport.errors import Reason
 from forcemove.transport.jetstream.stored_offer import StoredOffer, read_entry
 from forcemove.transport.jetstream.streams import LOBBY, LOBBY_SUBJECT
-from forcemove.transport.offers import (
-    Join,
-    Offer,
-    OtherOfferShown,
-    SignedJoin,
-    SignedOffer,
-    meeting_table,
-    presence_digest,
-    withdrawal_digest,
-)
+from forcemove.transport.joins import Join, SignedJoin, meeting_table, presence_digest
+from forcemove.transport.offers import Offer, OtherOfferShown, SignedOffer, withdrawal_digest
 from tests.jetstream.server import NatsServer, publish_raw, running_server
 from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer, refused
 from tests.transport.people import ALICE, BOB, MALLORY, run
@@ -59,7 +51,7 @@ def _other(offer: Offer) -> list[bytes]:
     open_, _ = _values(offer)
     forged = replace(open_, signature=MALLORY.sign(offer.digest).compact)
     elsewhere, _ = _values(new_offer())
-    return [b"", b"\x00", b"\x00\x01", b"\x00\x01\xc0", b"x" * 9_000, forged.encode(), elsewhere.encode()]
+    return [b"", b"\x00", b"\x00\x02", b"\x00\x02\xc0", b"x" * 9_000, forged.encode(), elsewhere.encode()]
 
 
 def test_what_is_no_offer_of_its_host_is_not_shown(server: NatsServer) -> None:
@@ -101,7 +93,7 @@ def test_what_is_not_signed_counts_as_if_it_were_not_there(server: NatsServer, w
         offer = new_offer()
         async with tampered(server, offer, _unsigned(offer)[what].encode()) as place:
             shown = await place.lobby.look(offer.hash)
-            assert (shown.join, shown.is_over) == (None, False)
+            assert (shown.joins, shown.is_over) == ((), False)
             assert offer in [each.offer for each in await place.lobby.list()]
             await place.lobby.join(offer.hash, CAROL, PAYOUT, chain_id=CHAIN)
 
@@ -130,17 +122,17 @@ def test_nobody_gets_more_time_than_a_minute_by_saying_so() -> None:
     now = float(offer.expires - 3_000)
     for until in (0, int(now) + 10**6):
         data = replace(joined, until=until).encode()
-        assert read_entry(offer.hash, data, 1, now, now + 59, 60).shown.join is not None
-        assert read_entry(offer.hash, data, 1, now, now + 61, 60).shown.join is None
+        assert read_entry(offer.hash, data, 1, now, now + 59, 60).shown.joins
+        assert read_entry(offer.hash, data, 1, now, now + 61, 60).shown.joins == ()
     early = replace(joined, until=int(now) + 5).encode()
-    assert read_entry(offer.hash, early, 1, now, now + 6, 60).shown.join is None
+    assert read_entry(offer.hash, early, 1, now, now + 6, 60).shown.joins == ()
 
 
 def test_an_offer_of_a_newer_program_is_recognised(server: NatsServer) -> None:
     async def story() -> None:
         offer = new_offer()
         open_, _ = _values(offer)
-        async with tampered(server, offer, (2).to_bytes(2) + open_.encode()[2:]) as place:
+        async with tampered(server, offer, (3).to_bytes(2) + open_.encode()[2:]) as place:
             with pytest.raises(UnknownVersion) as newer:
                 await place.lobby.look(offer.hash)
             assert newer.value.is_newer
@@ -179,7 +171,7 @@ def test_threat_25_fuzzed_values_are_read_or_refused(count: int) -> None:
             continue
         read += 1
         assert kept.shown.signed.offer == offer
-        assert kept.shown.join is None or kept.shown.join.join.guest == BOB.address
+        assert all(each.join.guest == BOB.address for each in kept.shown.joins)
     assert read > count // 10
 
 

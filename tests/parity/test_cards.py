@@ -85,11 +85,7 @@ def _share_verdict(key: Point, cards: Deck, proof: ShareProof, items: Sequence[S
     return verdict
 
 
-def _rounds(number: int) -> list[object]:
-    return [number, pytest.param(10 * number, marks=pytest.mark.long)]
-
-
-@pytest.mark.parametrize("rounds", _rounds(HONEST))
+@pytest.mark.parametrize("rounds", [HONEST, pytest.param(10 * HONEST, marks=pytest.mark.long)])
 def test_honest_proofs_are_taken_by_both(rounds: int) -> None:
     draw = stream("honest")
     for number in range(rounds):
@@ -101,8 +97,16 @@ def test_honest_proofs_are_taken_by_both(rounds: int) -> None:
         assert _share_verdict(key, cards, share_proof, items, number) == ("", ())
 
 
-@pytest.mark.parametrize("rounds", _rounds(HOSTILE))
-def test_hostile_proofs_are_refused_by_both_for_the_same_reason(rounds: int) -> None:
+def test_hostile_proofs_are_refused_by_both_for_the_same_reason() -> None:
+    _attack(HOSTILE)
+
+
+@pytest.mark.long
+def test_many_more_hostile_proofs_are_refused_by_both_for_the_same_reason() -> None:
+    _attack(10 * HOSTILE)
+
+
+def _attack(rounds: int) -> None:
     chance, secret = Random(27), PARTY.secrets[0]
     key, key_proof = prove_key(secret, CHANNEL, TURN, stream("hostile"))
     cards = DECK[:2]

@@ -10,9 +10,10 @@ import pytest
 from forcemove.protocol.codec.limits import MAX_ACTION
 from forcemove.protocol.encoding import MESSAGE_TYPE
 from forcemove.transport.errors import Reason
+from forcemove.transport.joins import JOIN_TYPE, PRESENCE_TYPE
 from forcemove.transport.limits import MAX_ENTRY, MAX_FRAME
 from forcemove.transport.links import LINK_HEAD
-from forcemove.transport.offers import JOIN_TYPE, OFFER_TYPE, PRESENCE_TYPE, WITHDRAWAL_TYPE
+from forcemove.transport.offers import OFFER_TYPE, WITHDRAWAL_TYPE
 from forcemove.transport.terms import PROOF_TYPE, RELAY_DOMAIN_TYPE, TABLE_TYPE, TableKind
 from forcemove.transport.wire import VERSION, FromRelay, ToRelay
 from tests.readme.text import DOCS, sections

@@ -11,6 +11,7 @@ from aiohttp import WSMessage, WSMsgType, web
 from forcemove.flow.history import NOTHING_READ, running_hash
 from forcemove.transport.terms import TableKind
 from forcemove.transport.wire import (
+    VERSION,
     Entries,
     Message,
     Open,
@@ -30,7 +31,7 @@ from forcemove.transport.wire import (
 __all__ = ["GOOD", "Flood", "StrangeRelay", "frame", "until"]
 
 GOOD = "good"
-_NEWER = (2).to_bytes(2) + b"\x90"
+_NEWER = (VERSION + 1).to_bytes(2) + b"\x90"
 
 
 def frame(*messages: Message) -> bytes:
@@ -110,7 +111,7 @@ class StrangeRelay:
             case "newer":
                 await socket.send_bytes(_NEWER)
             case "malformed":
-                await socket.send_bytes((1).to_bytes(2) + b"\xc1")
+                await socket.send_bytes(VERSION.to_bytes(2) + b"\xc1")
             case "text":
                 await socket.send_str("hello")
 

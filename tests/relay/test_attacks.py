@@ -56,7 +56,7 @@ MALFORMED: dict[str, bytes] = {
     "half a version": b"\x00",
     "no messages": _HEAD,
     "version zero": b"\0\0" + _frame()[2:],
-    "another version": b"\0\2" + _frame()[2:],
+    "another version": (VERSION + 1).to_bytes(2) + _frame()[2:],
     "no array": _HEAD + b"\x01",
     "a map": _HEAD + b"\x80",
     "an array that ends too soon": _HEAD + b"\x92\x90",

@@ -365,6 +365,17 @@ def test_an_older_store_is_brought_up_to_date(path: Path, clock: Clock) -> None:
     again.close()
 
 
+def test_a_store_forgets_the_offers_of_an_older_program(path: Path, clock: Clock) -> None:
+    """They name no seats: nobody could join them."""
+    open_file(str(path), clock, STEPS[:2], APPLICATION_ID).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO offers VALUES (?, ?, ?)", (bytes(32), b"an offer", bytes(64)))
+    connection.close()
+    again = open_store(str(path), clock=clock)
+    assert again.offers() == []
+    again.close()
+
+
 def test_a_store_of_a_newer_program_is_left_alone(path: Path, clock: Clock) -> None:
     open_file(str(path), clock, (*STEPS, ("CREATE TABLE more (x BIGINT)",)), APPLICATION_ID).close()
     before = path.read_bytes()

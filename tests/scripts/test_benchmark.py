@@ -37,6 +37,8 @@ ROWS = {
     "history_commit_ratio",
     "channel_list_ms",
     "overview_ms",
+    "panels_ms",
+    "page_kilobytes",
     "help_seconds",
     "demo_seconds",
 }

@@ -35,6 +35,17 @@ def test_a_journal_of_before_has_none(shared: Place) -> None:
         assert journal.meetings.all() == []
 
 
+def test_a_journal_forgets_what_an_older_program_has_agreed_on(shared: Place) -> None:
+    """Offers and joins had other hashes then: nobody would be at those tables."""
+    with shared.open(steps=STEPS[:6]) as journal:
+        journal.meetings.keep(FIRST, b"of two")
+    with shared.open() as journal:
+        assert journal.meetings.all() == []
+        journal.meetings.keep(SECOND, b"of three")
+    with shared.open() as journal:
+        assert journal.meetings.all() == [(SECOND, b"of three")]
+
+
 def test_a_damaged_meeting_is_told(shared: Place) -> None:
     with shared.open() as journal:
         journal.meetings.keep(FIRST, b"terms")

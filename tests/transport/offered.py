@@ -6,12 +6,15 @@ import time
 
 import pytest
 
+from forcemove.protocol.signing import Key
+from forcemove.transport.connect import LobbyPort
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.offers import Offer
+from forcemove.transport.terms import TableTerms
 from tests.flow.table import KEYS
 from tests.transport.people import ALICE
 
-__all__ = ["CAROL", "CHAIN", "FRIENDLY", "PAYOUT", "new_offer", "refused"]
+__all__ = ["CAROL", "CHAIN", "FRIENDLY", "PAYOUT", "join_table", "new_offer", "refused"]
 
 CAROL = KEYS["carol"]
 CHAIN = 31_337
@@ -26,7 +29,15 @@ def new_offer(**other: object) -> Offer:
     terms = {"game": "tic-tac-toe", "chain_id": CHAIN, "adjudicator": address, "app": b"\xa9" * 20, "asset": bytes(20)}
     terms |= {"stake": 10**18, "deposit": 20 * 10**18, "duration": 3_600, "nonce": next(_nonces)}
     terms |= {"host": ALICE.address, "payout": ALICE.address, "expires": int(time.time()) + 3_600}
+    terms |= {"seats": 2, "name": ""}
     return Offer(**(terms | other))  # type: ignore[arg-type]
+
+
+async def join_table(lobby: LobbyPort, offer: bytes, key: Key, payout: bytes, *, chain_id: int) -> TableTerms:
+    """Take the last seat; the table where all meet."""
+    shown = await lobby.join(offer, key, payout, chain_id=chain_id)
+    assert shown.table is not None
+    return shown.table
 
 
 async def refused(doing: object) -> Reason:

@@ -19,7 +19,7 @@ from forcemove.transport.offers import OfferOfAnotherChain
 from forcemove.transport.terms import TableKind
 from tests.jetstream.server import NatsServer, running_server
 from tests.relay.process import RelayProcess, running_relay
-from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer, refused
+from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, join_table, new_offer, refused
 from tests.transport.people import ALICE, BOB, MALLORY, run
 
 SHORT = 1.0
@@ -91,10 +91,9 @@ def test_host_and_guest_meet_at_one_table(here: Place) -> None:
             assert hash_ == offer.hash
             waiting = asyncio.create_task(hosts.lobby.joined(hash_))
             assert offer in [each.offer for each in await guests.lobby.list()]
-            table = await guests.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)
+            table = await join_table(guests.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
             shown = await waiting
-            assert shown.join is not None
-            assert (shown.table, shown.join.join.payout) == (table, PAYOUT)
+            assert (shown.table, shown.joins[0].join.payout) == (table, PAYOUT)
             assert abs(shown.until - time.time() - 60) < 5
             assert (table.participants, table.kind) == ((ALICE.address, BOB.address), TableKind.CHANNEL)
             assert offer not in [each.offer for each in await guests.lobby.list()]
@@ -110,7 +109,7 @@ def test_an_offer_is_over_only_when_both_are_there(here: Place) -> None:
     async def story() -> None:
         async with here.two() as (hosts, guests):
             hash_ = await hosts.lobby.make(new_offer(), ALICE)
-            table = await guests.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)
+            table = await join_table(guests.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
             await guests.join(table, BOB)
             assert not (await hosts.lobby.joined(hash_)).is_over
             await hosts.join(table, ALICE)
@@ -123,7 +122,7 @@ def test_a_friendly_game_needs_no_chain(here: Place) -> None:
     async def story() -> None:
         async with here.connect() as place:
             hash_ = await place.lobby.make(new_offer(**FRIENDLY), ALICE)
-            table = await place.lobby.join(hash_, BOB, PAYOUT, chain_id=0)
+            table = await join_table(place.lobby, hash_, BOB, PAYOUT, chain_id=0)
             assert table.kind is TableKind.GAME
 
     run(story())
@@ -134,13 +133,13 @@ def test_a_join_that_is_not_completed_gives_the_offer_back(here: Place) -> None:
         async with here.connect(SHORT) as place:
             lobby = place.lobby
             hash_ = await lobby.make(new_offer(), ALICE)
-            first = await lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)
+            first = await join_table(lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
             await place.join(first, BOB)
             assert await refused(lobby.join(hash_, CAROL, PAYOUT, chain_id=CHAIN)) is Reason.OFFER_TAKEN
-            while (await lobby.look(hash_)).join is not None:
+            while (await lobby.look(hash_)).joins:
                 await asyncio.sleep(0)
             assert hash_ in [each.offer.hash for each in await lobby.list()]
-            second = await lobby.join(hash_, CAROL, PAYOUT, chain_id=CHAIN)
+            second = await join_table(lobby, hash_, CAROL, PAYOUT, chain_id=CHAIN)
             assert second.id != first.id
 
     run(story())
@@ -156,7 +155,7 @@ def test_of_many_guests_one_is_taken(here: Place) -> None:
                 for key in (BOB, CAROL, MALLORY)
             ]
             found = await asyncio.gather(*joins, return_exceptions=True)
-            tables = {each.id for each in found if not isinstance(each, BaseException)}
+            tables = {each.table.id for each in found if not isinstance(each, BaseException) and each.table is not None}
             lost = [each.reason for each in found if isinstance(each, RelayRefused)]
             assert len(tables) == 1
             assert lost == [Reason.OFFER_TAKEN] * 4  # the one who was taken has joined twice
@@ -171,7 +170,7 @@ def test_joining_again_is_the_same_join(here: Place) -> None:
     async def story() -> None:
         async with here.connect() as place:
             hash_ = await place.lobby.make(new_offer(), ALICE)
-            tables = [await place.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN) for _ in range(2)]
+            tables = [await join_table(place.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN) for _ in range(2)]
             assert tables[0] == tables[1]
 
     run(story())
@@ -184,7 +183,7 @@ def test_an_offer_of_another_chain_is_not_joined(here: Place) -> None:
             with pytest.raises(OfferOfAnotherChain) as other:
                 await place.lobby.join(hash_, BOB, PAYOUT, chain_id=1)
             assert (other.value.offered, other.value.ours) == (CHAIN, 1)
-            assert (await place.lobby.look(hash_)).join is None
+            assert (await place.lobby.look(hash_)).joins == ()
 
     run(story())
 
@@ -199,7 +198,7 @@ def test_an_offer_is_withdrawn_by_its_host_alone(here: Place) -> None:
             assert not (await guests.lobby.look(hash_)).is_over
             await hosts.lobby.withdraw(hash_, ALICE)
             shown = await waiting
-            assert (shown.join, shown.is_over) == (None, True)
+            assert (shown.joins, shown.is_over) == ((), True)
             assert offer not in [each.offer for each in await guests.lobby.list()]
             for late in (guests.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN), hosts.lobby.withdraw(hash_, ALICE)):
                 assert await refused(late) is Reason.UNKNOWN_OFFER

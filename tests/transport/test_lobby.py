@@ -16,18 +16,8 @@ from forcemove.protocol.rule_errors import WrongSigner
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import Signature
 from forcemove.transport.errors import Reason, RelayRefused
-from forcemove.transport.offers import (
-    JOINS,
-    OFFERS,
-    Join,
-    Offer,
-    OfferStatus,
-    OtherOfferShown,
-    SignedJoin,
-    SignedOffer,
-    meeting_table,
-    withdrawal_digest,
-)
+from forcemove.transport.joins import JOINS, Join, OfferStatus, SignedJoin, meeting_table
+from forcemove.transport.offers import OFFERS, Offer, OtherOfferShown, SignedOffer, withdrawal_digest
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.websocket.lobby import WebSocketLobby
 from forcemove.transport.wire import (
@@ -42,7 +32,7 @@ from forcemove.transport.wire import (
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.proxy import Proxy
 from tests.relay.raw import raw
-from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer
+from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, join_table, new_offer
 from tests.transport.people import ALICE, BOB, MALLORY, run
 
 ResultT = TypeVar("ResultT")
@@ -146,7 +136,7 @@ def test_what_was_asked_is_asked_again_after_a_cut(tmp_path: Path) -> None:
                     waiting = asyncio.create_task(hosts.lobby.joined(hash_))
                     await hosts.lobby.look(hash_)
                     proxy.cut()
-                    table = await guests.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)
+                    table = await join_table(guests.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
                     assert (await waiting).table == table
 
     run(story())
@@ -156,13 +146,11 @@ def test_what_was_asked_is_asked_again_after_a_cut(tmp_path: Path) -> None:
 
 
 def _shown(offer: Offer) -> OfferShown:
-    return OfferShown(
-        (0).to_bytes(8), offer.hash, OFFERS.encode(offer), ALICE.sign(offer.digest).compact, False, None, None, 0
-    )
+    return OfferShown((0).to_bytes(8), offer.hash, OFFERS.encode(offer), ALICE.sign(offer.digest).compact, False, (), 0)
 
 
 def _joined(offer: Offer, join: Join, signature: Signature) -> OfferShown:
-    return replace(_shown(offer), join=JOINS.encode(join), join_signature=signature.compact)
+    return replace(_shown(offer), joins=((JOINS.encode(join), signature.compact),))
 
 
 async def _at_leisure(asking: Coroutine[Any, Any, ResultT], asked: str) -> ResultT:
@@ -193,7 +181,7 @@ def test_a_relay_that_shows_something_else_is_not_believed() -> None:
                 with pytest.raises(OtherOfferShown):
                     await looking
             else:
-                assert await looking == OfferStatus(SignedOffer.sign(offer, ALICE), None, 0, False)
+                assert await looking == OfferStatus(SignedOffer.sign(offer, ALICE), (), 0, False)
 
     run(story())
 

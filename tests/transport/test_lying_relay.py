@@ -280,8 +280,8 @@ def _every_message(table: bytes) -> list[FromRelay]:
         RequestRefused(table, bytes(16), "busy", "words"),
         RequestRefused(bytes(32), bytes(8), "expired", "words"),
         Proved(table),
-        OfferShown(bytes(8), bytes(32), b"offer", bytes(64), False, b"join", bytes(64), 7),
-        OffersListed(bytes(8), ((b"offer", bytes(64)),), True),
+        OfferShown(bytes(8), bytes(32), b"offer", bytes(64), False, ((b"join", bytes(64)),), 7),
+        OffersListed(bytes(8), ((b"offer", bytes(64), ((b"join", bytes(64)),)),), True),
     ]
 
 

@@ -10,7 +10,7 @@ from aiohttp import web
 from forcemove.errors import UnknownVersion
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.websocket.transport import NewConnection
-from forcemove.transport.wire import Open
+from forcemove.transport.wire import VERSION, Open
 from tests.relay.process import running_relay
 from tests.transport.people import ALICE, new_table, read, run
 
@@ -35,7 +35,7 @@ def test_a_relay_of_another_version_is_recognised() -> None:
         async def newer(request: web.Request) -> web.WebSocketResponse:
             socket = web.WebSocketResponse()
             await socket.prepare(request)
-            await socket.send_bytes((2).to_bytes(2) + b"\x00")
+            await socket.send_bytes((VERSION + 1).to_bytes(2) + b"\x00")
             async for _ in socket:
                 pass
             return socket

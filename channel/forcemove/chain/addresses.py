@@ -7,7 +7,7 @@ import re
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.hashing import keccak256
 
-__all__ = ["parse_address", "show_address"]
+__all__ = ["parse_address", "short_address", "show_address"]
 
 
 def show_address(address: bytes) -> str:
@@ -15,6 +15,12 @@ def show_address(address: bytes) -> str:
     digits = address.hex()
     marks = keccak256(digits.encode()).hex()
     return "0x" + "".join(digit.upper() if mark >= "8" else digit for digit, mark in zip(digits, marks, strict=False))
+
+
+def short_address(address: bytes) -> str:
+    """The first and last four digits of an address (20 bytes), for a column or beside a name."""
+    shown = show_address(address)
+    return f"{shown[:6]}\N{HORIZONTAL ELLIPSIS}{shown[-4:]}"
 
 
 def parse_address(text: str) -> bytes:

@@ -10,7 +10,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.protocol.types import ETHER
 from forcemove.text.amounts import exact_amount
 
-__all__ = ["WIDTH", "short_address", "show_asset", "show_field", "show_time", "show_title"]
+__all__ = ["WIDTH", "show_asset", "show_field", "show_time", "show_title"]
 
 WIDTH = 16
 """Columns of a field's name."""
@@ -25,12 +25,6 @@ def show_field(name: str, value: object) -> str:
     """A field's name and value; further lines of the value are indented."""
     first, *rest = str(value).splitlines() or [""]
     return "\n".join([f"  {name:<{WIDTH}}{first}", *(" " * (WIDTH + 2) + line for line in rest)])
-
-
-def short_address(address: bytes) -> str:
-    """Its first and last four digits, for a column."""
-    shown = show_address(address)
-    return f"{shown[:6]}\N{HORIZONTAL ELLIPSIS}{shown[-4:]}"
 
 
 def show_asset(asset: bytes, amount: int) -> str:

@@ -49,8 +49,8 @@ _LIMITS = {
     "offers": "Offers in the lobby.",
     "offers_of_a_host": "Offers of one player.",
     "offers_per_address": "Offers made from one address.",
-    "join_seconds": "Seconds that two players have to meet; then the offer is open again.",
-    "guest_seconds": "Seconds that a guest has to be at the table; then the offer is open again.",
+    "join_seconds": "Seconds that all players have to be at their table; then seats are open again.",
+    "guest_seconds": "Seconds that the guest of two has to come to the table; that other seats are kept after a cut.",
 }
 
 

@@ -35,8 +35,9 @@ class Limits:
     happens. `stall`: seconds that a client may take to read what it is sent, or to send the rest of a frame;
     `header_seconds`: from connecting until a client has asked for a WebSocket; `idle_seconds`: that a client may stay
     without a table, an offer and a request. `offers`: in the lobby; `offers_of_a_host`: of one player;
-    `offers_per_address`: made from one address; `join_seconds`: that host and guest have to be at their table;
-    `guest_seconds`: that the guest has."""
+    `offers_per_address`: made from one address; `join_seconds`: that all players have to be at their
+    table, once all seats are taken; `guest_seconds`: that the guest of a table for two has, and that the seat of a
+    guest of a larger table is kept without a connection."""
 
     connections: int = 5_000
     per_address: int = 1_000

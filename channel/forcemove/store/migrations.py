@@ -89,7 +89,13 @@ _SUMMARIES: MigrationStep = (
     "ALTER TABLE origins ADD COLUMN profile_checksum BIGINT",
 )
 
-STEPS: tuple[MigrationStep, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES)
+_SEATS: MigrationStep = (
+    # Offers and joins have other hashes now, so that those who met by older programs would not find each other. A game
+    # that has begun in a channel goes on: it is among the channels.
+    "DELETE FROM meetings",
+)
+
+STEPS: tuple[MigrationStep, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES, _SEATS)
 
 _UNUSED = {"cursors"}
 """Tables that the steps make, and nothing is kept in any more."""

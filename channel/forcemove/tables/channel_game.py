@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 
-from forcemove.game import Game
+from forcemove.game import Game, Names
 from forcemove.inspect.journal_channel import JournalChannel, read_channels
 from forcemove.node.friendly import FriendlyAssembly
 from forcemove.protocol.agreement import Agreement
@@ -17,15 +18,17 @@ from forcemove.store.records import Ownership, StoredChannel
 from forcemove.tables.carrying import messenger_for
 from forcemove.tables.errors import NeverFunded
 from forcemove.tables.meetings.meeting import Meeting
+from forcemove.tables.meetings.stored import signed_names
 from forcemove.tables.meetings.terms import ChainVenue, agreement_of
 from forcemove.tables.options import TableOptions
-from forcemove.tables.playing.content import NAMES
 from forcemove.tables.playing.ends import EndObserver, end_lines
 from forcemove.tables.playing.match import Match, is_unpaid
 from forcemove.tables.ports import PlayerSeat, TablePort
 from forcemove.tables.service import TableService
 from forcemove.tables.standby import when_answered
+from forcemove.text.names import full_name, seat_title, shown_names
 from forcemove.transport.connect import connect, messenger_on
+from forcemove.transport.offers import MIN_SEATS
 from forcemove.transport.terms import TableKind, TableTerms
 
 __all__ = ["ChannelGameRunner"]
@@ -79,22 +82,25 @@ class ChannelGameRunner:
         stored = self._load(meeting)
         if stored is not None:
             self._port.say("The game is over that this command has begun before.")
-            self._say_result(CHANNELS.decode(stored.snapshot), EndObserver())
+            names = shown_names(meeting.names, meeting.players)
+            self._say_result(CHANNELS.decode(stored.snapshot), EndObserver(), names)
 
     def _load(self, meeting: Meeting) -> StoredChannel | None:
-        return self._journal.load(agreement_of(meeting.offer, meeting.join, self._game).channel_id)
+        return self._journal.load(agreement_of(meeting.offer, meeting.joins, self._game).channel_id)
 
     async def begin(self, meeting: Meeting) -> None:
         """See `table.GameRunner`."""
-        agreement = agreement_of(meeting.offer, meeting.join, self._game)
+        agreement = agreement_of(meeting.offer, meeting.joins, self._game)
         self._service.claim(agreement.channel_id, self)
         await self._play(agreement, None)
 
     async def _play(self, agreement: Agreement, stored: JournalChannel | None) -> None:
-        index = agreement.fixed_part.participants.index(self._key.address)
-        self._port.say(f"You are the {NAMES[index].lower()} in channel {hex_text(agreement.channel_id)}.")
+        players = agreement.fixed_part.participants
+        index, signed = players.index(self._key.address), signed_names(self._journal, agreement)
+        for line in _seat_lines(agreement, index, signed):
+            self._port.say(line)
         seat = self._port.take_seat(self._game, agreement, index)
-        match = Match(self._game, seat.choose, self._options.patience, seat.output)
+        match = Match(self._game, seat.choose, self._options.patience, seat.output, shown_names(signed, players))
         try:
             if self._venue is None:
                 channel = await self._drive_friendly(agreement, seat, match)
@@ -102,7 +108,7 @@ class ChannelGameRunner:
                 channel = await self._drive(self._venue, agreement, stored, seat, match)
         finally:
             self._port.leave_seat()
-        self._say_result(channel, match.end_observer)
+        self._say_result(channel, match.end_observer, match.names)
 
     async def _drive_friendly(self, agreement: Agreement, seat: PlayerSeat, match: Match) -> Channel:
         assembly, patience = FriendlyAssembly(self._game, agreement), self._options.patience
@@ -131,14 +137,15 @@ class ChannelGameRunner:
         messenger = messenger_for(relay, table, self._key, seat.output.say, is_new=stored is None)
         return await self._service.drive(assembly, confirmations, messenger, seat, match)
 
-    def _say_result(self, channel: Channel, seen: EndObserver) -> None:
+    def _say_result(self, channel: Channel, seen: EndObserver, names: Names) -> None:
         """Show what was paid to whom, the difference to our deposit, and the cost. Raises `NeverFunded` where there
         was no money to play for."""
         if channel.agreement.is_friendly:
-            self._port.say("result      The game is over, and both have signed its end. Nothing was at stake.")
+            who = "both" if channel.agreement.count == MIN_SEATS else "all"
+            self._port.say(f"result      The game is over, and {who} have signed its end. Nothing was at stake.")
         else:
             result = seen.of(channel, int(time.time()))
-            for line in end_lines(result, channel.index, seen):
+            for line in end_lines(result, channel.index, seen, names):
                 self._port.say(line)
         self._port.say(f"channel     {hex_text(channel.agreement.channel_id)}")
         if not channel.agreement.is_friendly and result.ending is Ending.UNFUNDED:
@@ -147,3 +154,15 @@ class ChannelGameRunner:
 
 def _table_of(agreement: Agreement) -> TableTerms:
     return TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
+
+
+def _seat_lines(agreement: Agreement, index: int, signed: Sequence[str]) -> Iterator[str]:
+    """Which seat we have in which channel; and who plays, where there are names, or more than two. `signed`: the
+    players' names as they have signed them."""
+    players, id_ = agreement.fixed_part.participants, hex_text(agreement.channel_id)
+    if len(players) == MIN_SEATS:
+        yield f"You are the {seat_title(index, MIN_SEATS).lower()} in channel {id_}."
+    else:
+        yield f"You have seat {index + 1} of {len(players)} in channel {id_}."
+    if len(players) > MIN_SEATS or any(signed):
+        yield f"players     {', '.join(map(full_name, signed, players))}"

@@ -22,6 +22,7 @@ from forcemove.tables.playing.match import run_with_background
 from forcemove.tables.ports import TableGame, TablePort
 from forcemove.tables.service import TableService
 from forcemove.tables.standby import when_free
+from forcemove.text.names import full_name
 from forcemove.transport.connect import Connection, connect
 from forcemove.transport.faults import FAULT_SECONDS
 
@@ -74,6 +75,9 @@ class LogGameRunner:
         log = await connection.join(table, self._key)
         index = meeting.players.index(self._key.address)
         self._port.say(f"You are the {NAMES[index].lower()}.")
+        if any(meeting.names):  # on the log, and so in the game's text, players have the words of their seats
+            named = zip(NAMES, map(full_name, meeting.names, meeting.players), strict=True)
+            self._port.say(f"players     {', '.join(f'{part}: {name}' for part, name in named)}")
         seat = self._port.take_log_seat(NAMES[1 - index])
         notify = seat.notify if seat else self._port.say
         place = Place(log, table.id, NAMES, meeting.players, index, self._key, seed)

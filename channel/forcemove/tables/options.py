@@ -17,6 +17,8 @@ class TableOptions:
     - `stake`: in wei, the only one to join for; None for any.
     - `duration`: of a challenge, in seconds, to offer.
     - `patience`: seconds that a counterparty may be silent, see `Match`.
+    - `seats`: how many play at the table to offer, the host among them; None for as few as the game takes.
+    - `name`: ours, which the others are shown; may be empty.
     - `from_scratch`: whether earlier games without money in them are left alone.
     """
 
@@ -25,6 +27,8 @@ class TableOptions:
     duration: int = 3600
     patience: float = 600.0
     from_scratch: bool = False
+    seats: int | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True)

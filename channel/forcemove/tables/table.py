@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from forcemove.errors import UnknownVersion
 from forcemove.tables.errors import NeverFunded, OfferDiffers, OfferOver
-from forcemove.tables.meetings.meeting import Meeting, has_come_about, offer_again, take, take_back, wait_for_guest
+from forcemove.tables.meetings.meeting import Meeting, MeetingPoint, has_come_about, offer_again, take_back
 from forcemove.tables.meetings.stored import StoredMeetings
 from forcemove.tables.meetings.terms import Venue, is_ours, new_offer, require_ours, terms_lines
+from forcemove.tables.meetings.waiting import Waiting
 from forcemove.tables.options import TableOptions
 from forcemove.tables.playing.connectivity import reporting_connectivity
 from forcemove.tables.ports import TablePort
@@ -23,6 +24,7 @@ from forcemove.text.explanations import headline
 from forcemove.transport.connect import Connection, connect
 from forcemove.transport.errors import TransportError
 from forcemove.transport.faults import FAULT_SECONDS
+from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer, OtherOfferShown
 
@@ -166,13 +168,21 @@ class PlayTable:
         """Offer a game, and wait for a guest. The offer is in the journal before it is in the lobby: a host that is
         killed while waiting waits on for the same link."""
         key = self._wallet.key
-        wanted = new_offer(self._venue, key.address, self._wallet.payout, stake, self._options.duration)
+        options = self._options
+        wanted = new_offer(
+            self._venue,
+            key.address,
+            self._wallet.payout,
+            stake,
+            options.duration,
+            seats=options.seats or min(self._venue.seats),
+            name=options.name,
+        )
         await self._say_terms(wanted)
         offer = await self._offer(connection, wanted)
         try:
             self._port.invite(offer, Link(connection.url, offer.hash))
-            self._port.status("Waiting for somebody to join")
-            return await wait_for_guest(connection, offer, key, self._stored.keep)
+            return await self._point(connection, offer).wait_for_guests()
         except BaseException:  # it was taken back
             self._stored.forget_offer(offer)
             raise
@@ -200,9 +210,19 @@ class PlayTable:
             raise OfferDiffers("stake", exact_amount(offer.stake), exact_amount(self._options.stake))
         await self._say_terms(offer)
         await self._port.agree(offer)
-        self._port.status("Waiting for the host at the table")
         self._claim(offer.hash)
-        return await take(connection, offer, self._wallet.key, self._wallet.payout, self._stored.keep)
+        return await self._point(connection, offer).take(self._wallet.payout, self._options.name)
+
+    def _point(self, connection: Connection, offer: Offer) -> MeetingPoint:
+        """Where we meet the other players of an offer, which shows who is waited for."""
+        waiting = Waiting(offer, self._wallet.key.address)
+
+        def on_change(shown: OfferStatus) -> None:
+            self._port.status(waiting.status(shown))
+            for line in waiting.changes(shown):
+                self._port.say(line)
+
+        return MeetingPoint(connection, offer, self._wallet.key, self._stored, on_change)
 
     async def _say_terms(self, offer: Offer) -> None:
         """Show the terms and what they may cost us. Raises as `Venue.costs_lines`."""

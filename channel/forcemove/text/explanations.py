@@ -330,6 +330,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The relay is a NATS server, but Python's client for those cannot be loaded: {reason}.",
         "Install it with `pip install 'forcemove[nats]'`.",
     ),
+    "TwoSeatsOnly": (
+        "The relay is a NATS server, whose lobby takes no game for {seats} players: nothing there notices that a guest "
+        "who waits has gone.",
+        "Offer it at a relay of Forcemove (`forcemove relay`), whose address begins with ws:// or wss://.",
+    ),
     "StreamUnsuitable": (
         "The NATS server at {url} has a stream {stream} already, whose {setting} is {found}; tables need {wanted}.",
         "It was not changed. Its operator has to change or delete it, or give Forcemove an account of its own there.",

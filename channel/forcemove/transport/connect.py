@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from ssl import SSLContext
 from types import TracebackType
@@ -13,9 +13,10 @@ from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.flow.transport import Transport
 from forcemove.protocol.signing import Key
 from forcemove.transport.errors import NatsMissing
+from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import RELAY_FORM, public_url
 from forcemove.transport.messenger import ChannelMessenger, LogSource
-from forcemove.transport.offers import MAX_LISTED, Offer, OfferStatus, SignedOffer
+from forcemove.transport.offers import MAX_LISTED, Offer
 from forcemove.transport.terms import TableTerms
 
 __all__ = ["Connection", "LobbyPort", "connect", "messenger_on", "messenger_to"]
@@ -37,8 +38,9 @@ class LobbyPort(Protocol):
 
     async def list(
         self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
-    ) -> tuple[SignedOffer, ...]:
-        """The open offers for which `wanted` holds, at most so many, in the order of their hashes."""
+    ) -> tuple[OfferStatus, ...]:
+        """The open offers for which `wanted` holds, with who has a seat, at most so many, in the order of their
+        hashes."""
         ...
 
     async def changed(self, offers: Collection[bytes]) -> None:
@@ -49,14 +51,28 @@ class LobbyPort(Protocol):
         """One offer, by its hash. Raises `RelayRefused` where there is none any more, and `OtherOfferShown`."""
         ...
 
-    async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int) -> TableTerms:
-        """Take an offer; returns the table where to meet its host within a minute, or the offer is open again.
-        `chain_id`: of the chain that we play on, 0 for none. Raises `OfferOfAnotherChain`, `OtherOfferShown`, and
-        `RelayRefused`, also where somebody else was faster."""
+    async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int, name: str = "") -> OfferStatus:
+        """Take a seat of an offer. Look at the offer first: this signs all of its terms. Once all seats are taken, all
+        have to be at the table within a minute, or the seats of those that are missing are open again. As long as one
+        is free, `watch` keeps ours.
+
+        - `offer`: the offer's hash.
+        - `key`: ours, which signs the join.
+        - `payout`: where we are paid, 20 bytes.
+        - `chain_id`: of the chain that we play on, 0 for none.
+        - `name`: ours, may be empty.
+
+        Raises `OfferOfAnotherChain`, `OtherOfferShown`, and `RelayRefused`, also where others were faster.
+        """
+        ...
+
+    def watch(self, offer: bytes) -> AsyncGenerator[OfferStatus]:
+        """The offer now, and after each change, until it is over. To be closed (`contextlib.aclosing`). Raises as
+        `look` does."""
         ...
 
     async def joined(self, offer: bytes) -> OfferStatus:
-        """Wait until somebody has joined our offer, or the offer is over. Raises as `look` does."""
+        """Wait until all seats of an offer are taken, or the offer is over. Raises as `look` does."""
         ...
 
     async def withdraw(self, offer: bytes, key: Key) -> None:

@@ -11,6 +11,7 @@ from forcemove.flow.transport import TransportFault
 __all__ = [
     "TransportClosed",
     "TransportError",
+    "TwoSeatsOnly",
     "LinkCut",
     "LogBegins",
     "LogReplaced",
@@ -63,6 +64,13 @@ class StreamUnsuitable(TransportError):
     setting: str
     found: str
     wanted: str
+
+
+@dataclass(eq=False)
+class TwoSeatsOnly(TransportError):
+    """The lobby of a NATS server takes no offer for `seats` players, only for two."""
+
+    seats: int
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 
 from forcemove.errors import ForcemoveError, MalformedBytes
 from forcemove.protocol.codec.json_text import require_version
+from forcemove.transport.joins import MAX_JOINS
 from forcemove.transport.limits import MAX_ENTRY, MAX_FRAME, MAX_URL
 from forcemove.transport.offers import MAX_OFFER
 from forcemove.transport.terms import Address, Hash, Number, TableKind, TableTerms
@@ -47,8 +48,8 @@ __all__ = [
     "encode",
 ]
 
-VERSION = 1
-"""The version of the frames that this program writes and reads."""
+VERSION = 2
+"""The version of the frames that this program writes and reads. Version 1 had offers for two seats only."""
 POST_ID = 16
 """Bytes of a post's id."""
 
@@ -57,6 +58,8 @@ PostId = Annotated[bytes, Meta(min_length=POST_ID, max_length=POST_ID)]
 RequestId = Annotated[bytes, Meta(max_length=POST_ID)]
 Signed = Annotated[bytes, Meta(min_length=64, max_length=64)]
 Offered = Annotated[bytes, Meta(max_length=MAX_OFFER)]
+Joins = Annotated[tuple[tuple[Offered, Signed], ...], Meta(max_length=MAX_JOINS)]
+"""Joins, each with its signature, in the order of the seats."""
 Text = Annotated[str, Meta(max_length=200)]
 
 
@@ -119,7 +122,7 @@ class ListOffers(Message, frozen=True, tag=11):
 
 
 class JoinOffer(Message, frozen=True, tag=12):
-    """Take an offer; the answer is its `OfferShown`."""
+    """Take a seat of an offer; the answer is its `OfferShown`. The seat is ours while this connection lives."""
 
     id: RequestId
     join: Offered
@@ -194,25 +197,26 @@ class RequestRefused(Message, frozen=True, tag=6):
 
 
 class OfferShown(Message, frozen=True, tag=10):
-    """An offer as its host has signed it, and who has joined it, if somebody has: then until when (Unix seconds) both
-    have to be at their table, or it is open again. `is_over`: it was withdrawn, has expired, or its game has begun.
-    `id`: of the request, or empty where an offer that we watch has changed."""
+    """An offer as its host has signed it, and the joins of the guests that have a seat. Once all seats are taken,
+    `until` says until when (Unix seconds) all have to be at their table, or seats are open again; else it is 0.
+    `is_over`: the game of these joins has begun; or, without joins, it was withdrawn or has expired. `id`: of the
+    request, or empty where an offer that we watch has changed."""
 
     id: RequestId
     about: Hash
     offer: Offered
     signature: Signed
     is_over: bool
-    join: Offered | None
-    join_signature: Signed | None
+    joins: Joins
     until: Number
 
 
 class OffersListed(Message, frozen=True, tag=11):
-    """Open offers, in the order of their hashes, each with its signature; `is_all`: whether those were the last."""
+    """Open offers, in the order of their hashes, each with its signature and its joins so far; `is_all`: whether those
+    were the last."""
 
     id: RequestId
-    offers: tuple[tuple[Offered, Signed], ...]
+    offers: tuple[tuple[Offered, Signed, Joins], ...]
     is_all: bool
 
 

@@ -10,7 +10,8 @@ from forcemove.protocol.hashing import keccak256
 from forcemove.relay.admission.accounts import Accounts
 from forcemove.relay.keeping import Addition
 from forcemove.relay.limits import Limits
-from forcemove.relay.offers.lobby import Lobby, NotOffered
+from forcemove.relay.offers.lobby import Lobby
+from forcemove.relay.offers.shown import NotOffered
 from forcemove.relay.tables import TooManyTables
 from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.terms import TableKind, TableTerms

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from forcemove.protocol.signing import Key
 from forcemove.relay.offers.listing import PAGE, Listing
 from forcemove.transport.errors import Reason
-from forcemove.transport.offers import JOINS, OFFERS, Join, SignedJoin, SignedOffer, meeting_table
+from forcemove.transport.joins import JOINS, Join, SignedJoin, meeting_table
+from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.wire import (
     JoinOffer,
     MakeOffer,
@@ -65,7 +66,7 @@ def test_the_list_is_what_is_open_in_order(story: list[tuple[bool, int]], now: i
     after, found = None, list[bytes]()
     while True:
         page = listed(listing, after, now)
-        found += [offer for offer, _ in page.offers]
+        found += [offer for offer, *_ in page.offers]
         if page.is_all:
             break
         assert len(page.offers) == PAGE
@@ -119,7 +120,7 @@ async def _answer(client: Raw, message: Message) -> OfferShown | RequestRefused:
 
 
 async def _open_again(host: Raw) -> None:
-    while not (isinstance(shown := await host.next(), OfferShown) and shown.join is None):
+    while not (isinstance(shown := await host.next(), OfferShown) and not shown.joins):
         pass
 
 
@@ -159,11 +160,11 @@ def test_a_guest_that_is_at_its_table_has_time_for_its_host(tmp_path: Path) -> N
                 while not isinstance(await guest.next(), Proved):
                     pass
                 joined = await host.hear(OfferShown)
-                assert joined.join is not None
+                assert joined.joins
                 await asyncio.sleep(0.5)  # five times as long as a guest has that does not come
                 await host.say(WatchOffer(b"look", offer.hash))
                 shown = await host.hear(OfferShown)
-                assert (shown.id, shown.join) == (b"look", joined.join)
+                assert (shown.id, shown.joins) == (b"look", joined.joins)
 
     run(story())
 

@@ -153,9 +153,7 @@ def test_offers_that_were_watched_are_forgotten() -> None:
             signature = ALICE.sign(offer.digest).compact
             said = [each for each in decode_to_relay(relay.connection._outbox.take()) if isinstance(each, WatchOffer)]
             for each in said:
-                relay.connection._on_message(
-                    OfferShown(each.id, offer.hash, shown(offer), signature, True, None, None, 0)
-                )
+                relay.connection._on_message(OfferShown(each.id, offer.hash, shown(offer), signature, True, (), 0))
             await waiting
 
         assert await grows_by(watch, 1_000, 100) < KEPT

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from forcemove.browser.drawing.money import Balance, balances_of
 from forcemove.browser.drawing.words import amount_text, gas_text, named, paid_text, shown_names
@@ -25,8 +26,7 @@ SCALE_TO = 400
 _DIGITS = "123456789"
 
 
-@dataclass(frozen=True, slots=True)
-class SpotButton:
+class SpotButton(NamedTuple):
     """A choice as a button.
 
     - `word`: what it chooses.
@@ -45,8 +45,7 @@ class SpotButton:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedSpot:
+class PlacedSpot(NamedTuple):
     """A button on a picture, in the page's units."""
 
     x: float

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from forcemove.browser.drawing.words import amount_text, capitalised, named, short_hash
 from forcemove.browser.view import ChannelView
@@ -64,6 +64,8 @@ _SIGNS: dict[type, str] = {
     Claimed: "$",
 }
 """The sign of each log on the timeline."""
+_GOOD = (Responded, Checkpointed, Concluded, Closed)
+"""The logs that end a clock, or all of it."""
 _KINDS = {
     StateKind.PREFUND: "the terms",
     StateKind.POSTFUND: "all is paid in",
@@ -75,8 +77,7 @@ _SHOWN = (StateSigned, StateAccepted, SignatureAdded, LogIncluded, FaultFound, T
 """What has a sign on the timeline; the list has it all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(NamedTuple):
     """One entry.
 
     - `place`: its index in the history.
@@ -213,7 +214,7 @@ def _happening(view: ChannelView, place: int, entry: Entry, fates: _Fates) -> Ha
 
 
 def _of_log(place: int, time: int, log: Log, fates: _Fates, gas: int | None) -> Happening:
-    tone = "bad" if isinstance(log, ChallengeRegistered) else "good" if isinstance(log, Closed | Concluded) else ""
+    tone = "bad" if isinstance(log, ChallengeRegistered) else "good" if isinstance(log, _GOOD) else ""
     is_gone, kind = place in fates.gone, type(log)
     return Happening(place, time, _log_text(log), tone, _SIGNS[kind], None, is_gone=is_gone, gas=gas, log=kind)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from forcemove.browser.drawing.answers import ChainAnswer, answers_to
 from forcemove.browser.drawing.words import amount_text, capitalised, named, short_hash, shown_names
@@ -45,8 +46,7 @@ _MANY = 400
 _STATES = (StateSigned, StateAccepted, SignatureAdded)
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """`name`, `value`; `is_code`: whether it is digits; `tone`: `good`, `bad`, `muted` or empty."""
 
     name: str

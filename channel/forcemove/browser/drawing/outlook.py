@@ -25,6 +25,7 @@ from forcemove.tables.playing.ends import ENDINGS
 
 __all__ = ["Clock", "EndText", "WayOut", "clock_of", "end_of", "ways_out"]
 
+_TWO = 2
 _MINING = frozenset({TxMined, TxReorged})
 """Most entries are states, and are passed over at once."""
 _OPENING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
@@ -118,11 +119,18 @@ def _without_clock(view: ChannelView, silence: Silence) -> str:
         return "Nobody has paid in, and nobody loses anything."
     paid, time = _pays(view, silence), clock_time(view, view.now + silence.seconds)
     if silence.participant == view.channel.index:
-        return f"The others can challenge you. After a challenge now you have until {time} to answer, or {paid}."
+        return f"{_others(view)} can challenge you. After a challenge now you have until {time} to answer, or {paid}."
     who = capitalised(named(view, silence.participant))
     if view.seen.phase in _OPENING:
         return f"{who} is to go on with the opening. After a challenge now, {paid} at {time}."
     return f"You can challenge. After a challenge now {who} has until {time} to answer, or {paid}."
+
+
+def _others(view: ChannelView) -> str:
+    """The counterparty's name; of several, that they are several."""
+    if view.channel.agreement.count > _TWO:
+        return "The others"
+    return capitalised(named(view, 1 - view.channel.index))
 
 
 def _pays(view: ChannelView, silence: Silence) -> str:
@@ -157,7 +165,7 @@ def _leave(view: ChannelView, option: Option | None) -> WayOut:
     paid = paid_text(view, option.shares)
     if view.channel.agreement.is_friendly or not paid:
         return WayOut("leave", "Leave the game", f"You sign the end {when}.", "", "")
-    but = "" if view.seen.is_ours else ", unless the other's next move changes it"
+    but = "" if view.seen.is_ours else ", unless a move before it changes that"
     gas = "" if view.channel.agreement.is_friendly else gas_text(option.gas)
     return WayOut("leave", "Leave the game", f"You sign the end {when}; {paid}{but}.", gas, "")
 
@@ -190,7 +198,7 @@ def _why_not_challenge(view: ChannelView) -> str:
         case Phase.CHALLENGED:
             return "A clock is running already."
         case Phase.PLAYING if seen.is_ours:
-            return "Only while it is another's turn."
+            return "Only while another is to move."
         case Phase.PLAYING:
             return "You are leaving."
         case Phase.FINALIZED | Phase.CLOSED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from forcemove.browser.drawing.happenings import Happening
 from forcemove.browser.drawing.words import shown_names
@@ -27,8 +28,7 @@ class Lane:
     y: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sign:
+class Sign(NamedTuple):
     """`x`, `y`: of its middle; `shape`: `dot`, `box` or `cross`; `tone`: the class of its colour; `is_shown`: whether
     the inspector shows it."""
 
@@ -40,8 +40,7 @@ class Sign:
     is_shown: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A line from one state to the next one."""
 
     x1: int

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from forcemove.chain.addresses import show_address
+from forcemove.chain.addresses import short_address, show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.cli.channel.timeline import describe_state, timeline_json, timeline_lines
-from forcemove.cli.layout import short_address, show_asset, show_field, show_time, show_title
+from forcemove.cli.layout import show_asset, show_field, show_time, show_title
 from forcemove.cli.results import ending_text, result_json, result_lines
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel

@@ -8,8 +8,8 @@ from typing import Any, assert_never
 
 import click
 
-from forcemove.chain.addresses import show_address
-from forcemove.cli.layout import short_address, show_time
+from forcemove.chain.addresses import short_address, show_address
+from forcemove.cli.layout import show_time
 from forcemove.history.entries import (
     AppointmentAcknowledged,
     ConnectionLost,

@@ -56,7 +56,7 @@ class _Choosing:
         are more."""
         async for found in open_offers(self._connection.lobby, self._wanted, self._most + 1):
             self._has_more = len(found) > self._most
-            self._numbers.take([each.offer for each in found[: self._most]])
+            self._numbers.take(found[: self._most])
             self._is_listed = True
             self._show()
 

@@ -79,9 +79,9 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], as_json: b
     async with connect(relay, fault_seconds=FAULT_SECONDS) as connection:
         found = await connection.lobby.list(is_wanted, _MOST + 1)
         url = connection.url
-    numbered = list(enumerate((each.offer for each in found[:_MOST]), 1))
+    numbered = list(enumerate(found[:_MOST], 1))
     if as_json:
-        offers = [offer_json(number, offer, url) for number, offer in numbered]
+        offers = [offer_json(number, shown, url) for number, shown in numbered]
         click.echo(json.dumps({"relay": url, "offers": offers, "isAll": len(found) <= _MOST}, indent=2))
         return
     terminal = Terminal()

@@ -17,7 +17,9 @@ __all__ = ["join_command", "say_invitation"]
 def say_invitation(terminal: Terminal, offer: Offer, link: Link, relay: str) -> None:
     """Print the link and the command, each on a line of its own, unbroken and without other text. `relay`: the address
     as we know it ourselves, with a password where it has one."""
-    terminal.say("Hand this link to whom you want to play with; it is good for a day:")
+    others = offer.seats - 1
+    whom = "whom you want to play with" if others == 1 else f"the {others} whom you want to play with"
+    terminal.say(f"Hand this link to {whom}; it is good for a day:")
     terminal.say("")
     terminal.say_whole(str(link))
     terminal.say("")

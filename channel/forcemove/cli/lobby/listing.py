@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 
 from forcemove.transport.connect import LobbyPort
-from forcemove.transport.offers import Offer, SignedOffer
+from forcemove.transport.joins import OfferStatus
+from forcemove.transport.offers import Offer
 
 __all__ = ["open_offers"]
 
@@ -14,7 +15,7 @@ _LEAST_PAUSE, _SHARE = 0.5, 4
 """Seconds between two looks, however much happens; and the pause as a multiple of the last look's duration."""
 
 
-async def open_offers(lobby: LobbyPort, wanted: Callable[[Offer], bool], most: int) -> AsyncIterator[list[SignedOffer]]:
+async def open_offers(lobby: LobbyPort, wanted: Callable[[Offer], bool], most: int) -> AsyncIterator[list[OfferStatus]]:
     """The open offers for which `wanted` holds, at most so many, again and again: as soon as one of them changes, else
     some seconds after the last look. Those that end last come first, which are mostly the newest. Raises what the lobby
     raises."""

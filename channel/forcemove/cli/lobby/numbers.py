@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 
+from forcemove.transport.joins import OfferStatus
 from forcemove.transport.offers import Offer
 
 __all__ = ["Numbers"]
@@ -20,15 +21,15 @@ class Numbers:
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}
         self._given = 0
-        self.open: Sequence[tuple[int, Offer]] = ()
+        self.open: Sequence[tuple[int, OfferStatus]] = ()
 
-    def take(self, offers: Sequence[Offer]) -> None:
+    def take(self, shown: Sequence[OfferStatus]) -> None:
         """Number the offers that are open now; all others are gone."""
-        for offer in offers:
-            if offer.hash not in self._numbers:
+        for hash_ in (each.offer.hash for each in shown):
+            if hash_ not in self._numbers:
                 self._given += 1
-                self._numbers[offer.hash] = self._given
-        self.open = sorted(((self._numbers[offer.hash], offer) for offer in offers), key=itemgetter(0))
+                self._numbers[hash_] = self._given
+        self.open = sorted(((self._numbers[each.offer.hash], each) for each in shown), key=itemgetter(0))
         self._forget()
 
     def find(self, typed: str) -> tuple[Offer | None, str]:
@@ -36,13 +37,13 @@ class Numbers:
         if not (typed.isascii() and typed.isdecimal() and len(typed) < 10):
             return None, "Type the number of a game."
         number = int(typed)
-        found = next((offer for each, offer in self.open if each == number), None)
+        found = next((shown.offer for each, shown in self.open if each == number), None)
         if found is None and 0 < number <= self._given:
             return None, f"Game {number} is not open any more."
         return found, "" if found else f"There is no game {number}."
 
     def _forget(self) -> None:
         """Forget the oldest of the offers that are gone. An offer that comes back after that gets a new number."""
-        gone = set(self._numbers) - {offer.hash for _, offer in self.open}
+        gone = set(self._numbers) - {shown.offer.hash for _, shown in self.open}
         for hash_ in [each for each in self._numbers if each in gone][: max(0, len(gone) - _MOST)]:
             del self._numbers[hash_]

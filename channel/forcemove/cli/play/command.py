@@ -16,6 +16,7 @@ from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.games import find_table_game, load_game, usable_games
 from forcemove.cli.key import open_key_file
+from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.progress import waiting
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from forcemove.cli.play.port import PlayerOptions
     from forcemove.cli.terminal import Terminal
-    from forcemove.game import Game
     from forcemove.store.journal import Journal
     from forcemove.tables.meetings.terms import ChainVenue
     from forcemove.tables.options import TableOptions, Wallet
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["play"]
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
-_SEATS = 2
-"""The number of players that this command's games have."""
 
 
 class _Tower(click.ParamType[tuple[str, bytes]]):
@@ -95,6 +93,13 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
     help="Of a round, such as '0.1 ether'; each player pays in five. 0 is a friendly game, without a chain. With "
     "--join: join only for this stake.",
 )
+@click.option(
+    "--seats",
+    type=click.IntRange(2, 8),
+    metavar="N",
+    help="Players of the game that you offer, you among them.  [default: as few as the game takes]",
+)
+@click.option("--name", "own_name", type=NAME, default="", metavar="NAME", help="What the others are to call you.")
 @click.option("--join", "join_text", metavar="LINK", help="Join the offer of this link, which --create has printed.")
 @click.option("--bot", is_flag=True, help="Let the game's bot play, and not you.")
 @click.option(
@@ -151,6 +156,8 @@ def play(
     payout: bytes | None,
     creates: bool,
     stake: int | None,
+    seats: int | None,
+    own_name: str,
     join_text: str | None,
     bot: bool,
     rounds: int,
@@ -170,7 +177,8 @@ def play(
     One player offers a game with --relay URL --create --stake AMOUNT, and hands the link that is printed to the other,
     who joins with --join LINK; the link names the relay. Both need a node of the same chain (--chain), and the address
     book of the contracts. With --stake 0 there is no chain, and nothing to win or lose; it needs a key and the relay
-    alone.
+    alone. Where a game takes more than two players, --seats says how many are to play, and each of them joins with the
+    link.
 
     The key of --key only signs. --account pays in five stakes and the gas, and is paid at the end, unless --payout
     names another. What was signed is kept in the journal (--store). If this is interrupted, or the machine dies, the
@@ -178,6 +186,7 @@ def play(
     all that was paid in. A watchtower (--tower) answers challenges while you are away.
     """
     _require_sense(creates, join_text, stake, bool(endpoints), account_file, payout)
+    _require_seats(name, seats, creates, bool(endpoints))
     if not bot and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("There is no terminal to play at: say --bot, or type the command in a terminal.")
     from forcemove.cli.channel.stores import open_store
@@ -188,7 +197,7 @@ def play(
     link = _link(join_text, relay)
     where, wanted = _place(relay, link), stake if creates or link else None
     player = PlayerOptions(where, wanted, link, rounds if bot else None, pace, patience, agrees)
-    options = TableOptions(where, wanted, duration, patience, from_scratch)
+    options = TableOptions(where, wanted, duration, patience, from_scratch, seats, own_name)
     connect(where)  # checks the relay's address before anything is begun
     venue = _venue(name, endpoints, book_file, allow_mainnet) if endpoints else None
     wallet = _wallet(key_file, account_file, payout)
@@ -198,16 +207,16 @@ def play(
         run_until_terminated(service.play(name, venue, options, player))
 
 
-def _game_for_two(name: str) -> Game:
-    """The channel game of this name. Raises `Explained`, and `click.UsageError` where the game does not take two
-    players."""
-    game = load_game(name)
-    if _SEATS not in game.seats:
-        seats = ", ".join(map(str, game.seats))
-        raise click.UsageError(
-            f"{name} takes {seats} players, and `play` seats two. `forcemove demo --game {name}` plays it here."
-        )
-    return game
+def _require_seats(name: str, seats: int | None, creates: bool, has_chain: bool) -> None:
+    """Raise `click.UsageError` where a number of players makes no sense, or the game does not take so many."""
+    if seats is None:
+        return
+    if not creates:
+        raise click.UsageError("--seats is of a game that you offer: say --create.")
+    table_game = None if has_chain else find_table_game(name)
+    taken = [2] if table_game is not None else list(load_game(name).seats)
+    if seats not in taken:
+        raise click.UsageError(f"{name} takes {' or '.join(map(str, taken))} players, not {seats}.")
 
 
 def _link(text: str | None, relay: str | None) -> Link | None:
@@ -313,8 +322,8 @@ def _table(
         friendly = FriendlyVenue(table_game.name, table_game.title)
         port = TerminalPort(player, friendly, terminal)
         return PlayTable(service, friendly, options, port, LogGameRunner(service, table_game, options, port))
-    game = venue.game if venue else _game_for_two(name)
-    on = venue or FriendlyVenue(game.name, game.title)
+    game = venue.game if venue else load_game(name)
+    on = venue or FriendlyVenue(game.name, game.title, game.seats)
     port = TerminalPort(player, on, terminal)
     return PlayTable(service, on, options, port, ChannelGameRunner(service, game, venue, options, port))
 
@@ -326,6 +335,6 @@ def _venue(name: str, endpoints: Sequence[str], book_file: Path | None, allow_ma
 
     if find_table_game(name) is not None:
         raise click.UsageError(f"No contract enforces {name}: play it with --stake 0, and without --chain.")
-    game, chains = _game_for_two(name), open_nodes(endpoints, expected=chain_ids_of_books(book_file))
+    game, chains = load_game(name), open_nodes(endpoints, expected=chain_ids_of_books(book_file))
     require_not_mainnet(chains[0], allow_mainnet)
     return ChainVenue(chains, open_book(book_file, chains[0]), game)

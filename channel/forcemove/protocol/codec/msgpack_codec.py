@@ -39,17 +39,18 @@ class Codec(Generic[ValueT]):
     """Encodes and decodes the values of one type, or of one closed union. A field that is `UNSET` is no part of the
     bytes."""
 
-    def __init__(self, what: str, type_: Any) -> None:
-        """`what`: what the values are called in errors; `type_`: their type, or the union of their types."""
-        self._what, self._type = what, type_
+    def __init__(self, what: str, type_: Any, version: int = VERSION) -> None:
+        """`what`: what the values are called in errors; `type_`: their type, or the union of their types; `version`: of
+        their format, where it has changed by itself."""
+        self._what, self._type, self._version = what, type_, version
 
     def encode(self, value: ValueT) -> bytes:
         """The bytes of a value. Raises `InvalidValue` where an integer in it has more than 256 bits."""
         try:
-            return _ENCODER.encode((VERSION, value))
+            return _ENCODER.encode((self._version, value))
         except OverflowError:
             builtins = msgspec.to_builtins(value, builtin_types=(bytes,), enc_hook=_to_dict)
-            return _ENCODER.encode((VERSION, _with_extensions(builtins)))
+            return _ENCODER.encode((self._version, _with_extensions(builtins)))
 
     def decode(self, data: bytes) -> ValueT:
         """The inverse. Raises `UnknownVersion`, and `MalformedBytes` where the bytes are not those of such a value."""
@@ -58,7 +59,7 @@ class Codec(Generic[ValueT]):
             decoded = _DECODER.decode(data)
             if not isinstance(decoded, list) or len(decoded) != 2:
                 raise MalformedBytes(self._what, "it is no array of a version and a value")
-            require_version(decoded[0], self._what, VERSION)
+            require_version(decoded[0], self._what, self._version)
             value: ValueT = msgspec.convert(decoded[1], self._type, builtin_types=(bytes,))
         except (MalformedBytes, UnknownVersion):
             raise

@@ -1,1 +1,1 @@
-"""The lobby of a relay: `lobby` takes offers and joins, `listing` has what is shown of the open ones."""
+"""The lobby of a relay: `lobby` takes offers, `seating` has their guests, `listing` what is shown of the open ones."""

@@ -11,10 +11,11 @@ from forcemove.transport.wire import OffersListed
 
 __all__ = ["Listing"]
 
-PAGE = 30
-"""Offers in one answer: they fit into a frame."""
+PAGE = 16
+"""Offers in one answer: with all their joins they fit into a frame."""
 _MOST_PAGES = 64
 """Pages that are kept; requests with other starts than those pages have new ones made."""
+SignedParts = tuple[tuple[bytes, bytes], ...]
 _TAG = OffersListed.__struct_config__.tag
 
 
@@ -23,19 +24,27 @@ class Listing:
 
     def __init__(self) -> None:
         self._hashes: list[bytes] = []
-        self._offers: dict[bytes, tuple[bytes, bytes]] = {}
+        self._offers: dict[bytes, tuple[bytes, bytes, SignedParts]] = {}
         self._ends: list[tuple[int, bytes]] = []
         self._pages: dict[int, tuple[msgspec.Raw, bool]] = {}
 
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def add(self, hash_: bytes, offer: bytes, signature: bytes, expires: int) -> None:
-        """Show an offer until it expires (Unix seconds)."""
+    def add(self, hash_: bytes, offer: bytes, signature: bytes, expires: int, joins: SignedParts = ()) -> None:
+        """Show an offer, with these joins, until it expires.
+
+        - `hash_`: the offer's, 32 bytes.
+        - `offer`: the encoded offer.
+        - `signature`: the host's, 64 bytes.
+        - `expires`: Unix seconds.
+        - `joins`: the encoded joins so far, each with its signature.
+        """
         if hash_ not in self._offers:
             insort(self._hashes, hash_)
-            self._offers[hash_] = offer, signature
             heapq.heappush(self._ends, (expires, hash_))
+        if self._offers.get(hash_) != (shown := (offer, signature, joins)):
+            self._offers[hash_] = shown
             self._pages.clear()
 
     def drop(self, hash_: bytes) -> None:

@@ -1,9 +1,8 @@
-"""The lobby: which offers are open, who has joined one, and when a join that came to nothing gives an offer back."""
+"""The lobby: which offers there are, who may make one, and when it ends. Who has a seat is `seating`."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -13,19 +12,13 @@ from forcemove.protocol.types import Signature
 from forcemove.relay.admission.accounts import Account
 from forcemove.relay.limits import Limits
 from forcemove.relay.offers.listing import Listing
-from forcemove.relay.offers.shown import Joined, Shown, Watcher
+from forcemove.relay.offers.seating import Seating
+from forcemove.relay.offers.shown import NotOffered, Shown, Watcher
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
 from forcemove.transport.errors import Reason
-from forcemove.transport.offers import (
-    JOINS,
-    OFFERS,
-    Offer,
-    SignedJoin,
-    SignedOffer,
-    meeting_table,
-    withdrawal_digest,
-)
+from forcemove.transport.joins import JOINS, SignedJoin
+from forcemove.transport.offers import OFFERS, Offer, SignedOffer, withdrawal_digest
 from forcemove.transport.wire import (
     JoinOffer,
     ListOffers,
@@ -33,22 +26,9 @@ from forcemove.transport.wire import (
     WithdrawOffer,
 )
 
-__all__ = ["Lobby", "NotOffered"]
+__all__ = ["Lobby"]
 
 _LONGEST_OFFER = 7 * 24 * 60 * 60
-_FREE_FAILURES = 2
-"""Joins of one address that may fail before the address has to wait until it may join the same offer again."""
-_LEAST_GUEST_SECONDS = 2.0
-_MOST_FAILED = 256
-"""Addresses with failed joins that are remembered for each offer."""
-
-
-class NotOffered(Exception):
-    """The lobby refuses a request. `about`: the hash of the offer; `reason` and `detail` are sent to the client."""
-
-    def __init__(self, about: bytes, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.about, self.reason, self.detail = about, reason, detail
 
 
 class Lobby:
@@ -73,8 +53,9 @@ class Lobby:
         self._store, self._worker, self._limits = store, worker, limits
         self._chains, self._clock = chains, clock
         self._shown: dict[bytes, Shown] = {}
-        self._meetings: dict[bytes, Shown] = {}
+        self._seating = Seating(limits, clock, self._on_change)
         self._listing = Listing()
+        self._timers: dict[bytes, asyncio.TimerHandle] = {}
         self._by_host, self._by_maker = Counter[bytes](), dict[str, dict[bytes, None]]()
 
     @property
@@ -108,9 +89,19 @@ class Lobby:
         self._by_host[shown.signed.offer.host] += 1
         self._by_maker.setdefault(shown.maker, {})[shown.hash] = None
         self._list(shown)
+        self._expire_in_time(shown)
+
+    def _expire_in_time(self, shown: Shown) -> None:
+        """Tell who watches an offer when it has expired. `expire` forgets it later."""
+        if self._is_good(shown):
+            left = shown.signed.offer.expires - self._clock()
+            self._timers[shown.hash] = asyncio.get_running_loop().call_later(left, self._expire_in_time, shown)
+        elif not shown.is_over:
+            self._close(shown)
 
     def _list(self, shown: Shown) -> None:
-        self._listing.add(shown.hash, shown.encoded, shown.signed.signature.compact, shown.signed.offer.expires)
+        signed = shown.signed
+        self._listing.add(shown.hash, shown.encoded, signed.signature.compact, signed.offer.expires, shown.joins)
 
     def _require_wanted(self, offer: Offer, account: Account) -> None:
         now = int(self._clock())
@@ -143,75 +134,32 @@ class Lobby:
         await self._end(shown)
         return shown.message(message.id)
 
-    def join(self, message: JoinOffer, account: Account) -> bytes:
-        """Let a guest join an offer from an address; returns the offer's hash. Raises `NotOffered`."""
+    def read(self, message: JoinOffer) -> SignedJoin:
+        """The join that a client has sent. Raises `NotOffered` where its guest has not signed it."""
         try:
             join = SignedJoin(JOINS.decode(message.join), Signature(message.signature))
             join.verify()
         except ForcemoveError as error:
             raise NotOffered(bytes(32), Reason.BAD_SIGNATURE, f"{error!s:.160}") from None
-        shown = self._find(join.join.offer)
-        if shown.joined is not None and shown.joined.join != join:
-            raise NotOffered(join.join.offer, Reason.OFFER_TAKEN, f"somebody has joined; until {shown.joined.until}")
-        if join.join.guest == shown.signed.offer.host:
-            raise NotOffered(join.join.offer, Reason.NOT_A_PARTICIPANT, "a host does not join its own offer")
-        if shown.joined is None:
-            self._require_reliable(shown, account)
-            self._take(shown, join, account)
-        return join.join.offer
+        return join
 
-    def _require_reliable(self, shown: Shown, account: Account) -> None:
-        """Refuse an address whose joins have failed again and again."""
-        _, until = shown.failed.get(account.address, (0, 0.0))
-        wait = max(until - self._clock(), account.joins.wait(1, time.monotonic()))
-        if wait > 0:
-            detail = f"your joins have come to nothing; you may join again in {wait:.0f} s"
-            raise NotOffered(shown.hash, Reason.OFFER_TAKEN, detail)
+    def join(self, join: SignedJoin, account: Account, holder: Watcher) -> None:
+        """Let a guest join an offer from an address. `holder`: the connection that holds the guest's seat as long as it
+        lives. Raises `NotOffered`."""
+        self._seating.join(self._find(join.join.offer), join, account, holder)
 
-    def _take(self, shown: Shown, join: SignedJoin, account: Account) -> None:
-        limits, table = self._limits, meeting_table(shown.signed.offer, join.join).id
-        joined = shown.joined = Joined(join, int(self._clock() + limits.join_seconds), table, account)
-        self._meetings[table] = shown
-        self._listing.drop(shown.hash)
-        failures = sum(count for count, _ in shown.failed.values())
-        soon = max(_LEAST_GUEST_SECONDS, limits.guest_seconds / 2 ** min(failures, 10))
-        loop = asyncio.get_running_loop()
-        loop.call_later(min(soon, limits.join_seconds), self._reopen_without_guest, shown, joined)
-        loop.call_later(limits.join_seconds, self._reopen, shown, joined)
+    def _on_change(self, shown: Shown) -> None:
+        """Show an offer whose guests have changed as it is now."""
+        if shown.gathering is None and self._is_good(shown) and not shown.is_over:
+            self._list(shown)
+        else:
+            self._listing.drop(shown.hash)
         self._notify(shown)
 
-    def _reopen_without_guest(self, shown: Shown, joined: Joined) -> None:
-        if joined.join.join.guest not in joined.here:
-            self._reopen(shown, joined)
-
-    def _reopen(self, shown: Shown, joined: Joined) -> None:
-        """Open an offer again, unless the game has begun, or the offer has another join by now."""
-        if shown.joined is joined and not shown.is_over:
-            del self._meetings[joined.table]
-            shown.joined = None
-            self._blame(shown, joined)
-            if self._is_good(shown):
-                self._list(shown)
-            self._notify(shown)
-
-    def _blame(self, shown: Shown, joined: Joined) -> None:
-        """Count a failed join: its address waits longer each time until it may join this offer again."""
-        address = joined.account.address
-        count = shown.failed.pop(address, (0, 0.0))[0] + 1
-        seconds = self._limits.join_seconds * (2 ** min(max(0, count - _FREE_FAILURES + 1), 16) - 1)
-        shown.failed[address] = count, self._clock() + (seconds if count >= _FREE_FAILURES else 0)
-        if len(shown.failed) > _MOST_FAILED:
-            shown.failed.popitem(last=False)
-        joined.account.joins.take(1, time.monotonic())
-
     async def arrive(self, table: bytes, participant: bytes) -> None:
-        """A participant has proved to be at a table; when host and guest both are, the offer is over."""
-        shown = self._meetings.get(table)
-        if shown is None or shown.joined is None:
-            return
-        shown.joined.here.add(participant)
-        if len(shown.joined.here) > 1:
-            await self._end(shown)
+        """A participant has proved to be at a table; when all players of an offer are at theirs, the offer is over."""
+        if (shown := self._seating.arrive(table, participant)) is not None:
+            await self._end(shown, has_begun=True)
 
     def listed(self, asked: ListOffers) -> bytes:
         """The encoded answer with a page of the open offers, in the order of their hashes."""
@@ -229,6 +177,7 @@ class Lobby:
         for offer in offers:
             if shown := self._shown.get(offer):
                 shown.watchers.discard(watcher)
+                self._seating.leave(shown, watcher)
 
     async def expire(self) -> None:
         """End the offers that are not good any more."""
@@ -244,17 +193,25 @@ class Lobby:
     def _is_good(self, shown: Shown) -> bool:
         return shown.signed.offer.expires > self._clock()
 
-    async def _end(self, shown: Shown) -> None:
-        shown.is_over = True
+    async def _end(self, shown: Shown, *, has_begun: bool = False) -> None:
+        """End an offer, and forget it."""
         if self._shown.pop(shown.hash, None) is not None:
             self._forget(shown)
-        if shown.joined is not None:
-            self._meetings.pop(shown.joined.table, None)
-        self._notify(shown)
+        self._close(shown, has_begun=has_begun)
         await self._worker.run(self._store.drop_offer, shown.hash)
 
-    def _forget(self, shown: Shown) -> None:
+    def _close(self, shown: Shown, *, has_begun: bool = False) -> None:
+        """Show those who watch an offer that it is over, and who plays, if its game has begun."""
+        shown.is_over = True
+        self._seating.forget(shown)
         self._listing.drop(shown.hash)
+        if not has_begun:
+            shown.guests = []
+        self._notify(shown)
+
+    def _forget(self, shown: Shown) -> None:
+        if (timer := self._timers.pop(shown.hash, None)) is not None:
+            timer.cancel()
         host, made = shown.signed.offer.host, self._by_maker[shown.maker]
         self._by_host[host] -= 1
         if not self._by_host[host]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from forcemove.relay.admission.accounts import Account
 from forcemove.relay.clients.seats import Client
 from forcemove.relay.clients.services import Services
-from forcemove.relay.offers.lobby import NotOffered
+from forcemove.relay.offers.shown import NotOffered
 from forcemove.transport.errors import Reason
 from forcemove.transport.wire import JoinOffer, ListOffers, MakeOffer, WatchOffer, WithdrawOffer
 
@@ -41,7 +41,10 @@ class Visitor:
                         offer = await lobby.make(message, self._account)
                     self._watch(offer, message.id)
                 case JoinOffer():
-                    self._watch(lobby.join(message, self._account), message.id)
+                    join = lobby.read(message)
+                    self._require_room(join.join.offer)
+                    lobby.join(join, self._account, self._client)
+                    self._watch(join.join.offer, message.id)
                 case WatchOffer():
                     self._watch(message.offer, message.id)
                 case WithdrawOffer():
@@ -51,7 +54,12 @@ class Visitor:
             self._client.refuse(refused.about, refused.reason, refused.detail, message.id)
 
     def _watch(self, offer: bytes, request: bytes) -> None:
-        if len(self._watched) >= self._services.limits.watched:
-            raise NotOffered(offer, Reason.TOO_MANY_OFFERS, "this connection watches as many offers as it may")
+        self._require_room(offer)
         self._services.lobby.watch(offer, self._client, request)
         self._watched.add(offer)
+
+    def _require_room(self, offer: bytes) -> None:
+        """Raise `NotOffered` where this connection may not watch one more offer. A seat is held by a connection that
+        watches its offer, so that the connection's end is noticed."""
+        if offer not in self._watched and len(self._watched) >= self._services.limits.watched:
+            raise NotOffered(offer, Reason.TOO_MANY_OFFERS, "this connection watches as many offers as it may")

@@ -34,7 +34,11 @@ _ACCOUNTS: MigrationStep = (
     # Logs whose entries are being deleted, a part at a time.
     "CREATE TABLE leaving (log BIGINT NOT NULL PRIMARY KEY)",
 )
-STEPS: tuple[MigrationStep, ...] = (_FIRST, _ACCOUNTS)
+_SEATS: MigrationStep = (
+    # Offers of older programs name no seats, so that nobody can join them any more.
+    "DELETE FROM offers",
+)
+STEPS: tuple[MigrationStep, ...] = (_FIRST, _ACCOUNTS, _SEATS)
 """The steps that make the SQL tables, see `store.migrations`."""
 
 Entry = tuple[int, int, bytes, bytes, bytes, bytes, int]

@@ -1,68 +1,88 @@
-"""Host and guest find each other in a lobby. No deposit is made here, and no state is signed."""
+"""Host and guests find each other in a lobby. No deposit is made here, and no state is signed."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections.abc import Callable
+from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.signing import Key
 from forcemove.tables.errors import HostMissing, OfferOver
 from forcemove.transport.connect import Connection
 from forcemove.transport.errors import Reason, RelayRefused, TransportError
-from forcemove.transport.offers import Join, Offer, OfferStatus, meeting_table
+from forcemove.transport.joins import Join, OfferStatus, meeting_table
+from forcemove.transport.offers import OFFER_VERSION, Offer
 from forcemove.transport.terms import TableTerms
 
 __all__ = [
     "MEETINGS",
     "Meeting",
+    "MeetingPoint",
+    "MeetingStore",
     "PendingOffer",
     "has_come_about",
     "offer_again",
-    "take",
     "take_back",
-    "wait_for_guest",
 ]
 
-_POLL_SECONDS = 0.25
 _WITHDRAWAL_SECONDS = 2.0
 _MEETING_SECONDS = 50.0
 """Seconds, less than a relay's minute."""
 
 
 class Meeting(Struct, frozen=True, tag=True):
-    """What host and guest have agreed on, each by a signature. `has_met`: whether both are known to have been at the
-    table; else the game may never begin. Raises `InvalidValue` where the join is of another offer."""
+    """What host and guests have agreed on, each by a signature; the joins are in the order of the seats. `has_met`:
+    whether all are known to have been at the table; else the game may never begin. Raises `InvalidValue` where a join
+    is missing, or is of another offer."""
 
     offer: Offer
-    join: Join
+    joins: tuple[Join, ...]
     has_met: bool = False
 
     def __post_init__(self) -> None:
-        meeting_table(self.offer, self.join)
+        meeting_table(self.offer, *self.joins)
 
     @property
     def table(self) -> TableTerms:
-        """The table where host and guest meet."""
-        return meeting_table(self.offer, self.join)
+        """The table where all meet."""
+        return meeting_table(self.offer, *self.joins)
 
     @property
-    def players(self) -> tuple[bytes, bytes]:
-        """The addresses of host and guest, by seat."""
-        return self.offer.host, self.join.guest
+    def players(self) -> tuple[bytes, ...]:
+        """The addresses of host and guests, by seat."""
+        return self.offer.host, *(each.guest for each in self.joins)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of host and guests as they have signed them, by seat; empty where one has none."""
+        return self.offer.name, *(each.name for each in self.joins)
 
 
 class PendingOffer(Struct, frozen=True, tag="Waiting"):
-    """An offer of ours that nobody has taken yet."""
+    """An offer of ours that not all guests have joined yet."""
 
     offer: Offer
 
 
-MEETINGS: Codec[Meeting | PendingOffer] = Codec("meeting", Meeting | PendingOffer)
+MEETINGS: Codec[Meeting | PendingOffer] = Codec("meeting", Meeting | PendingOffer, OFFER_VERSION)
 """The codec of meetings and offers in a journal."""
+
+
+class MeetingStore(Protocol):
+    """Remembers meetings, see `stored`."""
+
+    def keep(self, meeting: Meeting) -> None:
+        """Store a meeting."""
+        ...
+
+    def forget_meeting(self, meeting: Meeting) -> None:
+        """Forget a meeting that has not come about."""
+        ...
 
 
 async def offer_again(connection: Connection, offer: Offer, key: Key) -> None:
@@ -81,23 +101,6 @@ async def has_come_about(connection: Connection, meeting: Meeting) -> bool:
     return shown is None or shown.is_over
 
 
-async def wait_for_guest(connection: Connection, offer: Offer, key: Key, keep: Callable[[Meeting], None]) -> Meeting:
-    """Wait until a guest has joined our offer, which is in the lobby, and is at the table. If this is cut off, the
-    offer is withdrawn. `keep`: is called with the meeting before we are at the table. Raises `OfferOver`, and what the
-    lobby raises."""
-    try:
-        while True:
-            shown = await connection.lobby.joined(offer.hash)
-            if shown.join is None or shown.table is None:
-                raise OfferOver(offer.hash)
-            keep(Meeting(offer, shown.join.join))
-            if await _have_met(connection, shown.table, shown.join.join, key):
-                return Meeting(offer, shown.join.join, has_met=True)
-    except BaseException:
-        await take_back(connection, offer, key)
-        raise
-
-
 async def take_back(connection: Connection, offer: Offer, key: Key) -> None:
     """Withdraw an offer of ours, if it is open and the lobby answers."""
     with contextlib.suppress(TransportError, TimeoutError):
@@ -105,40 +108,96 @@ async def take_back(connection: Connection, offer: Offer, key: Key) -> None:
             await connection.lobby.withdraw(offer.hash, key)
 
 
-async def take(
-    connection: Connection, offer: Offer, key: Key, payout: bytes, keep: Callable[[Meeting], None]
-) -> Meeting:
-    """Join an offer, and wait for its host at the table. Raises `HostMissing`, and what the lobby raises.
+class MeetingPoint:
+    """Where one of us meets the other players of an offer. Each meeting is stored before we are at its table."""
 
-    - `connection`: to the relay that has the offer.
-    - `offer`: the offer to join.
-    - `key`: our key, which signs the join.
-    - `payout`: 20 bytes, the address that we are paid at.
-    - `keep`: as of `wait_for_guest`.
-    """
-    join, clock = Join(offer.hash, key.address, payout), asyncio.get_running_loop()
-    until = clock.time() + _MEETING_SECONDS
-    while True:  # a relay that was restarted has forgotten who had joined
-        table = await connection.lobby.join(offer.hash, key, payout, chain_id=offer.chain_id)
-        keep(Meeting(offer, join))
-        if await _have_met(connection, table, join, key):
-            return Meeting(offer, join, has_met=True)
-        if clock.time() > until:
-            raise HostMissing(offer.hash)
+    def __init__(
+        self,
+        connection: Connection,
+        offer: Offer,
+        key: Key,
+        stored: MeetingStore,
+        on_change: Callable[[OfferStatus], None],
+    ) -> None:
+        """Meet nobody yet.
+
+        - `connection`: to the relay that has the offer.
+        - `offer`: ours, or the one that we join.
+        - `key`: ours.
+        - `stored`: remembers the meetings that may come about.
+        - `on_change`: is called with the offer whenever another has joined or left.
+        """
+        self._connection, self._offer, self._key = connection, offer, key
+        self._stored, self._on_change = stored, on_change
+        self._at: Meeting | None = None
+        self._since: float | None = None
+
+    async def wait_for_guests(self) -> Meeting:
+        """Wait until guests have taken all seats of our offer, which is in the lobby, and all are at the table. If this
+        is cut off, the offer is withdrawn. Raises `OfferOver`, and what the lobby raises."""
+        try:
+            while (meeting := await self._until_met(None)) is None:
+                pass
+        except BaseException:
+            await take_back(self._connection, self._offer, self._key)
+            raise
+        return meeting
+
+    async def take(self, payout: bytes, name: str = "") -> Meeting:
+        """Join the offer, and wait until all are at the table. `payout`: 20 bytes, where we are paid; `name`: ours, may
+        be empty. Raises `HostMissing`, `OfferOver`, and what the lobby raises."""
+        offer, lobby = self._offer, self._connection.lobby
+        join = Join(offer.hash, self._key.address, payout, name)
+        while True:  # a relay that was restarted has forgotten who had joined
+            await lobby.join(offer.hash, self._key, payout, chain_id=offer.chain_id, name=name)
+            if (meeting := await self._until_met(join)) is not None:
+                return meeting
+            if self._since is not None and asyncio.get_running_loop().time() - self._since > _MEETING_SECONDS:
+                raise HostMissing(offer.hash)
+
+    async def _until_met(self, join: Join | None) -> Meeting | None:
+        """Follow the offer, and be at its table whenever all seats are taken, until all are there, which ends the
+        offer; None where we have lost the seat of our `join`. Raises `OfferOver`."""
+        try:
+            async with contextlib.aclosing(self._connection.lobby.watch(self._offer.hash)) as watching:
+                async for shown in watching:
+                    if shown.is_over:
+                        return self._met(_meeting(shown))
+                    self._on_change(shown)
+                    if join is not None and join not in [each.join for each in shown.joins]:
+                        await self._move(None)
+                        return None
+                    await self._move(_meeting(shown))
+        except RelayRefused as refused:
+            if refused.reason is not Reason.UNKNOWN_OFFER:
+                raise
+            return self._met(self._at)  # the lobby forgets an offer whose game has begun
+        finally:
+            if self._at is not None:
+                self._connection.leave(self._at.table.id)
+        raise OfferOver(self._offer.hash)
+
+    def _met(self, meeting: Meeting | None) -> Meeting:
+        """The meeting that has come about, if it is the one that we are at. Raises `OfferOver`."""
+        if meeting is None or meeting != self._at:
+            raise OfferOver(self._offer.hash)
+        return replace(meeting, has_met=True)
+
+    async def _move(self, meeting: Meeting | None) -> None:
+        """Be at the table of this meeting, and at no other one; None for no table."""
+        before, self._at = self._at, meeting
+        if before is not None and before != meeting:
+            self._connection.leave(before.table.id)
+            self._stored.forget_meeting(before)
+        if meeting is not None and meeting != before:
+            self._since = self._since or asyncio.get_running_loop().time()
+            self._stored.keep(meeting)
+            await self._connection.join(meeting.table, self._key)
 
 
-async def _have_met(connection: Connection, table: TableTerms, join: Join, key: Key) -> bool:
-    """Stay at the table until both players are there, which ends the offer; False where the offer is open again, or
-    another's."""
-    await connection.join(table, key)
-    try:
-        while (shown := await _look(connection, join.offer)) is not None and not shown.is_over:
-            if shown.join is None or shown.join.join != join:
-                return False
-            await asyncio.sleep(_POLL_SECONDS)
-    finally:
-        connection.leave(table.id)
-    return True
+def _meeting(shown: OfferStatus) -> Meeting | None:
+    """The meeting of all that have a seat, once all seats are taken."""
+    return Meeting(shown.offer, tuple(each.join for each in shown.joins)) if shown.is_full else None
 
 
 async def _look(connection: Connection, offer: bytes) -> OfferStatus | None:

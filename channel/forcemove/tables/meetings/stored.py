@@ -6,12 +6,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
+from forcemove.protocol.agreement import Agreement
 from forcemove.store.journal import Journal
 from forcemove.tables.meetings.meeting import MEETINGS, Meeting, PendingOffer
 from forcemove.tables.meetings.terms import Venue
 from forcemove.transport.offers import Offer
 
-__all__ = ["StoredMeetings"]
+__all__ = ["StoredMeetings", "signed_names"]
 
 
 class StoredMeetings:
@@ -67,3 +68,17 @@ class StoredMeetings:
 
     def _all(self) -> Iterator[Meeting | PendingOffer]:
         return (MEETINGS.decode(body) for _, body in self._stored.all())
+
+
+def signed_names(journal: Journal, agreement: Agreement) -> tuple[str, ...]:
+    """The names of a channel's players as they have signed them, by seat; empty names where the journal has no meeting
+    that led to the channel."""
+    fixed_part = agreement.fixed_part
+    for _, body in journal.meetings.all():
+        met = MEETINGS.decode(body)
+        if isinstance(met, Meeting) and (met.players, met.offer.nonce) == (
+            fixed_part.participants,
+            fixed_part.channel_nonce,
+        ):
+            return met.names
+    return ("",) * agreement.count

@@ -24,12 +24,15 @@ from forcemove.node.policy import (
 )
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES, Agreement, agree
 from forcemove.protocol.encoding import NO_CHAIN, Domain
+from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
 from forcemove.tables.asking import answering, answers
 from forcemove.tables.errors import CannotPayIn, ChallengeTooShort, OfferDiffers, StakeTooLow
 from forcemove.text.amounts import exact_amount, format_amount
-from forcemove.transport.offers import Join, Offer, OfferOfAnotherChain
+from forcemove.text.names import shown_name
+from forcemove.transport.joins import Join
+from forcemove.transport.offers import MIN_SEATS, Offer, OfferOfAnotherChain
 
 __all__ = [
     "ChainVenue",
@@ -75,6 +78,11 @@ class Venue(Protocol):
         """The address of the game's contract, 20 bytes."""
         ...
 
+    @property
+    def seats(self) -> Sequence[int]:
+        """How many can play the game, rising."""
+        ...
+
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
         """What the offer's game may cost us; `payer` (20 bytes) pays in. Raises `ChainError`, `CannotPayIn`,
         `StakeTooLow` and `ChallengeTooShort`."""
@@ -87,6 +95,7 @@ class FriendlyVenue:
 
     name: str
     title: str
+    seats: Sequence[int] = (2,)
     chain_id = NO_CHAIN
     adjudicator = ZERO_ADDRESS
     app = ZERO_ADDRESS
@@ -131,6 +140,11 @@ class ChainVenue:
         return self.book.find(self.game.artifact.name).address
 
     @property
+    def seats(self) -> Sequence[int]:
+        """See `Venue`."""
+        return self.game.seats
+
+    @property
     def confirmations(self) -> int:
         """How deep a log must be to be believed."""
         return default_confirmations(self.chain_id)
@@ -164,8 +178,9 @@ class ChainVenue:
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
         """See `Venue`. The costs are those at the present fees."""
-        anybody = Join(offer.hash, offer.app, offer.app)  # the costs do not depend on who joins
-        agreement = agreement_of(offer, anybody, self.game)
+        anybody = [keccak256(bytes([seat]))[:20] for seat in range(1, offer.seats)]
+        joins = tuple(Join(offer.hash, each, each) for each in anybody)  # the costs do not depend on who joins
+        agreement = agreement_of(offer, joins, self.game)
         self.require_playable(agreement, 0)
         costs = costs_of(agreement, 0, self._conditions().fees)
         _require_funds(min(answers(self.chains, lambda chain: chain.balance(payer))), payer, costs)
@@ -184,7 +199,16 @@ class ChainVenue:
         )
 
 
-def new_offer(venue: Venue, host: bytes, payout: bytes, stake: int, duration: int) -> Offer:
+def new_offer(
+    venue: Venue,
+    host: bytes,
+    payout: bytes,
+    stake: int,
+    duration: int,
+    *,
+    seats: int = MIN_SEATS,
+    name: str = "",
+) -> Offer:
     """A new offer, which is good for a day. Raises `InvalidValue`, and `NotInBook`.
 
     - `venue`: the game, and the chain that it is played on.
@@ -192,6 +216,8 @@ def new_offer(venue: Venue, host: bytes, payout: bytes, stake: int, duration: in
     - `payout`: 20 bytes, the address that the host is paid at.
     - `stake`: of a round, in wei; each player deposits five stakes.
     - `duration`: of a challenge, in seconds.
+    - `seats`: how many play, with the host.
+    - `name`: the host's, may be empty.
     """
     return Offer(
         venue.name,
@@ -206,6 +232,8 @@ def new_offer(venue: Venue, host: bytes, payout: bytes, stake: int, duration: in
         host,
         payout,
         int(time.time()) + _OFFER_SECONDS,
+        seats,
+        name,
     )
 
 
@@ -221,6 +249,8 @@ def require_ours(offer: Offer, venue: Venue) -> None:
     ):
         if offered != ours:
             raise OfferDiffers(what, offered, ours)
+    if offer.seats not in venue.seats:
+        raise OfferDiffers("number of players", str(offer.seats), " or ".join(map(str, venue.seats)))
 
 
 def is_ours(offer: Offer, venue: Venue) -> bool:
@@ -232,28 +262,32 @@ def is_ours(offer: Offer, venue: Venue) -> bool:
     return True
 
 
-def agreement_of(offer: Offer, join: Join, game: Game) -> Agreement:
-    """The agreement of host and guest. Both make it for themselves from the offer and the join that they have signed.
-    Raises `InvalidValue`."""
+def agreement_of(offer: Offer, joins: Sequence[Join], game: Game) -> Agreement:
+    """The agreement of host and guests, by seat. All make it for themselves from the offer and the joins that they have
+    signed. Raises `InvalidValue`."""
     return agree(
         Domain(offer.chain_id, offer.adjudicator),
-        FixedPart((offer.host, join.guest), offer.nonce, offer.app, offer.duration),
+        FixedPart((offer.host, *(each.guest for each in joins)), offer.nonce, offer.app, offer.duration),
         game,
         offer.stake,
-        ((offer.asset, (offer.deposit, offer.deposit)),),
-        (address_destination(offer.payout), address_destination(join.payout)),
+        ((offer.asset, (offer.deposit,) * offer.seats),),
+        tuple(address_destination(each) for each in (offer.payout, *(join.payout for join in joins))),
     )
 
 
 def terms_lines(offer: Offer, title: str) -> Iterator[str]:
     """The terms of an offer, for people. `title`: of the game."""
+    host = f"{shown_name(offer.name)} {show_address(offer.host)}".strip()
     if offer.is_friendly:
-        yield f"{title}, a friendly game, offered by {show_address(offer.host)}"
-        return
-    yield f"{title} on chain {offer.chain_id}, offered by {show_address(offer.host)}"
-    yield f"  stake        {exact_amount(offer.stake)} a round"
-    yield f"  deposit      {exact_amount(offer.deposit)} by each player"
-    yield f"  challenges   {offer.duration:,} seconds to answer one"
+        yield f"{title}, a friendly game, offered by {host}"
+    else:
+        yield f"{title} on chain {offer.chain_id}, offered by {host}"
+    if offer.seats > MIN_SEATS:
+        yield f"  players      {offer.seats}, with the host"
+    if not offer.is_friendly:
+        yield f"  stake        {exact_amount(offer.stake)} a round"
+        yield f"  deposit      {exact_amount(offer.deposit)} by each player"
+        yield f"  challenges   {offer.duration:,} seconds to answer one"
 
 
 def _require_funds(has: int, account: bytes, costs: Costs) -> None:

@@ -121,7 +121,7 @@ def _pays(silence: Silence, seen: Overview, names: Names) -> str:
 def _another(channel: Channel, seen: Overview, names: Names) -> str:
     """The name of the mover, or, where we are to move, of a player that waits for us."""
     if seen.is_ours:
-        return names[1 - channel.index] if channel.agreement.count == len(NAMES) else "another player"
+        return names[1 - channel.index] if len(names) == len(NAMES) else "another player"
     return names[seen.mover]
 
 

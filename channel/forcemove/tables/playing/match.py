@@ -12,7 +12,7 @@ from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Names
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
-from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
+from forcemove.node.events import CounterpartyFault, Event, Mined, Received, Sent, SubmissionRefused
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -36,7 +36,7 @@ def is_unpaid(channel: Channel) -> bool:
 
 class Match:
     """Shows one channel to its player. `warning`: a line for the player. `fatal_error`: an error that trying again does
-    not mend; it ends the match. `end_observer`: what is known of the channel's end."""
+    not mend; it ends the match. `end_observer`: what is known of the channel's end. `names`: the players', by seat."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Match:
         self.warning = ""
         self.fatal_error: Exception | None = None
         self._game, self._choose, self._patience, self._output = game, choose, patience, output
-        self._names = names
+        self.names = names
         self._shown = -1
         self._played: Played | None = None
         self._since = time.monotonic()
@@ -91,7 +91,7 @@ class Match:
             now,
             silence_left=left,
             warning=self.warning,
-            names=self._names,
+            names=self.names,
         )
         self._output.show(content)
 
@@ -135,6 +135,8 @@ class Match:
         match event:
             case Sent(signed):
                 self._show_state(signed.state)
+            case Received(signed) if len(self.names) > len(NAMES):  # of two, one is asked for an answer to it
+                self._show_state(signed.state)
             case Mined(submission, receipt):
                 self.end_observer.add(event)
                 what = operation_name(submission)
@@ -151,14 +153,20 @@ class Match:
 
     def _show_state(self, state: VariablePart) -> None:
         """Show each turn of the game once, and none of the opening."""
-        if state.turn_num <= max(self._shown, 2 * len(self._names) - 1):
+        if state.turn_num <= max(self._shown, 2 * len(self.names) - 1):
             return
         self._shown = state.turn_num
         self._show_content()
-        what = "the game is over: pay this." if state.is_final else self._game.describe(state, self._names)
+        what = self._ending(state) if state.is_final else self._game.describe(state, self.names)
         self._output.say(f"turn {state.turn_num:>4}   {what}")
         if any(each.amount for each in state.outcome):
-            self._output.say(f"            if it ended now: {balances(state.outcome, self._names)}")
+            self._output.say(f"            if it ended now: {balances(state.outcome, self.names)}")
+
+    def _ending(self, state: VariablePart) -> str:
+        """The text of a final state. Of two players each knows who has left."""
+        if len(self.names) == len(NAMES):
+            return "the game is over: pay this."
+        return f"{self.names[state.turn_num % len(self.names)]} has left, and the game is over: pay this."
 
 
 async def run_with_background(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:

@@ -1,35 +1,34 @@
-"""The lobby in a bucket of a NATS server. Each offer is one value under its hash, changed by comparing and swapping, so
-that of several guests one is accepted, and all see which. No value is believed before its signature is checked."""
+"""The lobby in a bucket of a NATS server, for tables of two: nothing on such a server notices that a guest who waits
+for others has gone, so that offers for more are for a relay. Each offer is one value under its hash, changed by
+comparing and swapping, so that of several guests one is accepted, and all see which. No value is believed before its
+signature is checked."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
 from typing import Any, Protocol, TypeVar
 
 from nats.js.errors import BadRequestError, NotFoundError
 
 from forcemove.errors import UnknownVersion
 from forcemove.protocol.signing import Key
-from forcemove.transport.errors import Reason, RelayRefused
+from forcemove.transport.errors import Reason, RelayRefused, TwoSeatsOnly
 from forcemove.transport.jetstream.feed import LAST_SEQ, NEW, NEWEST, Delivered
 from forcemove.transport.jetstream.session import NatsSession
 from forcemove.transport.jetstream.stored_offer import LONGEST_OFFER, LobbyEntry, StoredOffer, read_entry
 from forcemove.transport.jetstream.streams import BUCKET, LOBBY_SUBJECT
+from forcemove.transport.joins import Join, OfferStatus, SignedJoin
 from forcemove.transport.offers import (
     CHANGE_SECONDS,
     MAX_LISTED,
-    Join,
+    MIN_SEATS,
     Offer,
-    OfferStatus,
     OtherOfferShown,
-    SignedJoin,
     SignedOffer,
-    meeting_table,
     withdrawal_digest,
 )
-from forcemove.transport.terms import TableTerms
 
 __all__ = ["JOIN_SECONDS", "JetStreamLobby"]
 
@@ -63,8 +62,10 @@ class JetStreamLobby:
     # ------------------------------------------------------------------------------------------------- what players do
 
     async def make(self, offer: Offer, key: Key) -> bytes:
-        """Offer a game; returns the offer's hash, for a link. Raises `RelayRefused`, and `InvalidValue` where the key
-        is not the host's."""
+        """Offer a game; returns the offer's hash, for a link. Raises `RelayRefused`, `TwoSeatsOnly`, and `InvalidValue`
+        where the key is not the host's."""
+        if offer.seats != MIN_SEATS:
+            raise TwoSeatsOnly(offer.seats)
         signed = SignedOffer.sign(offer, key)
         await self._require_wanted(offer)
         while True:
@@ -77,12 +78,12 @@ class JetStreamLobby:
 
     async def list(
         self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
-    ) -> tuple[SignedOffer, ...]:
+    ) -> tuple[OfferStatus, ...]:
         """The open offers for which `wanted` holds, at most so many, in the order of their hashes. Offers that are
         over, or that their host has not signed, are left out. Of a bucket with more than 10,000 values the oldest are
         read."""
         found, _ = await self._ask(self._read_all, "for the open offers")
-        offers = (each.shown.signed for each in found if each.shown.join is None and not each.shown.is_over)
+        offers = (each.shown for each in found if not each.shown.is_full and not each.shown.is_over)
         chosen = [each for each in offers if wanted(each.offer)]
         return tuple(sorted(chosen, key=lambda each: each.offer.hash)[:most])
 
@@ -96,12 +97,14 @@ class JetStreamLobby:
         """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
         return (await self._open(offer)).shown
 
-    async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int) -> TableTerms:
-        """Take an offer; returns the table where to meet its host, who is there within a minute, or the offer is open
-        again. Look at the offer first: this signs all of its terms. `chain_id`: of the chain that we play on, 0 for
-        none.
+    async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int, name: str = "") -> OfferStatus:
+        """See `connect.LobbyPort.join`.
 
-        Raises `OfferOfAnotherChain`, `OtherOfferShown`, and `RelayRefused`, also where somebody else was faster.
+        - `offer`: the offer's hash.
+        - `key`: ours, which signs the join.
+        - `payout`: where we are paid, 20 bytes.
+        - `chain_id`: of the chain that we play on, 0 for none.
+        - `name`: ours, may be empty.
         """
         while True:
             entry = await self._open(offer)
@@ -109,20 +112,29 @@ class JetStreamLobby:
             terms.require_chain(chain_id)
             if key.address == terms.host:
                 raise RelayRefused(offer, Reason.NOT_A_PARTICIPANT, "a host does not join its own offer")
-            signed = SignedJoin.sign(Join(offer, key.address, payout), key)
-            if entry.shown.join is not None and entry.shown.join != signed:
+            signed = SignedJoin.sign(Join(offer, key.address, payout, name), key)
+            if entry.shown.joins not in ((), (signed,)):
                 raise RelayRefused(offer, Reason.OFFER_TAKEN, f"somebody has joined; until {entry.shown.until}")
-            if entry.shown.join == signed or await self._write(offer, entry.value.joined(signed), entry.revision):
-                table = meeting_table(terms, signed.join)
-                self._remember(table.id, offer)
-                return table
+            if entry.shown.joins:
+                return entry.shown
+            await self._write(offer, entry.value.joined(signed), entry.revision)
+
+    async def watch(self, offer: bytes) -> AsyncGenerator[OfferStatus]:
+        """See `connect.LobbyPort.watch`."""
+        shown = await self.look(offer)
+        yield shown
+        while not shown.is_over:
+            await asyncio.sleep(_POLL_SECONDS)
+            if (now := (await self._entry(offer)).shown) != shown:
+                shown = now
+                yield shown
 
     async def joined(self, offer: bytes) -> OfferStatus:
-        """Wait until somebody has joined our offer, or the offer is over. Raises as `look` does."""
-        shown = await self.look(offer)
-        while shown.join is None and not shown.is_over:
-            await asyncio.sleep(_POLL_SECONDS)
-            shown = (await self._entry(offer)).shown
+        """See `connect.LobbyPort.joined`."""
+        async with contextlib.aclosing(self.watch(offer)) as watching:
+            shown = await anext(watching)
+            while not (shown.is_full or shown.is_over):
+                shown = await anext(watching)
         return shown
 
     async def withdraw(self, offer: bytes, key: Key) -> None:

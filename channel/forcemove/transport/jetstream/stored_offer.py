@@ -18,16 +18,13 @@ from forcemove.protocol.codec.json_text import require_version
 from forcemove.protocol.signing import Key, require_signer
 from forcemove.protocol.types import Signature
 from forcemove.transport.jetstream.streams import MAX_OFFERED
+from forcemove.transport.joins import JOINS, OfferStatus, SignedJoin, presence_digest, read_joins
 from forcemove.transport.offers import (
-    JOINS,
     MAX_OFFER,
+    MIN_SEATS,
     OFFERS,
-    OfferStatus,
     OtherOfferShown,
-    SignedJoin,
     SignedOffer,
-    presence_digest,
-    read_join,
     read_offer,
     withdrawal_digest,
 )
@@ -35,7 +32,7 @@ from forcemove.transport.terms import Number
 
 __all__ = ["LONGEST_OFFER", "VERSION", "LobbyEntry", "StoredOffer", "read_entry"]
 
-VERSION = 1
+VERSION = 2
 """The version of the values that this program writes and reads."""
 LONGEST_OFFER = 7 * 86_400
 """Seconds that an offer may last."""
@@ -112,15 +109,19 @@ def read_entry(hash_: bytes, data: bytes, revision: int, at: float, now: float, 
     """
     value = _decode(hash_, data)
     signed = read_offer(hash_, value.offer, value.signature)
-    join = _sound_join(signed, value)
+    if signed.offer.seats != MIN_SEATS:
+        raise OtherOfferShown(hash_)
+    joins = _sound_join(signed, value)
     until = math.ceil(at + join_seconds)
     until = min(until, value.until) if value.until else until
-    shown = OfferStatus(signed, join, until if join else 0, False)
+    shown = OfferStatus(signed, joins, until if joins else 0, False)
     is_withdrawn = _has_signed(signed.offer.host, withdrawal_digest(hash_), value.withdrawal)
-    if is_withdrawn or _has_begun(shown, value) or not now < signed.offer.expires <= now + LONGEST_OFFER:
-        shown = OfferStatus(signed, join, shown.until, True)
-    elif join is not None and until <= now:
-        shown = OfferStatus(signed, None, 0, False)
+    if _has_begun(shown, value):
+        shown = OfferStatus(signed, joins, shown.until, True)
+    elif is_withdrawn or not now < signed.offer.expires <= now + LONGEST_OFFER:
+        shown = OfferStatus(signed, (), 0, True)
+    elif joins and until <= now:
+        shown = OfferStatus(signed, (), 0, False)
     return LobbyEntry(revision, value, shown, is_withdrawn)
 
 
@@ -136,22 +137,22 @@ def _decode(hash_: bytes, data: bytes) -> StoredOffer:
         raise OtherOfferShown(hash_) from None
 
 
-def _sound_join(signed: SignedOffer, value: StoredOffer) -> SignedJoin | None:
+def _sound_join(signed: SignedOffer, value: StoredOffer) -> tuple[SignedJoin, ...]:
+    """The join, if there is one that its guest has signed."""
     if value.join is None or value.join_signature is None:
-        return None
+        return ()
     try:
-        join = read_join(signed.offer, value.join, value.join_signature)
+        return read_joins(signed.offer, [(value.join, value.join_signature)])
     except OtherOfferShown:
-        return None
-    return None if join.join.guest == signed.offer.host else join
+        return ()
 
 
 def _has_begun(shown: OfferStatus, value: StoredOffer) -> bool:
     """Whether both players have signed that they are at their table."""
-    if shown.join is None or shown.table is None:
+    if shown.table is None:
         return False
-    digest, offer = presence_digest(shown.table.id), shown.signed.offer
-    return _has_signed(offer.host, digest, value.host) and _has_signed(shown.join.join.guest, digest, value.guest)
+    digest, (host, guest) = presence_digest(shown.table.id), shown.table.participants
+    return _has_signed(host, digest, value.host) and _has_signed(guest, digest, value.guest)
 
 
 def _has_signed(address: bytes, digest: bytes, signature: bytes | None) -> bool:

@@ -9,33 +9,28 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import count
-from typing import TypeGuard
+
+from msgspec.structs import replace
 
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import Signature
 from forcemove.transport.errors import Reason, RelayRefused, refusal
+from forcemove.transport.joins import JOINS, Join, OfferStatus, SignedJoin, read_joins
 from forcemove.transport.offers import (
     CHANGE_SECONDS,
-    JOINS,
     MAX_LISTED,
     OFFERS,
-    Join,
     Offer,
-    OfferStatus,
     OtherOfferShown,
-    SignedJoin,
     SignedOffer,
-    meeting_table,
-    read_join,
     read_offer,
     withdrawal_digest,
 )
 from forcemove.transport.reconnecting import InTime
-from forcemove.transport.terms import TableTerms
 from forcemove.transport.wire import (
     JoinOffer,
     ListOffers,
@@ -48,13 +43,14 @@ from forcemove.transport.wire import (
     WithdrawOffer,
 )
 
-__all__ = ["WebSocketLobby", "OtherOfferShown", "OfferStatus"]
+__all__ = ["WebSocketLobby"]
 
 _REQUEST_ID = 8
 """Bytes."""
 _LISTING_SECONDS = 30.0
 
 
+_Joins = tuple[tuple[bytes, bytes], ...]
 _Answer = OfferShown | OffersListed
 _Updates = asyncio.Queue[OfferShown | RequestRefused | ForcemoveError]
 """Has only the newest update of an offer, however many the relay sends."""
@@ -75,7 +71,9 @@ class WebSocketLobby:
         self._requests: dict[bytes, tuple[Message, asyncio.Future[_Answer]]] = {}
         self._ids = count()
         self._watched: dict[bytes, _Updates] = {}
+        self._joined: dict[bytes, JoinOffer] = {}
         self._listed: frozenset[bytes] = frozenset()
+        self._seen: dict[bytes, tuple[bool, int, _Joins]] = {}
         self._change = asyncio.Event()
         self._failure: ForcemoveError | None = None
 
@@ -92,19 +90,20 @@ class WebSocketLobby:
 
     async def list(
         self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
-    ) -> tuple[SignedOffer, ...]:
+    ) -> tuple[OfferStatus, ...]:
         """The open offers for which `wanted` holds, at most so many, in the order of their hashes. Offers that are
-        over, or that their host has not signed, are left out. However many pages a relay has, it is asked for no more
-        after 30 seconds."""
-        found: list[SignedOffer] = []
+        over, or that host and guests have not signed, are left out. However many pages a relay has, it is asked for no
+        more after 30 seconds."""
+        found: list[OfferStatus] = []
         after, until = bytes(32), time.monotonic() + _LISTING_SECONDS
         while len(found) < most and time.monotonic() < until:
             page = await self._ask(partial(ListOffers, after=after if any(after) else None), "for the open offers")
             if not isinstance(page, OffersListed):
                 raise OtherOfferShown(b"")
             fresh = {hash_: each for hash_, each in _decoded(page.offers) if hash_ > after}
-            good = (each for _, each in sorted(fresh.items()) if wanted(each.offer) and _is_sound(each))
-            found += [each for each in good if each.offer.expires > self._clock()]
+            good = (each for _, (each, _) in sorted(fresh.items()) if wanted(each.offer) and _is_sound(each))
+            good = (each for each in good if each.offer.expires > self._clock())
+            found += [each for signed in good if (each := _with_joins(signed, fresh[signed.offer.hash][1])) is not None]
             if page.is_all or not fresh:
                 break
             after = max(fresh)
@@ -115,6 +114,7 @@ class WebSocketLobby:
         Raises the error that has ended the connection."""
         new = [each for each in offers if each not in self._listed]
         self._listed = frozenset(offers)
+        self._seen = {offer: seen for offer, seen in self._seen.items() if offer in self._listed}
         self._change.clear()
         for each in new:
             self._send(WatchOffer(b"", each))
@@ -128,31 +128,45 @@ class WebSocketLobby:
         """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
         return _read(await self._ask(partial(WatchOffer, offer=offer), f"for offer 0x{offer.hex()}"), offer)
 
-    async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int) -> TableTerms:
-        """Take an offer; returns the table where to meet its host, who is there within a minute, or the offer is open
-        again. Look at the offer first: this signs all of its terms. `chain_id`: of the chain that we play on, 0 for
-        none.
+    async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int, name: str = "") -> OfferStatus:
+        """See `connect.LobbyPort.join`.
 
-        Raises `OfferOfAnotherChain`, `OtherOfferShown`, and `RelayRefused`, also where somebody else was faster.
+        - `offer`: the offer's hash.
+        - `key`: ours, which signs the join.
+        - `payout`: where we are paid, 20 bytes.
+        - `chain_id`: of the chain that we play on, 0 for none.
+        - `name`: ours, may be empty.
         """
         shown = await self.look(offer)
-        shown.signed.offer.require_chain(chain_id)
-        signed = SignedJoin.sign(Join(offer, key.address, payout), key)
-        encoded = JOINS.encode(signed.join)
-        answer = await self._ask(lambda id_: JoinOffer(id_, encoded, signed.signature.compact), "to take our join")
-        if _read(answer, offer).join != signed:
+        shown.offer.require_chain(chain_id)
+        signed = SignedJoin.sign(Join(offer, key.address, payout, name), key)
+        message = JoinOffer(b"", JOINS.encode(signed.join), signed.signature.compact)
+        answer = await self._ask(lambda id_: replace(message, id=id_), "to take our join")
+        shown = _read(answer, offer)
+        if signed not in shown.joins:
             raise RelayRefused(offer, Reason.OFFER_TAKEN, "somebody else has joined")
-        return meeting_table(shown.signed.offer, signed.join)
+        self._joined[offer] = message
+        return shown
 
-    async def joined(self, offer: bytes) -> OfferStatus:
-        """Wait until somebody has joined our offer, or the offer is over. Raises as `look` does."""
+    async def watch(self, offer: bytes) -> AsyncGenerator[OfferStatus]:
+        """See `connect.LobbyPort.watch`."""
         updates = self._watched.setdefault(offer, asyncio.Queue(1))
         try:
             shown = await self.look(offer)
-            while shown.join is None and not shown.is_over:
+            yield shown
+            while not shown.is_over:
                 shown = await _next(updates, offer)
+                yield shown
         finally:
             self._watched.pop(offer, None)
+            self._joined.pop(offer, None)
+
+    async def joined(self, offer: bytes) -> OfferStatus:
+        """See `connect.LobbyPort.joined`."""
+        async with contextlib.aclosing(self.watch(offer)) as watching:
+            shown = await anext(watching)
+            while not (shown.is_full or shown.is_over):
+                shown = await anext(watching)
         return shown
 
     async def withdraw(self, offer: bytes, key: Key) -> None:
@@ -167,12 +181,13 @@ class WebSocketLobby:
         """The requests to be made again on a new connection."""
         yield from [message for message, _ in self._requests.values()]
         yield from (WatchOffer(b"", offer) for offer in {*self._watched, *self._listed})
+        yield from (message for offer, message in self._joined.items() if offer in self._watched)
 
     def on_message(self, message: OfferShown | OffersListed | RequestRefused) -> bool:
         """Take in a message about the lobby; whether it was of use."""
         if not isinstance(message, OffersListed) and (updates := self._watched.get(message.about)):
             _replace(updates, message)
-        if _is_change(message) and message.about in self._listed:
+        if not isinstance(message, OffersListed) and message.about in self._listed and self._is_change(message):
             self._change.set()
         _, answer = self._requests.get(message.id, (None, None))
         if answer is None or answer.done():
@@ -182,6 +197,15 @@ class WebSocketLobby:
         else:
             answer.set_result(message)
         return True
+
+    def _is_change(self, message: OfferShown | RequestRefused) -> bool:
+        """Whether a message says that a listed offer is not as it was. The list is then read again."""
+        if isinstance(message, RequestRefused):
+            return True
+        now = message.is_over, message.until, message.joins
+        before = self._seen.get(message.about, now)
+        self._seen[message.about] = now
+        return message.is_over or bool(message.until) or now != before
 
     def fail(self, failure: ForcemoveError) -> None:
         """End the lobby: pending calls get the failure."""
@@ -230,25 +254,24 @@ def _read(message: OfferShown | OffersListed, offer: bytes) -> OfferStatus:
     """An offer with this hash, as the relay shows it. Raises `OtherOfferShown`."""
     if not isinstance(message, OfferShown):
         raise OtherOfferShown(offer)
-    signed, join = read_offer(offer, message.offer, message.signature), None
-    if message.join is not None and message.join_signature is not None:
-        join = read_join(signed.offer, message.join, message.join_signature)
-    return OfferStatus(signed, join, message.until, message.is_over)
+    signed = read_offer(offer, message.offer, message.signature)
+    return OfferStatus(signed, read_joins(signed.offer, message.joins), message.until, message.is_over)
 
 
-def _is_change(message: OfferShown | OffersListed | RequestRefused) -> TypeGuard[OfferShown | RequestRefused]:
-    """Whether a message says that a listed offer may be open no more. The list is then read again."""
-    if isinstance(message, OfferShown):
-        return message.is_over or message.join is not None
-    return isinstance(message, RequestRefused)
-
-
-def _decoded(listed: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, SignedOffer]]:
-    """The valid offers of a list, each with its hash."""
-    for offer, signature in listed:
+def _decoded(listed: Iterable[tuple[bytes, bytes, _Joins]]) -> Iterator[tuple[bytes, tuple[SignedOffer, _Joins]]]:
+    """The valid offers of a list with the joins of each, by hash."""
+    for offer, signature, joins in listed:
         with contextlib.suppress(ForcemoveError):
             signed = SignedOffer(OFFERS.decode(offer), Signature(signature))
-            yield signed.offer.hash, signed
+            yield signed.offer.hash, (signed, joins)
+
+
+def _with_joins(signed: SignedOffer, joins: _Joins) -> OfferStatus | None:
+    """The listed offer with its joins, None where they are none of its guests."""
+    try:
+        return OfferStatus(signed, read_joins(signed.offer, joins), 0, False)
+    except OtherOfferShown:
+        return None
 
 
 def _is_sound(signed: SignedOffer) -> bool:

@@ -12,7 +12,7 @@ from forcemove.browser.view import ChannelView
 from forcemove.history.entries import StateAccepted, StateSigned
 from forcemove.history.history import MAX_ENTRIES, ChannelHistory
 from forcemove.history.overview import overview
-from tests.browser.routed import STATIC
+from tests.browser.page.routed import STATIC
 from tests.browser.views import GAMES, Looks, view_of
 
 MOST_KILOBYTES = 40

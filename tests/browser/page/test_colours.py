@@ -8,7 +8,7 @@ import re
 import pytest
 
 from forcemove.picture import TONES
-from tests.browser.routed import STATIC
+from tests.browser.page.routed import STATIC
 
 CSS = (STATIC / "page.css").read_text("utf-8")
 SCHEMES = ("light", "dark")

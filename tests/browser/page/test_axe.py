@@ -11,8 +11,8 @@ from playwright.sync_api import Browser
 
 from forcemove.browser.render import channel_page, channels_page, message_page
 from forcemove.inspect.journal_channel import ListedChannel, read_channels
-from tests.browser.routed import browser as launched
-from tests.browser.routed import opened, violations
+from tests.browser.page.routed import browser as launched
+from tests.browser.page.routed import opened, violations
 from tests.browser.views import GAMES, Looks, view_of
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain

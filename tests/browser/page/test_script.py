@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, expect
 
 from forcemove.browser.render import channel_page, channel_panels
 from forcemove.browser.view import ChannelView
-from tests.browser.routed import browser as launched
-from tests.browser.routed import opened
+from tests.browser.page.routed import browser as launched
+from tests.browser.page.routed import opened
 from tests.browser.views import Looks, view_of
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain

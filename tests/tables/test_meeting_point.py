@@ -1,0 +1,144 @@
+"""Where players meet: whatever a lobby shows, a game begins only at the table at which we are, with the same players in
+the same order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from typing import Any, cast
+
+import pytest
+
+from forcemove.protocol.signing import Key
+from forcemove.tables.errors import OfferOver
+from forcemove.tables.meetings.meeting import Meeting, MeetingPoint
+from forcemove.tables.meetings.waiting import Waiting
+from forcemove.transport.connect import Connection
+from forcemove.transport.errors import Reason, RelayRefused
+from forcemove.transport.joins import Join, OfferStatus, SignedJoin
+from forcemove.transport.offers import Offer, SignedOffer
+from forcemove.transport.terms import TableTerms
+from tests.transport.offered import CAROL, FRIENDLY, PAYOUT, new_offer
+from tests.transport.people import ALICE, BOB, MALLORY
+
+OFFER = new_offer(**FRIENDLY, seats=3, name="Alice")
+
+
+def shown(*guests: Key, is_over: bool = False, offer: Offer = OFFER) -> OfferStatus:
+    joins = tuple(SignedJoin.sign(Join(offer.hash, each.address, PAYOUT), each) for each in guests)
+    return OfferStatus(SignedOffer.sign(offer, ALICE), joins, 0, is_over)
+
+
+def meeting(*guests: Key) -> Meeting:
+    return Meeting(OFFER, tuple(each.join for each in shown(*guests).joins))
+
+
+class Lobby:
+    """Shows what it is told to; then it has forgotten the offer."""
+
+    def __init__(self, story: list[OfferStatus]) -> None:
+        self._story, self.joined = iter(story), 0
+
+    async def watch(self, offer: bytes) -> AsyncGenerator[OfferStatus]:
+        for each in self._story:
+            yield each
+        raise RelayRefused(offer, Reason.UNKNOWN_OFFER, "gone")
+
+    async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int, name: str = "") -> OfferStatus:
+        self.joined += 1
+        return shown(key)
+
+    async def withdraw(self, offer: bytes, key: Key) -> None:
+        """It is gone."""
+
+
+class Place:
+    """A connection, and a journal. `at`: the tables at which we are; `stored`: the meetings that are remembered."""
+
+    def __init__(self, *story: OfferStatus) -> None:
+        self.lobby, self.at, self.been = Lobby(list(story)), list[bytes](), list[bytes]()
+        self.stored: list[Meeting] = []
+        self.seen: list[OfferStatus] = []
+
+    async def join(self, table: TableTerms, key: Key) -> None:
+        assert key.address in table.participants
+        assert table.id in [each.table.id for each in self.stored], "it is stored before we are there"
+        self.at.append(table.id)
+        self.been.append(table.id)
+
+    def leave(self, table: bytes) -> None:
+        self.at.remove(table)
+
+    def keep(self, meeting: Meeting) -> None:
+        self.stored.append(meeting)
+
+    def forget_meeting(self, meeting: Meeting) -> None:
+        self.stored.remove(meeting)
+
+    def point(self, key: Key) -> MeetingPoint:
+        return MeetingPoint(cast("Connection", self), OFFER, key, self, self.seen.append)
+
+    def met(self, doing: Coroutine[Any, Any, Meeting]) -> Meeting:
+        found = asyncio.run(doing)
+        assert self.at == []
+        assert found.has_met
+        return found
+
+
+def test_a_host_is_at_the_table_of_all_seats_and_begins_when_all_are() -> None:
+    place = Place(shown(), shown(BOB), shown(BOB, CAROL), shown(BOB, CAROL, is_over=True))
+    met = place.met(place.point(ALICE).wait_for_guests())
+    assert met.players == (ALICE.address, BOB.address, CAROL.address)
+    assert place.been == [meeting(BOB, CAROL).table.id]
+    assert [each.taken for each in place.seen] == [1, 2, 3]
+
+
+def test_a_host_moves_to_the_table_of_others_and_forgets_the_first_one() -> None:
+    place = Place(shown(BOB, MALLORY), shown(BOB), shown(BOB, CAROL), shown(BOB, CAROL, is_over=True))
+    met = place.met(place.point(ALICE).wait_for_guests())
+    assert met.table == meeting(BOB, CAROL).table
+    assert place.been == [meeting(BOB, MALLORY).table.id, meeting(BOB, CAROL).table.id]
+    assert place.stored == [meeting(BOB, CAROL)]
+
+
+@pytest.mark.parametrize("over", [(CAROL, BOB), (BOB, MALLORY), ()])
+def test_threat_27_a_game_of_another_order_or_of_others_is_not_begun(over: tuple[Key, ...]) -> None:
+    place = Place(shown(BOB, CAROL), shown(*over, is_over=True))
+    with pytest.raises(OfferOver):
+        asyncio.run(place.point(BOB).take(PAYOUT))
+    assert place.been == [meeting(BOB, CAROL).table.id]
+    assert place.at == []
+
+
+def test_a_game_whose_offer_the_lobby_has_forgotten_has_begun() -> None:
+    place = Place(shown(BOB, CAROL))
+    assert place.met(place.point(BOB).take(PAYOUT)).table == meeting(BOB, CAROL).table
+
+
+def test_nobody_begins_at_no_table() -> None:
+    for story in ((shown(BOB),), (shown(BOB), shown(is_over=True)), ()):
+        place = Place(*story)
+        with pytest.raises(OfferOver):
+            asyncio.run(place.point(BOB).take(PAYOUT))
+        assert (place.been, place.stored) == ([], [])
+
+
+def test_a_guest_that_has_lost_its_seat_joins_again_and_forgets_the_table() -> None:
+    place = Place(shown(BOB, MALLORY), shown(CAROL), shown(CAROL, BOB), shown(CAROL, BOB, is_over=True))
+    met = place.met(place.point(BOB).take(PAYOUT))
+    assert met.players == (ALICE.address, CAROL.address, BOB.address)
+    assert place.lobby.joined == 2
+    assert place.stored == [meeting(CAROL, BOB)]
+
+
+def test_who_waits_is_told_who_is_here_comes_and_goes() -> None:
+    waiting = Waiting(OFFER, ALICE.address)
+    bob = "0x" + BOB.address.hex()[:4]
+    assert waiting.status(shown()).startswith("1 of 3 are here: Alice 0x")
+    (come,) = waiting.changes(shown(BOB))
+    assert come.lower().startswith(f"lobby       {bob}")
+    assert list(waiting.changes(shown(BOB))) == []
+    (gone,) = waiting.changes(shown())
+    assert gone.endswith("has gone: 1 of 3 are here.")
+    assert waiting.status(shown(BOB, CAROL)) == "All seats are taken: waiting for all at the table"
+    assert list(Waiting(OFFER, BOB.address).changes(shown(BOB))) == []

@@ -1,0 +1,89 @@
+"""Names of strangers: whatever they are, what is shown of them moves no cursor, hides nothing and is nobody else's."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forcemove.chain.addresses import short_address
+from forcemove.text.names import full_name, seat_title, shown_name, shown_names
+
+ANN, BEN, CAT = (bytes([number]) * 20 for number in (1, 2, 3))
+GOOD = (
+    "Alice",
+    "José",
+    "Ken 山田",
+    "Алёна",
+    "山田たろう",
+    "김철수",
+    "Zed 😀",
+    "O'Neil-2",
+    "नमस्ते",
+    "Ωmega".replace("mega", "μέγα"),
+)
+HIDDEN = {
+    "Ali\x1b[2Jce": "\\x1b\\x5b2J",
+    "a\u202eb": "\\u202e",
+    "a\u200bb": "\\u200b",
+    "a\u2028b": "\\u2028",
+    "a\u3164b": "\\u3164",
+    "a\ufe0fb": "\\ufe0f",
+    "Bob (you)": "\\x28",
+    "\u0410lice": "\\u0410",
+    "Al\u03b9ce": "\\u03b9",
+    "\U0001d400lice": "\\U0001d400",
+    "\uff21lice": "\\uff21",
+    "a, Ben 9 ether": "\\x2c",
+}
+NOTHING = ("", "   ", "-", "a" + "\u0301" * 30, "x" * 33, "Host", "gUEST", "you", "Player 3", "seat 2", "0x0101…0101")
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_name_is_shown_as_it_is(name: str) -> None:
+    assert shown_name(unicodedata.normalize("NFC", name)) == name
+    assert full_name(name, ANN) == f"{name} 0x0101…0101"
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_threat_61_what_hides_or_imitates_is_written_out(name: str) -> None:
+    assert HIDDEN[name] in shown_name(name)
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_threat_61_a_name_of_nothing_or_of_a_seat_is_not_shown(name: str) -> None:
+    assert shown_name(name) == ""
+    assert full_name(name, ANN) == short_address(ANN)
+
+
+@given(st.text(st.characters(), max_size=32))
+def test_threat_61_no_name_is_more_than_a_line_of_letters(name: str) -> None:
+    shown = shown_name(name)
+    assert shown.isprintable()
+    assert shown == shown.strip()
+    assert len(shown) <= 3 * 32
+    assert not any(unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp") for each in shown)
+    assert not set(shown) & set('()[]{}<>,;:…"`')
+    marks = 0
+    for each in shown:
+        marks = marks + 1 if unicodedata.category(each).startswith("M") else 0
+        assert marks <= 2
+    scripts = {unicodedata.name(each).split()[0] for each in shown if each.isalpha()}
+    assert not {"LATIN", "CYRILLIC"} <= scripts
+    assert not {"LATIN", "GREEK"} <= scripts
+    assert shown_names([name, "Ben"], [ANN, BEN])[0]
+
+
+def test_players_without_a_name_are_called_by_their_seats() -> None:
+    assert shown_names(["", ""], [ANN, BEN]) == ("Host", "Guest")
+    assert shown_names(["", "Ben", ""], [ANN, BEN, CAT]) == ("Host", "Ben", "Player 3")
+    assert [seat_title(seat, 3) for seat in range(3)] == ["Host", "Player 2", "Player 3"]
+
+
+@pytest.mark.parametrize("other", ["Alice", "alice", "A1ice", "ALICE", "Alicé", "Al ice"])
+def test_threat_61_names_that_look_alike_have_their_addresses(other: str) -> None:
+    first, second, third = shown_names(["Alice", other, "Ben"], [ANN, BEN, CAT])
+    assert (first, third) == ("Alice 0x0101…0101", "Ben")
+    assert second == f"{other} 0x0202…0202"
