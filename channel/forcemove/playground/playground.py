@@ -119,16 +119,16 @@ class Playground:
     # --------------------------------------------------------------------------------------------------------- driving
 
     def poll(self) -> bool:
-        """Do all that is due now; returns whether anything has changed that can be seen."""
+        """Do all that is due now; returns whether anything has changed that can be seen: what is committed, the phase,
+        or the end."""
         self.chain.follow_clock()
         self.chain.take_up()
-        before = self.match.managed.phase
-        has_changed = self.match.poll()
-        has_changed = has_changed or self.match.managed.phase is not before
-        self.revision += has_changed
+        was, phase = self.revision, self.match.managed.phase
+        has_ended = self.match.poll()
+        self.revision += has_ended or self.match.managed.phase is not phase
         while self.tour is not None and self.tour.advance(self._history_now()):
             self.revision += 1
-        return has_changed
+        return self.revision != was
 
     @property
     def next_due(self) -> float:
