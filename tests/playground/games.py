@@ -43,7 +43,7 @@ class TimedPlayground:
     def open_buttons(self) -> list[str]:
         """Those that can be pressed, but for new games."""
         controls = [each for group in self.playground.groups for each in group.controls]
-        return [each.name for each in controls if not each.reason and not each.name.startswith("new-")]
+        return [each.name for each in controls if not each.reason and not each.name.startswith(("new-", "tour-"))]
 
     def act(self, word: str) -> None:
         """Decide something that is possible now."""

@@ -298,6 +298,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.playground.balances", "forcemove.playground.player"),
     ("forcemove.playground.counterparty",),
     ("forcemove.playground.match",),
+    ("forcemove.playground.tours",),
     ("forcemove.playground.buttons",),
     ("forcemove.playground.playground",),
     ("forcemove.browser", "forcemove.browser.templating", "forcemove.browser.view", "forcemove.browser.drawing"),

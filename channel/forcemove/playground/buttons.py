@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from forcemove.playground.controls import Control, ControlGroup
+from forcemove.playground.tours import TOURS, PlaygroundTour
 from forcemove.protocol.machine.channel import OVER, Phase
 
 if TYPE_CHECKING:
@@ -30,9 +32,18 @@ class ButtonTarget(Protocol):
     match: PlaygroundMatch
     chain: PlaygroundChain
     endpoint: Endpoint
+    tour: PlaygroundTour | None
 
     def new_game(self, game: Game) -> None:
         """Begin another game."""
+        ...
+
+    def begin_tour(self, name: str) -> None:
+        """Begin a guided tour."""
+        ...
+
+    def end_tour(self) -> None:
+        """End the guided tour."""
         ...
 
 
@@ -43,6 +54,7 @@ def groups_of(playground: ButtonTarget) -> tuple[ControlGroup, ...]:
         ControlGroup("Network", _of_network(playground)),
         ControlGroup("Chain", _of_chain(playground)),
         ControlGroup("Game", tuple(_new(playground, each) for each in playground.games)),
+        ControlGroup("Guided tour", _of_tours(playground)),
     )
 
 
@@ -139,6 +151,18 @@ def _new(playground: ButtonTarget, game: Game) -> Control:
         lambda: playground.new_game(game),
         "" if is_free else "Finish this game first: leave, or let its clock run out.",
     )
+
+
+def _of_tours(playground: ButtonTarget) -> tuple[Control, ...]:
+    phase, tour = playground.match.managed.phase, playground.tour
+    is_free = playground.match.checks is not None or phase is Phase.PLAYING
+    reason = "" if is_free else "Wait until the game is played, or is over."
+    begins = (
+        Control(f"tour-{name}", plan.title, partial(playground.begin_tour, name), reason)
+        for name, plan in TOURS.items()
+    )
+    is_guided = tour is not None and not tour.is_over
+    return (*begins, Control("tour-end", "no tour", playground.end_tour, _if(not is_guided, "There is none.")))
 
 
 def _if(is_so: bool, reason: str) -> str:

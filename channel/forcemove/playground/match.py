@@ -128,18 +128,16 @@ class PlaygroundMatch:
         self.bob.greet()
 
     def poll(self) -> bool:
-        """Do all that can be done now; returns whether anything has happened."""
-        is_busy = False
+        """Do all that can be done now; returns whether the game has ended, or has not any more."""
         for _ in range(_ROUNDS):
             self.network.deliver()
             # The person first: a defence is faster than who attacks.
             has_happened = [self.players[0].poll(), self.bob.poll()]
-            is_busy = is_busy or any(has_happened)
             if not any(has_happened):
                 break
         self._mine_for_who_waits()
         self._lose_patience()
-        return self._compare() or is_busy
+        return self._compare()
 
     # --------------------------------------------------------------------------------------------------------- the end
 

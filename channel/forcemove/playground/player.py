@@ -37,7 +37,7 @@ class ParticipantParts:
 
 class PlaygroundPlayer:
     """A participant. `managed`: the channel of the game that is played, once there is one; `is_gone`: whether its
-    process has ended."""
+    process has ended; `on_committed`: called after each commit of the journal."""
 
     def __init__(
         self,
@@ -59,14 +59,17 @@ class PlaygroundPlayer:
         self.journal = open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))
         self.managed: ManagedChannel
         self.is_gone = False
+        self.on_committed: Callable[[], None] = lambda: None
         self._clock, self._on_error = clock, on_error
         self._parts: ParticipantParts | None = None
         self._node = self._new_node()
 
     def _new_node(self) -> Node:
-        return Node(
+        node = Node(
             self.journal, policy=None, on_error=lambda error: self._on_error(self.name, error), clock=self._clock
         )
+        node.on_committed(lambda _: self.on_committed())
+        return node
 
     def begin(self, parts: ParticipantParts) -> None:
         """Drive the channel of a new game, and no earlier one."""

@@ -24,6 +24,7 @@ from forcemove.playground.chain import Endpoint, PlaygroundChain
 from forcemove.playground.controls import ControlGroup
 from forcemove.playground.match import PlaygroundMatch
 from forcemove.playground.player import PlaygroundPlayer
+from forcemove.playground.tours import TOURS, PlaygroundTour
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.rules import build_support_proof
 from forcemove.sender.errors import NotTaken
@@ -76,8 +77,10 @@ class Playground:
         endpoints = self.endpoint, Endpoint(self.chain, "bob's endpoint")
         both = zip(_NAMES, local_keys(), endpoints, strict=False)
         alice, bob = (PlaygroundPlayer(name, key, each, clock, self._on_error) for name, key, each in both)
+        alice.on_committed = self._on_committed
         self.players = alice, bob
         self.match = self._begin(self.games[0])
+        self.tour: PlaygroundTour | None = None
         self._history: tuple[tuple[bytes, int], ChannelHistory] | None = None
         self._gas: tuple[object, dict[str, int]] = (None, {})
 
@@ -100,26 +103,42 @@ class Playground:
         self.endpoint.is_away = False
         if self.chain.is_dear:
             self.chain.set_dear(False)
-        self.match = self._begin(game)
+        self.match, self.tour = self._begin(game), None
         self.poll()
+
+    def begin_tour(self, name: str) -> None:
+        """Begin the tour of this name, in the game that is played, or in another one where that is over."""
+        if self.match.checks is not None:
+            self.new_game(self.match.game)
+        self.tour = PlaygroundTour(TOURS[name], self.match, self._history_now())
+
+    def end_tour(self) -> None:
+        """Guide no more."""
+        self.tour = None
 
     # --------------------------------------------------------------------------------------------------------- driving
 
     def poll(self) -> bool:
-        """Do all that is due now; returns whether anything has changed that can be seen."""
+        """Do all that is due now; returns whether anything has changed that can be seen: what is committed, the phase,
+        or the end."""
         self.chain.follow_clock()
         self.chain.take_up()
-        before = self.match.managed.phase
-        has_changed = self.match.poll()
-        has_changed = has_changed or self.match.managed.phase is not before
-        self.revision += has_changed
-        return has_changed
+        was, phase = self.revision, self.match.managed.phase
+        has_ended = self.match.poll()
+        self.revision += has_ended or self.match.managed.phase is not phase
+        while self.tour is not None and self.tour.advance(self._history_now()):
+            self.revision += 1
+        return self.revision != was
 
     @property
     def next_due(self) -> float:
         """When to poll again at the latest, by the clock."""
         due = [each for each in (self.match.network.next_due, self.match.bob.next_due) if each is not None]
         return min([self._clock() + _TICK, *due])
+
+    def _on_committed(self) -> None:
+        """The history may have more: a fault is entered a second after it was found."""
+        self.revision += 1
 
     def _on_error(self, name: str, error: Exception) -> None:
         """Keep an error that no button has caused: an endpoint that is away cannot be reached, and where gas is dear an
@@ -159,10 +178,14 @@ class Playground:
             self._history = key, decode_history(stored.bodies)
         return self._history[1]
 
+    def _history_now(self) -> ChannelHistory:
+        return self.history(self.channel.agreement.channel_id)
+
     def overview(self) -> Overview:
         """What the person may know of the channel, and do."""
-        history = self.history(self.channel.agreement.channel_id)
-        return overview(self.channel, history, self.now, choices=self.match.person.choices, gas=self._gas_now())
+        return overview(
+            self.channel, self._history_now(), self.now, choices=self.match.person.choices, gas=self._gas_now()
+        )
 
     def _gas_now(self) -> dict[str, int]:
         """The gas of a challenge, where the person could make one now; asked for once a turn."""
@@ -224,8 +247,9 @@ class Playground:
 
     @property
     def guide(self) -> str:
-        """How the game has ended, and what is wrong, for people; empty while it goes on."""
-        return "\n".join((*self.errors, *_end_lines(self.match)))
+        """What a tour says, how the game has ended, and what is wrong, for people; empty where there is nothing."""
+        tour = () if self.tour is None else (self.tour.text,)
+        return "\n".join((*self.errors, *tour, *_end_lines(self.match)))
 
 
 def _end_lines(match: PlaygroundMatch) -> Iterator[str]:

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator
 
 from forcemove.history.entries import FaultFound, LogIncluded
+from forcemove.playground.tours import TOURS
 from forcemove.protocol.logs import Checkpointed
 from tests.browser.served.chromium import Visitor, chromium, visiting
 from tests.browser.served.serving import served, until
@@ -128,7 +129,11 @@ def test_every_button_can_be_pressed_on_the_page(visitor: Visitor) -> None:
     visitor.press("run-out")
     visitor.wait(lambda: visitor.is_paid)
     names = {each.name for group in visitor.served.playground.groups for each in group.controls}
-    assert names - {*pressed, "silent", "run-out"} == {"new-tic-tac-toe", "new-rock-paper-scissors"}
+    assert names - {*pressed, "silent", "run-out"} == {
+        "new-tic-tac-toe",
+        "new-rock-paper-scissors",
+        *(f"tour-{name}" for name in (*TOURS, "end")),
+    }
     for name in ("new-tic-tac-toe", "new-rock-paper-scissors"):
         before = visitor.page.url
         visitor.press(name)
@@ -136,6 +141,29 @@ def test_every_button_can_be_pressed_on_the_page(visitor: Visitor) -> None:
         visitor.page.locator("#live", has_text="live").wait_for()
         visitor.do("leave")
         visitor.wait(lambda: visitor.is_paid)
+
+
+@pytest.mark.parametrize("name", TOURS)
+def test_a_tour_is_begun_and_ended_on_the_page(visitor: Visitor, name: str) -> None:
+    visitor.press(f"tour-{name}")
+    visitor.page.locator("#guide", has_text="Step 1 of").wait_for()
+    visitor.press("tour-end")
+    visitor.page.locator("#guide").wait_for(state="hidden")
+
+
+def test_a_guided_tour_leads_to_balances(visitor: Visitor) -> None:
+    guide = visitor.page.locator("#guide")
+    visitor.press("tour-stall")
+    guide.filter(has_text="Step 1 of 4").wait_for()
+    visitor.press("silent")
+    guide.filter(has_text="Step 2 of 4").wait_for()
+    visitor.spot(visitor.words[0]).click()
+    guide.filter(has_text="Step 3 of 4").wait_for()
+    visitor.do("challenge")
+    guide.filter(has_text="Step 4 of 4").wait_for()
+    visitor.press("run-out")
+    guide.filter(has_text=TOURS["stall"].end).wait_for()
+    assert guide.inner_text().count("as expected") == 2
 
 
 def test_reload_and_another_tab_show_the_same(visitor: Visitor) -> None:
