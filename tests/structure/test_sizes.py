@@ -21,7 +21,6 @@ REASONS = {
     "channel/forcemove/store": "a module for each thing that a journal keeps, and for each of the two databases",
     "channel/forcemove/transport": "what clients and servers agree on, a module for each, and what both carriers share",
     "scripts": "a program each; most are run by hand, now and then",
-    "tests/browser": "a file for each thing that a page must show, refuse or bear",
     "tests/checking": "the world, who acts in it, what must hold, the search, and what is done with what it finds",
     "tests/cli": "a file for each command and each kind of demonstration",
     "tests/games": "a file for each game and each part of the views",
