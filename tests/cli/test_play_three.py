@@ -13,7 +13,7 @@ from forcemove.chain.addresses import short_address, show_address
 from forcemove.chain.local import local_keys
 from forcemove.cli.demo.network.attacks import challenge_with
 from tests.cli.nodes import Demo, Node, wait_until
-from tests.cli.tables import GUEST, HOST, START, link_of
+from tests.cli.tables import GAS_AT_MOST, GUEST, HOST, START, link_of
 from tests.cli.three import CAROL, HouseOfThree, WorldOfThree
 from tests.relay.process import RelayProcess, running_relay
 from tests.sampled import with_sample
@@ -57,6 +57,7 @@ def test_three_play_a_game_for_three_to_its_payout(stakes: WorldOfThree) -> None
     for player in (host, bob, carol):
         assert "  players      3, with the host" in player.said
         assert "players     Alice 0x" in player.said
+        assert " has left, and the game is over: pay this." in player.said
         assert "was paid to you" in player.said
     assert "Alice (you) 0.0" in host.said
     assert "Player 3 (you) 0.0" in carol.said
@@ -131,6 +132,25 @@ def test_one_of_three_that_is_silent_for_ever_is_challenged_and_the_others_are_p
     for each in others:
         assert "a challenge was not answered in time" in each.said
     stakes.require_all_paid(last)
+
+
+def test_one_of_three_that_never_pays_in_costs_the_others_nothing_but_gas(stakes: WorldOfThree) -> None:
+    """Either nobody has paid in, or the chain gives back what was paid in."""
+    players, _ = seated(stakes, CREATE, *SLOWLY, "--patience", "3")
+    players[2].reach("You have seat")
+    players[2].end(by=signal.SIGKILL)
+    others = players[:2]
+
+    def is_challenged() -> bool:
+        if not any("a challenge asks the chain" in each.said for each in others):
+            return all(each.process.poll() is not None for each in others)
+        return stakes.saved(stakes.alice).status.finalizes_at > 0
+
+    wait_until(is_challenged)
+    stakes.travel(3_601)
+    assert [each.end() for each in others] == [1, 1], [each.complained for each in others]
+    for key in (HOST, GUEST, CAROL):
+        assert START - GAS_AT_MOST < stakes.node.chain.balance(key.address) <= START
 
 
 def test_a_guest_that_leaves_while_it_waits_frees_its_seat(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.history.derivation import (
+    author_of,
     log_entries,
     mined_entries,
     refused_entries,
@@ -30,7 +31,7 @@ from forcemove.protocol.logs import Closed, Deposited
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import SubmitDeposit
 from forcemove.protocol.state import SignedState, VariablePart
-from tests.protocol.table import open_table
+from tests.protocol.table import CountingGame, Table, open_table
 
 ID, HASH, OTHER = (bytes([each]) * 32 for each in (1, 2, 3))
 DEPOSITED, CLOSED = Deposited(ID, bytes(20), 5), Closed(ID)
@@ -54,6 +55,21 @@ def test_our_state_and_theirs() -> None:
         StateSigned(9, ours.signed),
     ]
     assert state_entries(channel, channel, 9, from_chain=False) == []
+
+
+def test_of_several_counterparties_the_one_that_has_signed_a_refused_state_is_its_author() -> None:
+    table = Table(CountingGame(3), [lambda _: None] * 3)
+    table.run()
+    channel = table.seats[0].channel
+    wrong = VariablePart(channel.agreement.outcome, b"wrong", 7)
+    assert author_of(channel, table.signed(wrong, 1)) == 1
+    assert author_of(channel, table.signed(wrong, 1, 2)) == 1
+    forged = SignedState(wrong, {1: table.signed(wrong, 2).signatures[2]})
+    for refused in (None, table.signed(wrong, 2), SignedState(wrong, {}), forged):
+        assert author_of(channel, refused) is None
+    ours = VariablePart(channel.agreement.outcome, b"ours", 6)
+    assert author_of(channel, table.signed(ours, 0)) is None
+    assert author_of(open_table(until=4).seats[0].channel, None) == 1
 
 
 def _without_newest(channel: Channel, count: int) -> Channel:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,11 +23,13 @@ from tests.readme.text import sections_with
 RELAY, CHAIN = "ws://127.0.0.1:4600", "http://127.0.0.1:8545"
 _COLUMNS = 80
 _DONE = "and-that-ended-with"
+_SEATS = ("relay", "alice", "bob", "carol")
 _QUESTION = re.compile(r"\[y/N\]|Passphrase|\?:")
 START = 10**18
 
 
 FRIENDLY, FOR_A_STAKE = "README.md: Play with a friend", "docs/play.md: For a stake"
+THREE = "docs/play.md: More than two"
 
 
 def typed(title: str) -> list[str]:
@@ -40,15 +43,17 @@ class Friend:
     """At a shell, in an empty folder, with a wheel of their own."""
 
     def __init__(self, wheel: Path, folder: Path, name: str, where: dict[str, str]) -> None:
-        self.folder, self._where = folder / name, where
+        self.folder = folder / name
         self.folder.mkdir()
         programs = install_with_ours(wheel, folder / f"{name}-environment")
+        pip = f"{sys.executable} -m pip --python {programs / 'python'} install --no-build-isolation"
+        self._where = {**where, ".venv/bin/python -m pip install": pip}
         environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(self.folder), "PS1": "$ "}
         bash = ("bash", "--norc", "--noprofile", "--noediting")
         self.screen = Screen(*bash, columns=_COLUMNS, folder=self.folder, environment=environment)
-        self.key = local_keys()[1 if name == "alice" else 2]
+        self.key = local_keys()[_SEATS.index(name)]
         write_key_file(self.folder / f"{name}.json", self.key, PASSPHRASE, scrypt_work=2**4)
-        self.reach = self.screen.reach
+        self.reach, self._runs = self.screen.reach, 0
 
     def enter(self, text: str) -> None:
         """Type a line of the page."""
@@ -58,13 +63,14 @@ class Friend:
 
     def run(self, command: str) -> None:
         """Type a command, and wait until it has ended well."""
-        self.enter(f"{command}; echo {_DONE[:-5]}'-with'=$?")
-        self.reach(f"{_DONE}=0")
+        self._runs += 1
+        self.enter(f"{command}; echo {_DONE[:-5]}'-with'={self._runs}:$?")
+        self.reach(f"{_DONE}={self._runs}:0")
 
-    def copied(self, begin: str) -> str:
+    def copied(self, begin: str, waiting: str = "Waiting for somebody to join") -> str:
         """What a mouse takes from the screen: a line of our program, which the terminal shows in several rows where it
         is longer than one."""
-        self.reach("Waiting for somebody to join")
+        self.reach(waiting)
         rows = self.screen.lines
         at = max(number for number, row in enumerate(rows) if row.startswith(begin))
         end = next(number for number, row in enumerate(rows) if number > at and not row.strip())
@@ -88,7 +94,7 @@ class Place:
 
     def __init__(self, wheel: Path, folder: Path) -> None:
         self.node = Node(folder)
-        where = {CHAIN: self.node.endpoint, RELAY[5:]: f"127.0.0.1:{free_port()}"}
+        where = self.where = {CHAIN: self.node.endpoint, RELAY[5:]: f"127.0.0.1:{free_port()}"}
         self.alice, self.bob = (Friend(wheel, folder, name, where) for name in ("alice", "bob"))
         for friend in (self.alice, self.bob):
             self.node.give(friend.key.address, START)
@@ -174,3 +180,35 @@ def test_friends_play_for_a_stake_with_the_command_as_it_is_printed(place: Place
         "forcemove-31337.json",
         "forcemove.journal",
     ]
+
+
+def test_three_friends_play_a_game_of_their_own_for_a_stake(place: Place, wheel: Path, tmp_path: Path) -> None:
+    new, install, deploy, create, copy, install_copy, *joins = typed(THREE)
+    carol = Friend(wheel, tmp_path, "carol", place.where)
+    place.node.give(carol.key.address, START)
+    alice, guests = place.alice, [place.bob, carol]
+    for command in (new, install, deploy):
+        alice.run(command)
+    before = [place.node.chain.balance(friend.key.address) for friend in (alice, *guests)]
+    alice.enter(create)
+    link = alice.copied(LINK_HEAD, "1 of 3 are here")
+    for guest, join in zip(guests, joins, strict=True):
+        guest.run(copy)
+        guest.run(install_copy)
+        guest.enter(join.replace("LINK", link))
+        guest.reach("Join on these terms?")
+        guest.enter("y")
+        alice.reach(f"is here: {2 + guests.index(guest)} of 3.")
+    for turn, (friend, count) in enumerate(zip((alice, *guests, alice), (3, 3, 3, 1), strict=True), 6):
+        friend.reach(f"Turn {turn}.")
+        friend.reach(f"  {count}         take")
+        friend.enter(str(count))
+    carol.reach("Alice has taken the last and wins the round;")
+    place.bob.enter("leave")
+    alice.reach("You win 0.2 ether")
+    for guest in guests:
+        guest.reach("You lose 0.1 ether")
+    ends = [each.leave() for each in (alice, *guests)]
+    assert [each.code for each in ends] == [0, 0, 0], ends
+    for friend, had, won in zip((alice, *guests), before, (2 * 10**17, -(10**17), -(10**17)), strict=True):
+        assert abs(place.node.chain.balance(friend.key.address) - had - won) < 10**15

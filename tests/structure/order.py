@@ -272,16 +272,34 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.tables.meetings",
         "forcemove.tables.playing",
         "forcemove.tables.playing.content",
+        "forcemove.tables.playing.help",
         "forcemove.tables.playing.connectivity",
         "forcemove.tables.playing.leaving",
         "forcemove.tables.playing.rounds",
     ),
     ("forcemove.tables.ports", "forcemove.tables.playing.ends", "forcemove.tables.carrying"),
-    ("forcemove.tables.playing.match", "forcemove.tables.playing.bot", "forcemove.tables.defence"),
+    (
+        "forcemove.tables.playing.match",
+        "forcemove.tables.playing.bot",
+        "forcemove.tables.playing.person",
+        "forcemove.tables.defence",
+    ),
     ("forcemove.tables.service", "forcemove.tables.meetings.meeting", "forcemove.tables.meetings.terms"),
     ("forcemove.tables.meetings.stored", "forcemove.tables.meetings.waiting"),
     ("forcemove.tables.channel_game", "forcemove.tables.log_game"),
     ("forcemove.tables.table",),
+    (
+        "forcemove.playground",
+        "forcemove.playground.attacks",
+        "forcemove.playground.chain",
+        "forcemove.playground.controls",
+        "forcemove.playground.network",
+    ),
+    ("forcemove.playground.balances", "forcemove.playground.player"),
+    ("forcemove.playground.counterparty",),
+    ("forcemove.playground.match",),
+    ("forcemove.playground.buttons",),
+    ("forcemove.playground.playground",),
     ("forcemove.browser", "forcemove.browser.templating", "forcemove.browser.view", "forcemove.browser.drawing"),
     ("forcemove.browser.drawing.words",),
     (
@@ -299,6 +317,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("forcemove.browser.drawing.timeline_svg",),
     ("forcemove.browser.render",),
+    ("forcemove.browser.pages", "forcemove.browser.security"),
+    ("forcemove.browser.actions", "forcemove.browser.events", "forcemove.browser.playground_pages"),
+    ("forcemove.browser.server",),
     (
         "forcemove",
         "forcemove.__main__",
@@ -351,6 +372,7 @@ SCREENLESS = (
     ("forcemove.inspect", "inspection never prints"),
     ("forcemove.tables", "a table speaks through its port"),
     ("forcemove.text", "texts are values"),
+    ("forcemove.playground", "a page or a program shows it"),
 )
 """Rooms that know no screen, with the reason."""
 SCREENS = frozenset({"click", "rich", "prompt_toolkit", "sys", "logging"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from forcemove.errors import ForcemoveError
 from forcemove.history.entries import (
     Entry,
     LogIncluded,
@@ -19,13 +20,17 @@ from forcemove.history.entries import (
 )
 from forcemove.history.index import HistoryIndex
 from forcemove.protocol.codec.msgpack_codec import SUBMISSIONS
+from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.logs import Log
 from forcemove.protocol.machine.channel import Accepted, Channel
 from forcemove.protocol.machine.effects import Submission, operation_name
+from forcemove.protocol.machine.peer_messages import require_signatures
 from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import MIN_PARTICIPANTS
 
 __all__ = [
+    "author_of",
     "log_entries",
     "mined_entries",
     "refused_entries",
@@ -33,6 +38,25 @@ __all__ = [
     "request_of",
     "state_entries",
 ]
+
+
+def author_of(channel: Channel, refused: SignedState | None) -> int | None:
+    """Whose fault a refused message is: the index of the only counterparty; among more, that of the mover who has
+    signed the refused state. None where nobody's signature says so: anybody can send what anybody has signed."""
+    if channel.agreement.count == MIN_PARTICIPANTS:
+        return 1 - channel.index
+    if refused is None:
+        return None
+    mover = channel.agreement.fixed_part.mover(refused.state.turn_num)
+    signature = refused.signatures.get(mover)
+    if signature is None or mover == channel.index:
+        return None
+    try:
+        hashes = hash_state(channel.agreement.channel_id, refused.state)
+        require_signatures(channel, hashes, {mover: signature})
+    except ForcemoveError:
+        return None
+    return mover
 
 
 def state_entries(before: Channel, after: Channel, time: int, *, from_chain: bool) -> list[Entry]:

@@ -13,6 +13,7 @@ from forcemove.chain.chain import LogPlace, Receipt
 from forcemove.errors import ForcemoveError
 from forcemove.follower.endpoint_quorum import ShownLogs
 from forcemove.history.derivation import (
+    author_of,
     log_entries,
     mined_entries,
     refused_entries,
@@ -165,13 +166,8 @@ class ChannelRecorder:
         message = error.evidence if isinstance(error, MessageRefused) else None
         refused = message if isinstance(message, SignedState) else None
         kind = evidence_of(error).kind
-        self._enter([FaultFound(self.now(), self._counterparty, kind, _facts_of(error), refused)])
-
-    @property
-    def _counterparty(self) -> int | None:
-        """The only counterparty, None where there are more."""
-        channel = self._channel
-        return None if channel is None or channel.agreement.count > 2 else 1 - channel.index
+        author = None if self._channel is None else author_of(self._channel, refused)
+        self._enter([FaultFound(self.now(), author, kind, _facts_of(error), refused)])
 
     # ------------------------------------------------------------------------------------------------- what is written
 

@@ -40,6 +40,7 @@ _MIN_DURATION, _MAX_DURATION = 60, 365 * 24 * 60 * 60
 _TWO = 2
 _OF_ALL_GAMES = ("game_name", "play", "as_json")
 _OF_A_PERSON = ("game_name", "play", "seats", "stake", "duration")
+_OF_THE_BROWSER = ("game_name", "browser", "port", "opens", "stake", "duration")
 _OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_json")
 
 
@@ -107,6 +108,20 @@ class _JsonReport:
 )
 @click.option(
     "--play", is_flag=True, help="Play yourself, against the game's bot, in a channel on a chain inside this process."
+)
+@click.option(
+    "--browser",
+    is_flag=True,
+    help="Play yourself, in a browser on this machine, against a bot that cheats or vanishes when you press a button.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="With --browser: where to listen.  [default: any free one]",
+)
+@click.option(
+    "--open/--no-open", "opens", default=True, help="With --browser: whether to open the page.  [default: --open]"
 )
 @click.option(
     "--scenario",
@@ -177,6 +192,9 @@ def demo(
     game_name: str | None,
     seats: int | None,
     play: bool,
+    browser: bool,
+    port: int,
+    opens: bool,
     scenario: str | None,
     network: bool,
     chain_names: tuple[str, ...],
@@ -204,8 +222,15 @@ def demo(
     With --play you play --game yourself, against a bot, in a channel on a chain inside this process: no key, no node,
     no relay. Without a terminal each line of standard input is an answer.
 
+    With --browser you play in a page that shows the channel: what each is bound to, what would be paid, what was tried
+    and refused. Buttons let the bot, the network and the chain misbehave. The page is for this machine's browser alone.
+
     A --game without money needs no chain: two bots play it, or you against one with --play.
     """
+    if browser:
+        _require_no_options_but(ctx, _OF_THE_BROWSER, "--browser brings its own chain, and is for people")
+        return _in_a_browser(game_name, stake, duration, port, opens)
+    _require_no_options_of_a_browser(ctx)
     table_game = find_table_game(game_name) if game_name else None
     if table_game is not None:
         _require_no_options_but(ctx, _OF_ALL_GAMES, f"{table_game.title} is played without a channel")
@@ -321,6 +346,31 @@ def _alone(
     finally:
         terminal.close()
     return 0
+
+
+def _in_a_browser(game_name: str | None, stake: int | None, duration: int | None, port: int, opens: bool) -> int:
+    """Let a person play in a browser."""
+    games = [game for game in usable_games() if _TWO in game.seats]
+    if game_name:
+        first = load_game(game_name)
+        if _TWO not in first.seats:
+            raise click.UsageError(_why_nothing_is_played([first], None, _TWO))
+        games = [first, *(game for game in games if game.name != first.name)]
+    if not games:
+        raise click.UsageError(_why_nothing_is_played(games, None, _TWO))
+    from forcemove.cli.demo.browsing import play_in_browser
+    from forcemove.cli.demo.budget import require_playable
+
+    stake = _LOCAL_STAKE if stake is None else stake
+    require_playable(stake, [_TWO])
+    play_in_browser(games, stake, duration or _LOCAL_DURATION, port=port, opens=opens)
+    return 0
+
+
+def _require_no_options_of_a_browser(ctx: click.Context) -> None:
+    for name, flag in (("port", "--port"), ("opens", "--open")):
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{flag} is for --browser.")
 
 
 # --------------------------------------------------------------------------------------------------- over a network

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from forcemove.cli.match.person import Person
 from forcemove.cli.match.screen import Screen
 from forcemove.cli.person.lines import Lines
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game
+from forcemove.tables.playing.person import Person
 from forcemove.tables.ports import Played
 
 __all__ = ["PersonSeat"]

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 
 from forcemove.cli.match.screen import Screen
-from forcemove.cli.person.help import HELP, help_lines
 from forcemove.cli.person.lines import Lines
 from forcemove.cli.terminal import Terminal
 from forcemove.tables.playing.content import TableContent, clock_text
+from forcemove.tables.playing.help import HELP, help_lines
 
 __all__ = ["Numbered"]
 

@@ -157,10 +157,16 @@ class Match:
             return
         self._shown = state.turn_num
         self._show_content()
-        what = "the game is over: pay this." if state.is_final else self._game.describe(state, self.names)
+        what = self._ending(state) if state.is_final else self._game.describe(state, self.names)
         self._output.say(f"turn {state.turn_num:>4}   {what}")
         if any(each.amount for each in state.outcome):
             self._output.say(f"            if it ended now: {balances(state.outcome, self.names)}")
+
+    def _ending(self, state: VariablePart) -> str:
+        """The text of a final state. Of two players each knows who has left."""
+        if len(self.names) == len(NAMES):
+            return "the game is over: pay this."
+        return f"{self.names[state.turn_num % len(self.names)]} has left, and the game is over: pay this."
 
 
 async def run_with_background(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 
-from forcemove.cli.person.help import HELP, help_lines
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.game import Choice, Game, Randomness
@@ -13,6 +12,7 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
+from forcemove.tables.playing.help import HELP, help_lines
 from forcemove.tables.playing.leaving import Leaving
 from forcemove.tables.playing.rounds import with_counts
 from forcemove.tables.ports import Played
@@ -72,6 +72,11 @@ class Person:
             offered.append((_CHALLENGE, "wait no longer, and ask the chain, which costs gas"))
         leave = (_LEAVE, "end the game with your next turn; what the balances are then is paid")
         return (*offered, leave, (HELP, "what can be done here"))
+
+    @property
+    def choices(self) -> Sequence[Choice]:
+        """The moves that the game offers now; none where it is not the person's turn."""
+        return self._open_choices
 
     @property
     def is_asked(self) -> bool:

@@ -1,0 +1,53 @@
+"""The stream of a channel's page: whole panels, only those that have changed, and only the newest."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Mapping
+
+from aiohttp import web
+
+from forcemove.browser.pages import ChangeSignal
+
+__all__ = ["stream_panels"]
+
+_PING_SECONDS = 15.0
+"""Seconds after which a stream without news says something, so that a reader who is gone is noticed."""
+_SEND_BUFFER = 32 * 1024
+"""Bytes that wait for a slow reader at most: it gets the newest panels, and no queue of old ones."""
+
+
+async def stream_panels(
+    request: web.Request, changes: ChangeSignal, panels: Callable[[], Mapping[str, str] | None]
+) -> web.StreamResponse:
+    """Answer a request with the panels as they are, and again whenever one has changed, until there is nothing to show.
+
+    - `request`: for the stream.
+    - `changes`: says when to look again.
+    - `panels`: the HTML of each panel, by its id; None where there is nothing to show any more.
+    """
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+    response.enable_chunked_encoding()
+    _limit_buffers(request)
+    await response.prepare(request)
+    shown: dict[str, str] = {}
+    while True:
+        number, found = changes.number, panels()
+        if found is None:
+            return response
+        fresh = {id_: html for id_, html in found.items() if shown.get(id_) != html}
+        if fresh:
+            shown |= fresh
+            await response.write(f"event: panels\ndata: {json.dumps(fresh)}\n\n".encode())
+        if not await changes.after(number, _PING_SECONDS):
+            await response.write(b":\n\n")
+
+
+def _limit_buffers(request: web.Request) -> None:
+    transport = request.transport
+    if transport is None:
+        return
+    connection = transport.get_extra_info("socket")
+    if connection is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)

@@ -1,0 +1,71 @@
+"""What the server needs of whoever has the channels: a playground, or tables."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from forcemove.browser.view import ChannelView
+from forcemove.inspect.journal_channel import ListedChannel
+
+__all__ = ["ChangeSignal", "PageSource"]
+
+
+class ChangeSignal:
+    """Tells any number of listeners that something has changed. `number`: how often."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._next: asyncio.Future[None] | None = None
+
+    def notify(self) -> None:
+        """Something has changed. Called in the event loop's thread."""
+        self.number += 1
+        waiting, self._next = self._next, None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(None)
+
+    async def after(self, number: int, seconds: float) -> bool:
+        """Wait until something changes after `number`, at most so many seconds; returns whether it did."""
+        if self.number != number:
+            return True
+        if self._next is None or self._next.done():
+            self._next = asyncio.get_running_loop().create_future()
+        await asyncio.wait([self._next], timeout=seconds)
+        return self.number != number
+
+
+class PageSource(Protocol):
+    """Channels that can be shown, and what a person does with them. `changes`: notified whenever a page may look
+    different."""
+
+    changes: ChangeSignal
+
+    @property
+    def path(self) -> str:
+        """The page that a browser is shown first."""
+        ...
+
+    def rows(self) -> tuple[Sequence[ListedChannel], int]:
+        """All channels, and the chain's time in seconds."""
+        ...
+
+    def view(self, channel_id: bytes, at: int | None, form_token: str) -> ChannelView | None:
+        """A channel as its page shows it, None where there is no such channel. `at`: the entry to inspect;
+        `form_token`: for the page's forms."""
+        ...
+
+    def act(self, channel_id: bytes, do: str, word: str, turn: int) -> None:
+        """Do what the person has decided in the channel; why that was not done is shown on its page. `do`: `move`,
+        `challenge` or `leave`; `word`: of a move; `turn`: the turn of the next state when the person decided."""
+        ...
+
+    def press(self, button: str) -> str:
+        """Press a button of the playground; why that was not done is shown on its page. Returns the path of the page
+        that it leads to, empty for the same one."""
+        ...
+
+    async def run(self) -> None:
+        """Drive the channels until this is cancelled."""
+        ...

@@ -1,0 +1,202 @@
+"""Serves the page to one browser on this machine: routes, and answers. It decides nothing and remembers nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources import files
+
+from aiohttp import web
+
+from forcemove.browser.actions import done, read_form
+from forcemove.browser.events import stream_panels
+from forcemove.browser.pages import PageSource
+from forcemove.browser.render import channel_page, channel_panels, channels_page, message_page
+from forcemove.browser.security import (
+    HEADERS,
+    MAX_BODY,
+    BrowserSession,
+    RequestRefused,
+    require_our_host,
+    require_ours,
+)
+from forcemove.browser.view import ChannelView
+from forcemove.serving.errors import AddressUnusable
+
+__all__ = ["BrowserServer"]
+
+_HOST = "127.0.0.1"
+_ENTER, _FILES = "/enter", "/s/"
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_CLOSE_SECONDS = 1.0
+_MOST_ENTRIES = 6
+"""Digits of the number of an entry."""
+_LOG = logging.getLogger(__name__)
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class BrowserServer:
+    """Shows a source's channels. Once the server listens: `session`, who may look; `runner`, aiohttp's."""
+
+    def __init__(self, source: PageSource, port: int = 0) -> None:
+        """`source`: has the channels; `port`: where to listen, 0 for any that is free."""
+        self._source, self._port = source, port
+        self.session: BrowserSession
+        self.runner: web.AppRunner
+        self._panels: tuple[object, Mapping[str, str]] = (None, {})
+        self._files = {each.name: each.read_bytes() for each in (files("forcemove.browser") / "static").iterdir()}
+
+    @property
+    def address(self) -> str:
+        """The address that works once."""
+        return f"http://{_HOST}:{self._port}/enter?token={self.session.enter_token}"
+
+    async def run(self, on_ready: Callable[[str], None]) -> None:
+        """Serve until this is cancelled. `on_ready`: called with the address that works once. Raises `AddressUnusable`,
+        and what ends the source."""
+        self.runner = runner = web.AppRunner(
+            self._app(), access_log=None, handler_cancellation=True, shutdown_timeout=_CLOSE_SECONDS
+        )
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, _HOST, self._port)
+            try:
+                await site.start()
+            except OSError as error:
+                raise AddressUnusable(_HOST, self._port, error.strerror or type(error).__name__) from None
+            self._port = runner.addresses[0][1]
+            self.session = BrowserSession(self._port)
+            on_ready(self.address)
+            await self._source.run()
+        finally:
+            await runner.cleanup()
+
+    def _app(self) -> web.Application:
+        app = web.Application(client_max_size=MAX_BODY, middlewares=[self._guard])
+        app.on_response_prepare.append(_add_headers)
+        app.add_routes(
+            [
+                web.get("/enter", self._enter, allow_head=False),
+                web.get("/", self._channels),
+                web.get("/c/{id:0x[0-9a-f]{64}}", self._channel),
+                web.get("/c/{id:0x[0-9a-f]{64}}/events", self._events, allow_head=False),
+                web.post("/c/{id:0x[0-9a-f]{64}}/act", self._act),
+                web.post("/playground/press", self._press),
+                web.get("/s/{name:[a-z.]+}", self._file),
+            ]
+        )
+        return app
+
+    # ---------------------------------------------------------------------------------------------------- every request
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
+        """Let through who may ask, and make a page of each refusal and each error."""
+        try:
+            require_our_host(request.host, self._port)
+            require_ours(request.method, request.headers, self._port)
+            if request.path != _ENTER and not request.path.startswith(_FILES):
+                self.session.require_known(request.cookies)
+            return await handler(request)
+        except RequestRefused as refused:
+            return _message(refused.status, "Not done", refused.reason)
+        except web.HTTPException as error:
+            return _message(error.status, error.reason, _WORDS.get(error.status, "This is not possible."))
+        except (asyncio.CancelledError, ConnectionError):
+            raise
+        except Exception as error:
+            _LOG.exception("a request has failed")
+            return _message(500, "Something is wrong", f"This is a mistake of Forcemove's: {type(error).__name__}.")
+
+    async def _enter(self, request: web.Request) -> web.StreamResponse:
+        response = web.Response(status=303, headers={"Location": self._source.path})
+        if not self.session.is_known(request.cookies):
+            cookie = self.session.enter(request.query.get("token", ""))
+            response.set_cookie(self.session.cookie_name, cookie, httponly=True, samesite="Strict", path="/")
+        return response
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        name = request.match_info["name"]
+        body = self._files.get(name)
+        if body is None:
+            raise web.HTTPNotFound
+        kind = next((kind for ending, kind in _TYPES.items() if name.endswith(ending)), "application/octet-stream")
+        return web.Response(body=body, content_type=kind, charset="utf-8")
+
+    # -------------------------------------------------------------------------------------------------------- the pages
+
+    async def _channels(self, _: web.Request) -> web.StreamResponse:
+        rows, now = self._source.rows()
+        return _page(channels_page(rows, now))
+
+    async def _channel(self, request: web.Request) -> web.StreamResponse:
+        return _page(channel_page(self._view(request)))
+
+    def _view(self, request: web.Request) -> ChannelView:
+        """The channel that a request names. Raises `RequestRefused`."""
+        view = self._source.view(_id_of(request), _at_of(request), self.session.form_token)
+        if view is None:
+            raise RequestRefused(404, "There is no such channel here.")
+        return view
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        self._view(request)
+        return await stream_panels(request, self._source.changes, lambda: self._panels_of(request))
+
+    def _panels_of(self, request: web.Request) -> Mapping[str, str] | None:
+        """The panels as they are now, made once for all tabs that show the same."""
+        key = (self._source.changes.number, _id_of(request), _at_of(request))
+        if self._panels[0] != key:
+            try:
+                self._panels = key, channel_panels(self._view(request))
+            except RequestRefused:
+                return None
+        return self._panels[1]
+
+    # ------------------------------------------------------------------------------------------------------ the actions
+
+    async def _act(self, request: web.Request) -> web.StreamResponse:
+        form = await read_form(request, self.session)
+        self._view(request)
+        self._source.act(_id_of(request), form.text("do"), form.text("word"), form.turn())
+        return done(request, f"/c/{request.match_info['id']}")
+
+    async def _press(self, request: web.Request) -> web.StreamResponse:
+        form = await read_form(request, self.session)
+        elsewhere = self._source.press(form.text("button"))
+        return done(request, elsewhere or form.path(), moves=bool(elsewhere))
+
+
+_WORDS = {
+    404: "There is nothing at this address.",
+    405: "This address is not for that.",
+    413: "That is more than a form of ours has.",
+}
+
+
+async def _add_headers(_: web.Request, response: web.StreamResponse) -> None:
+    response.headers.update(HEADERS)
+    response.headers.popall("Server", None)
+
+
+def _page(html: str) -> web.Response:
+    return web.Response(text=html, content_type="text/html")
+
+
+def _message(status: int, title: str, text: str) -> web.Response:
+    return web.Response(status=status, text=message_page(title, text), content_type="text/html")
+
+
+def _id_of(request: web.Request) -> bytes:
+    return bytes.fromhex(request.match_info["id"][2:])
+
+
+def _at_of(request: web.Request) -> int | None:
+    """The entry that is asked for. Raises `RequestRefused`."""
+    text = request.query.get("at")
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdecimal() or len(text) > _MOST_ENTRIES:
+        raise RequestRefused(404, "There is no such entry.")
+    return int(text)

@@ -1,0 +1,51 @@
+"""The playground in a browser: a server on this machine, and the address that opens it."""
+
+from __future__ import annotations
+
+import contextlib
+import webbrowser
+from collections.abc import Sequence
+
+from forcemove.browser.playground_pages import PlaygroundPages
+from forcemove.browser.server import BrowserServer
+from forcemove.cli.play.signals import run_until_terminated
+from forcemove.cli.terminal import Terminal
+from forcemove.game import Game
+from forcemove.playground.playground import Playground
+
+__all__ = ["play_in_browser"]
+
+
+def play_in_browser(games: Sequence[Game], stake: int, duration: int, *, port: int, opens: bool) -> None:
+    """Serve a playground until the program is asked to end.
+
+    - `games`: what can be played, the first one first.
+    - `stake`: of a round, in wei.
+    - `duration`: of a challenge, in seconds.
+    - `port`: where to listen, 0 for any that is free.
+    - `opens`: whether to open the page in the user's browser, where there is one.
+    """
+    terminal = Terminal(indent=0)
+    try:
+        terminal.status("Bringing up the chain")
+        playground = Playground(games, stake=stake, duration=duration)
+        terminal.close()
+
+        def on_ready(address: str) -> None:
+            terminal.say("You are Alice, and play against Bob. The money is worth nothing.")
+            terminal.say("Open this address in a browser on this machine; it works once. Ctrl-C ends the game.")
+            terminal.say_whole(address)
+            if opens:
+                _open(address)
+
+        with contextlib.suppress(KeyboardInterrupt):
+            run_until_terminated(BrowserServer(PlaygroundPages(playground), port).run(on_ready))
+        terminal.say("The playground has ended, and its chain with it.")
+    finally:
+        terminal.close()
+
+
+def _open(address: str) -> None:
+    """Open the address in the user's browser; a machine without one has the address to type."""
+    with contextlib.suppress(webbrowser.Error):
+        webbrowser.open(address)

@@ -1,0 +1,145 @@
+"""Which buttons the playground has, and when each is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from forcemove.playground.controls import Control, ControlGroup
+from forcemove.protocol.machine.channel import OVER, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forcemove.game import Game
+    from forcemove.playground.chain import Endpoint, PlaygroundChain
+    from forcemove.playground.match import PlaygroundMatch
+    from forcemove.playground.player import PlaygroundPlayer
+
+__all__ = ["ButtonTarget", "groups_of"]
+
+_TEN_MINUTES = 600
+_PLAYED = (Phase.PLAYING, Phase.CHALLENGED)
+
+
+class ButtonTarget(Protocol):
+    """What the buttons act on: a playground."""
+
+    games: Sequence[Game]
+    players: tuple[PlaygroundPlayer, PlaygroundPlayer]
+    match: PlaygroundMatch
+    chain: PlaygroundChain
+    endpoint: Endpoint
+
+    def new_game(self, game: Game) -> None:
+        """Begin another game."""
+        ...
+
+
+def groups_of(playground: ButtonTarget) -> tuple[ControlGroup, ...]:
+    """All buttons, as they are now."""
+    return (
+        ControlGroup("Let Bob", _of_bob(playground)),
+        ControlGroup("Network", _of_network(playground)),
+        ControlGroup("Chain", _of_chain(playground)),
+        ControlGroup("Game", tuple(_new(playground, each) for each in playground.games)),
+    )
+
+
+def _of_bob(playground: ButtonTarget) -> tuple[Control, ...]:
+    match = playground.match
+    bob, player = match.bob, playground.players[1]
+    gone = "Bob has vanished." if player.is_gone else ""
+    away = gone or ("Bob is silent." if bob.is_silent else "")
+    over = "The game is over." if match.managed.phase in OVER else ""
+    ahead = over or ("" if match.managed.phase in _PLAYED else "Play has not begun, or is over.")
+    is_fair = not (bob.is_late or bob.will_cheat or bob.will_withhold)
+    return (
+        Control("silent", "go silent", lambda: setattr(bob, "is_silent", True), over or away),
+        Control("vanish", "vanish", bob.vanish, over or gone),
+        Control("late", "answer late", lambda: setattr(bob, "is_late", True), over or _if(bob.is_late, "He does.")),
+        Control("old", "show an old state", bob.show_old_state, over or gone or _why_no_old_state(playground)),
+        Control("illegal", "move illegally", lambda: setattr(bob, "will_cheat", True), _armed(ahead, bob.will_cheat)),
+        Control("forge", "forge your signature", bob.forge, ahead or gone),
+        Control(
+            "withhold",
+            "withhold a move",
+            lambda: setattr(bob, "will_withhold", True),
+            _armed(ahead, bob.will_withhold),
+        ),
+        Control("back", "come back", bob.come_back, "" if away else "Bob is there."),
+        Control("fair", "play fair", bob.play_fair, _if(is_fair, "Bob has nothing else in mind.")),
+    )
+
+
+def _why_no_old_state(playground: ButtonTarget) -> str:
+    match = playground.match
+    phases = [each.managed.phase for each in playground.players]
+    if phases != [Phase.PLAYING, Phase.PLAYING] or match.finalizes_at:
+        return "This is for a game that is played, without a clock."
+    return "" if match.bob.old_proof is not None else "There is no older state that the chain would take."
+
+
+def _armed(reason: str, is_armed: bool) -> str:
+    return reason or _if(is_armed, "Bob will, with his next move.")
+
+
+def _of_network(playground: ButtonTarget) -> tuple[Control, ...]:
+    network = playground.match.network
+
+    def mend() -> None:
+        network.mend()
+        playground.match.greet()
+
+    def control(name: str, text: str, flag: str, reason: str) -> Control:
+        return Control(name, text, lambda: setattr(network, flag, True), _if(getattr(network, flag), reason))
+
+    return (
+        control("cut", "cut it", "is_cut", "It is cut."),
+        control("delay", "delay messages", "is_slow", "They are delayed."),
+        control("lose", "lose messages", "is_lossy", "Every other one is lost."),
+        control("repeat", "repeat messages", "is_repeating", "They are repeated."),
+        Control("mend", "mend it", mend, _if(network.is_whole, "Nothing is wrong with it.")),
+    )
+
+
+def _of_chain(playground: ButtonTarget) -> tuple[Control, ...]:
+    chain, endpoint = playground.chain, playground.endpoint
+    until = playground.match.finalizes_at
+
+    def run_out() -> None:
+        chain.skip(until - chain.time)
+
+    def set_away(is_away: bool) -> Callable[[], None]:
+        return lambda: setattr(endpoint, "is_away", is_away)
+
+    return (
+        Control("ten-minutes", "ten minutes on", lambda: chain.skip(_TEN_MINUTES)),
+        Control("run-out", "let the clock run out", run_out, _if(until <= chain.time, "No clock is running.")),
+        Control("undo", "undo a block", lambda: _undo(playground), _if(not chain.can_undo, "This game has no block.")),
+        Control("dear", "make gas dear", lambda: chain.set_dear(True), _if(chain.is_dear, "It is dear.")),
+        Control("cheap", "gas as usual", lambda: chain.set_dear(False), _if(not chain.is_dear, "It is as usual.")),
+        Control("away", "take your endpoint away", set_away(True), _if(endpoint.is_away, "It is away.")),
+        Control("endpoint", "bring it back", set_away(False), _if(not endpoint.is_away, "It is there.")),
+    )
+
+
+def _undo(playground: ButtonTarget) -> None:
+    """Undo a block, and let Alice's node see that before miners take up what was in it."""
+    playground.chain.undo()
+    playground.players[0].poll()
+
+
+def _new(playground: ButtonTarget, game: Game) -> Control:
+    match = playground.match
+    is_free = match.checks is not None or not match.has_money
+    return Control(
+        f"new-{game.name}",
+        f"new game: {game.title}",
+        lambda: playground.new_game(game),
+        "" if is_free else "Finish this game first: leave, or let its clock run out.",
+    )
+
+
+def _if(is_so: bool, reason: str) -> str:
+    return reason if is_so else ""

@@ -1,0 +1,209 @@
+"""One game of the playground: a person and Bob in one channel, from nothing until the balances are compared."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.book import AddressBook
+from forcemove.errors import ForcemoveError
+from forcemove.flow.channel import is_stuck
+from forcemove.game import Game, Randomness
+from forcemove.node.assemble import Assembly, assemble
+from forcemove.node.events import Event
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.nonces import draw_nonce
+from forcemove.playground.balances import BalanceCheck, check_balances
+from forcemove.playground.chain import PlaygroundChain
+from forcemove.playground.counterparty import Counterparty
+from forcemove.playground.network import PlaygroundNetwork
+from forcemove.playground.player import ParticipantParts, PlaygroundPlayer
+from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.inputs import ChallengeWanted, Reconnected
+from forcemove.protocol.machine.results import is_over
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.status import Status
+from forcemove.tables.playing.match import is_unpaid
+from forcemove.tables.playing.person import Person
+
+__all__ = ["PATIENCE", "PlaygroundMatch"]
+
+PATIENCE = 120
+"""Seconds of the chain's clock after which the person's program challenges by itself where the person has nothing left
+to decide: before play, and after leaving."""
+_ROUNDS = 100
+"""How often both participants have their turn in one poll at most."""
+_MINE_EVERY = 12
+"""Seconds of the chain's clock between two empty blocks, while a transaction waits for another block."""
+
+
+class PlaygroundMatch:
+    """One game. `checks`: the balances, once the channel has paid all; None before."""
+
+    def __init__(
+        self,
+        game: Game,
+        chain: PlaygroundChain,
+        book: AddressBook,
+        players: tuple[PlaygroundPlayer, PlaygroundPlayer],
+        clock: Callable[[], float],
+        *,
+        stake: int,
+        duration: int,
+        randomness: Randomness,
+    ) -> None:
+        """Begin a game; the first `poll` does something.
+
+        - `game`: what is played.
+        - `chain`: on which it is played.
+        - `book`: names the contracts on it.
+        - `players`: the person and Bob.
+        - `clock`: seconds that go on steadily.
+        - `stake`: of a round, in wei.
+        - `duration`: of a challenge, in seconds.
+        - `randomness`: for the person's hidden choices.
+        """
+        self.game, self.players, self.chain = game, players, chain
+        self.checks: tuple[BalanceCheck, ...] | None = None
+        self.network = PlaygroundNetwork(clock)
+        self.person = Person(game, randomness, agrees=True)
+        chain.begin_game()
+        nonce = draw_nonce()
+        me, bob = (self._assembly(each, book, stake, duration, nonce) for each in players)
+        self.adjudicator = Adjudicator(chain, me.adjudicator.address)
+        self._before = tuple(chain.balance(each.key.address) for each in players)
+        self._status: tuple[bytes, Status] | None = None
+        self.bob = Counterparty(players[1], self.network.ends[1], game, self.status, clock)
+        players[1].begin(ParticipantParts(bob, self.network.ends[1], self.bob.choose, self.bob.on_event))
+        players[0].begin(ParticipantParts(me, self.network.ends[0], self.person.choose, _ignore))
+        self.person.played = self.managed
+        self._progress: object = None
+        self._compared_at = -1
+        self._since = self._mined_at = chain.time
+
+    def _assembly(self, player: PlaygroundPlayer, book: AddressBook, stake: int, duration: int, nonce: int) -> Assembly:
+        return assemble(
+            player.endpoint,
+            book,
+            self.game,
+            [each.key.address for each in self.players],
+            stake=stake,
+            deposit=stake * DEPOSIT_IN_STAKES,
+            duration=duration,
+            nonce=nonce,
+        )
+
+    @property
+    def managed(self) -> ManagedChannel:
+        """The channel as the person's node drives it."""
+        return self.players[0].managed
+
+    @property
+    def channel(self) -> Channel:
+        """The channel as the person sees it."""
+        return self.managed.channel
+
+    @property
+    def finalizes_at(self) -> int:
+        """The time at which a clock that runs has run out, by the chain itself; 0 where none runs."""
+        return self.status().finalizes_at
+
+    def status(self) -> Status:
+        """The channel's status by the chain itself, asked for once a block."""
+        if self._status is None or self._status[0] != self.chain.head:
+            self._status = self.chain.head, self.adjudicator.status_of(self.channel.agreement.channel_id)
+        return self._status[1]
+
+    @property
+    def has_money(self) -> bool:
+        """Whether anybody has paid in, or is about to."""
+        return not is_unpaid(self.channel)
+
+    def greet(self) -> None:
+        """Let both ask whether a message was lost."""
+        with contextlib.suppress(ForcemoveError):
+            self.managed.feed(Reconnected())
+        self.bob.greet()
+
+    def poll(self) -> bool:
+        """Do all that can be done now; returns whether anything has happened."""
+        is_busy = False
+        for _ in range(_ROUNDS):
+            self.network.deliver()
+            # The person first: a defence is faster than who attacks.
+            has_happened = [self.players[0].poll(), self.bob.poll()]
+            is_busy = is_busy or any(has_happened)
+            if not any(has_happened):
+                break
+        self._mine_for_who_waits()
+        self._lose_patience()
+        return self._compare() or is_busy
+
+    # --------------------------------------------------------------------------------------------------------- the end
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the channel is over for the person, and all that is sent is mined."""
+        managed = self.managed
+        is_quiet = not managed.client.has_work and not any(each.is_sending for each in self.players)
+        return is_quiet and is_over(managed.channel, managed.time())
+
+    def _compare(self) -> bool:
+        """Compare the balances where the game is over; whether the result is another one."""
+        if not self.is_over or not self._is_paid:
+            was, self.checks, self._compared_at = self.checks, None, -1
+            return was is not None
+        if self._compared_at == self.chain.block_number():
+            return False
+        self._compared_at = self.chain.block_number()
+        names, agreement = [each.name for each in self.players], self.channel.agreement
+        self.checks = check_balances(self.chain, self.adjudicator, agreement, names, self._before, self._agreed)
+        return True
+
+    @property
+    def _is_paid(self) -> bool:
+        """Whether the chain holds nothing for the channel any more."""
+        agreement = self.channel.agreement
+        return all(
+            self.adjudicator.holdings_of(agreement.channel_id, asset).held == 0 for asset, _ in agreement.deposits
+        )
+
+    @property
+    def _agreed(self) -> Outcome | None:
+        """The outcome of the final state that all have signed, by the word of any of the clients."""
+        for player in self.players:
+            newest = player.managed.channel.newest
+            if newest is not None and newest.state.is_final and len(newest.signed.signatures) == len(self.players):
+                return newest.state.outcome
+        return None
+
+    # -------------------------------------------------------------------------------------------------------- patience
+
+    def _mine_for_who_waits(self) -> None:
+        """Make a block now and then while a client waits for one to try again what was refused."""
+        if not any(each.managed.client.has_failures for each in self.players):
+            self._mined_at = self.chain.time
+        elif self.chain.time >= self._mined_at + _MINE_EVERY:
+            self._mined_at = self.chain.time
+            self.chain.mine()
+
+    def _lose_patience(self) -> None:
+        """Challenge for a person who has nothing left to decide, where Bob keeps everybody waiting."""
+        channel, phase, now = self.channel, self.managed.phase, self.managed.time()
+        newest = channel.newest
+        progress = (channel.next_turn, channel.holdings, phase, len(newest.signed.signatures) if newest else 0)
+        if progress != self._progress:
+            self._progress, self._since = progress, now
+        lacks_money = phase is Phase.PLAYING and channel.lacks_money  # nobody plays on
+        can_decide = phase is Phase.PLAYING and not channel.leaving and not lacks_money
+        if now - self._since < PATIENCE or can_decide or not (lacks_money or is_stuck(channel, phase)):
+            return
+        self._since = now
+        with contextlib.suppress(ForcemoveError):  # there may be nothing to challenge with yet
+            self.managed.feed(ChallengeWanted())
+
+
+def _ignore(_: Event) -> None:
+    """The history has it."""

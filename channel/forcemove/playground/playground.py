@@ -1,0 +1,239 @@
+"""The playground: a person plays Bob in a channel, and buttons let Bob, the network and the chain misbehave.
+
+Nothing here runs by itself: whoever owns a playground calls `poll`, again at `next_due` at the latest, always in the
+same thread. So whatever moves the chain's clock is never inside of what reads it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from forcemove.chain.deployment import deploy
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.local import local_keys
+from forcemove.errors import ForcemoveError
+from forcemove.game import Game, Randomness
+from forcemove.history.history import ChannelHistory, decode_history
+from forcemove.history.overview import Overview, overview
+from forcemove.playground.buttons import groups_of
+from forcemove.playground.chain import Endpoint, PlaygroundChain
+from forcemove.playground.controls import ControlGroup
+from forcemove.playground.match import PlaygroundMatch
+from forcemove.playground.player import PlaygroundPlayer
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.rules import build_support_proof
+from forcemove.sender.errors import NotTaken
+from forcemove.tables.playing.rounds import with_counts
+from forcemove.text.amounts import exact_amount, format_amount
+from forcemove.text.explanations import headline
+
+__all__ = ["DURATION", "STAKE", "Playground"]
+
+STAKE = 2 * 10**17
+"""Of a round, in wei, unless another is given."""
+DURATION = 3_600
+"""Of a challenge, in seconds, unless another is given."""
+_NAMES = ("Alice", "Bob")
+_TICK = 1.0
+"""Seconds between two looks at the chain where nothing else is due."""
+
+
+class Playground:
+    """`match`: the game that is played; `errors`: what has gone wrong that no button has caused; `revision`: rises with
+    each change that can be seen."""
+
+    def __init__(
+        self,
+        games: Sequence[Game],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        stake: int = STAKE,
+        duration: int = DURATION,
+        randomness: Randomness = secrets.token_bytes,
+    ) -> None:
+        """Bring up a chain with the contracts, and begin the first game.
+
+        - `games`: what can be played, the first one first; all of them for two.
+        - `clock`: seconds that go on steadily.
+        - `stake`: of a round, in wei.
+        - `duration`: of a challenge, in seconds.
+        - `randomness`: for the person's hidden choices.
+        """
+        self.games: Sequence[Game] = tuple(games)
+        self.names = _NAMES
+        self.errors: list[str] = []
+        self.revision = 0
+        self.chain = PlaygroundChain(clock)
+        self.chain.follow_clock()
+        self._clock, self._stake, self._duration, self._randomness = clock, stake, duration, randomness
+        with tempfile.TemporaryDirectory() as folder:
+            self._book = deploy(self.chain, local_keys()[-1], Path(folder) / "book.json", self.games)
+        self.endpoint = Endpoint(self.chain, "alice's endpoint")
+        endpoints = self.endpoint, Endpoint(self.chain, "bob's endpoint")
+        both = zip(_NAMES, local_keys(), endpoints, strict=False)
+        alice, bob = (PlaygroundPlayer(name, key, each, clock, self._on_error) for name, key, each in both)
+        self.players = alice, bob
+        self.match = self._begin(self.games[0])
+        self._history: tuple[tuple[bytes, int], ChannelHistory] | None = None
+        self._gas: tuple[object, dict[str, int]] = (None, {})
+
+    def _begin(self, game: Game) -> PlaygroundMatch:
+        self.chain.follow_clock()
+        return PlaygroundMatch(
+            game,
+            self.chain,
+            self._book,
+            self.players,
+            self._clock,
+            stake=self._stake,
+            duration=self._duration,
+            randomness=self._randomness,
+        )
+
+    def new_game(self, game: Game) -> None:
+        """Put the game aside that is played, and begin another one. The endpoint is back, and gas is as it usually
+        is."""
+        self.endpoint.is_away = False
+        if self.chain.is_dear:
+            self.chain.set_dear(False)
+        self.match = self._begin(game)
+        self.poll()
+
+    # --------------------------------------------------------------------------------------------------------- driving
+
+    def poll(self) -> bool:
+        """Do all that is due now; returns whether anything has changed that can be seen."""
+        self.chain.follow_clock()
+        self.chain.take_up()
+        before = self.match.managed.phase
+        has_changed = self.match.poll()
+        has_changed = has_changed or self.match.managed.phase is not before
+        self.revision += has_changed
+        return has_changed
+
+    @property
+    def next_due(self) -> float:
+        """When to poll again at the latest, by the clock."""
+        due = [each for each in (self.match.network.next_due, self.match.bob.next_due) if each is not None]
+        return min([self._clock() + _TICK, *due])
+
+    def _on_error(self, name: str, error: Exception) -> None:
+        """Keep an error that no button has caused: an endpoint that is away cannot be reached, and where gas is dear an
+        offer may be refused."""
+        if isinstance(error, Unreachable) and self.endpoint.is_away:
+            return
+        if isinstance(error, NotTaken) and self.chain.is_dear:
+            return
+        what = headline(error) if isinstance(error, ForcemoveError) else f"{type(error).__name__}: {error}"
+        text = f"{name}: {what}"
+        if text not in self.errors:
+            self.errors.append(text)
+            self.revision += 1
+
+    # --------------------------------------------------------------------------------------------------------- looking
+
+    @property
+    def channel(self) -> Channel:
+        """The channel as the person sees it."""
+        return self.match.channel
+
+    @property
+    def now(self) -> int:
+        """The chain's time as the person's node has read it last, seconds."""
+        return self.match.managed.time()
+
+    @property
+    def own(self) -> bytes:
+        """The person's secrets, as the game gave them."""
+        return with_counts(self.channel.secrets)[1]
+
+    def history(self, channel_id: bytes) -> ChannelHistory:
+        """What has happened in a channel of the person's. Raises `JournalError`."""
+        key = channel_id, self.revision
+        if self._history is None or self._history[0] != key:
+            stored = self.players[0].journal.history(channel_id)
+            self._history = key, decode_history(stored.bodies)
+        return self._history[1]
+
+    def overview(self) -> Overview:
+        """What the person may know of the channel, and do."""
+        history = self.history(self.channel.agreement.channel_id)
+        return overview(self.channel, history, self.now, choices=self.match.person.choices, gas=self._gas_now())
+
+    def _gas_now(self) -> dict[str, int]:
+        """The gas of a challenge, where the person could make one now; asked for once a turn."""
+        channel, phase = self.channel, self.match.managed.phase
+        key = channel.agreement.channel_id, channel.next_turn, phase
+        if self._gas[0] != key:
+            self._gas = key, {}
+            if phase is Phase.PLAYING and not channel.is_our_turn:
+                self._gas = key, self._challenge_gas(channel)
+        return self._gas[1]
+
+    def _challenge_gas(self, channel: Channel) -> dict[str, int]:
+        proof = build_support_proof(channel.agreement.fixed_part, channel.signed_states)
+        if proof is None:
+            return {}
+        adjudicator = self.match.adjudicator
+        operation = adjudicator.challenge(channel.agreement.fixed_part, proof)
+        try:
+            return {"challenge": adjudicator.gas_of(operation, self.players[0].key.address)}
+        except ForcemoveError:  # it is shown without a number
+            return {}
+
+    # ----------------------------------------------------------------------------------------------------------- doing
+
+    def act(self, word: str, turn: int) -> str:
+        """Do what the person has decided; returns why it was not done, empty where it was. `word`: of a move, or
+        `challenge` or `leave`; `turn`: the turn of the next state when the person decided. What was decided for an
+        earlier turn is done already, or late: nothing happens then."""
+        if turn != self.channel.next_turn:
+            return ""
+        if word not in [each for each, _ in self.match.person.options]:
+            return "That is not possible now."
+        refused = self.match.person.take(word)
+        self.revision += 1
+        self.poll()
+        return refused
+
+    @property
+    def groups(self) -> tuple[ControlGroup, ...]:
+        """The buttons, as they are now."""
+        return groups_of(self)
+
+    def press(self, name: str) -> str:
+        """Press a button; returns why it is shut, empty where it was pressed. Unknown names are refused."""
+        control = next((each for group in self.groups for each in group.controls if each.name == name), None)
+        if control is None:
+            return "There is no such button."
+        if control.reason:
+            return control.reason
+        self.chain.follow_clock()
+        try:
+            control.press()
+        except ForcemoveError as error:
+            return headline(error)
+        finally:
+            self.revision += 1
+        self.poll()
+        return ""
+
+    @property
+    def guide(self) -> str:
+        """How the game has ended, and what is wrong, for people; empty while it goes on."""
+        return "\n".join((*self.errors, *_end_lines(self.match)))
+
+
+def _end_lines(match: PlaygroundMatch) -> Iterator[str]:
+    """The balances of each player, expected and found."""
+    for each in match.checks or ():
+        parts = f"paid in {format_amount(each.paid_in)}, was paid {format_amount(each.paid_out)}"
+        if each.is_right:
+            yield f"{each.name} {parts}. The balance is as expected: {format_amount(each.found)}."
+        else:
+            expected, found = exact_amount(each.expected), exact_amount(each.found)
+            yield f"{each.name} {parts}. WRONG: {expected} expected, {found} found."

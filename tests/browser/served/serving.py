@@ -1,0 +1,95 @@
+"""A playground with its server, in a thread of its own, for browsers and other clients."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from forcemove.browser.playground_pages import PlaygroundPages
+from forcemove.browser.server import BrowserServer
+from forcemove.playground.playground import Playground
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+
+__all__ = ["ServedPlayground", "served", "until"]
+
+ValueT = TypeVar("ValueT")
+_SECONDS = 30.0
+
+
+@dataclass
+class ServedPlayground:
+    """`address`: works once. `playground` is read between polls only, by `call`."""
+
+    playground: Playground
+    server: BrowserServer
+    loop: asyncio.AbstractEventLoop
+    address: str
+    task: asyncio.Task[None] = field(repr=False)
+
+    @property
+    def port(self) -> int:
+        return int(self.address.split(":")[2].split("/")[0])
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def call(self, function: Callable[[], ValueT]) -> ValueT:
+        """Call a function in the server's thread."""
+
+        async def main() -> ValueT:
+            return function()
+
+        return asyncio.run_coroutine_threadsafe(main(), self.loop).result(_SECONDS)
+
+    def cut_connections(self) -> None:
+        """Close each connection of the server, in its thread."""
+        runner = self.server.runner
+        assert runner.server is not None
+        for connection in list(runner.server.connections):
+            if connection.transport is not None:
+                connection.transport.abort()
+
+
+@contextmanager
+def served(*, rock_paper_scissors: bool = False) -> Iterator[ServedPlayground]:
+    """A playground of its own, whose first game is tic-tac-toe unless the other is asked for."""
+    games = (ROCK_PAPER_SCISSORS, TIC_TAC_TOE) if rock_paper_scissors else (TIC_TAC_TOE, ROCK_PAPER_SCISSORS)
+    playground = Playground(games)
+    loop = asyncio.new_event_loop()
+    ready: list[str] = []
+    is_ready = threading.Event()
+    server = BrowserServer(PlaygroundPages(playground))
+
+    def on_ready(address: str) -> None:
+        ready.append(address)
+        is_ready.set()
+
+    async def main() -> None:
+        with suppress(asyncio.CancelledError):
+            await server.run(on_ready)
+
+    task = loop.create_task(main())
+    thread = threading.Thread(target=loop.run_until_complete, args=(task,), daemon=True)
+    thread.start()
+    assert is_ready.wait(_SECONDS)
+    try:
+        yield ServedPlayground(playground, server, loop, ready[0], task)
+    finally:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join(_SECONDS)
+        loop.close()
+
+
+def until(condition: Callable[[], bool], seconds: float = _SECONDS) -> None:
+    """Wait until a condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.02)

@@ -1,0 +1,175 @@
+"""A person plays in Chromium, by mouse, by keyboard and without scripts, and presses every button."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator
+
+from forcemove.history.entries import FaultFound, LogIncluded
+from forcemove.protocol.logs import Checkpointed
+from tests.browser.served.chromium import Visitor, chromium, visiting
+from tests.browser.served.serving import served, until
+
+_GAMES = pytest.mark.parametrize("rock_paper_scissors", [False, True], ids=["tic-tac-toe", "rock-paper-scissors"])
+_MOVES = 5
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def visitor(browser: Browser) -> Iterator[Visitor]:
+    with served() as playground, visiting(browser, playground) as found:
+        yield found
+
+
+def play_whole(visitor: Visitor, act: Callable[[Locator], None]) -> None:
+    """Some moves, and then leave."""
+    for _ in range(_MOVES):
+        visitor.move(act)
+    act(visitor.page.locator("#do-leave[name=do]"))
+    visitor.wait(lambda: visitor.is_paid)
+    visitor.page.locator("#guide", has_text="as expected").wait_for()
+    assert visitor.page.locator("#guide").inner_text().count("as expected") == 2
+
+
+def click(spot: Locator) -> None:
+    spot.click()
+
+
+def type_enter(spot: Locator) -> None:
+    """Go to a button with Tab alone, and press Enter."""
+    spot.wait_for()
+    page, id_ = spot.page, spot.get_attribute("id")
+    for _ in range(200):
+        if page.evaluate("document.activeElement.id") == id_:
+            page.keyboard.press("Enter")
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{id_} cannot be reached")
+
+
+@_GAMES
+@pytest.mark.parametrize("act", [click, type_enter], ids=["mouse", "keyboard"])
+def test_a_whole_game(browser: Browser, act: Callable[[Locator], None], rock_paper_scissors: bool) -> None:
+    with served(rock_paper_scissors=rock_paper_scissors) as playground, visiting(browser, playground) as visitor:
+        play_whole(visitor, act)
+
+
+@_GAMES
+def test_a_whole_game_without_scripts(browser: Browser, rock_paper_scissors: bool) -> None:
+    with (
+        served(rock_paper_scissors=rock_paper_scissors) as playground,
+        visiting(browser, playground, has_scripts=False) as visitor,
+    ):
+        play_whole(visitor, click)
+
+
+def test_a_digit_makes_a_move(visitor: Visitor) -> None:
+    turn = visitor.turn
+    visitor.spot(visitor.words[0]).wait_for()
+    visitor.page.keyboard.press("1")
+    visitor.wait(lambda: visitor.turn == turn + 2)
+
+
+def test_a_silent_bob_is_challenged_and_the_money_comes_home(visitor: Visitor) -> None:
+    visitor.press("silent")
+    visitor.button("back").wait_for()
+    visitor.spot(visitor.words[0]).click()
+    visitor.do("challenge")
+    visitor.page.locator("#clock", has_text="hallenge").wait_for()
+    visitor.press("run-out")
+    visitor.wait(lambda: visitor.is_paid)
+    visitor.page.locator("#guide", has_text="as expected").wait_for()
+
+
+def test_an_old_state_is_refused_by_the_newest(visitor: Visitor) -> None:
+    visitor.move()
+    newest = visitor.turn - 1
+    visitor.press("old")
+
+    def answered() -> list[int]:
+        playground = visitor.served.playground
+        entries = playground.history(playground.channel.agreement.channel_id).entries
+        logs = [each.log for each in entries if isinstance(each, LogIncluded)]
+        return [each.state.turn_num for each in logs if isinstance(each, Checkpointed)]
+
+    visitor.wait(lambda: visitor.served.call(answered) == [newest])
+    visitor.page.locator("#happened", has_text="heckpoint").first.wait_for()
+
+
+def test_a_cheat_is_shown(visitor: Visitor) -> None:
+    visitor.press("illegal")
+    visitor.button("fair").wait_for()
+    visitor.move()
+    playground = visitor.served.playground
+    entries = visitor.served.call(lambda: playground.history(playground.channel.agreement.channel_id).entries)
+    assert [each for each in entries if isinstance(each, FaultFound)]
+
+
+def test_every_button_can_be_pressed_on_the_page(visitor: Visitor) -> None:
+    """Each one once, in an order in which each is open; then the game ends as it should."""
+    visitor.move()
+    order = "silent back vanish back late fair illegal withhold fair forge cut mend delay mend lose mend repeat mend"
+    chain = "ten-minutes away endpoint dear cheap undo old"
+    pressed = [*order.split(), *chain.split()]
+    for name in pressed:
+        visitor.press(name)
+        visitor.wait(lambda: visitor.turn > 0)
+    visitor.press("silent")
+    visitor.spot(visitor.words[0]).click()
+    visitor.do("challenge")
+    visitor.press("run-out")
+    visitor.wait(lambda: visitor.is_paid)
+    names = {each.name for group in visitor.served.playground.groups for each in group.controls}
+    assert names - {*pressed, "silent", "run-out"} == {"new-tic-tac-toe", "new-rock-paper-scissors"}
+    for name in ("new-tic-tac-toe", "new-rock-paper-scissors"):
+        before = visitor.page.url
+        visitor.press(name)
+        visitor.page.wait_for_url(re.compile(f"^(?!{before}$)"))
+        visitor.page.locator("#live", has_text="live").wait_for()
+        visitor.do("leave")
+        visitor.wait(lambda: visitor.is_paid)
+
+
+def test_reload_and_another_tab_show_the_same(visitor: Visitor) -> None:
+    visitor.move()
+    other = visitor.open(visitor.page.url)
+    visitor.page.reload()
+    visitor.page.locator("#live", has_text="live").wait_for()
+    for id_ in ("board", "ways", "happened"):
+        assert visitor.page.locator(f"#{id_}").inner_text() == other.locator(f"#{id_}").inner_text()
+    visitor.move()
+    newest = f"turn {visitor.turn - 1}"
+    for page in (visitor.page, other):
+        page.locator("#happened li, #happened tr, #happened a", has_text=newest).first.wait_for()
+
+
+def test_focus_stays_where_it_was(visitor: Visitor) -> None:
+    visitor.page.locator("#p-ten-minutes").focus()
+    visitor.served.call(lambda: visitor.served.playground.press("late"))
+    visitor.served.call(visitor.served.server._source.changes.notify)
+    visitor.button("fair").wait_for()
+    assert visitor.page.evaluate("document.activeElement.id") == "p-ten-minutes"
+
+
+def test_a_lost_stream_comes_back_and_nothing_is_done_twice(visitor: Visitor) -> None:
+    turn, live = visitor.turn, visitor.page.locator("#live")
+    visitor.served.call(visitor.served.cut_connections)
+    visitor.spot(visitor.words[0]).click()
+    until(lambda: visitor.turn > turn and bool(visitor.words))
+    assert visitor.turn == turn + 2
+    visitor.page.locator("#happened", has_text=f"turn {turn + 1}").wait_for()
+    live.filter(has_text="live").wait_for()
+    visitor.served.call(visitor.served.cut_connections)
+    live.filter(has_text="lost").wait_for()
+    live.filter(has_text="live").wait_for()
+    visitor.move()
+    assert all("net::" in each for each in visitor.errors)
+    visitor.errors.clear()
