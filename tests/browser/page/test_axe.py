@@ -98,6 +98,23 @@ def test_every_spot_is_reached_by_the_tab_key_and_pressed_by_enter(browser: Brow
         assert [each for each in reached if each.startswith("w-")] == [f"w-{cell}" for cell in range(9)]
 
 
+def test_focus_can_be_seen_and_says_what_follows(browser: Browser) -> None:
+    style = "getComputedStyle({}).{}"
+    with opened(browser, pages(), "/ours", **size(1280, "light")) as page:
+        shown = "document.activeElement.querySelector('.after')"
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.matches('.spot[name=word]')"):
+                break
+        assert page.evaluate(style.format("document.activeElement", "outlineStyle")) == "solid"
+        assert page.evaluate(style.format(shown, "visibility")) == "visible"
+        page.keyboard.press("Shift+Tab")
+        hidden = page.evaluate(
+            "[...document.querySelectorAll('.after')].map((each) => getComputedStyle(each).visibility)"
+        )
+        assert set(hidden) == {"hidden"}
+
+
 def test_a_digit_presses_its_spot_and_no_other(browser: Browser) -> None:
     with opened(browser, pages(), "/ours", **size(1280, "light")) as page:
         page.evaluate(
