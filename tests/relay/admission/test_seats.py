@@ -250,6 +250,22 @@ def test_threat_46_who_is_missing_at_the_table_loses_its_seat_and_the_others_kee
     run(story())
 
 
+def test_threat_46_a_guest_that_is_on_its_way_keeps_its_seat_where_another_has_gone(tmp_path: Path) -> None:
+    async def story() -> None:
+        with running_relay(tmp_path, "--guest-seconds", "0.1", "--join-seconds", "50") as relay:
+            async with raw(relay.url) as host, raw(relay.url) as guests:
+                offer = new_offer(seats=4)
+                await make(host, offer)
+                await seat(guests, offer, BOB, CAROL)
+                async with raw(relay.url) as mallory:
+                    await seat(mallory, offer, MALLORY)
+                await be_there(guests, offer, BOB, BOB, CAROL, MALLORY)
+                open_ = await until(guests, lambda shown: not shown.until and len(shown.joins) < 3)
+                assert guests_of(open_) == addresses(BOB, CAROL)
+
+    run(story())
+
+
 def test_where_only_the_host_is_missing_all_seats_are_open_again_and_nobody_is_blamed(tmp_path: Path) -> None:
     async def story() -> None:
         with running_relay(tmp_path, "--join-seconds", "1") as relay:

@@ -97,19 +97,23 @@ class Seating:
 
     def _open_without_guests(self, shown: Shown, gathering: Gathering) -> None:
         """Open the seats of guests that are not there: of the one guest of a table for two; else of guests that have no
-        connection, either."""
-        if any(not each.holders or shown.signed.offer.seats == MIN_SEATS for each in _missing(shown, gathering)):
-            self._open(shown, gathering)
+        connection, either. The others have as long as the host."""
+        missing = _missing(shown, gathering)
+        gone = [each for each in missing if not each.holders or shown.signed.offer.seats == MIN_SEATS]
+        if gone:
+            self._open_seats(shown, gathering, gone)
 
     def _open(self, shown: Shown, gathering: Gathering) -> None:
-        """Open the seats of the guests that are not at the table, of all where only the host is missing; unless the
-        game has begun, or others gather by now."""
+        """Open the seats of the guests that are not at the table, of all where only the host is missing."""
+        self._open_seats(shown, gathering, _missing(shown, gathering))
+
+    def _open_seats(self, shown: Shown, gathering: Gathering, gone: Sequence[Seated]) -> None:
+        """Open the seats of these guests, of all for none, unless the game has begun, or others gather by now."""
         if shown.gathering is not gathering or shown.is_over:
             return
-        missing = _missing(shown, gathering)
-        self._blame(shown, missing or (shown.guests if shown.signed.offer.seats == MIN_SEATS else ()))
+        self._blame(shown, gone or (shown.guests if shown.signed.offer.seats == MIN_SEATS else ()))
         self.forget(shown)
-        shown.guests = [each for each in shown.guests if missing and each not in missing]
+        shown.guests = [each for each in shown.guests if gone and each not in gone]
         for each in shown.guests:
             self._free_unless_held(shown, each)
         self._on_change(shown)
