@@ -17,7 +17,7 @@ from forcemove.tables.playing.person import Person
 from forcemove.tables.ports import Output, Played
 from forcemove.text.explanations import headline
 
-__all__ = ["PageSeat", "open_page", "play_beside_page"]
+__all__ = ["PageSeat", "open_page", "play_with_page"]
 
 
 class PageSeat:
@@ -37,7 +37,7 @@ class PageSeat:
         await asyncio.Event().wait()
 
 
-async def play_beside_page(
+async def play_with_page(
     game: Coroutine[Any, Any, None], pages: TablePages, port: int, terminal: Terminal, *, opens: bool
 ) -> None:
     """Play a game while its page is served; then serve the page until this is cancelled. The page's address is printed

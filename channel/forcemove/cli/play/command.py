@@ -340,9 +340,9 @@ class _Serving:
         if page is None or pages is None:
             await game
         else:
-            from forcemove.cli.play.browsing import play_beside_page
+            from forcemove.cli.play.browsing import play_with_page
 
-            await play_beside_page(game, pages, page.port, self.terminal, opens=page.opens)
+            await play_with_page(game, pages, page.port, self.terminal, opens=page.opens)
 
 
 def _pages(service: TableService) -> TablePages:
