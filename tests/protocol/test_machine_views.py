@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.errors import ForcemoveError
+from forcemove.flow.channel import is_stuck
 from forcemove.protocol.encoding import fingerprint, hash_state, word
 from forcemove.protocol.errors import EndpointsDiffer, NotSupported
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
@@ -405,6 +406,7 @@ def test_threat_58_challenging_leads_out_whoever_is_to_move(amount: int) -> None
     alice.poll()
     assert alice.channel.lacks_money
     assert alice.channel.is_our_turn
+    assert is_stuck(alice.channel, Phase.PLAYING)
     assert alice.try_to(ChallengeWanted()) is None
     alice.feed(Tick())
     table.wait_for_expiry()

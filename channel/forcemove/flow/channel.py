@@ -316,6 +316,8 @@ def _challenge_if_it_helps(seat: Seat) -> None:
 
 
 def is_stuck(channel: Channel, phase: Phase) -> bool:
-    """Whether a challenge helps where others stay silent. While one runs already its clock does the work."""
-    is_theirs = phase is Phase.CONCLUDING or (phase is Phase.PLAYING and not channel.is_our_turn)
+    """Whether a challenge helps where others stay silent. While one runs already its clock does the work. On our own
+    turn it helps where we sign no move: money is missing, or nobody has proved the newest state to us."""
+    can_move = channel.is_our_turn and not (channel.lacks_money or channel.is_unproved)
+    is_theirs = phase is Phase.CONCLUDING or (phase is Phase.PLAYING and not can_move)
     return is_theirs or (phase is Phase.FUNDING and bool(channel.holdings))

@@ -194,9 +194,8 @@ class PlaygroundMatch:
         progress = (channel.next_turn, channel.holdings, phase, len(newest.signed.signatures) if newest else 0)
         if progress != self._progress:
             self._progress, self._since = progress, now
-        lacks_money = phase is Phase.PLAYING and channel.lacks_money  # nobody plays on
-        can_decide = phase is Phase.PLAYING and not channel.leaving and not lacks_money
-        if now - self._since < PATIENCE or can_decide or not (lacks_money or is_stuck(channel, phase)):
+        can_decide = phase is Phase.PLAYING and not (channel.leaving or channel.lacks_money)
+        if now - self._since < PATIENCE or can_decide or not is_stuck(channel, phase):
             return
         self._since = now
         with contextlib.suppress(ForcemoveError):  # there may be nothing to challenge with yet
