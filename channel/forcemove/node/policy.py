@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.chain import Chain, Fees
@@ -21,6 +21,7 @@ from forcemove.protocol.types import ETHER
 
 __all__ = [
     "LOCAL_CHAINS",
+    "USUAL_GAS",
     "Conditions",
     "Costs",
     "DurationTooShort",
@@ -37,6 +38,8 @@ __all__ = [
 LOCAL_CHAINS = frozenset({1337, 31337, 131277322940537})
 """The ids of the chains that people run for themselves: ganache's, anvil's and hardhat's, eth-tester's."""
 _DEPOSIT_GAS, _CONCLUDE_GAS, _DISPUTE_GAS = 46_500, 64_700, 82_700
+USUAL_GAS: Mapping[str, int] = {"conclude": _CONCLUDE_GAS, "challenge": _DISPUTE_GAS}
+"""About what an operation uses, for screens, where it cannot be asked for yet: in units of gas."""
 _DISPUTES = 6
 _CONFIRMATIONS = 6
 _LOCAL_FLOOR, _FLOOR = 60, 900

@@ -19,6 +19,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Randomness
 from forcemove.history.history import ChannelHistory, decode_history
 from forcemove.history.overview import Overview, overview
+from forcemove.node.policy import USUAL_GAS
 from forcemove.playground.buttons import groups_of
 from forcemove.playground.chain import Endpoint, PlaygroundChain
 from forcemove.playground.controls import ControlGroup
@@ -184,7 +185,11 @@ class Playground:
     def overview(self) -> Overview:
         """What the person may know of the channel, and do."""
         return overview(
-            self.channel, self._history_now(), self.now, choices=self.match.person.choices, gas=self._gas_now()
+            self.channel,
+            self._history_now(),
+            self.now,
+            choices=self.match.person.choices,
+            gas={**USUAL_GAS, **self._gas_now()},
         )
 
     def _gas_now(self) -> dict[str, int]:
