@@ -73,7 +73,7 @@ def test_a_game_is_played_on_a_page_and_left_and_paid(world: World, browser: Bro
     with opened(browser, address_in(alice)) as page:
         for turn in (5, 7, 9):
             click_a_spot(page)
-            alice.reach(f"turn {turn:4}")
+            page.locator("#board", has_text=f"Turn {turn + 1}.").wait_for()
         assert page.locator("#board").get_by_text("Bob").count() > 0
         page.locator("#do-leave[name=do]").click()
         alice.reach("was paid to you")
@@ -94,6 +94,7 @@ def test_who_is_killed_goes_on_with_another_page(world: World, browser: Browser)
     again = world.run(world.alice, *world.arguments(world.alice, GAME), *where)
     with opened(browser, address_in(again)) as page:
         click_a_spot(page)
+        page.locator("#board", has_text="Turn 8.").wait_for()
         page.locator("#do-leave[name=do]").click()
         again.reach("was paid to you")
         assert bob.end() == 0, bob.complained
@@ -111,6 +112,7 @@ def test_a_person_changes_from_the_terminal_to_the_page(world: World, browser: B
     alice.reach("Turn 6")
     with opened(browser, address) as page:
         click_a_spot(page)
+        page.locator("#board", has_text="Turn 8.").wait_for()
         alice.reach("Turn 8")
         page.locator("#do-leave[name=do]").click()
         assert bob.end() == 0, bob.complained

@@ -148,7 +148,7 @@ class TablePages:
     # ----------------------------------------------------------------------------------------------------------- doing
 
     def act(self, channel_id: bytes, do: str, word: str, turn: int) -> None:
-        """See `PageSource`. What was decided for an earlier turn is done already, or late: nothing happens then."""
+        """See `PageSource`. A move for an earlier turn is made already, or late: nothing happens then."""
         seated, played = self._seated, self._played()
         if seated is None or played is None or seated.channel_id != channel_id:
             self._notice = "Nobody plays this channel here now."
@@ -157,6 +157,8 @@ class TablePages:
             self._notice = (
                 seated.person.take(wanted, agrees=True) if wanted in self._options() else "That is not possible now."
             )
+        elif do != "move" and self._options():
+            self._notice = "The game has gone on meanwhile: look at what follows now, and click again."
         self.changes.notify()
 
     def press(self, button: str) -> str:
