@@ -1,0 +1,99 @@
+"""A journal's channels as pages: what a person decides there, and what is late or of another channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from forcemove.browser.security import RequestRefused
+from forcemove.browser.table_pages import TablePages
+from forcemove.browser.view import ChannelView
+from forcemove.flow.channel import moves_of
+from forcemove.node.local import LocalTable, local_table
+from forcemove.tables.playing.person import Person
+from forcemove_games.tic_tac_toe import GAME
+
+STAKE = 10**16
+
+
+@dataclass
+class Seated:
+    """Alice at her page, against the bot."""
+
+    pages: TablePages
+    table: LocalTable
+
+    @property
+    def id(self) -> bytes:
+        return self.table.channels[0].id
+
+    @property
+    def turn(self) -> int:
+        return self.table.channels[0].channel.next_turn
+
+    @property
+    def view(self) -> ChannelView:
+        found = self.pages.view(self.id, None, "token")
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def seated() -> Seated:
+    person = Person(GAME)
+    table = local_table(GAME, person.choose, moves_of(GAME.bot(1), another_round=lambda _: True), stake=STAKE)
+    person.played = table.channels[0]
+    table.play()
+    pages = TablePages(table.nodes[0]._journal, [GAME])
+    pages.seat(GAME, table.channels[0].channel.agreement, person)
+    return Seated(pages, table)
+
+
+def test_a_page_shows_the_game_and_makes_a_move_once(seated: Seated) -> None:
+    before, number = seated.turn, seated.pages.changes.number
+    assert [each.word for each in seated.view.seen.options if each.kind == "move"] == list("012345678")
+    for _ in range(2):  # clicked twice
+        seated.pages.act(seated.id, "move", "4", before)
+    seated.table.play()
+    assert seated.turn == before + 2
+    assert seated.view.notice == ""
+    assert seated.pages.changes.number > number
+
+
+def test_leaving_that_was_decided_before_the_other_moved_is_asked_again(seated: Seated) -> None:
+    before = seated.turn
+    seated.pages.act(seated.id, "move", "4", before)
+    seated.table.play()
+    seated.pages.act(seated.id, "leave", "", before)
+    assert not seated.table.channels[0].channel.leaving
+    assert "look at what follows now" in seated.view.notice
+    seated.pages.act(seated.id, "leave", "", seated.turn)
+    assert seated.table.channels[0].channel.leaving
+
+
+def test_what_is_not_possible_is_said(seated: Seated) -> None:
+    seated.pages.act(seated.id, "move", "9", seated.turn)
+    assert seated.view.notice == "That is not possible now."
+
+
+def test_another_channel_has_no_page_and_takes_nothing(seated: Seated) -> None:
+    other = bytes(32)
+    assert seated.pages.view(other, None, "token") is None
+    before = seated.turn
+    seated.pages.act(other, "move", "4", before)
+    assert seated.turn == before
+    with pytest.raises(RequestRefused):
+        seated.pages.press("silent")
+
+
+def test_a_game_that_was_left_can_be_looked_at_and_shows_no_secrets(seated: Seated) -> None:
+    assert seated.pages.path == f"/c/0x{seated.id.hex()}"
+    seated.pages.leave_seat()
+    assert seated.pages.path == "/"
+    assert seated.view.own == b""
+    assert seated.view.seen.options
+    seated.pages.act(seated.id, "leave", "", seated.turn)
+    assert not seated.table.channels[0].channel.leaving
+    rows, _ = seated.pages.rows()
+    assert len(rows) == 1
