@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,26 +17,23 @@ from forcemove.history.overview import overview
 from forcemove.node.local import local_table
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.scaffold import scaffold
+from forcemove.scaffold.scaffold import write_game
 from tests.browser.html import elements, text_of
 from tests.browser.views import WALL
 
-TEMPLATE = Path(scaffold.__file__).parent / "template"
 LAST = 7
 
 
 @pytest.fixture(scope="module")
-def game() -> Any:
-    sys.path.insert(0, str(TEMPLATE))
+def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = write_game("page-three", tmp_path_factory.mktemp("game"), 3)
+    sys.path.insert(0, str(folder))
     try:
-        from heap_game.game import HeapGame  # type: ignore[import-not-found]
+        yield importlib.import_module("page_three").GAME
     finally:
-        sys.path.remove(str(TEMPLATE))
-
-    class HeapOfThree(HeapGame):  # type: ignore[misc]
-        seats = (3,)
-
-    return HeapOfThree()
+        sys.path.remove(str(folder))
+        for name in [each for each in sys.modules if each.partition(".")[0] == "page_three"]:
+            del sys.modules[name]
 
 
 def view_for(game: Any, seat: int) -> ChannelView:
