@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.served.chromium import chromium
-from tests.cli.nodes import Demo, Node
+from tests.cli.nodes import Demo, Node, wait_until
 from tests.cli.tables import World, link_of
 from tests.relay.process import RelayProcess
 
@@ -116,6 +116,7 @@ def test_a_person_changes_from_the_terminal_to_the_page(world: World, browser: B
         alice.reach("Turn 8")
         page.locator("#do-leave[name=do]").click()
         assert bob.end() == 0, bob.complained
+        wait_until(lambda: world.is_finished(world.alice))
     world.require_right_ends()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, sync_playwright
 
 from tests.browser.served.serving import ServedPlayground, until
 
@@ -80,6 +80,14 @@ class Visitor:
         """Wait for the server, and for the page to show it."""
         until(condition)
         if not self.has_scripts:
+            self._reload()
+
+    def _reload(self) -> None:
+        """Load the page again; once more where it was just being left for the answer to a form."""
+        try:
+            self.page.reload()
+        except Error:
+            self.page.wait_for_load_state()
             self.page.reload()
 
     # ------------------------------------------------------------------------------------------------------- the page's
