@@ -110,7 +110,7 @@ def test_an_unknown_game_is_told_with_all_that_are_installed(forcemove: Command)
     said = forcemove("demo", "--game", "chess")
 
     assert said.code == 1
-    assert f"installed are: {', '.join(game.name for game in GAMES)}, discard, higher." in said.err
+    assert f"installed are: {', '.join(game.name for game in GAMES)}, discard-sra, higher." in said.err
 
 
 def test_a_person_is_asked_again_until_the_answer_is_one_and_the_others_go_on(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_a_person_changes_from_the_terminal_to_the_page(world: World, browser: B
     ("game", "options", "words"),
     [
         (GAME, ("--create", "--stake", "0", "--bot"), "--browser is for a person"),
-        ("discard", ("--create", "--stake", "0"), "--browser is for a person"),
+        ("discard-sra", ("--create", "--stake", "0"), "--browser is for a person"),
     ],
 )
 def test_a_page_without_a_person_or_a_channel_is_refused(

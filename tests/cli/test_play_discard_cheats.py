@@ -12,10 +12,10 @@ SAMPLE = ("wrong keys", "false audit")
 CREATE = ("--create", "--stake", "0")
 FORGED = """
 from msgspec.structs import replace
-from forcemove_games.discard import demonstration
-from forcemove_games.discard.table import CannotMove
+from forcemove_games.discard_sra import demonstration
+from forcemove_games.discard_sra.table import CannotMove
 from forcemove_games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
-from tests.games.discard.mallory import Forging, instead, only
+from tests.games.discard_sra.mallory import Forging, instead, only
 
 honest = demonstration.open_queue
 
@@ -45,11 +45,11 @@ CHEATS = {
 @pytest.mark.parametrize("cheat", with_sample(CHEATS, SAMPLE))
 def test_who_cheats_is_named_and_nothing_counts(house: House, cheat: str) -> None:
     forge, fault = CHEATS[cheat]
-    host = house.play(house.alice, *CREATE, game="discard")
+    host = house.play(house.alice, *CREATE, game="discard-sra")
     forged = FORGED.format(forge=forge)
-    house.play(house.bob, "--join", link_of(host), "--yes", game="discard", before=forged)
+    house.play(house.bob, "--join", link_of(host), "--yes", game="discard-sra", before=forged)
     assert host.end() == 1
-    again = house.play(house.alice, game="discard")
+    again = house.play(house.alice, game="discard-sra")
     assert again.end() == 1, "the log is what it was"
     for said in (host, again):
         assert "The counterparty is at fault" in said.complained

@@ -81,13 +81,13 @@ def test_a_player_that_dies_before_it_has_told_the_end_tells_it_when_it_is_back(
 
 
 def test_discard_is_played_over_the_log_and_both_are_killed_and_go_on(house: House) -> None:
-    host = house.play(house.alice, *CREATE, game="discard")
+    host = house.play(house.alice, *CREATE, game="discard-sra")
     join = ("--join", link_of(host), "--yes")
-    guest = house.play(house.bob, *join, game="discard")
+    guest = house.play(house.bob, *join, game="discard-sra")
     host.reach(" on top, ")
     for player in (host, guest):  # the guest cannot end it alone
         assert player.end(by=signal.SIGKILL) == -signal.SIGKILL
-    again = [house.play(house.alice, *CREATE, game="discard"), house.play(house.bob, *join, game="discard")]
+    again = [house.play(house.alice, *CREATE, game="discard-sra"), house.play(house.bob, *join, game="discard-sra")]
     for player in again:
         assert player.end() == 0, player.complained
         assert "Going on with the open game" in player.said
@@ -99,8 +99,8 @@ def test_discard_is_played_over_the_log_and_both_are_killed_and_go_on(house: Hou
 
 
 def test_players_of_discard_are_told_who_has_which_seat(house: House) -> None:
-    host = house.play(house.alice, *CREATE, "--name", "Alice", game="discard")
-    guest = house.play(house.bob, "--join", link_of(host), "--yes", game="discard")
+    host = house.play(house.alice, *CREATE, "--name", "Alice", game="discard-sra")
+    guest = house.play(house.bob, "--join", link_of(host), "--yes", game="discard-sra")
     assert [each.end() for each in (host, guest)] == [0, 0], (host.complained, guest.complained)
     who = f"players     Host: {full_name('Alice', HOST.address)}, Guest: {full_name('', GUEST.address)}"
     assert who in host.said
@@ -134,8 +134,8 @@ def test_a_player_that_goes_on_is_shown_the_names_again(house: House) -> None:
 
 
 def test_a_person_plays_discard_and_is_not_asked_twice(house: House) -> None:
-    host = house.sit(house.alice, *CREATE, game="discard")
-    guest = house.play(house.bob, "--join", host.link(), "--yes", "--patience", "60", game="discard")
+    host = house.sit(house.alice, *CREATE, game="discard-sra")
+    guest = house.play(house.bob, "--join", host.link(), "--yes", "--patience", "60", game="discard-sra")
     host.reach("Host, it is your turn.")
     host.type("0")
     host.reach("Type a number from 1 to")
@@ -146,7 +146,7 @@ def test_a_person_plays_discard_and_is_not_asked_twice(house: House) -> None:
     aside = host.end()
     assert aside.code == 130
     first = next(line for line in aside.lines if line.startswith(("Host discards", "Host draws")))
-    back = house.sit(house.alice, game="discard")
+    back = house.sit(house.alice, game="discard-sra")
     back.reach(first)
     back.reach("Host, it is your turn.")
     assert sum(line.startswith(("Host discards", "Host draws")) for line in back.screen.lines) == 1
@@ -156,8 +156,8 @@ def test_a_person_plays_discard_and_is_not_asked_twice(house: House) -> None:
 
 
 def test_a_person_leaves_discard_over_a_relay(house: House) -> None:
-    host = house.sit(house.alice, *CREATE, game="discard")
-    guest = house.play(house.bob, "--join", host.link(), "--yes", "--patience", "5", game="discard")
+    host = house.sit(house.alice, *CREATE, game="discard-sra")
+    guest = house.play(house.bob, "--join", host.link(), "--yes", "--patience", "5", game="discard-sra")
     host.reach("Host, it is your turn.")
     host.type("leave")
     left = host.end()
@@ -174,11 +174,11 @@ def test_a_person_leaves_discard_over_a_relay(house: House) -> None:
         (("--stake", "0", "--chain", "http://127.0.0.1:1", "--create"), "has no chain"),
         (("--stake", "1", "--create"), "A stake wants a chain"),
         (("--stake", "0", "--create", "--payout", "0x" + "11" * 20), "A friendly game pays nothing"),
-        (("--chain", "http://127.0.0.1:1", "--create", "--stake", "1"), "No contract enforces discard"),
+        (("--chain", "http://127.0.0.1:1", "--create", "--stake", "1"), "No contract enforces discard-sra"),
     ],
 )
 def test_options_that_contradict_each_other(house: House, options: tuple[str, ...], words: str) -> None:
-    player = house.play(house.alice, *options, game="discard")
+    player = house.play(house.alice, *options, game="discard-sra")
     assert player.end() == 2
     assert words in player.complained
 
@@ -203,15 +203,15 @@ def test_whoever_is_kept_waiting_gives_a_friendly_game_up(house: House) -> None:
 
 
 def test_whoever_is_kept_waiting_gives_up_a_game_over_the_log_and_may_wait_on(house: House) -> None:
-    host = house.play(house.alice, *CREATE, "--patience", "2", game="discard")
+    host = house.play(house.alice, *CREATE, "--patience", "2", game="discard-sra")
     link = link_of(host)
-    guest = house.play(house.bob, "--join", link, "--yes", game="discard")
+    guest = house.play(house.bob, "--join", link, "--yes", game="discard-sra")
     guest.reach("You are the guest.")
     guest.end(by=signal.SIGKILL)
     assert host.end() == 1
     assert "Nothing was heard of the other player for 2 seconds." in host.complained
-    again = house.play(house.alice, game="discard")
-    other = house.play(house.bob, "--join", link, "--yes", game="discard")
+    again = house.play(house.alice, game="discard-sra")
+    other = house.play(house.bob, "--join", link, "--yes", game="discard-sra")
     assert [each.end() for each in (again, other)] == [0, 0], (again.complained, other.complained)
 
 

@@ -46,7 +46,7 @@ def require_whole_scene(screen: Screen, folder: Path, columns: int, *typed: str)
     [
         ("demo", "--game", "rock-paper-scissors", "--scenario", "stall"),
         ("demo", "--game", "tic-tac-toe", "--scenario", "cheat"),
-        ("demo", "--game", "discard"),
+        ("demo", "--game", "discard-sra"),
         ("new", "take-five", "--seats", "3"),
         pytest.param(("demo",), marks=pytest.mark.long),
     ],
@@ -106,7 +106,7 @@ def test_the_commands_on_a_node(tmp_path: Path, node: Node, size: tuple[int, int
     [
         ("tic-tac-toe", "Turn 4.", "4", "Turn 6."),
         ("rock-paper-scissors", "Turn 4.", "paper", "Turn 8."),
-        ("discard", "it is your turn", "1", "Bob d"),
+        ("discard-sra", "it is your turn", "1", "Bob d"),
     ],
 )
 @sizes

@@ -27,7 +27,7 @@ IN_PLACE_OF = {FORCEMOVE: (), "scripts/demo": ("demo",)}
 TESTED_BY = {"scripts/test": "tests/scripts/test_setup.py", "scripts/compile": "tests/contracts/test_artifacts.py"}
 """Programs that do not run again here: the first runs this, the second compiles everything for a minute."""
 SAYS = (
-    ("demo --game discard", ["every turn was legal"]),
+    ("demo --game discard-sra", ["every turn was legal"]),
     ("demo", ["ended with the balances that were expected."]),
     ("deploy", list(artifact_names())),
     ("verify", list(artifact_names())),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.game import Game
-from forcemove_games.discard.rules import TABLE as DISCARD
+from forcemove_games.discard_sra.rules import TABLE as DISCARD
 from scripts import diagrams, excerpt
 from scripts.excerpt import figures_aside
 from tests.installed import each_game
@@ -48,7 +48,7 @@ def test_everything_generated_is_current(capsys: pytest.CaptureFixture[str]) -> 
     [
         ("rock-paper-scissors", "B signs accept [+1]", "A signs accept [+1]"),
         ("tic-tac-toe", "O signs win [+2]", "O signs win [+1]"),
-        ("discard", "A discards the last card", "B discards the last card"),
+        ("discard-sra", "A discards the last card", "B discards the last card"),
         ("demo", "Bob has lost this round", "Bob has won this round"),
         ("life", "the mover signs a move", "anybody signs a move"),
         ("gas", "| respond | ", "| respond | 1"),
@@ -116,6 +116,6 @@ def test_a_games_diagram_shows_every_row_of_its_table_with_its_signer(game: Game
 
 
 def test_the_diagram_of_discard_shows_every_row_of_its_table() -> None:
-    arrows = [line.strip() for line in diagrams.parts()["discard"].splitlines() if "-->" in line]
+    arrows = [line.strip() for line in diagrams.parts()["discard-sra"].splitlines() if "-->" in line]
 
     assert arrows[1:-1] == [f"{row.from_phase.label} --> {row.to_phase.label} : {row.what}" for row in DISCARD]

@@ -13,16 +13,16 @@ import pytest
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import run
 from forcemove.flow.transport import MemoryTransport, Transport
-from forcemove_games.discard.cards import SIZE
-from forcemove_games.discard.table import DiscardTable
-from forcemove_games.discard.view import PUBLIC, ClientView, HiddenHands, NotLegal, is_over
+from forcemove_games.discard_sra.cards import SIZE
+from forcemove_games.discard_sra.table import DiscardTable
+from forcemove_games.discard_sra.view import PUBLIC, ClientView, HiddenHands, NotLegal, is_over
 from forcemove_games.spectator import FEED, Disclosure, FalseDisclosure, Relay, Spectator, Start, following
 from forcemove_games.sra.table import AllKeys
 from forcemove_games.views import filter_state, replay_action
 from tests.flow.virtual_time import run_virtual
-from tests.games.discard.mallory import honest_against, only
-from tests.games.discard.referee import CLIENTS
-from tests.games.discard.tables import HOUR, Choose, anything, best, by, client, seated
+from tests.games.discard_sra.mallory import honest_against, only
+from tests.games.discard_sra.referee import CLIENTS
+from tests.games.discard_sra.tables import HOUR, Choose, anything, best, by, client, seated
 from tests.games.sra.shuffled import ALICE, BOB
 
 View = Any

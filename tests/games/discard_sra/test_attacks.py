@@ -16,9 +16,9 @@ from forcemove.flow.signed import SignedTransport
 from forcemove.flow.steps import UnexpectedAction, UnexpectedSender
 from forcemove.flow.transport import MemoryTransport
 from forcemove.protocol.signing import Key as SigningKey
-from forcemove_games.discard.cards import SIZE, fits, names
-from forcemove_games.discard.rules import CouldMove, DiscardPhase, Kind, Move, PileNotEmpty, Position
-from forcemove_games.discard.table import ACTIONS, CannotMove
+from forcemove_games.discard_sra.cards import SIZE, fits, names
+from forcemove_games.discard_sra.rules import CouldMove, DiscardPhase, Kind, Move, PileNotEmpty, Position
+from forcemove_games.discard_sra.table import ACTIONS, CannotMove
 from forcemove_games.sra.arithmetic import MODULUS, encode_number, encode_numbers
 from forcemove_games.sra.cipher import CipherKey, card_number
 from forcemove_games.sra.faults import (
@@ -39,7 +39,7 @@ from forcemove_games.sra.faults import (
 from forcemove_games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
 from tests.flow.table import KEYS, MALLORY, TABLE_ID, signed
 from tests.flow.virtual_time import run_virtual
-from tests.games.discard.mallory import (
+from tests.games.discard_sra.mallory import (
     Forge,
     blamed,
     honest_against,
@@ -50,8 +50,8 @@ from tests.games.discard.mallory import (
     with_a_card_twice,
     with_a_dummy,
 )
-from tests.games.discard.referee import CLIENTS, judged
-from tests.games.discard.tables import anything, best, by, play, said, seated, shuffled, table_of
+from tests.games.discard_sra.referee import CLIENTS, judged
+from tests.games.discard_sra.tables import anything, best, by, play, said, seated, shuffled, table_of
 from tests.games.sra.forgeries import NO_SQUARE
 from tests.games.sra.shuffled import ALICE, BOB, keys, stream
 

@@ -11,9 +11,9 @@ from forcemove.flow.actions import Action, ActionCodec
 from forcemove.flow.queue import ActionQueue, said_before
 from forcemove.flow.signed import BadSignature, MessageReplayed, UnknownClient, UnsignedMessage
 from forcemove.flow.transport import Transport
-from forcemove_games.discard import rules
-from forcemove_games.discard.cards import SIZE
-from forcemove_games.discard.rules import RULES, DiscardPhase, Kind, Move, NotStuck, Position
+from forcemove_games.discard_sra import rules
+from forcemove_games.discard_sra.cards import SIZE
+from forcemove_games.discard_sra.rules import RULES, DiscardPhase, Kind, Move, NotStuck, Position
 from forcemove_games.randomness import Randomness
 from forcemove_games.sra.deck import begin
 from forcemove_games.sra.pile import Pile, PileRules

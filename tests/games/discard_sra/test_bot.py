@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from forcemove_games.discard.bot import best_move
-from forcemove_games.discard.cards import HAND, SIZE
-from forcemove_games.discard.rules import Kind, Move, Position
+from forcemove_games.discard_sra.bot import best_move
+from forcemove_games.discard_sra.cards import HAND, SIZE
+from forcemove_games.discard_sra.rules import Kind, Move, Position
 
 Player = Callable[[Position], Move]
 

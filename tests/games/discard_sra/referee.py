@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import gmpy2
 
 from forcemove.flow.actions import Action
-from forcemove_games.discard.table import CannotMove
+from forcemove_games.discard_sra.table import CannotMove
 from forcemove_games.sra.arithmetic import MODULUS
 from forcemove_games.sra.cipher import card_numbers
 from forcemove_games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp

@@ -10,11 +10,11 @@ import pytest
 
 from forcemove.flow.steps import run
 from forcemove.flow.transport import MemoryTransport, Reader, Transport
-from forcemove_games.discard.flow import discard
-from forcemove_games.discard.table import DiscardTable, open_queue
+from forcemove_games.discard_sra.flow import discard
+from forcemove_games.discard_sra.table import DiscardTable, open_queue
 from tests.flow.table import signed
 from tests.flow.virtual_time import run_virtual
-from tests.games.discard.tables import HOUR, best, table_of
+from tests.games.discard_sra.tables import HOUR, best, table_of
 from tests.games.sra.shuffled import ALICE, BOB
 
 

@@ -18,12 +18,12 @@ from forcemove.flow.place import Place
 from forcemove.flow.steps import run
 from forcemove.flow.transport import MemoryTransport
 from forcemove.protocol.signing import Key
-from forcemove_games.discard import picture, rules
-from forcemove_games.discard.bot import best_move
-from forcemove_games.discard.cards import HAND, SIZE
-from forcemove_games.discard.flow import discard
-from forcemove_games.discard.rules import DiscardPhase
-from forcemove_games.discard.table import DiscardResult, DiscardTable, Leaves, open_queue, sit_down
+from forcemove_games.discard_sra import picture, rules
+from forcemove_games.discard_sra.bot import best_move
+from forcemove_games.discard_sra.cards import HAND, SIZE
+from forcemove_games.discard_sra.flow import discard
+from forcemove_games.discard_sra.rules import DiscardPhase
+from forcemove_games.discard_sra.table import DiscardResult, DiscardTable, Leaves, open_queue, sit_down
 from forcemove_games.randomness import seeded, system_randomness
 from forcemove_games.sra.flow import Choose
 
@@ -42,8 +42,8 @@ _PATIENCE = 60.0
 class DiscardGame:
     """The game as a command line knows it: a table game, found by the entry-point group `forcemove.table_games`."""
 
-    name = "discard"
-    title = "Discard"
+    name = "discard-sra"
+    title = "Discard over a log"
     table = rules.TABLE
     """The rows of the rules, which the diagram is made of."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from forcemove_games.discard.cards import PLAIN_SUITS, SUITS, name, names
-from forcemove_games.discard.rules import Kind, Move, Position, Turn
-from forcemove_games.discard.table import DiscardResult, DiscardTable
+from forcemove_games.discard_sra.cards import PLAIN_SUITS, SUITS, name, names
+from forcemove_games.discard_sra.rules import Kind, Move, Position, Turn
+from forcemove_games.discard_sra.table import DiscardResult, DiscardTable
 
 __all__ = ["move_text", "result_text", "screen", "suits_for", "turn_text"]
 

@@ -11,15 +11,15 @@ import pytest
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import ActionMissing
 from forcemove.flow.transport import MemoryTransport
-from forcemove_games.discard import flow
-from forcemove_games.discard.flow import discard
-from forcemove_games.discard.rules import TABLE, DiscardPhase, Kind, Move, NotStuck, Position
-from forcemove_games.discard.table import ACTIONS, CannotMove, DiscardTable
+from forcemove_games.discard_sra import flow
+from forcemove_games.discard_sra.flow import discard
+from forcemove_games.discard_sra.rules import TABLE, DiscardPhase, Kind, Move, NotStuck, Position
+from forcemove_games.discard_sra.table import ACTIONS, CannotMove, DiscardTable
 from forcemove_games.sra.faults import NotInHand, OurDiscardNotAllowed
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import run_virtual
-from tests.games.discard.referee import CLIENTS, judged
-from tests.games.discard.tables import (
+from tests.games.discard_sra.referee import CLIENTS, judged
+from tests.games.discard_sra.tables import (
     HOUR,
     Choose,
     anything,

@@ -14,16 +14,16 @@ from forcemove.flow.actions import Action, MalformedAction
 from forcemove.flow.signed import MessagesMissing
 from forcemove.flow.steps import ActionMissing, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Reader, Transport
-from forcemove_games.discard.cards import SIZE
-from forcemove_games.discard.flow import discard
-from forcemove_games.discard.table import ACTIONS, DiscardTable, open_queue
+from forcemove_games.discard_sra.cards import SIZE
+from forcemove_games.discard_sra.flow import discard
+from forcemove_games.discard_sra.table import ACTIONS, DiscardTable, open_queue
 from forcemove_games.sra.arithmetic import MODULUS, Numbers, power
 from forcemove_games.sra.cipher import CipherKey, card_number
 from forcemove_games.sra.deck import Shuffle, begin, exchange_keys, permute, receive, send
 from forcemove_games.sra.faults import CardFault
 from tests.flow.table import signed
 from tests.flow.virtual_time import run_virtual
-from tests.games.discard.tables import HOUR, Choose, best, table_of
+from tests.games.discard_sra.tables import HOUR, Choose, best, table_of
 from tests.games.sra.shuffled import ALICE, BOB, stream
 
 Forge = Callable[[Action], Action | Sequence[Action]]

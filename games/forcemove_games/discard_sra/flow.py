@@ -10,9 +10,9 @@ from typing import Any
 
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, Steps, local, repeat, sequence
-from forcemove_games.discard import rules
-from forcemove_games.discard.cards import HAND
-from forcemove_games.discard.table import CannotMove, DiscardResult, DiscardTable, Leaves
+from forcemove_games.discard_sra import rules
+from forcemove_games.discard_sra.cards import HAND
+from forcemove_games.discard_sra.table import CannotMove, DiscardResult, DiscardTable, Leaves
 from forcemove_games.sra.flow import (
     Choose,
     auditing,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from forcemove.errors import LocalError
 from forcemove.game import LabelledEnum
-from forcemove_games.discard.cards import fits
+from forcemove_games.discard_sra.cards import fits
 from forcemove_games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
 from forcemove_games.sra.pile import Pile, PileRules
 from forcemove_games.two_player import PLAYERS

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from forcemove_games.discard.cards import HAND, PLAIN_SUITS, SIZE, fits, name, names, suit, value
-from forcemove_games.discard.rules import (
+from forcemove_games.discard_sra.cards import HAND, PLAIN_SUITS, SIZE, fits, name, names, suit, value
+from forcemove_games.discard_sra.rules import (
     RULES,
     CouldMove,
     Kind,

@@ -5,7 +5,7 @@ The value `GAME` is what a command line plays. It is a game over a log without m
 
 from __future__ import annotations
 
-from forcemove_games.discard.demonstration import DiscardGame
+from forcemove_games.discard_sra.demonstration import DiscardGame
 
 __all__ = ["GAME"]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from forcemove.errors import CounterpartyError
-from forcemove_games.discard.cards import HAND, SIZE, fits
-from forcemove_games.discard.rules import Kind, turns
-from forcemove_games.discard.table import DiscardTable
+from forcemove_games.discard_sra.cards import HAND, SIZE, fits
+from forcemove_games.discard_sra.rules import Kind, turns
+from forcemove_games.discard_sra.table import DiscardTable
 from forcemove_games.two_player import PLAYERS
 from forcemove_games.views import Filter, Json, PlayResult, apply_update, play_action
 

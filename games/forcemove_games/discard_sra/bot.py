@@ -3,8 +3,8 @@ Pure."""
 
 from __future__ import annotations
 
-from forcemove_games.discard.cards import SIZE, fits, suit, value
-from forcemove_games.discard.rules import Kind, Move, Position
+from forcemove_games.discard_sra.cards import SIZE, fits, suit, value
+from forcemove_games.discard_sra.rules import Kind, Move, Position
 
 __all__ = ["best_move"]
 

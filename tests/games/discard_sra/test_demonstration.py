@@ -13,11 +13,11 @@ import pytest
 
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.flow.actions import MalformedAction
-from forcemove_games.discard import GAME
-from forcemove_games.discard.cards import PLAIN_SUITS, SUITS
-from forcemove_games.discard.picture import move_text, result_text, screen, suits_for
-from forcemove_games.discard.rules import Kind, Move, Position
-from forcemove_games.discard.table import DiscardResult
+from forcemove_games.discard_sra import GAME
+from forcemove_games.discard_sra.cards import PLAIN_SUITS, SUITS
+from forcemove_games.discard_sra.picture import move_text, result_text, screen, suits_for
+from forcemove_games.discard_sra.rules import Kind, Move, Position
+from forcemove_games.discard_sra.table import DiscardResult
 
 PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 NAMES = ("Alice", "Bob")
@@ -31,9 +31,9 @@ def shown(encoding: str) -> tuple[list[str], dict[str, object]]:
 
 def test_the_game_is_announced_as_a_table_game_and_as_no_game_of_a_channel() -> None:
     groups = tomllib.loads(PYPROJECT.read_text("utf-8"))["project"]["entry-points"]
-    assert groups["forcemove.table_games"] == {"discard": "forcemove_games.discard:GAME"}
-    assert "discard" not in groups["forcemove.games"]
-    assert (GAME.name, GAME.title) == ("discard", "Discard")
+    assert groups["forcemove.table_games"] == {"discard-sra": "forcemove_games.discard_sra:GAME"}
+    assert "discard-sra" not in groups["forcemove.games"]
+    assert (GAME.name, GAME.title) == ("discard-sra", "Discard over a log")
 
 
 def test_two_bots_play_a_game_and_every_line_of_it_is_told() -> None:

@@ -11,11 +11,11 @@ from forcemove.errors import ForcemoveError
 from forcemove.flow.actions import Action
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.transport import MemoryTransport, Transport
-from forcemove_games.discard.bot import best_move
-from forcemove_games.discard.cards import SIZE
-from forcemove_games.discard.flow import discard
-from forcemove_games.discard.rules import Kind, Move, Position
-from forcemove_games.discard.table import ACTIONS, DiscardTable, sit_down
+from forcemove_games.discard_sra.bot import best_move
+from forcemove_games.discard_sra.cards import SIZE
+from forcemove_games.discard_sra.flow import discard
+from forcemove_games.discard_sra.rules import Kind, Move, Position
+from forcemove_games.discard_sra.table import ACTIONS, DiscardTable, sit_down
 from forcemove_games.randomness import seeded
 from forcemove_games.sra.deck import Shuffle, shuffle_between_two
 from tests.flow.table import signed
