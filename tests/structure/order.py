@@ -136,7 +136,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.store.opening",),
     ("forcemove.transport", "forcemove.transport.limits"),
     ("forcemove.transport.errors", "forcemove.transport.terms"),
-    ("forcemove.transport.offers", "forcemove.transport.links"),
+    ("forcemove.transport.offers", "forcemove.transport.links", "forcemove.transport.chat"),
     ("forcemove.transport.joins",),
     ("forcemove.transport.wire", "forcemove.transport.log", "forcemove.transport.faults"),
     ("forcemove.transport.remote_log",),
@@ -277,7 +277,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.tables.playing.leaving",
         "forcemove.tables.playing.rounds",
     ),
-    ("forcemove.tables.ports", "forcemove.tables.playing.ends", "forcemove.tables.carrying"),
+    ("forcemove.tables.ports", "forcemove.tables.playing.ends", "forcemove.tables.carrying", "forcemove.tables.chat"),
     (
         "forcemove.tables.playing.match",
         "forcemove.tables.playing.bot",

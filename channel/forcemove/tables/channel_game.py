@@ -16,6 +16,7 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.results import Ending
 from forcemove.store.records import Ownership, StoredChannel
 from forcemove.tables.carrying import messenger_for
+from forcemove.tables.chat import TableChat
 from forcemove.tables.errors import NeverFunded
 from forcemove.tables.meetings.meeting import Meeting
 from forcemove.tables.meetings.stored import signed_names
@@ -28,6 +29,7 @@ from forcemove.tables.service import TableService
 from forcemove.tables.standby import when_answered
 from forcemove.text.names import full_name, seat_title, shown_names
 from forcemove.transport.connect import connect, messenger_on
+from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.offers import MIN_SEATS
 from forcemove.transport.terms import TableKind, TableTerms
 
@@ -115,6 +117,7 @@ class ChannelGameRunner:
         async with connect(self._options.relay) as connection:
             # who has ended the game and gone greets nobody
             messenger = messenger_on(connection, _table_of(agreement), self._key)
+            self._join_chat(agreement, messenger, seat, match)
             return await self._service.drive_friendly(assembly, messenger, seat, match, patience)
 
     async def _drive(
@@ -135,7 +138,12 @@ class ChannelGameRunner:
             confirmations = stored.metadata.confirmations
         table, relay = _table_of(agreement), self._options.relay
         messenger = messenger_for(relay, table, self._key, seat.output.say, is_new=stored is None)
+        self._join_chat(agreement, messenger, seat, match)
         return await self._service.drive(assembly, confirmations, messenger, seat, match)
+
+    def _join_chat(self, agreement: Agreement, messenger: ChannelMessenger, seat: PlayerSeat, match: Match) -> None:
+        chat = TableChat(messenger, _table_of(agreement), self._key, match.names, seat.output.say)
+        seat.join_chat(chat.say)
 
     def _say_result(self, channel: Channel, seen: EndObserver, names: Names) -> None:
         """Show what was paid to whom, the difference to our deposit, and the cost. Raises `NeverFunded` where there

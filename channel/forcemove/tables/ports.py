@@ -79,6 +79,11 @@ class PlayerSeat(Protocol):
         """Take the channel. Called once, before `run`."""
         ...
 
+    def join_chat(self, say: Callable[[str], str]) -> None:
+        """Take the table's chat. Called once, before `run`. `say`: sends a line to the other players, and returns what
+        is wrong with it, empty where nothing is. Their lines are shown by `output`."""
+        ...
+
     async def run(self) -> None:
         """Run until this is cancelled. Raises the error that ends the game for this player."""
         ...

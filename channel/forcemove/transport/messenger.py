@@ -17,6 +17,7 @@ from hashlib import blake2b
 from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.flow.transport import TRANSPORT_FAULTS, Transport
+from forcemove.transport.chat import CHAT_MARK
 from forcemove.transport.errors import LogBegins, Reason, RelayRefused, RelayUnreachable
 from forcemove.transport.limits import CHANNEL_ENTRIES, MAX_ENTRY
 from forcemove.transport.reconnecting import answered, keep_trying
@@ -80,7 +81,8 @@ class ChannelMessenger:
     """One participant's end of a channel's log. `run` carries messages, in the event loop in which the node is driven;
     before it runs, and while there is no connection, messages wait to be sent, and none is received.
 
-    `connect.messenger_to` and `connect.messenger_on` make one that finds its log itself.
+    `connect.messenger_to` and `connect.messenger_on` make one that finds its log itself. `on_chat`: is called with each
+    entry of others that is chat (`chat.CHAT_MARK`), which is none of the channel's messages; it raises nothing.
     """
 
     def __init__(
@@ -108,6 +110,8 @@ class ChannelMessenger:
         self._has_mail, self._has_room = asyncio.Event(), asyncio.Event()
         self._has_room.set()
         self._wake: Callable[[], None] = lambda: None
+
+        self.on_chat: Callable[[bytes], None] = lambda _: None
 
     def listen(self, wake: Callable[[], None]) -> None:
         """Call `wake` whenever a message has come in. A messenger has one listener: the last one."""
@@ -239,7 +243,11 @@ class ChannelMessenger:
                 await asyncio.sleep(_FAULT_SECONDS)
                 continue
             self._next, count = self._next + 1, count + 1
-            if _digest(message) not in self._own:
+            if _digest(message) in self._own:
+                pass
+            elif message.startswith(CHAT_MARK):
+                self.on_chat(message)
+            else:
                 self._receive_one(message)
             if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)

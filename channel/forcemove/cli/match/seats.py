@@ -47,3 +47,7 @@ class PersonSeat:
     def attach(self, played: Played) -> None:
         """See `PlayerSeat`."""
         self.person.played = played
+
+    def join_chat(self, say: Callable[[str], str]) -> None:
+        """See `PlayerSeat`."""
+        self.person.chat = say

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import webbrowser
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from forcemove.browser.server import BrowserServer
@@ -31,6 +31,10 @@ class PageSeat:
     def attach(self, played: Played) -> None:
         """See `PlayerSeat`."""
         self.person.played = played
+
+    def join_chat(self, say: Callable[[str], str]) -> None:
+        """See `PlayerSeat`."""
+        self.person.chat = say
 
     async def run(self) -> None:
         """See `PlayerSeat`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game
@@ -43,6 +44,9 @@ class BotSeat:
     def attach(self, played: Played) -> None:
         """See `PlayerSeat`."""
         self._played = played
+
+    def join_chat(self, say: Callable[[str], str]) -> None:
+        """See `PlayerSeat`. A bot says nothing."""
 
     async def run(self) -> None:
         """Answer the questions that were not answered at once."""

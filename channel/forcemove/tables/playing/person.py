@@ -12,7 +12,7 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
-from forcemove.tables.playing.help import HELP, help_lines
+from forcemove.tables.playing.help import HELP, SAY, help_lines
 from forcemove.tables.playing.leaving import Leaving
 from forcemove.tables.playing.rounds import with_counts
 from forcemove.tables.ports import Played
@@ -26,7 +26,7 @@ _LEAVE, _CHALLENGE, _YES, _NO = "leave", "challenge", "yes", "no"
 
 class Person:
     """A person, who decides by typing. `played`: the channel, once it is driven. `say`: is called with the lines of
-    `help`."""
+    `help`. `chat`: sends a line to the other players, see `PlayerSeat.join_chat`; None where there is none."""
 
     def __init__(
         self,
@@ -40,6 +40,7 @@ class Person:
         without being asked."""
         self.played: Played | None = None
         self.say: Callable[[str], None] = lambda _: None
+        self.chat: Callable[[str], str] | None = None
         self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
         self._doubt = 0
         self._game, self._randomness = game, randomness
@@ -94,7 +95,11 @@ class Person:
     def take(self, typed: str, *, agrees: bool = False) -> str:
         """Do what was typed. Returns what is wrong with it, empty where it was done. An empty line is the only choice
         of the game, where there is one; the beginning of a word will do where no other word begins so. `agrees`: to
-        lose a stake by leaving, without being asked: a screen has said so before."""
+        lose a stake by leaving, without being asked: a screen has said so before. What begins with `say` is sent to the
+        other players."""
+        said = typed.strip().partition(" ")
+        if said[0].lower() == SAY and said[2].strip() and self.chat is not None:
+            return self.chat(said[2])
         typed, choices = typed.strip().lower(), self._open_choices
         if not typed:
             typed = choices[0].word if len(choices) == 1 else ""
@@ -130,7 +135,8 @@ class Person:
             self._leaving.observe(VariablePart(chosen.outcome, chosen.app_data, newest.state.turn_num + 1))
 
     def _help(self, played: Played) -> None:
-        for line in help_lines(self._aside, has_stake=not played.channel.agreement.is_friendly):
+        has_stake = not played.channel.agreement.is_friendly
+        for line in help_lines(self._aside, has_stake=has_stake, has_chat=self.chat is not None):
             self.say(line)
 
     def _input_for(self, word: str) -> MoveChosen | ConcludeWanted | ChallengeWanted:
