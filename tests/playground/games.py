@@ -48,7 +48,8 @@ class TimedPlayground:
     def act(self, word: str) -> None:
         """Decide something that is possible now."""
         self.pressed.append(word)
-        assert self.playground.act(word, self.playground.channel.next_turn) == "", self.pressed
+        refused = self.playground.act(word, self.playground.channel.next_turn)
+        assert refused == "", (refused, self.pressed)
 
     @property
     def moves(self) -> list[str]:

@@ -10,6 +10,7 @@ from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
 from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.tables.playing.content import TableContent, content_of
+from forcemove.tables.playing.person import Person
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Player, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -63,3 +64,23 @@ def test_a_challenge_says_how_long_it_runs(played: Story) -> None:
     assert content(played.alice).outlook == (
         "A challenge is running: Ben has 9:59 to answer. At zero the channel pays what is said above."
     )
+
+
+def test_without_a_deposit_no_move_is_offered_and_it_is_said_why(playground: Playground) -> None:
+    story = playground.story(TIC_TAC_TOE)
+    before = story.chain.block_number()
+    story.play_until(TURN)
+    ben, person = story.bob, Person(TIC_TAC_TOE)
+    person.played = ben.client.managed
+    assert ben.question is not None
+    person.choose(ben.question)
+    before_it = tuple(person.choices)
+    assert before_it
+    story.reorganise(before)
+    story.mine(6)
+    ben.client.poll()
+    offered = [word for word, _ in person.options]
+    assert (person.choices, person.is_asked, offered) == ((), False, ["challenge", "leave", "help"])
+    assert content(ben).outlook.startswith("Your move waits. A deposit is missing on the chain in channel 0x")
+    story.play()
+    assert person.choices == before_it

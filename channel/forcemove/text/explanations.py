@@ -169,6 +169,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "One cannot {action} in a channel that is {phase}.",
         "`forcemove channel show` says where the channel is, and what can be done.",
     ),
+    "MoneyMissing": (
+        "A deposit is missing on the chain in channel {channel_id}: a reorganisation has removed it.",
+        "No move is made before it is there again, unless it answers a challenge; leaving is possible.",
+    ),
     "EndpointsDiffer": (
         "A node denies something that the others show of channel {channel_id}.",
         "No move is made before they agree, unless it answers a challenge; leaving is possible. If it stays so, look "

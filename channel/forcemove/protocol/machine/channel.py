@@ -8,9 +8,10 @@ from enum import Enum
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
+from forcemove.errors import LocalError
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.encoding import StateHashes, digest
-from forcemove.protocol.errors import AlreadySigned, FinalStateSigned
+from forcemove.protocol.errors import AlreadySigned, EndpointsDiffer, FinalStateSigned, MoneyMissing, NotSupported
 from forcemove.protocol.machine.effects import ChooseMove, Effect, Submission
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record
@@ -218,6 +219,16 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
             return False
         newest, last_of_opening = self.accepted[-1].signed.state, 2 * self.agreement.count - 1
         return newest.turn_num > last_of_opening or (newest.turn_num == last_of_opening and not newest.is_final)
+
+    def reason_to_wait(self, phase: Phase) -> LocalError | None:
+        """Why we sign no move although it is our turn, None where we would: `MoneyMissing`, `EndpointsDiffer` or
+        `NotSupported`. `phase`: the channel's phase now."""
+        id_ = self.agreement.channel_id
+        if phase is Phase.PLAYING and self.lacks_money and not self.must_move:
+            return MoneyMissing(id_)
+        if self.is_denied and not self.must_move:
+            return EndpointsDiffer(id_)
+        return NotSupported(self.next_turn - 1) if self.is_unproved else None
 
     def phase(self, now: int) -> Phase:
         """The phase at the chain's time `now`, in seconds: the first line that applies."""

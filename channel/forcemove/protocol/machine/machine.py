@@ -20,8 +20,6 @@ from forcemove.errors import InvalidValue
 from forcemove.protocol.app import Rules
 from forcemove.protocol.codec.limits import MAX_SECRETS
 from forcemove.protocol.errors import (
-    EndpointsDiffer,
-    MoneyMissing,
     NotSupported,
     OutOfTurn,
     SignsNothing,
@@ -132,12 +130,8 @@ def _move(channel: Channel, move: MoveChosen, now: int, key: Key | None, app: Ru
         raise WrongPhase("move", phase.value)
     if not channel.is_our_turn:
         raise OutOfTurn(turn_num, turn_num % channel.agreement.count)
-    if phase is Phase.PLAYING and channel.lacks_money and not channel.must_move:
-        raise MoneyMissing(channel.agreement.channel_id)
-    if channel.is_denied and not channel.must_move:
-        raise EndpointsDiffer(channel.agreement.channel_id)
-    if channel.is_unproved:
-        raise NotSupported(turn_num - 1)
+    if (reason := channel.reason_to_wait(phase)) is not None:
+        raise reason
     state = VariablePart(move.outcome, move.app_data, turn_num)
     hashes = require_next(channel, state, app)
     return sign_next(_with_secrets(channel, move.secrets), state, hashes, key)

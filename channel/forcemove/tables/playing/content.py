@@ -12,6 +12,7 @@ from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.results import Share
 from forcemove.protocol.outcome import Outcome
 from forcemove.text.amounts import format_amount
+from forcemove.text.explanations import headline
 
 __all__ = ["NAMES", "TableContent", "balances", "clock_text", "content_of"]
 
@@ -92,6 +93,9 @@ def _share(amount: int, change: int) -> str:
 
 def _outlook(channel: Channel, seen: Overview, now: int, silence_left: float, names: Names) -> str:
     silence, other = seen.silence, _another(channel, seen, names)
+    reason = channel.reason_to_wait(seen.phase) if seen.is_ours else None
+    if reason is not None:
+        return f"Your move waits. {headline(reason)}"
     if silence is None:
         return "Nothing is at stake: nobody loses anything by leaving."
     pays = _pays(silence, seen, names)

@@ -87,10 +87,11 @@ class Person:
 
     @property
     def _open_choices(self) -> tuple[Choice, ...]:
-        """The choices of the question, unless the chain or time has answered it."""
-        if self.played is None or self._question is None:
+        """The choices of the question, unless the chain or time has answered it, or nothing would be signed now."""
+        played, question = self.played, self._question
+        if played is None or question is None or not played.channel.is_our_turn_after(question.state):
             return ()
-        return self._choices if self.played.channel.is_our_turn_after(self._question.state) else ()
+        return self._choices if played.channel.reason_to_wait(played.phase) is None else ()
 
     def take(self, typed: str, *, agrees: bool = False) -> str:
         """Do what was typed. Returns what is wrong with it, empty where it was done. An empty line is the only choice
