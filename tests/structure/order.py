@@ -220,7 +220,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.node.effect_executor",),
     ("forcemove.node.assemble",),
     ("forcemove.node.managed_channel", "forcemove.node.setup"),
-    ("forcemove.node.leases", "forcemove.node.ready_set", "forcemove.node.account_worker"),
+    ("forcemove.node.leases", "forcemove.node.ready_set", "forcemove.node.account_worker", "forcemove.node.wallets"),
     ("forcemove.node.workers",),
     ("forcemove.node.channel_builder", "forcemove.node.intake"),
     ("forcemove.node.node",),

@@ -58,9 +58,9 @@ def assemble(
     nonce: int | None = None,
     app_address: bytes | None = None,
     others: Sequence[Chain] = (),
+    destinations: Sequence[bytes] | None = None,
 ) -> Assembly:
-    """A new channel between participants, who are paid to their own accounts. Raises `NotInBook`, and what `agree`
-    and `begin` raise.
+    """A new channel between participants. Raises `NotInBook`, and what `agree` and `begin` raise.
 
     - `chain`: the chain, through its first endpoint.
     - `book`: names the contracts on it.
@@ -73,7 +73,9 @@ def assemble(
     - `nonce`: of the channel; drawn unless given.
     - `app_address`: the app's contract, 20 bytes; the book's unless given.
     - `others`: the same chain through other endpoints.
+    - `destinations`: where each participant is paid, 32 bytes each; its own account unless given.
     """
+    paid_to = tuple(map(address_destination, participants)) if destinations is None else tuple(destinations)
     address = book.find(app.artifact.name).address if app_address is None else app_address
     agreement = agree(
         Domain(chain.chain_id, book.adjudicator),
@@ -81,7 +83,7 @@ def assemble(
         app,
         stake,
         ((asset, (deposit,) * len(participants)),),
-        tuple(map(address_destination, participants)),
+        paid_to,
     )
     return begin(chain, agreement, app, factory=book.factory, others=others)
 

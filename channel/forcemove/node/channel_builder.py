@@ -13,6 +13,7 @@ from forcemove.chain.genuine import are_genuine
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.history.index import HistoryIndex
+from forcemove.node.assemble import Assembly
 from forcemove.node.client import Client, begin_or_resume
 from forcemove.node.effect_executor import EffectExecutor
 from forcemove.node.errors import NotOursToDrive
@@ -27,7 +28,8 @@ from forcemove.node.tx_submitter import Submitter, TxSubmitter
 from forcemove.node.workers import Workers
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
-from forcemove.store.records import Ownership, StoredChannel
+from forcemove.sender.transactions import TxRequest
+from forcemove.store.records import Account, Ownership, StoredChannel
 
 __all__ = ["ChannelBuilder"]
 
@@ -79,18 +81,24 @@ class ChannelBuilder:
             self._policy.require(assembly.agreement, index, setup.depth, conditions)
 
     def _submitter(self, setup: ChannelSetup) -> Submitter:
-        assembly, account = setup.assembly, setup.account
-        if account is None or isinstance(assembly, FriendlyAssembly):
+        assembly = setup.assembly
+        if isinstance(assembly, FriendlyAssembly):
             return NullSubmitter()
-        worker = self._workers.account(account, assembly, setup.sender, setup.depth)
         return TxSubmitter(
             assembly.adjudicator,
-            worker.submit,
+            self._sending(setup, assembly),
             self._clock,
             max_cost=setup.max_cost,
             challenger=None if setup.sender is setup.key else setup.key,
             block_time=setup.block_time,
         )
+
+    def _sending(self, setup: ChannelSetup, assembly: Assembly) -> Callable[[TxRequest], None]:
+        """What takes the channel's requests: the worker of the account that sends, or the wallet."""
+        chain_id, sender = assembly.agreement.domain.chain_id, setup.sender
+        if isinstance(sender, bytes):
+            return self._workers.wallet(Account(chain_id, sender)).submit
+        return self._workers.account(Account(chain_id, sender.address), assembly, sender, setup.depth).submit
 
 
 def _begin_or_resume(setup: ChannelSetup, stored: StoredChannel | None) -> Channel:

@@ -31,6 +31,7 @@ from forcemove.node.policy import Policy
 from forcemove.node.polling import keep_polling
 from forcemove.node.ready_set import ReadySet
 from forcemove.node.setup import ChannelSetup
+from forcemove.node.wallets import WalletRequest
 from forcemove.node.workers import Workers
 from forcemove.protocol.signing import Key
 from forcemove.store.journal import Journal
@@ -108,6 +109,11 @@ class Node:
         """Call `listener` with each channel whose newest state has just been committed: all that it shows then is on
         disk. The call is made in the node's thread, before anything is sent."""
         self._listeners.append(listener)
+
+    def wallet_requests(self) -> tuple[WalletRequest, ...]:
+        """The transactions that the channels want of wallets (`ChannelSetup.payer`), each wallet's oldest first."""
+        wallets = self._workers.wallets.values()
+        return tuple(each for wallet in wallets for each in wallet.requests(self.channels))
 
     @property
     def is_sending(self) -> bool:

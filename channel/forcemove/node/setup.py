@@ -35,7 +35,8 @@ class ChannelSetup:
     - `silence`: seconds to wait for a counterparty's message before we ask whether one was lost.
     - `max_cost`: what the gas of a transaction may cost, in wei, see `tx_request_for`.
     - `signs`: whether anything is signed; a channel that was imported from a backup signs nothing in any case.
-    - `payer`: the key of the account that sends the transactions, pays in and pays the gas; `key` unless given.
+    - `payer`: the account that sends the transactions, pays in and pays the gas; that of `key` unless given. It is a
+      key, or the address (20 bytes) of a wallet that signs elsewhere, see `Node.wallet_requests`.
     - `block_time`: seconds from block to block, by the chain unless given. For one and a half of them a transaction is
       held back that another participant is about to send; 0 holds nothing back.
     """
@@ -50,7 +51,7 @@ class ChannelSetup:
     silence: float = 5.0
     max_cost: int | None = None
     signs: bool = True
-    payer: Key | None = None
+    payer: Key | bytes | None = None
     block_time: float | None = None
 
     @property
@@ -59,15 +60,17 @@ class ChannelSetup:
         return self.assembly.agreement.channel_id
 
     @property
-    def sender(self) -> Key:
-        """The key of the account that sends the transactions."""
+    def sender(self) -> Key | bytes:
+        """The key of the account that sends the transactions, or the address of the wallet that does."""
         return self.key if self.payer is None else self.payer
 
     @property
     def account(self) -> Account | None:
-        """The account that sends the transactions; None for a friendly channel, which sends none."""
-        chain_id = self.assembly.agreement.domain.chain_id
-        return Account(chain_id, self.sender.address) if isinstance(self.assembly, Assembly) else None
+        """The account for which transactions are sent here; None where a wallet sends them, and for a friendly channel,
+        which has none."""
+        if isinstance(self.assembly, FriendlyAssembly) or isinstance(self.sender, bytes):
+            return None
+        return Account(self.assembly.agreement.domain.chain_id, self.sender.address)
 
     @property
     def depth(self) -> int:

@@ -12,6 +12,7 @@ from forcemove.node.leases import NodeLeases
 from forcemove.node.outbox import JournalledTxStore, Outbox
 from forcemove.node.policy import own_clock
 from forcemove.node.polling import OnPollError, poll_once
+from forcemove.node.wallets import ExternalWallet
 from forcemove.protocol.signing import Key
 from forcemove.sender.sender import Sender
 from forcemove.store.journal import Journal
@@ -21,12 +22,14 @@ __all__ = ["Workers"]
 
 
 class Workers:
-    """All workers of one node. `chains`: by chain id, adjudicator and confirmations; `accounts`: by account."""
+    """All workers of one node. `chains`: by chain id, adjudicator and confirmations; `accounts`: by account. `wallets`:
+    the accounts that send elsewhere, for which nothing works here."""
 
     def __init__(self, journal: Journal, leases: NodeLeases, bump_after: float, clock: Callable[[], float]) -> None:
         """`bump_after`: seconds after which more is offered for a transaction that waits. `clock`: seconds."""
         self.chains: dict[tuple[int, bytes, int], UpdateSource] = {}
         self.accounts: dict[Account, AccountWorker] = {}
+        self.wallets: dict[Account, ExternalWallet] = {}
         self._journal, self._leases, self._bump_after, self._clock = journal, leases, bump_after, clock
 
     def chain(self, assembly: Assembly | FriendlyAssembly, confirmations: int) -> UpdateSource:
@@ -52,6 +55,10 @@ class Workers:
             self.accounts[account] = AccountWorker(account, outbox, acquire_sender, endpoints, self._clock)
         self.accounts[account].understand(assembly.adjudicator.errors)
         return self.accounts[account]
+
+    def wallet(self, account: Account) -> ExternalWallet:
+        """The requests for a wallet."""
+        return self.wallets.setdefault(account, ExternalWallet(account))
 
     def _acquire_sender(
         self, account: Account, assembly: Assembly, key: Key, confirmations: int

@@ -92,7 +92,7 @@ class Defence:
         node: Node,
         chains: Sequence[Chain],
         games: Sequence[Game],
-        payer: Key,
+        payer: Key | bytes,
         notify: Callable[[str], None],
     ) -> None:
         """Prepare the defence; no endpoint is asked here.
@@ -101,7 +101,7 @@ class Defence:
         - `node`: drives the channels that need it.
         - `chains`: the chain through each endpoint.
         - `games`: those that are installed; a channel of another game cannot be defended.
-        - `payer`: sends the transactions and pays the gas.
+        - `payer`: sends the transactions and pays the gas; a key, or the address of a wallet, see `ChannelSetup`.
         - `notify`: is called with a line of text for everything that is done.
         """
         self._journal, self._node, self._chains, self._games = journal, node, tuple(chains), tuple(games)

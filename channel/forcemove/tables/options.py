@@ -34,8 +34,13 @@ class TableOptions:
 @dataclass(frozen=True)
 class Wallet:
     """The keys and accounts of a player. `key`: signs states and messages, and sends nothing. `payer`: deposits, and
-    pays the gas. `payout`: is paid, 20 bytes."""
+    pays the gas; its key, or the address (20 bytes) of a wallet that signs elsewhere. `payout`: is paid, 20 bytes."""
 
     key: Key
-    payer: Key
+    payer: Key | bytes
     payout: bytes
+
+    @property
+    def payer_address(self) -> bytes:
+        """The address of the account that deposits and pays the gas, 20 bytes."""
+        return self.payer if isinstance(self.payer, bytes) else self.payer.address

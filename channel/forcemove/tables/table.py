@@ -228,7 +228,7 @@ class PlayTable:
         """Show the terms and what they may cost us. Raises as `Venue.costs_lines`."""
         for line in terms_lines(offer, self._venue.title):
             self._port.say(line)
-        payer = self._wallet.payer.address
+        payer = self._wallet.payer_address
         for line in await when_answered(lambda: self._venue.costs_lines(offer, payer), self._port.note):
             self._port.say(line)
 
