@@ -329,6 +329,10 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.browser.table_pages",
     ),
     ("forcemove.browser.page_seat", "forcemove.browser.server"),
+    ("forcemove.browser.lobby", "forcemove.browser.lobby.view"),
+    ("forcemove.browser.lobby.drafts", "forcemove.browser.lobby.render"),
+    ("forcemove.browser.lobby.lobby_pages",),
+    ("forcemove.browser.lobby.routes",),
     (
         "forcemove",
         "forcemove.__main__",
