@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +14,7 @@ from forcemove.cli.channel.options import STORE
 from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.games import find_table_game, load_game, usable_games
-from forcemove.cli.key import open_key_file
+from forcemove.cli.play.accounts import TOWER, open_wallet, tower_at
 from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.progress import waiting
@@ -36,23 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["play"]
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
-
-
-class _Tower(click.ParamType[tuple[str, bytes]]):
-    """ADDRESS@URL."""
-
-    name = "ADDRESS@URL"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
-        """See `click.ParamType.convert`."""
-        if isinstance(value, tuple):
-            return value
-        address, separator, url = value.partition("@")
-        if not separator or not url.startswith(("http://", "https://")):
-            self.fail(
-                f"{value!r:.200} is not a watchtower's address and URL, such as 0x…@https://tower.example", param, ctx
-            )
-        return url, ADDRESS.convert(address, param, ctx)
 
 
 @click.command()
@@ -123,7 +106,7 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
     "--tower",
     "towers",
     multiple=True,
-    type=_Tower(),
+    type=TOWER,
     help="A watchtower that is to answer for you while you are away: its account, and where it is; may be given "
     "several times (see `forcemove watch`).",
 )
@@ -218,8 +201,8 @@ def play(
     options = TableOptions(where, wanted, duration, patience, from_scratch, seats, own_name)
     connect(where)  # checks the relay's address before anything is begun
     venue = _venue(name, endpoints, book_file, allow_mainnet) if endpoints else None
-    wallet = _wallet(key_file, account_file, payout)
-    watchtowers = [_tower(*each) for each in towers]
+    wallet = open_wallet(key_file, account_file, payout)
+    watchtowers = [tower_at(*each) for each in towers]
     with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
         service = _Serving(journal, wallet, terminal, watchtowers, lease)
         page = PageOptions(port, opens) if in_browser else None
@@ -276,20 +259,6 @@ def _require_sense(
         raise click.UsageError("A friendly game (--stake 0) has no chain: leave --chain out.")
     if not has_chain and (account_file is not None or payout is not None):
         raise click.UsageError("A friendly game pays nothing: leave --account and --payout out, or name a --chain.")
-
-
-def _tower(url: str, address: bytes) -> TowerClient:
-    from forcemove.watchtower.client import TowerClient
-
-    return TowerClient(url, address)
-
-
-def _wallet(key_file: Path, account_file: Path | None, payout: bytes | None) -> Wallet:
-    from forcemove.tables.options import Wallet
-
-    key = open_key_file(key_file)
-    payer = key if account_file is None else open_key_file(account_file)
-    return Wallet(key, payer, payer.address if payout is None else payout)
 
 
 @dataclass(frozen=True)
