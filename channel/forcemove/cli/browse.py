@@ -12,7 +12,7 @@ from forcemove.cli.channel.options import STORE
 from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.games import usable_games
-from forcemove.cli.play.accounts import TOWER, open_wallet, tower_at
+from forcemove.cli.play.accounts import TOWER, WALLET, open_wallet, tower_at
 from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.progress import waiting
@@ -20,6 +20,7 @@ from forcemove.cli.progress import waiting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from forcemove.browser.pages import PageSection
     from forcemove.browser.server import BrowserServer
     from forcemove.chain.book import AddressBook
     from forcemove.chain.chain import Chain
@@ -60,7 +61,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     type=_FILE,
     help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
 )
-@click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: that of --account]")
+@WALLET
+@click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: whoever pays in]")
 @click.option("--name", "own_name", type=NAME, default="", metavar="NAME", help="What the others are to call you.")
 @STORE
 @click.option(
@@ -96,6 +98,7 @@ def browse(
     endpoints: tuple[str, ...],
     key_file: Path,
     account_file: Path | None,
+    wallet_address: bytes | None,
     payout: bytes | None,
     own_name: str,
     store: str,
@@ -118,8 +121,10 @@ def browse(
     same command goes on. Do so in time: whoever stays away from a challenge until its end can lose all that was paid
     in. A watchtower (--tower) answers challenges while you are away.
     """
-    if not endpoints and (account_file is not None or payout is not None):
-        raise click.UsageError("A friendly game pays nothing: leave --account and --payout out, or name a --chain.")
+    if not endpoints and any(each is not None for each in (account_file, payout, wallet_address)):
+        raise click.UsageError(
+            "A friendly game pays nothing: leave --account, --wallet and --payout out, or name a --chain."
+        )
     from forcemove.cli.channel.stores import open_store
     from forcemove.cli.match.output import TerminalOutput
     from forcemove.tables.options import TableOptions
@@ -128,7 +133,7 @@ def browse(
 
     connect(relay)  # checks the relay's address before anything is begun
     chains, book = _chain(endpoints, book_file, allow_mainnet)
-    wallet = open_wallet(key_file, account_file, payout)
+    wallet = open_wallet(key_file, account_file, payout, wallet_address)
     options = TableOptions(relay, patience=patience, name=own_name)
     watchtowers = [tower_at(*each) for each in towers]
     with open_store(store, may_be_new=True) as journal, waiting("Opening the journal") as terminal:
@@ -197,5 +202,7 @@ class _Browsing:
         from forcemove.browser.lobby.lobby_pages import LobbyPages
         from forcemove.browser.lobby.routes import LobbySection
         from forcemove.browser.server import BrowserServer
+        from forcemove.cli.play.browsing import wallet_sections
 
-        return BrowserServer(self._pages, port, [LobbySection(LobbyPages(self._follower, self._tables))])
+        sections: list[PageSection] = [LobbySection(LobbyPages(self._follower, self._tables))]
+        return BrowserServer(self._pages, port, [*sections, *wallet_sections(self._service)])

@@ -5,20 +5,39 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import webbrowser
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from forcemove.browser.pages import PageSection
 from forcemove.browser.server import BrowserServer
 from forcemove.browser.table_pages import TablePages
+from forcemove.browser.wallet.routes import WalletSection
+from forcemove.browser.wallet.wallet_pages import WalletPages
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ForcemoveError
+from forcemove.tables.service import TableService
 from forcemove.text.explanations import headline
 
-__all__ = ["open_page", "play_with_page", "serve_while", "show_address"]
+__all__ = ["open_page", "play_with_page", "serve_while", "show_address", "wallet_sections"]
+
+
+def wallet_sections(service: TableService) -> tuple[PageSection, ...]:
+    """The page of a service's wallet; nothing where a key pays."""
+    account = service.wallet.payer
+    if not isinstance(account, bytes) or not service.chains:
+        return ()
+    pages = WalletPages(account, service.chains, service.wallet_requests, has_tower=service.has_tower)
+    return (WalletSection(pages),)
 
 
 async def play_with_page(
-    game: Coroutine[Any, Any, None], pages: TablePages, port: int, terminal: Terminal, *, opens: bool
+    game: Coroutine[Any, Any, None],
+    pages: TablePages,
+    port: int,
+    terminal: Terminal,
+    sections: Sequence[PageSection] = (),
+    *,
+    opens: bool,
 ) -> None:
     """Play a game while its page is served; then serve the page until this is cancelled. The page's address is printed
     when the players have met. Raises as `serve_while`.
@@ -27,6 +46,7 @@ async def play_with_page(
     - `pages`: what is served.
     - `port`: where to listen, 0 for any that is free.
     - `terminal`: where the address is printed.
+    - `sections`: other pages.
     - `opens`: whether to open the page in the user's browser, where there is one.
     """
 
@@ -36,7 +56,7 @@ async def play_with_page(
     def on_end() -> None:
         terminal.say("The page stays, with how the game has ended. Ctrl-C closes it.")
 
-    await serve_while(game, BrowserServer(pages, port), terminal, on_ready, on_end)
+    await serve_while(game, BrowserServer(pages, port, sections), terminal, on_ready, on_end)
 
 
 async def serve_while(

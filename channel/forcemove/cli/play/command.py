@@ -14,7 +14,7 @@ from forcemove.cli.channel.options import STORE
 from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.games import find_table_game, load_game, usable_games
-from forcemove.cli.play.accounts import TOWER, open_wallet, tower_at
+from forcemove.cli.play.accounts import TOWER, WALLET, open_wallet, tower_at
 from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.progress import waiting
@@ -67,7 +67,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     type=_FILE,
     help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
 )
-@click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: that of --account]")
+@WALLET
+@click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: whoever pays in]")
 @click.option("--create", "creates", is_flag=True, help="Offer a game, and wait for somebody to join.")
 @click.option(
     "--stake",
@@ -146,6 +147,7 @@ def play(
     endpoints: tuple[str, ...],
     key_file: Path,
     account_file: Path | None,
+    wallet_address: bytes | None,
     payout: bytes | None,
     creates: bool,
     stake: int | None,
@@ -177,9 +179,10 @@ def play(
     link.
 
     The key of --key only signs. --account pays in five stakes and the gas, and is paid at the end, unless --payout
-    names another. What was signed is kept in the journal (--store). If this is interrupted, or the machine dies, the
-    same command goes on with the open game. Do so in time: whoever stays away from a challenge until its end can lose
-    all that was paid in. A watchtower (--tower) answers challenges while you are away.
+    names another; so does --wallet, which signs in your browser. What was signed is kept in the journal (--store). If
+    this is interrupted, or the machine dies, the same command goes on with the open game. Do so in time: whoever stays
+    away from a challenge until its end can lose all that was paid in. A watchtower (--tower) answers challenges while
+    you are away.
     """
     _require_sense(creates, join_text, stake, bool(endpoints), account_file, payout)
     _require_seats(name, seats, creates, bool(endpoints))
@@ -187,6 +190,8 @@ def play(
 
     if in_browser and (bot or (not endpoints and find_table_game(name) is not None)):
         raise click.UsageError("--browser is for a person who plays a game in a channel.")
+    if wallet_address is not None and (not in_browser or not endpoints):
+        raise click.UsageError("--wallet is for a game with a --chain, and signs on the page of --browser.")
     if not bot and not in_browser and not has_terminal():
         raise click.UsageError(
             "There is no terminal to play at: say --bot or --browser, or type the command in a terminal."
@@ -201,7 +206,7 @@ def play(
     options = TableOptions(where, wanted, duration, patience, from_scratch, seats, own_name)
     connect(where)  # checks the relay's address before anything is begun
     venue = _venue(name, endpoints, book_file, allow_mainnet) if endpoints else None
-    wallet = open_wallet(key_file, account_file, payout)
+    wallet = open_wallet(key_file, account_file, payout, wallet_address)
     watchtowers = [tower_at(*each) for each in towers]
     with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
         service = _Serving(journal, wallet, terminal, watchtowers, lease)
@@ -309,9 +314,10 @@ class _Serving:
         if page is None or pages is None:
             await game
         else:
-            from forcemove.cli.play.browsing import play_with_page
+            from forcemove.cli.play.browsing import play_with_page, wallet_sections
 
-            await play_with_page(game, pages, page.port, self.terminal, opens=page.opens)
+            sections = wallet_sections(service)
+            await play_with_page(game, pages, page.port, self.terminal, sections, opens=page.opens)
 
 
 def _pages(service: TableService) -> TablePages:
