@@ -45,12 +45,14 @@ class FormBrowser:
 
     def link(self, start: str) -> str:
         """The first link to a path that begins so."""
-        return next(path for path in self._links() if path.startswith(start))
+        return next(path for path in self.links() if path.startswith(start))
 
-    def has_link(self, start: str) -> bool:
-        return any(path.startswith(start) for path in self._links())
+    def offers(self) -> list[str]:
+        """The pages of the open games that the lobby lists."""
+        listed = (each for each in elements(self.html) if (each.attributes.get("id") or "").startswith("o-0x"))
+        return [each.attributes["href"] or "" for each in listed]
 
-    def _links(self) -> list[str]:
+    def links(self) -> list[str]:
         return [each.attributes.get("href") or "" for each in elements(self.html) if each.name == "a"]
 
     def submit(self, action: str, **typed: str) -> None:
