@@ -7,21 +7,34 @@ from collections.abc import Iterator
 import pytest
 
 from forcemove.browser.security import HEADERS, MAX_BODY
+from forcemove.browser.wallet.routes import WalletSection
+from forcemove.browser.wallet.wallet_pages import WalletPages
+from forcemove.chain.local import EmbeddedChain
 from tests.browser.served.asking import Answer, Asker
-from tests.browser.served.lobby import served_lobby
+from tests.browser.served.lobby import BOB, served_lobby
 from tests.relay.process import running_relay
 
 OFFER = "/offers/0x" + "ab" * 32
-PAGES = ("/lobby",)
-STREAMS = ("/lobby/events",)
-FORMS = ("/offers", OFFER + "/join", OFFER + "/withdraw", "/lobby/resume")
-FIELDS = {"game": "tic-tac-toe", "stake": "0", "seats": "2", "duration": "3600", "made": "0"}
+PAGES = ("/lobby", "/wallet")
+STREAMS = ("/lobby/events", "/wallet/events")
+FORMS = ("/offers", OFFER + "/join", OFFER + "/withdraw", "/lobby/resume", "/wallet/sent", "/wallet/refused")
+FIELDS = {
+    "game": "tic-tac-toe",
+    "stake": "0",
+    "seats": "2",
+    "duration": "3600",
+    "made": "0",
+    "request": "0" * 16,
+    "hash": "0x" + "ab" * 32,
+}
 _FORBIDDEN, _MISDIRECTED = 403, 421
 
 
 @pytest.fixture(scope="module")
 def asker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
-    with running_relay(tmp_path_factory.mktemp("relay")) as relay, served_lobby(relay.url) as lobby:
+    wallet = WalletPages(BOB.address, [EmbeddedChain()], lambda: (), has_tower=True)
+    sections = [WalletSection(wallet)]
+    with running_relay(tmp_path_factory.mktemp("relay")) as relay, served_lobby(relay.url, sections=sections) as lobby:
         yield Asker(lobby)
 
 
@@ -80,6 +93,20 @@ def test_only_a_post_changes_anything(asker: Asker, path: str, method: str) -> N
 @pytest.mark.parametrize("made", ["", "-1", "x", "9" * 40])
 def test_a_form_without_its_number_is_refused(asker: Asker, made: str) -> None:
     require_refused(asker.post("/offers", FIELDS | {"made": made}), 400)
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"hash": "0x12"}, 400),
+        ({"hash": ""}, 400),
+        ({"request": "x"}, 400),
+        ({"request": ""}, 400),
+        ({}, 409),  # nothing of this name is wanted
+    ],
+)
+def test_what_no_wallet_says_is_refused(asker: Asker, fields: dict[str, str], status: int) -> None:
+    require_refused(asker.post("/wallet/sent", FIELDS | fields), status)
 
 
 @pytest.mark.parametrize("path", PAGES)
