@@ -59,12 +59,15 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove_games.cards.hashing", "forcemove_games.cards.deck"),
     ("forcemove_games.cards.key_proof", "forcemove_games.cards.share_proof", "forcemove_games.cards.shuffle_proof"),
     ("forcemove_games.two_player", "forcemove_games.sra.arithmetic", "forcemove_games.sra.faults"),
+    ("forcemove_games.discard_sra.cards",),
+    ("forcemove_games.discard.tails", "forcemove_games.discard.errors"),
     (
         "forcemove_games.cheats",
         "forcemove_games.*.position",
         "forcemove_games.*.openings",
         "forcemove_games.sra.cipher",
     ),
+    ("forcemove_games.discard.table", "forcemove_games.discard.steps"),
     ("forcemove_games.*.rules", "forcemove_games.sra.deck"),
     (
         "forcemove_games.*.bot",
@@ -76,7 +79,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove_games.sra.player", "forcemove_games.*.picture"),
     ("forcemove_games.sra.table",),
     ("forcemove_games.*.game", "forcemove_games.*.flow", "forcemove_games.spectator"),
-    ("forcemove_games.discard_sra.cards",),
     ("forcemove_games.discard_sra.rules",),
     ("forcemove_games.discard_sra.table", "forcemove_games.discard_sra.bot"),
     ("forcemove_games.discard_sra.flow", "forcemove_games.discard_sra.picture", "forcemove_games.discard_sra.view"),
