@@ -13,7 +13,7 @@ from tests.games.discard.dealer import Dealer, Strategy, draw_first, lay_first, 
 __all__ = ["BY_TYPE", "GAMES", "STATES"]
 
 _STRATEGIES: dict[str, Strategy] = {"lay first": lay_first, "draw first": draw_first, "at random": Random(27).choice}
-_LONG_ENDS = {"draw first 30": draw_first, "one draws 11": one_draws}
+_LONG_ENDS = {"draw first 62": draw_first, "one draws 11": one_draws}
 """Ties in which somebody shows more than four cards; in the second one the other has shown all before."""
 
 
