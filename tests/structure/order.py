@@ -243,7 +243,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.testing.calls",),
     ("forcemove.testing.walk",),
     ("forcemove.testing.space",),
-    ("forcemove.testing.properties", "forcemove.testing.channels"),
+    ("forcemove.testing.properties", "forcemove.testing.channels", "forcemove.testing.false_moves"),
     ("forcemove.scaffold", "forcemove.scaffold.scaffold"),
     (
         "forcemove.inspect",
