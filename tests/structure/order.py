@@ -68,7 +68,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove_games.sra.cipher",
     ),
     ("forcemove_games.discard.table", "forcemove_games.discard.steps"),
-    ("forcemove_games.*.rules", "forcemove_games.sra.deck"),
+    ("forcemove_games.*.rules", "forcemove_games.sra.deck", "forcemove_games.discard.secrets"),
+    ("forcemove_games.discard.hand",),
+    ("forcemove_games.discard.moves", "forcemove_games.discard.board"),
     (
         "forcemove_games.*.bot",
         "forcemove_games.*.choices",

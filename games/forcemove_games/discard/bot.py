@@ -15,20 +15,14 @@ from forcemove_games.discard_sra.cards import SIZE, fits, suit, value
 from forcemove_games.randomness import Randomness, choose, system_randomness
 from forcemove_games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
 
-__all__ = ["DiscardBot", "is_between_hands", "shows_next"]
+__all__ = ["DiscardBot", "is_between_hands"]
 
 _OVER = (PositionType.OVER, PositionType.TIED)
-_PASSES = 2
 
 
 def is_between_hands(kind: PositionType) -> bool:
     """Whether a player who leaves after a position of this type loses nothing: no hand is dealt, or one has ended."""
     return kind < PositionType.DEALT_FIRST or kind in _OVER
-
-
-def shows_next(side: PlayerSide) -> bool:
-    """Whether cards are shown after this state: both can't move."""
-    return side.core.position_type is PositionType.SHOWING or side.core.passes == _PASSES
 
 
 class DiscardBot:
@@ -89,8 +83,8 @@ class DiscardBot:
             return moves.next_hand(side)
         if kind < PositionType.DEALT:
             return moves.set_up(side, self._randomness)
-        if shows_next(side):
-            return moves.show(side) if _can_show(side) else None
+        if side.shows_next:
+            return moves.show(side) if side.can_show else None
         lays = side.may_lay
         can_draw = side.core.drawn < SIZE
         if not lays:
@@ -99,11 +93,6 @@ class DiscardBot:
             index = choose((*lays, *([SIZE] if can_draw else [])), self._randomness)
             return moves.draw(side) if index == SIZE else moves.lay(side, index)
         return moves.lay(side, max(lays, key=lambda index: _worth(side, index)))
-
-
-def _can_show(side: PlayerSide) -> bool:
-    """Whether we hold nothing that we have denied: an honest player never does."""
-    return not any(side.core.denied[side.seat] >> card & 1 for card in side.hand.values())
 
 
 def _worth(side: PlayerSide, index: int) -> tuple[int, int, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from forcemove.game import Choice, Randomness
 from forcemove.protocol.state import VariablePart
 from forcemove_games.discard import moves
-from forcemove_games.discard.bot import shows_next
 from forcemove_games.discard.hand import PlayerSide, objection
 from forcemove_games.discard.moves import MadeMove
 from forcemove_games.discard.position import PositionType
@@ -50,9 +49,8 @@ def choices(state: VariablePart, randomness: Randomness, secrets: bytes) -> tupl
 
 
 def _of_play(side: PlayerSide) -> tuple[Choice, ...]:
-    if shows_next(side):
-        denied = side.core.denied[side.seat]
-        if any(denied >> card & 1 for card in side.hand.values()):
+    if side.shows_next:
+        if not side.can_show:
             return ()
         return (_choice("show", "show that none of your cards would have fit", moves.show(side), is_forced=True),)
     lays = sorted(side.may_lay.items(), key=lambda pair: pair[1])

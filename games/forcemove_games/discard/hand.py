@@ -42,11 +42,18 @@ def dealt_places(kind: PositionType) -> tuple[int, ...]:
 
 
 class PlayerSide:
-    """What one player knows in one state, which is one of its own or the other's answer to one. Raises `AppError` on
-    bytes that are no position."""
+    """What one player knows in one state, which is one of its own or the other's answer to one."""
 
-    def __init__(self, state: VariablePart, seat: int, secrets: HandSecrets) -> None:
+    def __init__(self, state: VariablePart, seat: int, secrets: HandSecrets, seed: HandSeed | None = None) -> None:
+        """Look at a state. Raises an `AppError` on bytes that are no position.
+
+        - `state`: no final one.
+        - `seat`: of the player.
+        - `secrets`: of the player.
+        - `seed`: in place of that of the player's key in the state, for a cheat that makes one up.
+        """
         self.state, self.seat, self.secrets = state, seat, secrets
+        self._seed = seed
         self.position: Position = decode(state.app_data)
         self.core = self.position.core
 
@@ -58,7 +65,7 @@ class PlayerSide:
     @cached_property
     def seed(self) -> HandSeed:
         """The seed of our key in this hand. Raises `HandSecretsLost`."""
-        seed = self.secrets.seed_with(self.core.keys[self.seat])
+        seed = self._seed or self.secrets.seed_with(self.core.keys[self.seat])
         if seed is None:
             raise self._lost("the seed of the hand's key")
         return seed
@@ -96,6 +103,16 @@ class PlayerSide:
         return {
             index: card for index, card in self.hand.items() if fits(card, self.core.top) and not denied >> card & 1
         }
+
+    @property
+    def shows_next(self) -> bool:
+        """Whether cards are shown after this state: both can't move."""
+        return self.core.position_type is PositionType.SHOWING or self.core.passes == PLAYERS
+
+    @property
+    def can_show(self) -> bool:
+        """Whether we hold nothing that we have denied: an honest player never does."""
+        return not any(self.core.denied[self.seat] >> card & 1 for card in self.hand.values())
 
     def _lost(self, what: str) -> HandSecretsLost:
         return HandSecretsLost(what, self.core.hand)
