@@ -4,7 +4,7 @@
 The scenario of every row: two participants, each an existing account with ether; each deposits 1 ether; payout 1.25 and
 0.75 to themselves; the counting app (state t carries the number t); a duration of one day; transactions sent by
 participants; challenge with states 10 and 11, from the record with 12, respond with 12, checkpoint with 12 and 13,
-close with 14. `gasUsed` of the receipt.
+close with 14. `gasUsed` of the receipt. The rows of games have a scenario of their own, see `scripts/gas_discard.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from forcemove.protocol.outcome import Allocation, Outcome, address_destination 
 from forcemove.protocol.signing import Key  # noqa: E402
 from forcemove.protocol.state import VariablePart  # noqa: E402
 from forcemove.protocol.types import ETHER, FixedPart, Signature  # noqa: E402
+from scripts import gas_discard  # noqa: E402
+from tests.games.discard.dealer import begin  # noqa: E402
 
 ETH = 10**18
 DAY = 86_400
@@ -47,6 +50,7 @@ TARGETS = {
     "transfer_after_expiry": 50_110,
     "happy_total": 140_650,
     "dispute_total": 208_750,
+    **gas_discard.TARGETS,
 }
 
 
@@ -70,6 +74,7 @@ class Bench:
         self.funder = self.web3.eth.accounts[0]
         self.adjudicator = self._deploy("Adjudicator")
         self.app = self._deploy("CountingApp")
+        self.discard = self._deploy("Discard")
         self.domain = Domain(self.web3.eth.chain_id, bytes.fromhex(self.adjudicator.address[2:]))
 
     def _deploy(self, name: str) -> Any:
@@ -78,11 +83,11 @@ class Bench:
         receipt = self.web3.eth.wait_for_transaction_receipt(contract.constructor().transact({"from": self.funder}))
         return self.web3.eth.contract(address=receipt["contractAddress"], abi=made["abi"])
 
-    def channel(self, count: int = 2) -> Channel:
-        """A fresh channel whose participants are existing accounts."""
+    def channel(self, count: int = 2, app: Any = None) -> Channel:
+        """A fresh channel whose participants are existing accounts. `app`: the counting app, unless one is given."""
         self.nonce += 1
-        backend = self.tester.backend
-        return Channel(self, tuple(Key(backend.account_keys[i + 1].to_bytes()) for i in range(count)), self.nonce)
+        keys = tuple(Key(self.tester.backend.account_keys[i + 1].to_bytes()) for i in range(count))
+        return Channel(self, keys, self.nonce, self.app if app is None else app)
 
     def send(self, sender: bytes, call: Any, value: int = 0) -> int:
         """The gas that a transaction used; it must succeed."""
@@ -96,9 +101,9 @@ class Bench:
 class Channel:
     """One channel on a bench, with its calls as measured actions."""
 
-    def __init__(self, bench: Bench, keys: tuple[Key, ...], nonce: int) -> None:
+    def __init__(self, bench: Bench, keys: tuple[Key, ...], nonce: int, contract: Any) -> None:
         self.bench, self.keys = bench, keys
-        app = bytes.fromhex(bench.app.address[2:])
+        app = bytes.fromhex(contract.address[2:])
         self.fixed_part = FixedPart(tuple(key.address for key in keys), nonce, app, DAY)
         self.id = channel_id(self.fixed_part, bench.domain)
         self.functions = bench.adjudicator.functions
@@ -119,9 +124,17 @@ class Channel:
         signature: Signature = self.keys[participant].sign(digest(self.bench.domain, hash_state(self.id, state).state))
         return signature.r, signature.vs
 
+    def begin(self) -> VariablePart:
+        """The state in which Discard starts, of a channel with it."""
+        return begin(self.id, self.outcome)
+
     def proof(self, *turns: int) -> Any:
         """Consecutive states, each signed by its mover; a single one by all."""
-        states = [self.state(turn) for turn in turns]
+        return self.proof_of([self.state(turn) for turn in turns])
+
+    def proof_of(self, states: Sequence[VariablePart]) -> Any:
+        """The same of any states."""
+        turns = [state.turn_num for state in states]
         signatures, signed = [], 0
         for participant in range(len(self.keys)):
             index = next((i for i, turn in enumerate(turns) if turn % len(self.keys) == participant), len(turns) - 1)
@@ -134,8 +147,11 @@ class Channel:
         return self.bench.send(self.keys[participant].address, call, ETH)
 
     def challenge(self, *turns: int) -> int:
-        call = self.functions.challenge(self.fixed, *self.proof(*turns), NO_SIGNATURE)
-        return self.bench.send(self.keys[turns[-1] % len(self.keys)].address, call)
+        return self.challenge_with([self.state(turn) for turn in turns])
+
+    def challenge_with(self, states: Sequence[VariablePart]) -> int:
+        call = self.functions.challenge(self.fixed, *self.proof_of(states), NO_SIGNATURE)
+        return self.bench.send(self.keys[states[-1].turn_num % len(self.keys)].address, call)
 
     def challenge_from_recorded(self, turn: int) -> int:
         """The gas of a challenge with the state after the recorded one, which is of `turn - 1`, signed by its mover
@@ -147,9 +163,11 @@ class Channel:
         return self.bench.send(self.keys[mover].address, call)
 
     def respond(self, turn: int) -> int:
-        mover = turn % len(self.keys)
-        signature = self.sign(mover, self.state(turn))
-        call = self.functions.respond(self.fixed, abi(self.state(turn - 1)), abi(self.state(turn)), signature)
+        return self.respond_with(self.state(turn - 1), self.state(turn))
+
+    def respond_with(self, from_: VariablePart, to: VariablePart) -> int:
+        mover = to.turn_num % len(self.keys)
+        call = self.functions.respond(self.fixed, abi(from_), abi(to), self.sign(mover, to))
         return self.bench.send(self.keys[mover].address, call)
 
     def checkpoint(self, *turns: int) -> int:
@@ -214,6 +232,7 @@ def measure() -> dict[str, int]:
     deposits = rows["deposit_first"] + rows["deposit_second"]
     rows["happy_total"] = deposits + rows["conclude_and_pay"]
     rows["dispute_total"] = deposits + rows["challenge_two_states"] + rows["transfer_after_expiry"]
+    rows |= gas_discard.measure_discard(lambda: bench.channel(app=bench.discard))
     return {name: rows[name] for name in TARGETS}
 
 

@@ -56,12 +56,14 @@ if TYPE_CHECKING:
     from forcemove.flow.transport import MemoryTransport as MemoryTransport
     from forcemove.game import Bot as Bot
     from forcemove.game import Choice as Choice
+    from forcemove.game import FalseMove as FalseMove
     from forcemove.game import Game as Game
     from forcemove.game import LabelledEnum as LabelledEnum
     from forcemove.game import Move as Move
     from forcemove.game import Names as Names
     from forcemove.game import NotOurTurn as NotOurTurn
     from forcemove.game import Pictured as Pictured
+    from forcemove.game import PlayerChecked as PlayerChecked
     from forcemove.game import Randomness as Randomness
     from forcemove.game import TransitionRow as TransitionRow
     from forcemove.game import seat_names as seat_names
@@ -168,12 +170,14 @@ _MODULES = {
     "forcemove.game": (
         "Bot",
         "Choice",
+        "FalseMove",
         "Game",
         "LabelledEnum",
         "Move",
         "Names",
         "NotOurTurn",
         "Pictured",
+        "PlayerChecked",
         "Randomness",
         "TransitionRow",
         "seat_names",

@@ -22,6 +22,7 @@ from forcemove.protocol.state import VariablePart
 __all__ = [
     "Bot",
     "Choice",
+    "FalseMove",
     "Game",
     "JsonValue",
     "LabelledEnum",
@@ -30,6 +31,7 @@ __all__ = [
     "NotOurTurn",
     "Pictured",
     "PlayableApp",
+    "PlayerChecked",
     "Randomness",
     "TransitionRow",
     "seat_names",
@@ -97,6 +99,20 @@ class Choice(NamedTuple):
     is_forced: bool = False
 
 
+class FalseMove(NamedTuple):
+    """A move that the contract lets pass and that breaks the game's rules: only the players can see what is wrong.
+
+    `label`: what the cheat does, as in `sends a deck with a card twice`. `move`: the move. `secrets`: what the cheat
+    must be given from then on to go on; None: its secrets do not change. `is_seen`: whether the next player sees it at
+    once, and leaves; else the game goes on, and by its rules the cheat gains nothing.
+    """
+
+    label: str
+    move: Move
+    secrets: bytes | None = None
+    is_seen: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class TransitionRow:
     """One row of a game's table: a kind of move that the rules allow.
@@ -117,12 +133,19 @@ class TransitionRow:
 class Bot(Protocol):
     """A player of one seat in one channel."""
 
-    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+    def move(self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()) -> Move | None:
         """The answer to `state`; None means: sign the final state with its outcome.
 
-        It is None where the position lies between two rounds and the next is not wanted or not affordable, and after a
-        final state. Raises `NotOurTurn` where the other seat is to move. Where the bot keeps secrets, `secrets()` must
-        be stored before the move is signed.
+        It is None where the position lies between two rounds and the next is not wanted or not affordable, after a
+        final state, and where the last move was a false one, see `PlayerChecked`. Where the bot keeps secrets,
+        `secrets()` must be stored before the move is signed.
+
+        - `state`: the newest one.
+        - `another_round`: whether to begin another round.
+        - `between`: the states before it since the bot's own last one, the oldest first; none where two play. Those
+          that only the chain was given are missing.
+
+        Raises `NotOurTurn` where the other seat is to move.
         """
         ...
 
@@ -169,6 +192,12 @@ class Game(PlayableApp, Protocol):
         channel starts."""
         ...
 
+    @property
+    def dispute_gas(self) -> int:
+        """What the dearest dispute of the game costs, in units of gas: the most that one challenge, or one answer to
+        it, uses. A channel is worth its disputes, and players are told what they cost, by this number."""
+        ...
+
     def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
         """The position as data, for screens: all that appData says, and which seat has which part in it.
 
@@ -183,17 +212,27 @@ class Game(PlayableApp, Protocol):
         on bytes that are no position."""
         ...
 
-    def board(self, state: VariablePart, names: Names = ...) -> str:
-        """The position as plain text of one or more lines; `names` and errors as of `describe`."""
+    def board(self, state: VariablePart, names: Names = ..., secrets: bytes = b"") -> str:
+        """The position as plain text of one or more lines, as the player with these secrets sees it; `names` and errors
+        as of `describe`. `secrets`: the viewer's, see `Choice.secrets`; empty for a spectator, who sees what everybody
+        may see. Raises `MalformedBytes` on secrets that this game has not given."""
         ...
 
-    def choices(self, state: VariablePart, randomness: Randomness, secrets: bytes, /) -> Sequence[Choice]:
+    def choices(
+        self, state: VariablePart, randomness: Randomness, secrets: bytes, between: Sequence[VariablePart] = (), /
+    ) -> Sequence[Choice]:
         """What a person may do whose turn it is after `state`, each choice with another word.
 
-        Leaving is always possible and is none of the choices. There is no choice after a final state, and where one
-        player cannot pay for another round. `secrets`: those of an earlier choice of this person, or of a bot in their
-        place. Raises an `AppError` on bytes that are no position, `MalformedBytes` on secrets that this game has not
-        given, and a `LocalError` where a secret is missing without which there is no move.
+        Leaving is always possible and is none of the choices. There is no choice after a final state, where one player
+        cannot pay for another round, and after a false move, see `PlayerChecked`.
+
+        - `state`: the newest one.
+        - `randomness`: of what is hidden by the choices.
+        - `secrets`: those of an earlier choice of this person, or of a bot in their place.
+        - `between`: as of `Bot.move`.
+
+        Raises an `AppError` on bytes that are no position, `MalformedBytes` on secrets that this game has not given,
+        and a `LocalError` where a secret is missing without which there is no move.
         """
         ...
 
@@ -209,8 +248,29 @@ class Game(PlayableApp, Protocol):
         """A player for a seat that makes legal moves without thinking: one to win against."""
         ...
 
-    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
-        """Successors of a reachable state that the core lets pass and the game refuses, each with a label."""
+    def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
+        """Successors of a reachable state that the core lets pass and the game refuses, each with a label. `secrets`:
+        the mover's, with which there may be more of them; empty where they are not known. Raises `MalformedBytes` on
+        secrets that this game has not given."""
+        ...
+
+
+@runtime_checkable
+class PlayerChecked(Protocol):
+    """A game with moves that its contract cannot judge, so that the players do. The port is optional.
+
+    Who is given a false move leaves with a final state: its bot answers None, and there is no choice. So what a player
+    has to lose must not be at stake before it has checked.
+    """
+
+    def objection(self, state: VariablePart, secrets: bytes, /) -> str:
+        """What is wrong with the newest move, as the end of a sentence such as `Bob sent ...`; empty where nothing is.
+        `secrets`: those of the player who is to answer. Raises as `Game.choices`."""
+        ...
+
+    def false_moves(self, state: VariablePart, randomness: Randomness, secrets: bytes, /) -> Sequence[FalseMove]:
+        """False moves that a cheat could make after `state`: the contract lets each of them pass. There are none where
+        the contract sees to everything. `secrets`: those of the cheat. Raises as `Game.choices`."""
         ...
 
 

@@ -200,6 +200,8 @@ def _fault_of_game(game: Any) -> str | None:
         return "its artifact is no forcemove.artifact.Artifact"
     if game.artifact.name == ADJUDICATOR:
         return f"its contract is named {ADJUDICATOR}, like the contract that decides on channels"
+    if type(game.dispute_gas) is not int or game.dispute_gas <= 0:
+        return f"its dispute gas is {game.dispute_gas!a:.80} instead of a number above 0"
     if not _are_seats(game.seats):
         allowed = f"rising numbers from {MIN_PARTICIPANTS} to {MAX_PARTICIPANTS}"
         return f"its seats are {game.seats!a:.80} instead of {allowed}"

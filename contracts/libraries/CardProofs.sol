@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 /// @title Cards that several players have masked: keys, shares, reading a card, and decks; the twin of
 /// `games/forcemove_games/cards`
 /// @dev Points of secp256k1 are never multiplied here. `ecrecover(z, v, R.x, q)` is the address of (qR - zG) / R.x, so
-/// a multiple that is supplied is compared with it by its address; sums are checked by the slope of a line. Every address
-/// is compared with one that was fixed before the challenge was known: forging means to hit 160 bits.
+/// a multiple that is supplied is compared with it by its address; sums are checked by the slope of a line. Every
+/// address is compared with one that was fixed before the challenge was known: forging means to hit 160 bits.
 library CardProofs {
     /// @notice A scalar of a proof is not from 1 to the group's order less 1.
     error ScalarOutOfRange(uint256 scalar);
@@ -72,8 +72,7 @@ library CardProofs {
     function requireKey(Prover memory prover) internal pure {
         uint256 x = prover.keyX;
         uint256 y = prover.keyY;
-        _requireCurve(x, y);
-        _requireBelowOrder(x, y);
+        requirePoint(x, y);
         _requireScalars(prover);
         uint256 committed = uint256(uint160(_commitment(prover)));
         if (committed == 0) revert KeyRefused(0);
@@ -82,10 +81,21 @@ library CardProofs {
         if (expected != prover.challenge) revert KeyRefused(expected);
     }
 
-    /// @dev Takes the prover's shares off the cards, in their place, if the proof holds. `items`: nine words for each
-    /// card: D; W1 = sC1; W2 = cD; the slope of the line through W1 and -W2; C2.y; the slope of that through C2 and -D.
-    /// The prover's key was checked when it became one.
-    function takeShares(Prover memory prover, Card[] memory cards, bytes calldata items) internal pure {
+    /// @dev Reverts unless these are the coordinates of a point of the curve with an x that `ecrecover` takes.
+    function requirePoint(uint256 x, uint256 y) internal pure {
+        _requireCurve(x, y);
+        // `ecrecover` takes no other x.
+        if (x == 0 || x >= ORDER) revert PointRefused(x, y);
+    }
+
+    /// @dev Takes the prover's shares off the cards, in their place, if the proof holds. `items`: has nine words for
+    /// each card: D; W1 = sC1; W2 = cD; the slope of the line through W1 and -W2; C2.y; the slope of that through C2
+    /// and -D. Those of the first card begin at word `first`, those of each next one `stride` words later. The prover's
+    /// key is a point. The caller has checked the length of `items`.
+    function takeShares(Prover memory prover, Card[] memory cards, bytes calldata items, uint256 first, uint256 stride)
+        internal
+        pure
+    {
         _requireScalars(prover);
         uint256 committed = uint256(uint160(_commitment(prover)));
         if (committed == 0) revert ShareRefused(0);
@@ -95,8 +105,9 @@ library CardProofs {
         unchecked {
             for (uint256 i = 0; i < count; ++i) {
                 Card memory card = cards[i];
-                hashed = bytes.concat(hashed, _checked(prover, card, items, ITEM_WORDS * i));
-                _takeOff(card, items, ITEM_WORDS * i);
+                uint256 item = first + stride * i;
+                hashed = bytes.concat(hashed, _checked(prover, card, items, item));
+                _takeOff(card, items, item);
             }
         }
         uint256 expected = uint256(keccak256(hashed)) % ORDER;
@@ -116,30 +127,59 @@ library CardProofs {
         return keccak256(abi.encode(index, c1x, c2x, parities));
     }
 
-    /// @dev The root of a deck of at most 32 cards. `deck`: its words: the parities, then x of C1 and C2 of each card.
-    function deckRoot(bytes calldata deck) internal pure returns (bytes32) {
-        bytes32[] memory level = new bytes32[](LEAVES);
-        uint256 parities = _word(deck, 0);
-        uint256 count = (deck.length - 32) / 64;
-        for (uint256 i = 0; i < count; ++i) {
-            level[i] = leaf(i, _word(deck, 1 + 2 * i), _word(deck, 2 + 2 * i), (parities >> (2 * i)) & 3);
-        }
-        for (uint256 width = LEAVES / 2; width > 0; width /= 2) {
-            for (uint256 i = 0; i < width; ++i) {
-                level[i] = _hashPair(level[2 * i], level[2 * i + 1]);
+    /// @dev The leaves of a deck of at most 32 cards. `deck`: its words: the parities, then x of C1 and C2 of each
+    /// card.
+    function leavesOf(bytes calldata deck) internal pure returns (bytes32[] memory leaves) {
+        leaves = new bytes32[](LEAVES);
+        uint256 parities = wordAt(deck, 0);
+        unchecked {
+            uint256 count = (deck.length - 32) / 64;
+            for (uint256 i = 0; i < count; ++i) {
+                leaves[i] = leaf(i, wordAt(deck, 1 + 2 * i), wordAt(deck, 2 + 2 * i), (parities >> (2 * i)) & 3);
             }
         }
-        return level[0];
+    }
+
+    /// @dev The root over 32 leaves, which are written over.
+    function rootOf(bytes32[] memory leaves) internal pure returns (bytes32) {
+        unchecked {
+            for (uint256 width = LEAVES / 2; width > 0; width >>= 1) {
+                for (uint256 i = 0; i < width; ++i) {
+                    leaves[i] = hashPair(leaves[2 * i], leaves[2 * i + 1]);
+                }
+            }
+        }
+        return leaves[0];
     }
 
     /// @dev The root that a leaf leads to. `path`: five words from `first` on, the lowest first.
     function rootFrom(uint256 index, bytes32 node, bytes calldata path, uint256 first) internal pure returns (bytes32) {
-        for (uint256 i = 0; i < HEIGHT; ++i) {
-            bytes32 other = bytes32(_word(path, first + i));
-            node = index & 1 == 0 ? _hashPair(node, other) : _hashPair(other, node);
-            index >>= 1;
+        unchecked {
+            for (uint256 i = 0; i < HEIGHT; ++i) {
+                bytes32 other = bytes32(wordAt(path, first + i));
+                node = index & 1 == 0 ? hashPair(node, other) : hashPair(other, node);
+                index >>= 1;
+            }
         }
         return node;
+    }
+
+    // --------------------------------------------------------------------------------------------------------- words
+
+    /// @dev keccak256 of two words.
+    function hashPair(bytes32 first, bytes32 second) internal pure returns (bytes32 hash) {
+        assembly ("memory-safe") {
+            mstore(0x00, first)
+            mstore(0x20, second)
+            hash := keccak256(0x00, 0x40)
+        }
+    }
+
+    /// @dev The word with this index; the caller has checked the length of `data`.
+    function wordAt(bytes calldata data, uint256 index) internal pure returns (uint256 word) {
+        assembly ("memory-safe") {
+            word := calldataload(add(data.offset, shl(5, index)))
+        }
     }
 
     // --------------------------------------------------------------------------------------------------------- parts
@@ -170,26 +210,25 @@ library CardProofs {
         pure
         returns (bytes memory)
     {
-        uint256 x = _word(items, first);
-        uint256 y = _word(items, first + 1);
-        _requireCurve(x, y);
-        _requireBelowOrder(x, y);
-        uint256 w1x = _word(items, first + 2);
-        uint256 w1y = _word(items, first + 3);
+        uint256 x = wordAt(items, first);
+        uint256 y = wordAt(items, first + 1);
+        requirePoint(x, y);
+        uint256 w1x = wordAt(items, first + 2);
+        uint256 w1y = wordAt(items, first + 3);
         _requireMultiple(card.c1x, card.parities, prover.response, w1x, w1y);
-        uint256 w2x = _word(items, first + 4);
-        uint256 w2y = _word(items, first + 5);
+        uint256 w2x = wordAt(items, first + 4);
+        uint256 w2y = wordAt(items, first + 5);
         _requireMultiple(x, y, prover.challenge, w2x, w2y);
-        (w1x, w1y) = _difference(w1x, w1y, w2x, w2y, _word(items, first + 6));
+        (w1x, w1y) = _difference(w1x, w1y, w2x, w2y, wordAt(items, first + 6));
         return abi.encode(card.c1x, card.parities & 1, x, y, w1x, w1y);
     }
 
     function _takeOff(Card memory card, bytes calldata items, uint256 first) private pure {
         uint256 x = card.c2x;
-        uint256 y = _word(items, first + 7);
+        uint256 y = wordAt(items, first + 7);
         _requireCurve(x, y);
         if (y & 1 != card.parities >> 1) revert PointRefused(x, y);
-        (x, y) = _difference(x, y, _word(items, first), _word(items, first + 1), _word(items, first + 8));
+        (x, y) = _difference(x, y, wordAt(items, first), wordAt(items, first + 1), wordAt(items, first + 8));
         card.c2x = x;
         card.c2y = y;
         card.parities = (card.parities & 1) | ((y & 1) << 1);
@@ -198,11 +237,6 @@ library CardProofs {
     function _requireCurve(uint256 x, uint256 y) private pure {
         uint256 right = addmod(mulmod(mulmod(x, x, FIELD), x, FIELD), 7, FIELD);
         if (x >= FIELD || y >= FIELD || mulmod(y, y, FIELD) != right) revert PointRefused(x, y);
-    }
-
-    /// @dev `ecrecover` takes no other x.
-    function _requireBelowOrder(uint256 x, uint256 y) private pure {
-        if (x == 0 || x >= ORDER) revert PointRefused(x, y);
     }
 
     /// @dev Reverts unless (wx, wy) is `scalar` times the point with this x. `y`: its y, or any number of its parity.
@@ -237,21 +271,6 @@ library CardProofs {
     }
 
     function _address(uint256 x, uint256 y) private pure returns (address) {
-        return address(uint160(uint256(_hashPair(bytes32(x), bytes32(y)))));
-    }
-
-    function _hashPair(bytes32 first, bytes32 second) private pure returns (bytes32 hash) {
-        assembly ("memory-safe") {
-            mstore(0x00, first)
-            mstore(0x20, second)
-            hash := keccak256(0x00, 0x40)
-        }
-    }
-
-    /// @dev The word with this index; the caller has checked the length of `data`.
-    function _word(bytes calldata data, uint256 index) private pure returns (uint256 word) {
-        assembly ("memory-safe") {
-            word := calldataload(add(data.offset, shl(5, index)))
-        }
+        return address(uint160(uint256(hashPair(bytes32(x), bytes32(y)))));
     }
 }

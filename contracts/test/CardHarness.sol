@@ -14,7 +14,7 @@ contract CardHarness {
         pure
         returns (CardProofs.Card[] memory)
     {
-        CardProofs.takeShares(prover, cards, items);
+        CardProofs.takeShares(prover, cards, items, 0, CardProofs.ITEM_WORDS);
         return cards;
     }
 
@@ -25,7 +25,7 @@ contract CardHarness {
         returns (uint256)
     {
         uint256 before = gasleft();
-        CardProofs.takeShares(prover, cards, items);
+        CardProofs.takeShares(prover, cards, items, 0, CardProofs.ITEM_WORDS);
         return before - gasleft();
     }
 
@@ -48,7 +48,7 @@ contract CardHarness {
     }
 
     function deckRoot(bytes calldata deck) external pure returns (bytes32) {
-        return CardProofs.deckRoot(deck);
+        return CardProofs.rootOf(CardProofs.leavesOf(deck));
     }
 
     function rootFrom(uint256 index, bytes32 node, bytes calldata path) external pure returns (bytes32) {
@@ -57,5 +57,24 @@ contract CardHarness {
 
     function leaf(uint256 index, uint256 c1x, uint256 c2x, uint256 parities) external pure returns (bytes32) {
         return CardProofs.leaf(index, c1x, c2x, parities);
+    }
+
+    function hashPair(bytes32 first, bytes32 second) external pure returns (bytes32) {
+        return CardProofs.hashPair(first, second);
+    }
+
+    /// @return The same without assembly.
+    function plainHashPair(bytes32 first, bytes32 second) external pure returns (bytes32) {
+        return keccak256(abi.encode(first, second));
+    }
+
+    /// @param data Has the word.
+    function wordAt(bytes calldata data, uint256 index) external pure returns (uint256) {
+        return CardProofs.wordAt(data, index);
+    }
+
+    /// @return The same without assembly.
+    function plainWordAt(bytes calldata data, uint256 index) external pure returns (uint256) {
+        return uint256(bytes32(data[32 * index:32 * index + 32]));
     }
 }

@@ -47,7 +47,7 @@ class Talking(TicTacToe):
     def describe(self, state: VariablePart, names: Names = ()) -> str:
         return self.words
 
-    def board(self, state: VariablePart, names: Names = ()) -> str:
+    def board(self, state: VariablePart, names: Names = (), secrets: bytes = b"") -> str:
         return self.words
 
     def position(self, state: VariablePart) -> dict[str, JsonValue]:

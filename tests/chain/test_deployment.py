@@ -182,8 +182,8 @@ def test_what_was_sent_of_another_game_is_waited_for_and_found_by_those_who_want
     assert (progress[0].contract, progress[0].stage) == (first.artifact.name, DeploymentStage.RESUMED)
     assert set(book.contracts) == {CONTRACTS[0], other.artifact.name}
     assert book.pending is None
-    assert stages(fresh, path)[first.artifact.name] == [DeploymentStage.FOUND]
     assert sent_by(fresh, KEY) == sent + 1, "for the other game alone"
+    assert stages(fresh, path)[first.artifact.name] == [DeploymentStage.FOUND]
 
 
 def test_two_contracts_of_one_name_are_deployed_by_nobody(embedded: EmbeddedChain, path: Path) -> None:

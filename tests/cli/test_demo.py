@@ -15,6 +15,7 @@ from forcemove.cli.demo.command import _scenarios as planned_stories
 from forcemove.cli.demo.environment import counterparty_key
 from forcemove.cli.errors import run
 from forcemove.cli.main import forcemove
+from forcemove.game import PlayerChecked
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.codec.wire import decode_file
 from forcemove.text.amounts import format_amount
@@ -23,6 +24,7 @@ from tests.sampled import sampled
 
 NAMES = [game.name for game in GAMES]
 SCENARIOS = ("honest", "stall", "stale-state", "cheat")
+CHECKED = ("bad-share", "bad-shuffle")
 
 
 def demo(*arguments: str) -> Result:
@@ -41,7 +43,34 @@ def test_without_flags_all_games_are_played_honestly_and_then_each_dispute() -> 
     scenarios = [(game.name, scenario, seats) for scenario, game, seats in planned_stories(None, None, None)]
     honest, disputes = scenarios[: len(GAMES)], scenarios[len(GAMES) :]
     assert honest == [(game.name, "honest", min(game.seats)) for game in GAMES]
-    assert [(scenario, seats) for _, scenario, seats in disputes] == [(name, 2) for name in SCENARIOS[1:]]
+    every = [(name, 2) for name in SCENARIOS[1:]]
+    assert [(scenario, seats) for _, scenario, seats in disputes[: len(every)]] == every
+    checked = [(game.name, name, 2) for game in GAMES if isinstance(game, PlayerChecked) for name in CHECKED]
+    assert disputes[len(every) :] == checked
+
+
+@pytest.mark.parametrize(
+    ("scenario", "caught"),
+    [
+        (
+            "bad-share",
+            "Caught by the contract, and by Alice's client before: the share had no proof that holds. It cost",
+        ),
+        ("bad-shuffle", "Caught by Alice's player, not by the contract, which lets it pass: Bob has sent a deck that"),
+    ],
+)
+def test_who_cheats_with_cards_is_caught_and_a_line_says_by_whom(scenario: str, caught: str) -> None:
+    result = demo("--game", "discard", "--scenario", scenario)
+    assert result.return_value == 0
+    assert caught in result.output
+    loses = "Alice wins 0.2 ether; Bob loses 0.2 ether." if scenario == "bad-share" else "Alice is even; Bob is even."
+    assert loses in result.output
+    assert result.output.count("found, as expected") == 2
+
+
+def test_a_game_that_its_contract_judges_alone_has_no_such_scenarios() -> None:
+    result = demo("--game", "tic-tac-toe", "--scenario", "bad-shuffle")
+    assert "No game that can be played here has moves that only its players judge" in str(result.exception)
 
 
 def test_the_results_can_be_read_by_a_program() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import randbytes
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove.errors import AppError
 from forcemove.game import Game
@@ -17,7 +18,7 @@ from forcemove.protocol.outcome import require_same_totals
 from forcemove.testing.calls import Bench, TransitionCall
 from forcemove.testing.properties import require_choices
 from tests.evm import errors_of
-from tests.games.states import BALANCE, STAKE, final, outcome, state
+from tests.games.states import BALANCE, ID, STAKE, final, outcome, state
 from tests.installed import each_game, space_of
 from tests.protocol.builders import terms
 
@@ -57,7 +58,8 @@ def test_every_reachable_position_is_described_in_one_line(game: Game) -> None:
 
 @each_game
 def test_people_can_play_by_what_is_offered(game: Game) -> None:
-    assert require_choices(game, state(game.initial_app_data(terms(STAKE)), turn_num=3)) > 100
+    agreed = replace(terms(STAKE), channel_id=ID)
+    assert require_choices(game, state(game.initial_app_data(agreed), turn_num=3), games=8) > 100
 
 
 @each_game

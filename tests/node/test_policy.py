@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from forcemove.node.local import undecided
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.policy import (
+    USUAL_DISPUTE_GAS,
     ConditionsCache,
     DurationTooShort,
     NotWorthItsDisputes,
@@ -24,12 +26,16 @@ from forcemove.node.policy import (
     block_time,
     costs_of,
     default_confirmations,
+    dispute_gas_of,
+    usual_gas,
 )
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.types import ETHER
 from forcemove.store.opening import open_journal
 from forcemove.store.records import ChannelLease, LeaseName, TakenLeases
 from forcemove_games.tic_tac_toe import GAME
+from forcemove_games.tic_tac_toe.game import TicTacToe
+from tests.process import memory_journal
 from tests.scenarios.story import KEYS, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -57,6 +63,30 @@ def test_costs_are_those_of_the_present_fee(playground: Playground) -> None:
     assert costs.usual == (46_500 + 64_700) * 11 * GWEI
     assert costs.disputes == 6 * 82_700 * 11 * GWEI
     assert costs_of(agreement, 0, Fees(11 * GWEI, 11 * GWEI, is_legacy=True)) == costs
+
+
+def test_disputes_cost_what_the_game_says_that_they_cost(playground: Playground) -> None:
+    """Also where a node asks, before it begins a channel: half a deposit that is enough for one game is not for one
+    whose disputes are dear."""
+    made = channel(playground)
+    assert GAME.dispute_gas != USUAL_DISPUTE_GAS
+    assert dispute_gas_of(GAME) == GAME.dispute_gas
+    assert dispute_gas_of(object()) == USUAL_DISPUTE_GAS
+    assert usual_gas(GAME)["challenge"] == GAME.dispute_gas
+    costs = costs_of(made.agreement, 0, Fees(21 * GWEI, GWEI), GAME.dispute_gas)
+    assert costs.disputes == 6 * GAME.dispute_gas * 11 * GWEI
+
+
+class Dear(TicTacToe):
+    dispute_gas = 10**9
+
+
+def test_threat_51_a_node_asks_the_game_what_its_disputes_cost(playground: Playground) -> None:
+    made, lines = channel(playground), MemoryMessenger.table(2)
+    node = Node(memory_journal(), policy=Policy())
+    with pytest.raises(NotWorthItsDisputes):
+        node.add(ChannelSetup(replace(made, app=Dear()), KEYS[0], lines[0], undecided))
+    node.add(ChannelSetup(made, KEYS[0], lines[0], undecided))
 
 
 def test_threat_51_a_channel_below_what_its_disputes_cost_is_refused(playground: Playground) -> None:

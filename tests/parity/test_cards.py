@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from random import Random
 
 import pytest
 from eth_abi import decode, encode  # type: ignore[attr-defined]
 
 from forcemove.errors import AppError
+from forcemove.protocol.encoding import word
+from forcemove.protocol.hashing import keccak256
 from forcemove_games.cards.curve import FIELD, ORDER, Point, fresh_scalar
 from forcemove_games.cards.deck import (
     Deck,
@@ -193,6 +196,21 @@ def test_a_deck_has_the_same_root_and_paths(cards: int) -> None:
         assert found == leaf(index, card)
         _, found = _call("rootFrom", ["uint256", "bytes32", "bytes"], index, found, b"".join(path))
         assert found == root_from(index, leaf(index, card), path) == output
+
+
+def test_the_assembly_is_plain_solidity() -> None:
+    """The hash of two words, and a word of calldata at every place, also behind an odd length."""
+    chance = Random(41)
+    edges = [bytes(32), b"\xff" * 32, word(1), word(FIELD)]
+    for first, second in product([*edges, chance.randbytes(32)], repeat=2):
+        pair = [_call(name, ["bytes32", "bytes32"], first, second)[1] for name in ("hashPair", "plainHashPair")]
+        assert pair == [keccak256(first + second)] * 2
+    for length in (32, 63, 64, 5_456):
+        data = chance.randbytes(length)
+        for index in range(length // 32):
+            expected = data[32 * index : 32 * index + 32]
+            found = [_call(name, ["bytes", "uint256"], data, index)[1] for name in ("wordAt", "plainWordAt")]
+            assert found == [expected] * 2
 
 
 def test_the_library_uses_little_gas() -> None:

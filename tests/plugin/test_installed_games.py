@@ -186,6 +186,7 @@ BROKEN = {
     "no_artifact": ("broken:TEXT", "its artifact is no forcemove.artifact.Artifact"),
     "adjudicator": ("broken:ADJUDICATOR", "its contract is named Adjudicator"),
     "no_seats": ("broken:ONE", "its seats are (1,) instead of rising numbers from 2 to 8"),
+    "free": ("broken:FREE", "its dispute gas is 0 instead of a number above 0"),
     "falling": ("broken:FALLING", "its seats are (3, 2) instead of rising numbers from 2 to 8"),
 }
 BROKEN_MODULE = """
@@ -203,6 +204,7 @@ GAME = Nothing()
 TEXT = changed("no-artifact", artifact="CountingApp")
 ADJUDICATOR = changed("adjudicator", artifact=artifact("Adjudicator"))
 ONE = changed("no-seats", seats=(1,))
+FREE = changed("free", dispute_gas=0)
 FALLING = changed("falling", seats=(3, 2))
 """
 

@@ -55,6 +55,21 @@ def test_nothing_shows_them() -> None:
     assert not [each for each in shown if "salt" in f"{each!r} {each!s}"]
 
 
+def test_who_chooses_is_given_all_states_since_its_own_last_one() -> None:
+    """Of three, who moves next has two states to look at: one of them would be hidden from it otherwise."""
+    table = open_table(until=8, count=3)
+    newest = table.seats[0].newest.state
+    mover = table.seats[(newest.turn_num + 1) % 3]
+    between = mover.channel.question(newest).between
+    assert [each.turn_num for each in between] == [newest.turn_num - 1]
+    assert between[0] == mover.channel.signed_states[-2].state
+
+
+def test_between_two_there_is_nothing_but_the_newest_state() -> None:
+    alice = open_table(until=7).seats[0]
+    assert alice.channel.question(alice.newest.state).between == ()
+
+
 def test_no_message_carries_them() -> None:
     table = open_table(until=5)
     alice, bob = table.seats

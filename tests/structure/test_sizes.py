@@ -20,6 +20,7 @@ REASONS = {
     "channel/forcemove/protocol": "the pure core, in one room with one rule; its order has a line for each",
     "channel/forcemove/store": "a module for each thing that a journal keeps, and for each of the two databases",
     "channel/forcemove/transport": "what clients and servers agree on, a module for each, and what both carriers share",
+    "games/forcemove_games/discard": "positions, rules and their parts; a player's secrets, moves and choices; screens",
     "scripts": "a program each; most are run by hand, now and then",
     "tests/checking": "the world, who acts in it, what must hold, the search, and what is done with what it finds",
     "tests/cli": "a file for each command and each kind of demonstration",

@@ -11,6 +11,9 @@ from forcemove.history.overview import overview
 from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.tables.playing.content import TableContent, content_of
 from forcemove.tables.playing.person import Person
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.rock_paper_scissors.openings import decode_openings
+from forcemove_games.rock_paper_scissors.position import Weapon
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Player, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -52,6 +55,21 @@ def test_who_waits_is_told_when_the_mover_is_challenged_and_the_mover_what_that_
         "above."
     )
     assert content(played.alice, math.inf).outlook == "Ben is to move."
+
+
+def test_the_board_is_the_viewers_own(playground: Playground) -> None:
+    """Who has hidden a weapon sees it on its own screen, and nobody else does."""
+    made = playground.story(ROCK_PAPER_SCISSORS)
+    made.play_until(4)
+    boards = []
+    for player in made.players:
+        channel, now = player.client.channel, player.client.managed.time()
+        seen = overview(channel, ChannelHistory(), now)
+        shown = content_of(ROCK_PAPER_SCISSORS, channel, seen, now, silence_left=30, own=channel.secrets)
+        boards.append(shown.board[0])
+    (opening,) = decode_openings(made.alice.client.channel.secrets).values()
+    assert boards[0].endswith(f"{Weapon(opening.choice).name.lower()}, hidden ({opening.commitment.hex()})")
+    assert boards[1].split(": ")[1].strip() == f"hidden ({opening.commitment.hex()})"
 
 
 def test_a_challenge_says_how_long_it_runs(played: Story) -> None:

@@ -13,7 +13,7 @@ from forcemove.game import Choice, Game, Names
 from forcemove.history.history import ChannelHistory, decode_history
 from forcemove.history.overview import overview
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, read_channels, read_journal_channel
-from forcemove.node.policy import USUAL_GAS
+from forcemove.node.policy import usual_gas
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.channel import Channel
@@ -145,7 +145,7 @@ class TablePages:
     ) -> ChannelView:
         id_ = channel.agreement.channel_id
         history = self._history(id_)
-        gas = {} if channel.agreement.is_friendly else USUAL_GAS
+        gas = {} if channel.agreement.is_friendly else usual_gas(game)
         seen = overview(channel, history, now, choices=choices, gas=gas)
         path = f"/c/{hex_text(id_)}"
         wall = int(self._wall())

@@ -112,11 +112,16 @@ class EmbeddedChain(Chain):
             )
             done = state.costless_execute_transaction(SpoofTransaction(unsigned, from_=sender))
         used = gas - done.get_gas_remaining()
-        return int(used - min(done.get_gas_refund(), used // _MOST_REFUNDED))
+        return max(int(used - min(done.get_gas_refund(), used // _MOST_REFUNDED)), _least_gas(data))
 
     def _request(self, call: Call, sender: bytes) -> dict[str, str]:
         """The call with the gas limit of a transaction, which eth-tester wants the sender to be able to pay for."""
         return super()._request(call, sender) | {"gas": hex(_EMBEDDED_GAS)}
+
+
+def _least_gas(data: bytes) -> int:
+    """What a transaction with this data uses at least (EIP-7623): a byte that is not zero counts four times."""
+    return 21_000 + 10 * (4 * len(data) - 3 * data.count(0))
 
 
 class AnvilChain(Chain):

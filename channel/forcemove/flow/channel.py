@@ -11,7 +11,7 @@ An error of a transport, an endpoint or a player ends no flow, see `flow.seat`. 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -56,8 +56,10 @@ Choose = Callable[[ChooseMove], MoveChosen | ConcludeWanted]
 class Player(Protocol):
     """Decides on moves: a bot, or a person's screen."""
 
-    def move(self, state: VariablePart, *, another_round: bool) -> tuple[Outcome, bytes] | None:
-        """The outcome and appData of the state after `state`, or None to conclude."""
+    def move(
+        self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()
+    ) -> tuple[Outcome, bytes] | None:
+        """The outcome and appData of the state after `state`, or None to conclude; see `forcemove.game.Bot.move`."""
         ...
 
     def secrets(self) -> bytes:
@@ -176,7 +178,8 @@ def moves_of(player: Player, *, another_round: Callable[[VariablePart], bool] = 
 
     def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
         state = question.state
-        move = player.move(state, another_round=another_round(state) and not question.is_last_round)
+        goes_on = another_round(state) and not question.is_last_round
+        move = player.move(state, another_round=goes_on, between=question.between)
         return ConcludeWanted() if move is None else MoveChosen(*move, player.secrets())
 
     return choose

@@ -21,7 +21,7 @@ from forcemove.node.friendly import FriendlyAssembly, NullSubmitter
 from forcemove.node.histories import Histories
 from forcemove.node.managed_channel import ChannelDriver, ManagedChannel
 from forcemove.node.metadata import METADATA, ChannelMetadata, checkpoint_of
-from forcemove.node.policy import ConditionsCache, Policy
+from forcemove.node.policy import ConditionsCache, Policy, dispute_gas_of
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.tx_submitter import Submitter, TxSubmitter
@@ -78,7 +78,8 @@ class ChannelBuilder:
             return
         chains = [each.chain for each in (assembly.adjudicator, *assembly.others)]
         for conditions in self._market.conditions(chains):
-            self._policy.require(assembly.agreement, index, setup.depth, conditions)
+            gas = dispute_gas_of(assembly.app)
+            self._policy.require(assembly.agreement, index, setup.depth, conditions, dispute_gas=gas)
 
     def _submitter(self, setup: ChannelSetup) -> Submitter:
         assembly = setup.assembly

@@ -1,8 +1,9 @@
 """Checks before money moves: whether a channel is worth its disputes, and whether its challenges can be answered in
 time.
 
-The gas is that of the rows that `scripts/gas_report.py` measures, with two participants and small positions; larger
-states cost more. No channel is refused that has begun: what is signed is defended whatever it costs.
+The gas of a deposit and a conclusion is that of the rows that `scripts/gas_report.py` measures. What a dispute costs,
+the game says; of an app that is no whole game it is the gas of small positions of two participants. No channel is
+refused that has begun: what is signed is defended whatever it costs.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from dataclasses import dataclass
 from forcemove.chain.chain import Chain, Fees
 from forcemove.chain.rpc import as_number, making_sense
 from forcemove.errors import LocalError, PassingError
+from forcemove.game import Game
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.automatic_actions import answer_margin
 from forcemove.protocol.types import ETHER
 
 __all__ = [
     "LOCAL_CHAINS",
-    "USUAL_GAS",
+    "USUAL_DISPUTE_GAS",
     "Conditions",
     "Costs",
     "DurationTooShort",
@@ -31,15 +33,17 @@ __all__ = [
     "costs_of",
     "default_confirmations",
     "default_look_every",
+    "dispute_gas_of",
     "own_clock",
     "read_conditions",
+    "usual_gas",
 ]
 
 LOCAL_CHAINS = frozenset({1337, 31337, 131277322940537})
 """The ids of the chains that people run for themselves: ganache's, anvil's and hardhat's, eth-tester's."""
-_DEPOSIT_GAS, _CONCLUDE_GAS, _DISPUTE_GAS = 46_500, 64_700, 82_700
-USUAL_GAS: Mapping[str, int] = {"conclude": _CONCLUDE_GAS, "challenge": _DISPUTE_GAS}
-"""About what an operation uses, for screens, where it cannot be asked for yet: in units of gas."""
+_DEPOSIT_GAS, _CONCLUDE_GAS = 46_500, 64_700
+USUAL_DISPUTE_GAS = 82_700
+"""The gas of a challenge with two small states of two participants."""
 _DISPUTES = 6
 _CONFIRMATIONS = 6
 _LOCAL_FLOOR, _FLOOR = 60, 900
@@ -95,13 +99,30 @@ class Conditions:
     block_time: float
 
 
-def costs_of(agreement: Agreement, index: int, fees: Fees) -> Costs:
-    """The costs for the participant of this index, at these fees. Pure."""
+def dispute_gas_of(app: object) -> int:
+    """What the dearest dispute of a game costs, in units of gas."""
+    return app.dispute_gas if isinstance(app, Game) else USUAL_DISPUTE_GAS
+
+
+def usual_gas(app: object) -> Mapping[str, int]:
+    """About what an operation of a channel with this game uses, for screens, where it cannot be asked for yet: in units
+    of gas, by the operation's name. Of a challenge it is the most."""
+    return {"conclude": _CONCLUDE_GAS, "challenge": dispute_gas_of(app)}
+
+
+def costs_of(agreement: Agreement, index: int, fees: Fees, dispute_gas: int = USUAL_DISPUTE_GAS) -> Costs:
+    """The costs for the participant of this index. Pure.
+
+    - `agreement`: of the channel.
+    - `index`: the participant.
+    - `fees`: as they are now.
+    - `dispute_gas`: what a dispute of the game costs, in units of gas, see `dispute_gas_of`.
+    """
     price = fees.max_fee_per_gas
     if not fees.is_legacy:
         price = (fees.max_fee_per_gas + fees.max_priority_fee_per_gas) // 2  # the base fee as it is, and the tip
     deposits = tuple((asset, amounts[index]) for asset, amounts in agreement.deposits)
-    return Costs(deposits, (_DEPOSIT_GAS + _CONCLUDE_GAS) * price, _DISPUTES * _DISPUTE_GAS * price)
+    return Costs(deposits, (_DEPOSIT_GAS + _CONCLUDE_GAS) * price, _DISPUTES * dispute_gas * price)
 
 
 def default_confirmations(chain_id: int) -> int:
@@ -155,9 +176,24 @@ class Policy:
             least += max(math.ceil(before_margin) - (least - answer_margin(least)), 1)
         return least
 
-    def require(self, agreement: Agreement, index: int, confirmations: int, conditions: Conditions) -> None:
-        """Raise as `require_worth` and `require_answerable`."""
-        self.require_worth(costs_of(agreement, index, conditions.fees))
+    def require(
+        self,
+        agreement: Agreement,
+        index: int,
+        confirmations: int,
+        conditions: Conditions,
+        *,
+        dispute_gas: int = USUAL_DISPUTE_GAS,
+    ) -> None:
+        """Raise as `require_worth` and `require_answerable`.
+
+        - `agreement`: of the channel.
+        - `index`: of the participant that asks.
+        - `confirmations`: how many blocks deep a log must be to be believed.
+        - `conditions`: of the chain.
+        - `dispute_gas`: what a dispute of the game costs, in units of gas.
+        """
+        self.require_worth(costs_of(agreement, index, conditions.fees, dispute_gas))
         duration, chain_id = agreement.fixed_part.challenge_duration, agreement.domain.chain_id
         self.require_answerable(duration, chain_id, confirmations, conditions.block_time)
 

@@ -19,7 +19,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Randomness
 from forcemove.history.history import ChannelHistory, decode_history
 from forcemove.history.overview import Overview, overview
-from forcemove.node.policy import USUAL_GAS
+from forcemove.node.policy import usual_gas
 from forcemove.playground.buttons import groups_of
 from forcemove.playground.chain import Endpoint, PlaygroundChain
 from forcemove.playground.controls import ControlGroup
@@ -189,7 +189,7 @@ class Playground:
             self._history_now(),
             self.now,
             choices=self.match.person.choices,
-            gas={**USUAL_GAS, **self._gas_now()},
+            gas={**usual_gas(self.match.game), **self._gas_now()},
         )
 
     def _gas_now(self) -> dict[str, int]:

@@ -20,6 +20,7 @@ from forcemove_games.cards.errors import CardUnknown, PointRefused
 __all__ = [
     "LEAVES",
     "MAX_CARDS",
+    "CardWords",
     "Deck",
     "MaskedCard",
     "card_point",
@@ -27,6 +28,7 @@ __all__ = [
     "deck_length",
     "deck_root",
     "encode_deck",
+    "encode_words_of",
     "first_deck",
     "leaf",
     "open_card",
@@ -34,6 +36,8 @@ __all__ = [
     "remask",
     "require_opens",
     "root_from",
+    "root_of",
+    "split_deck",
     "take_off",
 ]
 
@@ -54,6 +58,30 @@ class MaskedCard(NamedTuple):
     def parities(self) -> int:
         """Bit 0 of C1, bit 1 of C2."""
         return self.c1.parity | self.c2.parity << 1
+
+
+class CardWords(NamedTuple):
+    """A masked card as a contract reads it: whether these are points, only the check of a share shows.
+
+    - `c1x`: the x of C1.
+    - `c2x`: the x of C2.
+    - `parities`: bit 0 of C1's y, bit 1 of C2's.
+    - `c2y`: the y of C2; 0 until a share was taken off.
+    """
+
+    c1x: int
+    c2x: int
+    parities: int
+    c2y: int = 0
+
+    @classmethod
+    def of(cls, card: MaskedCard) -> CardWords:
+        """The words of a card whose points are known."""
+        return cls(card.c1.x, card.c2.x, card.parities)
+
+    def leaf(self, index: int) -> bytes:
+        """The 32 bytes of the card in the tree."""
+        return keccak256(b"".join(map(word, (index, *self[:3]))))
 
 
 Deck = tuple[MaskedCard, ...]
@@ -111,8 +139,13 @@ def deck_length(cards: int) -> int:
 
 def encode_deck(deck: Sequence[MaskedCard]) -> bytes:
     """The deck's bytes."""
-    parities = sum(each.parities << 2 * index for index, each in enumerate(deck))
-    return word(parities) + b"".join(each.c1.words[:32] + each.c2.words[:32] for each in deck)
+    return encode_words_of(list(map(CardWords.of, deck)))
+
+
+def encode_words_of(cards: Sequence[CardWords]) -> bytes:
+    """The bytes of a deck by its cards' words, whose parities are 0 to 3."""
+    parities = sum(each.parities << 2 * index for index, each in enumerate(cards))
+    return word(parities) + b"".join(word(each.c1x) + word(each.c2x) for each in cards)
 
 
 def decode_deck(data: bytes, cards: int) -> Deck:
@@ -135,14 +168,26 @@ def _card(data: bytes, parities: int) -> MaskedCard:
     return MaskedCard(c1, Point.from_x(int.from_bytes(data[32:], "big"), parities >> 1))
 
 
+def split_deck(data: bytes) -> tuple[CardWords, ...]:
+    """The cards in a deck's bytes, whatever they are, as a contract reads them. `data`: as long as a deck."""
+    parities, *xs = (int.from_bytes(data[at : at + 32], "big") for at in range(0, len(data), 32))
+    places = range(0, len(xs), 2)
+    return tuple(CardWords(xs[place], xs[place + 1], parities >> place & 3) for place in places)
+
+
 def leaf(index: int, card: MaskedCard) -> bytes:
     """The 32 bytes of a card in the tree."""
-    return keccak256(word(index) + card.c1.words[:32] + card.c2.words[:32] + word(card.parities))
+    return CardWords.of(card).leaf(index)
 
 
 def deck_root(deck: Sequence[MaskedCard]) -> bytes:
     """The 32 bytes at the root of the deck's tree. Raises `InvalidValue` where the deck has more than 32 cards."""
     return _levels(deck)[-1][0]
+
+
+def root_of(cards: Sequence[CardWords]) -> bytes:
+    """The root of a deck's tree by the cards' words. Raises `InvalidValue` where there are more than 32."""
+    return _levels(cards)[-1][0]
 
 
 def path_of(deck: Sequence[MaskedCard], index: int) -> tuple[bytes, ...]:
@@ -158,10 +203,11 @@ def root_from(index: int, leaf_: bytes, path: Iterable[bytes]) -> bytes:
     return leaf_
 
 
-def _levels(deck: Sequence[MaskedCard]) -> list[list[bytes]]:
+def _levels(deck: Sequence[MaskedCard | CardWords]) -> list[list[bytes]]:
     if len(deck) > LEAVES:
         raise InvalidValue("cards", len(deck), f"at most {LEAVES}, for a tree")
-    levels = [[leaf(index, each) for index, each in enumerate(deck)] + [_EMPTY] * (LEAVES - len(deck))]
+    words = (card if isinstance(card, CardWords) else CardWords.of(card) for card in deck)
+    levels = [[card.leaf(index) for index, card in enumerate(words)] + [_EMPTY] * (LEAVES - len(deck))]
     while len(levels[-1]) > 1:
         below = levels[-1]
         levels.append([keccak256(below[at] + below[at + 1]) for at in range(0, len(below), 2)])

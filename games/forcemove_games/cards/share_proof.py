@@ -19,12 +19,20 @@ from forcemove.errors import MalformedBytes
 from forcemove.protocol.encoding import word
 from forcemove.protocol.hashing import keccak256
 from forcemove_games.cards.curve import FIELD, ORDER, Point, inverse, require_scalar, times_g
-from forcemove_games.cards.deck import MaskedCard, take_off
+from forcemove_games.cards.deck import CardWords, MaskedCard
 from forcemove_games.cards.errors import MaskRefused, PointRefused, ShareRefused, SlopeRefused
 from forcemove_games.cards.hashing import Tag, address_word, context, hash_to_scalar
 from forcemove_games.randomness import Randomness, system_randomness
 
-__all__ = ["ITEM_LENGTH", "ShareItem", "ShareProof", "prove_shares", "require_shares", "share_of"]
+__all__ = [
+    "ITEM_LENGTH",
+    "ShareItem",
+    "ShareProof",
+    "prove_shares",
+    "require_shares",
+    "share_of",
+    "take_shares",
+]
 
 ITEM_LENGTH = 9 * 32
 """Bytes of an item."""
@@ -130,6 +138,31 @@ def require_shares(
     """
     if len(items) != len(cards) or not cards:
         raise MalformedBytes("shares", f"there are {len(items)} of {len(cards)} cards")
+    taken = take_shares(key, list(map(CardWords.of, cards)), proof, items, channel_id, turn_num)
+    return tuple(
+        MaskedCard(card.c1, Point.from_coordinates(words.c2x, words.c2y))
+        for card, words in zip(cards, taken, strict=True)
+    )
+
+
+def take_shares(
+    key: Point,
+    cards: Sequence[CardWords],
+    proof: ShareProof,
+    items: Sequence[ShareItem],
+    channel_id: bytes,
+    turn_num: int,
+) -> tuple[CardWords, ...]:
+    """As `require_shares`, of cards that may be no points, as in a deck that nobody has checked: the twin of the
+    contract's function.
+
+    - `key`: whose shares they are.
+    - `cards`: the masked cards.
+    - `proof`: one for all items.
+    - `items`: one for each card.
+    - `channel_id`: 32 bytes.
+    - `turn_num`: of the state that the proof is in.
+    """
     require_scalar(proof.challenge)
     require_scalar(proof.response)
     try:
@@ -174,26 +207,23 @@ def _slope(point: Point, taken: Point) -> int:
 # ------------------------------------------------------------------------------------------ as the contract checks it
 
 
-def _checked_row(card: MaskedCard, item: ShareItem, proof: ShareProof) -> bytes:
+def _checked_row(card: CardWords, item: ShareItem, proof: ShareProof) -> bytes:
     _require_curve(item.dx, item.dy)
     if not 0 < item.dx < ORDER:
         raise PointRefused(item.dx, item.dy)
-    _require_multiple(card.c1, proof.response, item.w1x, item.w1y, card.c1.x)
-    share = Point.from_coordinates(item.dx, item.dy)
-    _require_multiple(share, proof.challenge, item.w2x, item.w2y, item.dx)
+    parity = card.parities & 1
+    _require_multiple(card.c1x, parity, proof.response, item.w1x, item.w1y)
+    _require_multiple(item.dx, item.dy & 1, proof.challenge, item.w2x, item.w2y)
     x, y = _difference(item.w1x, item.w1y, item.w2x, item.w2y, item.slope)
-    return card.c1.words[:32] + word(card.c1.parity) + word(item.dx) + word(item.dy) + word(x) + word(y)
+    return b"".join(map(word, (card.c1x, parity, item.dx, item.dy, x, y)))
 
 
-def _taken_off(card: MaskedCard, item: ShareItem) -> MaskedCard:
-    _require_curve(card.c2.x, item.c2y)
-    if item.c2y & 1 != card.c2.parity:
-        raise PointRefused(card.c2.x, item.c2y)
-    x, y = _difference(card.c2.x, item.c2y, item.dx, item.dy, item.off_slope)
-    off = take_off(card, Point.from_coordinates(item.dx, item.dy))
-    if (x, y) != (off.c2.x, off.c2.y):
-        raise SlopeRefused(item.off_slope)
-    return off
+def _taken_off(card: CardWords, item: ShareItem) -> CardWords:
+    _require_curve(card.c2x, item.c2y)
+    if item.c2y & 1 != card.parities >> 1:
+        raise PointRefused(card.c2x, item.c2y)
+    x, y = _difference(card.c2x, item.c2y, item.dx, item.dy, item.off_slope)
+    return CardWords(card.c1x, x, card.parities & 1 | (y & 1) << 1, y)
 
 
 def _require_curve(x: int, y: int) -> None:
@@ -201,13 +231,18 @@ def _require_curve(x: int, y: int) -> None:
         raise PointRefused(x, y)
 
 
-def _require_multiple(point: Point, scalar: int, x: int, y: int, named: int) -> None:
-    """The coordinates are below the prime, and have the address of this multiple."""
-    for each in (x, y):
-        if not 0 <= each < FIELD:
-            raise PointRefused(x, y)
-    if keccak256(word(x) + word(y))[12:] != (point * scalar).address:
-        raise MaskRefused(named)
+def _require_multiple(x: int, parity: int, scalar: int, wx: int, wy: int) -> None:
+    """(wx, wy) are below the prime, and have the address of this multiple of the point with this x and parity."""
+    if not (0 <= wx < FIELD and 0 <= wy < FIELD):
+        raise PointRefused(wx, wy)
+    if not 0 < x < ORDER:  # the contract's means takes no other
+        raise MaskRefused(x)
+    try:
+        multiple = Point.from_x(x, parity) * scalar
+    except PointRefused:
+        raise MaskRefused(x) from None
+    if keccak256(word(wx) + word(wy))[12:] != multiple.address:
+        raise MaskRefused(x)
 
 
 def _difference(x1: int, y1: int, x2: int, y2: int, slope: int) -> tuple[int, int]:

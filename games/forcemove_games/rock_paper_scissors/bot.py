@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from forcemove.game import Move
 from forcemove.protocol.state import VariablePart
 from forcemove_games.commitment import Opening
@@ -27,7 +29,13 @@ class RockPaperScissorsBot:
         self._randomness = randomness
         self._openings = decode_openings(secrets)
 
-    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+    def move(
+        self,
+        state: VariablePart,
+        *,
+        another_round: bool,
+        between: Sequence[VariablePart] = (),  # noqa: ARG002  # the port's: two play
+    ) -> Move | None:
         """See `forcemove.game.Bot.move`. Raises `UnknownCommitment` where the opening is not among our secrets."""
         require_our_turn(state, self._seat)
         if state.is_final:

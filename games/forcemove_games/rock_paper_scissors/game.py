@@ -12,11 +12,13 @@ from forcemove.picture import Svg
 from forcemove.protocol.app import Terms
 from forcemove.protocol.state import VariablePart
 from forcemove_games.cheats import refused
+from forcemove_games.commitment import Opening
 from forcemove_games.randomness import Randomness, system_randomness
 from forcemove_games.rock_paper_scissors import rules
 from forcemove_games.rock_paper_scissors.bot import RockPaperScissorsBot
 from forcemove_games.rock_paper_scissors.cheats import cheats
 from forcemove_games.rock_paper_scissors.choices import choices
+from forcemove_games.rock_paper_scissors.openings import decode_openings
 from forcemove_games.rock_paper_scissors.picture import draw
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
 from forcemove_games.two_player import PLAYERS, movers
@@ -35,6 +37,7 @@ class RockPaperScissors:
     artifact: Artifact = artifact("RockPaperScissors")
     title = "Rock-paper-scissors"
     seats = (PLAYERS,)
+    dispute_gas = 95_000
     table: tuple[TransitionRow, ...] = rules.TABLE
     errors: Mapping[str, type[AppError]] = rules.ERRORS
 
@@ -87,14 +90,15 @@ class RockPaperScissors:
             case PositionType.REVEAL:
                 return f"{last} reveals {_weapon(position.a_play)}: {_result(position, last, next_)}."
 
-    def board(self, state: VariablePart, names: Names = _SEATS) -> str:
-        """Two lines, A's hand and then B's."""
+    def board(self, state: VariablePart, names: Names = _SEATS, secrets: bytes = b"") -> str:
+        """Two lines, A's hand and then B's. With A's openings as `secrets`, A's weapon is shown before it is
+        revealed."""
         if state.is_final:
             return _GAME_OVER
         position = decode(state.app_data)
         a, b = (names[seat] for seat in _players(state, position))
         width = max(map(len, names))
-        hands = ((a, _hand_of_a(position)), (b, _hand_of_b(position)))
+        hands = ((a, _hand_of_a(position, decode_openings(secrets))), (b, _hand_of_b(position)))
         return "\n".join(f"{name + ':':<{width + 1}} {hand}" for name, hand in hands)
 
     def picture(
@@ -118,7 +122,9 @@ class RockPaperScissors:
         """
         return draw(state, viewer, own, names, _players(state, decode(state.app_data))[0], choices)
 
-    def choices(self, state: VariablePart, randomness: Randomness, secrets: bytes, /) -> tuple[Choice, ...]:
+    def choices(
+        self, state: VariablePart, randomness: Randomness, secrets: bytes, _between: Sequence[VariablePart] = (), /
+    ) -> tuple[Choice, ...]:
         """A weapon; or to reject a round that was proposed."""
         return () if state.is_final else choices(state, randomness, secrets)
 
@@ -130,8 +136,9 @@ class RockPaperScissors:
         """The same: in this game thinking does not help."""
         return RockPaperScissorsBot(seat, randomness)
 
-    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
-        """Successors that the core lets pass and the game refuses, each with a label."""
+    def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
+        """Successors that the core lets pass and the game refuses, each with a label; the same with any openings."""
+        decode_openings(secrets)
         return [] if state.is_final else refused(rules.require_legal, state, cheats(state))
 
 
@@ -151,10 +158,13 @@ def _result(position: Position, a: str, b: str) -> str:
     return f"{a if Weapon(position.a_play).beats(Weapon(position.b_play)) else b} wins the round"
 
 
-def _hand_of_a(position: Position) -> str:
+def _hand_of_a(position: Position, openings: Mapping[bytes, Opening]) -> str:
     if position.position_type is PositionType.REVEAL:
         return _weapon(position.a_play)
-    return "nothing yet" if position.position_type is PositionType.START else f"hidden ({position.pre_commit.hex()})"
+    if position.position_type is PositionType.START:
+        return "nothing yet"
+    hidden, opening = f"hidden ({position.pre_commit.hex()})", openings.get(position.pre_commit)
+    return hidden if opening is None or opening.choice not in set(Weapon) else f"{_weapon(opening.choice)}, {hidden}"
 
 
 def _hand_of_b(position: Position) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from forcemove.errors import MalformedBytes
@@ -60,7 +61,13 @@ class TicTacToeBot:
         self._seat = seat
         self._randomness = randomness
 
-    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+    def move(
+        self,
+        state: VariablePart,
+        *,
+        another_round: bool,
+        between: Sequence[VariablePart] = (),  # noqa: ARG002  # the port's: two play
+    ) -> Move | None:
         """See `forcemove.game.Bot.move`."""
         require_our_turn(state, self._seat)
         if state.is_final:

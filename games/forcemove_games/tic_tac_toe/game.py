@@ -43,6 +43,7 @@ class TicTacToe:
     artifact: Artifact = artifact("TicTacToe")
     title = "Tic-tac-toe"
     seats = (PLAYERS,)
+    dispute_gas = 93_000
     table: tuple[TransitionRow, ...] = rules.TABLE
     errors: Mapping[str, type[AppError]] = rules.ERRORS
 
@@ -79,8 +80,9 @@ class TicTacToe:
         last, next_ = (names[seat] for seat in movers(state))
         return _TEXTS[position.position_type].format(last=last, next=next_)
 
-    def board(self, state: VariablePart, names: Names = _SEATS) -> str:
+    def board(self, state: VariablePart, names: Names = _SEATS, secrets: bytes = b"") -> str:
         """Each player's marks, and five lines in which free cells show their numbers."""
+        _require_none(secrets)
         if state.is_final:
             return _GAME_OVER
         position = decode(state.app_data)
@@ -107,14 +109,14 @@ class TicTacToe:
         - `choices`: the words of free cells, where the viewer is to mark one.
         - `before`: the state before, by which the last mark is lit up.
         """
-        if own:
-            raise MalformedBytes("secrets", "this game has none")
+        _require_none(own)
         return draw(state, names, _players(state, decode(state.app_data))[0], choices, before)
 
-    def choices(self, state: VariablePart, _randomness: Randomness, secrets: bytes, /) -> tuple[Choice, ...]:
+    def choices(
+        self, state: VariablePart, _randomness: Randomness, secrets: bytes, _between: Sequence[VariablePart] = (), /
+    ) -> tuple[Choice, ...]:
         """A free cell, by its number; or another round."""
-        if secrets:
-            raise MalformedBytes("secrets", "this game has none")
+        _require_none(secrets)
         return () if state.is_final else choices(state)
 
     def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> TicTacToeBot:
@@ -125,9 +127,15 @@ class TicTacToe:
         """A player that marks any free cell."""
         return TicTacToeBot(seat, randomness, careless=True)
 
-    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+    def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
         """Successors that the core lets pass and the game refuses, each with a label."""
+        _require_none(secrets)
         return [] if state.is_final else refused(rules.require_legal, state, cheats(state))
+
+
+def _require_none(secrets: bytes) -> None:
+    if secrets:
+        raise MalformedBytes("secrets", "this game has none")
 
 
 def _players(state: VariablePart, position: Position) -> tuple[int, int]:

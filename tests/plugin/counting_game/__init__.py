@@ -6,7 +6,7 @@ distribution of this folder, so it imports nothing of the tests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import auto
 from importlib.resources import files
@@ -68,7 +68,7 @@ class Counter:
         if seat not in range(max(SEATS)):
             raise InvalidValue("seat", seat, f"0 to {max(SEATS) - 1}")
 
-    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+    def move(self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()) -> Move | None:
         """See `forcemove.game.Bot`."""
         if state.is_final or not another_round:
             return None
@@ -87,6 +87,7 @@ class Counting:
     """See `forcemove.game.Game`."""
 
     name, title, seats = "counting", "Counting", SEATS
+    dispute_gas = 200_000
     artifact = load_artifact(files(__package__) / "CountingApp.json")
     errors: Mapping[str, type[AppError]]
     table = (TransitionRow(Said.NUMBER_SAID, Said.NUMBER_SAID, "the next", "count", "0", ("one more",)),)
@@ -121,11 +122,13 @@ class Counting:
             return "The game is over."
         return f"{names[state.turn_num % len(names)]} says {count(state.app_data)}."
 
-    def board(self, state: VariablePart, names: Names = _SEATS) -> str:
+    def board(self, state: VariablePart, names: Names = _SEATS, secrets: bytes = b"") -> str:
         """The number, and everybody who plays."""
         return f"{count(state.app_data)} ({', '.join(names)})"
 
-    def choices(self, state: VariablePart, _randomness: Randomness, _secrets: bytes, /) -> tuple[Choice, ...]:
+    def choices(
+        self, state: VariablePart, _randomness: Randomness, _secrets: bytes, _between: Sequence[VariablePart] = (), /
+    ) -> tuple[Choice, ...]:
         """To count."""
         if state.is_final:
             return ()
@@ -140,7 +143,7 @@ class Counting:
         """The same."""
         return Counter(seat)
 
-    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+    def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
         """Two numbers at once, and none."""
         now = count(state.app_data)
         wrong = (("skips a number", word(now + 2)), ("says no number", b""))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from forcemove import Move, NotOurTurn, Randomness, VariablePart
 from forcemove_games.randomness import choose
 from tests.scaffold.connect_four import rules
@@ -16,7 +18,7 @@ class ConnectFourBot:
     def __init__(self, seat: int, randomness: Randomness, *, careless: bool = False) -> None:
         self._seat, self._randomness, self._careless = seat, randomness, careless
 
-    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+    def move(self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()) -> Move | None:
         """The next state's outcome and appData, or None to conclude."""
         if not self._is_our_turn(state):
             raise NotOurTurn(state.turn_num, self._seat)

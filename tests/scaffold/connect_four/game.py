@@ -36,6 +36,7 @@ class ConnectFour:
     name = "connect-four"
     title = "Connect four"
     seats: Sequence[int] = (2,)
+    dispute_gas = 95_000
     artifact: Artifact = load_artifact(files(__package__) / "ConnectFour.json")
     errors: Mapping[str, type[AppError]] = rules.ERRORS
     table: tuple[TransitionRow, ...] = rules.TABLE
@@ -71,8 +72,9 @@ class ConnectFour:
         result = f"{last} has four in a line and wins" if has_four(position.last) else "Nobody wins"
         return f"{result}; {next_} may begin another round."
 
-    def board(self, state: VariablePart, names: Names = ()) -> str:
+    def board(self, state: VariablePart, names: Names = (), secrets: bytes = b"") -> str:
         """Six rows of seven; `0` and `1` are the participants' discs."""
+        _require_none(secrets)
         if state.is_final:
             return _GAME_OVER
         position, last = decode(state.app_data), state.turn_num % 2
@@ -86,10 +88,11 @@ class ConnectFour:
         ]
         return "\n".join([*rows, " ".join(str(column + 1) for column in range(COLUMNS))])
 
-    def choices(self, state: VariablePart, _randomness: Randomness, secrets: bytes, /) -> Sequence[Choice]:
+    def choices(
+        self, state: VariablePart, _randomness: Randomness, secrets: bytes, _between: Sequence[VariablePart] = (), /
+    ) -> Sequence[Choice]:
         """What a person may do: drop a disc into a column that is not full."""
-        if secrets:
-            raise MalformedBytes("secrets", "this game has none")
+        _require_none(secrets)
         if state.is_final or not rules.legal_moves(state):
             return ()
         drops = ((column + 1, rules.drop(state, column)) for column in range(COLUMNS))
@@ -103,8 +106,9 @@ class ConnectFour:
         """A player who sees nothing."""
         return ConnectFourBot(_checked(seat), randomness, careless=True)
 
-    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+    def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
         """What a cheat could sign next: each is refused by the rules."""
+        _require_none(secrets)
         legal = [] if state.is_final else rules.legal_moves(state)
         if not legal:
             return []
@@ -123,6 +127,10 @@ class ConnectFour:
 def _checked(seat: int, secrets: bytes = b"") -> int:
     if seat not in (0, 1):
         raise InvalidValue("seat", seat, "0 or 1")
+    _require_none(secrets)
+    return seat
+
+
+def _require_none(secrets: bytes) -> None:
     if secrets:
         raise MalformedBytes("secrets", "this game has none")
-    return seat

@@ -100,7 +100,9 @@ def board_of(view: ChannelView) -> Board:
     keys = _keys(moves)
     drawing = None if state is None else _drawing(view, state, moves, keys)
     placed = set() if drawing is None else {each.button.word for each in drawing.spots}
-    content = content_of(view.game, view.channel, seen, view.now, silence_left=math.inf, names=shown_names(view.names))
+    content = content_of(
+        view.game, view.channel, seen, view.now, silence_left=math.inf, names=shown_names(view.names), own=view.own
+    )
     balances = balances_of(view)
     return Board(
         harmless(view.game.title),

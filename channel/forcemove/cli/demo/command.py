@@ -32,7 +32,9 @@ __all__ = ["demo"]
 
 _DISPUTES = ("stall", "stale-state", "cheat")
 """Scenarios for two players."""
-_SCENARIOS = ("honest", *_DISPUTES)
+_CHECKED = ("bad-share", "bad-shuffle")
+"""Those of games with moves that only players can judge."""
+_SCENARIOS = ("honest", *_DISPUTES, *_CHECKED)
 _LOCAL_CHAINS = ("eth-tester", "anvil")
 _LOCAL_STAKE, _STAKE = 2 * 10**17, 2 * 10**14
 _LOCAL_DURATION, _DURATION = 3_600, 60
@@ -269,13 +271,17 @@ def _scenarios(game_name: str | None, scenario: str | None, seats: int | None) -
     able = [game for game in games if seats is None or seats in game.seats]
     for_two = [game for game in able if _TWO in game.seats and seats in (None, _TWO)]
     honest = [("honest", game, seats or min(game.seats)) for game in able]
-    if scenario in _DISPUTES:
-        scenarios = [(scenario, game, _TWO) for game in for_two]
+    from forcemove.game import PlayerChecked
+
+    checked = [game for game in for_two if isinstance(game, PlayerChecked)]
+    if scenario in (*_DISPUTES, *_CHECKED):
+        scenarios = [(scenario, game, _TWO) for game in (checked if scenario in _CHECKED else for_two)]
     elif scenario:
         scenarios = honest
     else:
         in_turn = zip(_DISPUTES, cycle(reversed(for_two)), strict=False)
         scenarios = honest + [(name, game, _TWO) for name, game in in_turn]
+        scenarios += [(name, game, _TWO) for game in checked for name in _CHECKED]
     if not scenarios:
         raise click.UsageError(_why_nothing_is_played(games, scenario, seats))
     return scenarios
@@ -285,6 +291,8 @@ def _why_nothing_is_played(games: Sequence[Game], scenario: str | None, seats: i
     if not games:
         return "No game for channels is installed."
     can = "; ".join(f"{game.name}: {', '.join(map(str, game.seats))}" for game in games)
+    if scenario in _CHECKED:
+        return f"No game that can be played here has moves that only its players judge, which {scenario} is about."
     wanted = f"{scenario}, which is for two players" if scenario in _DISPUTES else f"{seats} players"
     return f"Nothing can be played with {wanted}. Players that the games can have: {can}."
 

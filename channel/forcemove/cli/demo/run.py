@@ -19,6 +19,7 @@ from forcemove.cli.demo.cut_off import CutOff, cut_off_locally, cut_off_on_a_nod
 from forcemove.cli.demo.environment import DemoEnvironment, counterparty_key
 from forcemove.cli.demo.journals import Journals
 from forcemove.cli.demo.output import DemoOutput
+from forcemove.cli.demo.player_checks import CHECKED_SCENARIOS
 from forcemove.cli.demo.results import MinedTransaction, ScenarioResult, results_json
 from forcemove.cli.demo.scenarios import SCENARIOS
 from forcemove.cli.demo.signals import Stopped, run_until_stopped, stopped_by_signals
@@ -216,5 +217,6 @@ class DemoRun:
         new_loop = VirtualTimeLoop if environment.chain.can_travel else None
         for scenario, game, count in self.plan.scenarios:
             environment.output.title(f"{game.title}: {scenario}")
-            self.results.append(run_until_stopped(SCENARIOS[scenario](environment, game, count), new_loop))
+            play = (SCENARIOS | CHECKED_SCENARIOS)[scenario]
+            self.results.append(run_until_stopped(play(environment, game, count), new_loop))
             self.terminal.status("Playing")

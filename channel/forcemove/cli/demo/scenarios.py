@@ -35,7 +35,7 @@ from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 
-__all__ = ["SCENARIOS", "Scenario"]
+__all__ = ["SCENARIOS", "Scenario", "let_the_time_pass", "to_the_end", "try_illegal"]
 
 Scenario = Callable[[DemoEnvironment, Game, int], Coroutine[Any, Any, ScenarioResult]]
 """Plays a game between so many players."""
@@ -55,7 +55,7 @@ _ILLEGAL_MOVES = 4
 async def honest(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
     """All play a few rounds and conclude together."""
     table = new_table(environment, game, seats)
-    await table.together(*(_to_the_end(player) for player in table.players))
+    await table.together(*(to_the_end(player) for player in table.players))
     return table.settle("honest", table.last.outcome)
 
 
@@ -64,7 +64,7 @@ async def stall(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
     the clock has run out."""
     table = new_table(environment, game, seats, careless=_CARELESS)
     first, second = (_until_lost(table, player) for player in table.players)
-    await table.together(first, second, background=_let_the_time_pass(table))
+    await table.together(first, second, background=let_the_time_pass(table))
     environment.output.say("Nobody answered in time: the outcome of the challenged state was paid out.")
     return table.settle("stall", table.challenged.result().newest.state.outcome)
 
@@ -102,7 +102,7 @@ async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
     state = table.last
     moves = game.illegal_moves(state)
     some = moves[:: max(1, len(moves) // _ILLEGAL_MOVES)][:_ILLEGAL_MOVES]
-    tried = [_try_illegal(table, *move) for move in some]
+    tried = [try_illegal(table, *move) for move in some]
     environment.output.say(f"{name} forges {environment.output.names[0]}'s signature.")
     refused = _try_forgery(table, state) and all(tried)
     environment.output.say(f"{name} makes a legal move, but tells only the chain.")
@@ -112,7 +112,7 @@ async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
     environment.output.say(
         f"{environment.output.names[0]}'s client found the move in the chain's log and answered; they play on."
     )
-    await table.together(*(_to_the_end(player) for player in table.players))
+    await table.together(*(to_the_end(player) for player in table.players))
     return table.settle("cheat", table.last.outcome, as_expected=refused and answered)
 
 
@@ -123,7 +123,7 @@ SCENARIOS: dict[str, Scenario] = {"honest": honest, "stall": stall, "stale-state
 # --------------------------------------------------------------------------------------------------------- their parts
 
 
-def _to_the_end(player: DemoPlayer) -> Step[Seat]:
+def to_the_end(player: DemoPlayer) -> Step[Seat]:
     """Opens the channel if it is not open, plays a few rounds, and concludes."""
     return sequence(opening(), rounds(player.bot, another=lambda state: state.turn_num < _LAST_TURN), concluding())
 
@@ -155,7 +155,7 @@ def _gives_up(player: DemoPlayer, state: VariablePart) -> bool:
     return is_weary or player.bot.is_lost(state)
 
 
-async def _let_the_time_pass(table: DemoTable) -> None:
+async def let_the_time_pass(table: DemoTable) -> None:
     """Print the seconds of a challenge, and move the clock to its end where that is possible. Else the table counts
     down."""
     environment, challenged = table.environment, await table.challenged
@@ -198,7 +198,7 @@ def _send(table: DemoTable, player: DemoPlayer, what: str, proof: SupportProof) 
     environment.output.transaction(player.name, what, receipt.gas_used)
 
 
-def _try_illegal(table: DemoTable, label: str, move: VariablePart) -> bool:
+def try_illegal(table: DemoTable, label: str, move: VariablePart) -> bool:
     """Send an illegal move to the other player, and to the chain; whether both refuse it."""
     signed = SignedState(move, {1: _signature(table, 1, move)})
     table.attempt = f"sends a move that {label}"

@@ -182,7 +182,12 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
 
     def question(self, state: VariablePart, answer_by: int | None = None) -> ChooseMove:
         """What our player is asked when it is our turn after `state`."""
-        return ChooseMove(state, answer_by, self.secrets, self.was_griefed)
+        between = tuple(each.state for each in self.accepted if self._is_between(each.state.turn_num, state.turn_num))
+        return ChooseMove(state, answer_by, self.secrets, self.was_griefed, between)
+
+    def _is_between(self, turn_num: int, newest: int) -> bool:
+        """Whether a turn is later than our own last one, and earlier than the newest."""
+        return newest - self.agreement.count < turn_num - 1 and turn_num < newest
 
     def held(self, asset: bytes) -> int:
         """What the channel is known to hold of an asset."""

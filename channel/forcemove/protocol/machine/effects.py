@@ -46,12 +46,15 @@ class SendGreeting(Struct, frozen=True, tag=True):
 class ChooseMove(Struct, frozen=True, tag=True):
     """It is our turn after `state`: choose a move or conclude. `answer_by`: in a challenge, the block time (seconds) at
     which the machine will conclude for us, else None. `secrets`: what our player has last stored. `is_last_round`:
-    begin no further round, because this counterparty makes us pay for challenges that are not needed."""
+    begin no further round, because this counterparty makes us pay for challenges that are not needed. `between`: the
+    states since our own last one, the oldest first, without `state`: none where two play. Those that only the chain
+    was given are missing."""
 
     state: VariablePart
     answer_by: int | None = None
     secrets: bytes = b""
     is_last_round: bool = False
+    between: tuple[VariablePart, ...] = ()
 
     def __repr__(self) -> str:
         """Without secrets."""

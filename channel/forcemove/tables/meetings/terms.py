@@ -171,7 +171,7 @@ class ChainVenue:
         """Refuse an agreement that the policy refuses at the present price of gas. Raises `StakeTooLow`,
         `ChallengeTooShort`, and `ChainError`."""
         conditions = self._conditions()
-        costs = costs_of(agreement, index, conditions.fees)
+        costs = costs_of(agreement, index, conditions.fees, self.game.dispute_gas)
         if (least := _POLICY.least_deposit(costs)) > costs.ether:
             raise StakeTooLow(_rounded_up(-(-least // DEPOSIT_IN_STAKES)))
         duration = agreement.fixed_part.challenge_duration
@@ -185,7 +185,7 @@ class ChainVenue:
         joins = tuple(Join(offer.hash, each, each) for each in anybody)  # the costs do not depend on who joins
         agreement = agreement_of(offer, joins, self.game)
         self.require_playable(agreement, 0)
-        costs = costs_of(agreement, 0, self._conditions().fees)
+        costs = costs_of(agreement, 0, self._conditions().fees, self.game.dispute_gas)
         _require_funds(min(answers(self.chains, lambda chain: chain.balance(payer))), payer, costs)
         usual, disputes = format_amount(costs.usual), format_amount(costs.disputes)
         return [

@@ -41,6 +41,7 @@ def content_of(
     silence_left: float,
     warning: str = "",
     names: Names = NAMES,
+    own: bytes = b"",
 ) -> TableContent:
     """What the screen shows of a channel.
 
@@ -51,6 +52,7 @@ def content_of(
     - `silence_left`: seconds until a silent counterparty is challenged; infinite where no challenge is planned.
     - `warning`: a line for the player; empty for none.
     - `names`: of the players, by seat.
+    - `own`: the viewer's secrets, as the game gave them; empty for a spectator.
     """
     newest = channel.newest
     last_of_opening = 2 * channel.agreement.count - 1
@@ -60,7 +62,7 @@ def content_of(
     names = names_for(channel.index, names)
     return TableContent(
         f"Turn {seen.next_turn}. {game.describe(newest.state, names)}",
-        game.board(newest.state, names).splitlines(),
+        game.board(newest.state, names, own).splitlines(),
         _money(seen.result.shares, names),
         _outlook(channel, seen, now, silence_left, names),
         warning,

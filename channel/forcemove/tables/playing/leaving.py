@@ -40,11 +40,19 @@ class Leaving:
             return self._stake(newest.state)
         try:
             choices = self._game.choices(newest.state, self._randomness, b"")
-        except ForcemoveError:  # only the mover knows its choice: it reveals it, and ends the round
-            return 0
+        except ForcemoveError:  # only the mover knows its choices
+            return 0 if self._ends_next(newest.state) else self._stake(newest.state)
         before = newest.state if self._is_between(newest.state) else None
         nexts = [each.move.after(newest.state) for each in choices]
         return max((self._cost_after(each, channel.index, before) for each in nexts), default=0)
+
+    def _ends_next(self, state: VariablePart) -> bool:
+        """Whether each move after this state ends the round, as where the mover can only reveal what it has chosen: the
+        game's first position may follow each."""
+        table, kind = self._game.table, self._game.position(state)["type"]
+        begins = table[0].from_type
+        ends = {row.from_type for row in table if row.to_type is begins}
+        return all(row.to_type in ends for row in table if row.from_type.label == kind)
 
     def _cost_after(self, state: VariablePart, index: int, before: VariablePart | None = None) -> int:
         """The cost if we leave in answer to this state."""

@@ -20,6 +20,7 @@ from forcemove.protocol.state import VariablePart
 from forcemove.tables.errors import GuestMissing
 from forcemove.tables.playing.content import NAMES, balances, content_of
 from forcemove.tables.playing.ends import EndObserver, race_text
+from forcemove.tables.playing.rounds import with_counts
 from forcemove.tables.ports import Output, Played
 from forcemove.text.explanations import headline
 
@@ -92,6 +93,7 @@ class Match:
             silence_left=left,
             warning=self.warning,
             names=self.names,
+            own=with_counts(channel.secrets)[1],
         )
         self._output.show(content)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from forcemove.errors import MalformedBytes
 from forcemove.flow.channel import Choose, Player, moves_of_new
@@ -36,10 +36,10 @@ class Rounds:
         self._seen = int.from_bytes(secrets[_NUMBER : 2 * _NUMBER]) or opening - 1
         self._bot = make(secrets[2 * _NUMBER :])
 
-    def move(self, state: VariablePart, *, another_round: bool) -> Move | None:
+    def move(self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()) -> Move | None:
         """See `forcemove.game.Bot.move`."""
         self._count(state)
-        move = self._bot.move(state, another_round=another_round and self.over < self._most)
+        move = self._bot.move(state, another_round=another_round and self.over < self._most, between=between)
         if move is not None:
             self._count(move.after(state))
         return move

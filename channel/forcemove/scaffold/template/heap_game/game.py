@@ -39,6 +39,7 @@ class HeapGame:
     name = "heap-game"
     title = "Heap game"
     seats: Sequence[int] = (2,)
+    dispute_gas = 5_000 + 45_000 * max(seats)  # rounded up from what `forcemove demo` shows of a challenge
     artifact: Artifact = load_artifact(files(__package__) / "HeapGame.json")
     errors: Mapping[str, type[AppError]] = rules.ERRORS
     table: tuple[TransitionRow, ...] = rules.TABLE
@@ -74,8 +75,9 @@ class HeapGame:
             return f"{last} has taken the last and wins the round; {next_} may begin another."
         return f"{last} has left {position.heap}; {next_} is to take 1 to {MOST}."
 
-    def board(self, state: VariablePart, names: Names = ()) -> str:
-        """The heap, and what everybody has."""
+    def board(self, state: VariablePart, names: Names = (), secrets: bytes = b"") -> str:
+        """The heap: everybody sees the same, and nobody has a secret."""
+        _require_none(secrets)
         if state.is_final:
             return _GAME_OVER
         heap = decode(state.app_data).heap
@@ -94,10 +96,11 @@ class HeapGame:
         same, and nobody has a secret."""
         return draw(rules.heap_before(decode(state.app_data)), choices)
 
-    def choices(self, state: VariablePart, _randomness: Randomness, secrets: bytes, /) -> Sequence[Choice]:
+    def choices(
+        self, state: VariablePart, _randomness: Randomness, secrets: bytes, _between: Sequence[VariablePart] = (), /
+    ) -> Sequence[Choice]:
         """What a person may do: take one to three."""
-        if secrets:
-            raise MalformedBytes("secrets", "this game has none")
+        _require_none(secrets)
         if state.is_final:
             return ()
         heap = rules.heap_before(decode(state.app_data))
@@ -112,8 +115,9 @@ class HeapGame:
         """A player who takes anything."""
         return HeapGameBot(_checked(seat), randomness, careless=True)
 
-    def illegal_moves(self, state: VariablePart) -> list[tuple[str, VariablePart]]:
+    def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
         """What a cheat could sign next: each is refused by the rules."""
+        _require_none(secrets)
         if state.is_final or not rules.legal_moves(state):
             return []
         legal = rules.take(state, 1)
@@ -131,6 +135,10 @@ class HeapGame:
 def _checked(seat: int, secrets: bytes = b"") -> int:
     if not 0 <= seat < max(HeapGame.seats):
         raise InvalidValue("seat", seat, f"0 to {max(HeapGame.seats) - 1}")
+    _require_none(secrets)
+    return seat
+
+
+def _require_none(secrets: bytes) -> None:
     if secrets:
         raise MalformedBytes("secrets", "this game has none")
-    return seat

@@ -1,0 +1,8 @@
+"""Discard in a channel: cards without a dealer, for a stake, and a contract that settles every cheat."""
+
+from forcemove.game import Game
+from forcemove_games.discard.game import Discard
+
+__all__ = ["GAME"]
+
+GAME: Game = Discard()

@@ -1,0 +1,113 @@
+"""Why a state of Discard is refused, with the names and values of the contract's errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.errors import AppError
+from forcemove_games.cards.errors import (
+    CardUnknown,
+    KeyRefused,
+    MaskRefused,
+    PointRefused,
+    ScalarOutOfRange,
+    ShareRefused,
+    SlopeRefused,
+)
+from forcemove_games.two_player import SHARED_ERRORS
+
+__all__ = [
+    "ERRORS",
+    "CardDenied",
+    "CardDoesNotFit",
+    "CardNotHeld",
+    "CardNotInDeck",
+    "CouldDraw",
+    "NothingToDraw",
+    "OtherChannel",
+    "UnexpectedWord",
+]
+
+
+@dataclass(eq=False)
+class OtherChannel(AppError):
+    """The position is of another channel."""
+
+    expected: bytes
+    submitted: bytes
+
+
+@dataclass(eq=False)
+class UnexpectedWord(AppError):
+    """After this move word `word` of appData is another one."""
+
+    word: int
+    expected: int
+    submitted: int
+
+
+@dataclass(eq=False)
+class CardNotHeld(AppError):
+    """The card with this index is not in the mover's hand."""
+
+    index: int
+
+
+@dataclass(eq=False)
+class CardDoesNotFit(AppError):
+    """The card has neither the suit nor the value of the top card."""
+
+    card: int
+    top: int
+
+
+@dataclass(eq=False)
+class CardDenied(AppError):
+    """The mover has said that it does not have this card: it could not move then."""
+
+    card: int
+
+
+@dataclass(eq=False)
+class NothingToDraw(AppError):
+    """All cards are drawn."""
+
+    drawn: int
+
+
+@dataclass(eq=False)
+class CouldDraw(AppError):
+    """Nobody is unable to move while cards are left to draw."""
+
+    drawn: int
+
+
+@dataclass(eq=False)
+class CardNotInDeck(AppError):
+    """The masked card with this index is not that of the deck: its path does not lead to the root."""
+
+    index: int
+
+
+ERRORS: dict[str, type[AppError]] = {
+    error.__name__: error
+    for error in (
+        *SHARED_ERRORS,
+        OtherChannel,
+        UnexpectedWord,
+        CardNotHeld,
+        CardDoesNotFit,
+        CardDenied,
+        NothingToDraw,
+        CouldDraw,
+        CardNotInDeck,
+        ScalarOutOfRange,
+        PointRefused,
+        SlopeRefused,
+        KeyRefused,
+        MaskRefused,
+        ShareRefused,
+        CardUnknown,
+    )
+}
+"""The twins of the contract's custom errors, by name."""

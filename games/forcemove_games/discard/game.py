@@ -1,0 +1,116 @@
+"""Discard in a channel as a value: what channels, command lines and demonstrations need of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from forcemove.artifact import Artifact
+from forcemove.contracts import artifact
+from forcemove.errors import AppError
+from forcemove.game import Choice, FalseMove, JsonValue, Names, TransitionRow, seat_names
+from forcemove.picture import Svg
+from forcemove.protocol.app import Terms
+from forcemove.protocol.state import VariablePart
+from forcemove_games.cheats import refused
+from forcemove_games.discard import rules
+from forcemove_games.discard.board import board, describe, position_data
+from forcemove_games.discard.bot import DiscardBot
+from forcemove_games.discard.cheats import cheats, false_moves
+from forcemove_games.discard.choices import choices
+from forcemove_games.discard.hand import PlayerSide, objection
+from forcemove_games.discard.picture import draw
+from forcemove_games.discard.position import decode, initial
+from forcemove_games.discard.secrets import HandSecrets
+from forcemove_games.randomness import Randomness, system_randomness
+from forcemove_games.two_player import PLAYERS
+
+__all__ = ["Discard"]
+
+_GAME_OVER = "The game is over."
+_SEATS = seat_names(PLAYERS)
+
+
+class Discard:
+    """See `forcemove.game.Game`, `Pictured` and `PlayerChecked`."""
+
+    name = "discard"
+    artifact: Artifact = artifact("Discard")
+    title = "Discard"
+    seats = (PLAYERS,)
+    dispute_gas = 460_000
+    table: tuple[TransitionRow, ...] = rules.TABLE
+    errors: Mapping[str, type[AppError]] = rules.ERRORS
+
+    def initial_app_data(self, terms: Terms) -> bytes:
+        """The first hand, of which no key is shown yet."""
+        return initial(terms.channel_id, terms.stake).encode()
+
+    def stake_of(self, app_data: bytes) -> int:
+        """The stake of a position."""
+        return decode(app_data).stake
+
+    valid_transition = staticmethod(rules.valid_transition)
+
+    def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
+        """What the core says, by the names of its words: `stake` and `hand` in decimal digits, `keys` as pairs of hex,
+        `held` as the indices of each player's cards, cards by their names, and null where the type does not use it.
+        `pile`: how many are left. `drawn`, `shared`, `laid`: indices. `proofs`: the hash of what follows the core."""
+        return {"type": "Final"} if state.is_final else position_data(state)
+
+    def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
+        """One line that says what has happened and which participant is to do what."""
+        return _GAME_OVER if state.is_final else describe(state, names)
+
+    def board(self, state: VariablePart, names: Names = _SEATS, secrets: bytes = b"") -> str:
+        """Three lines: how many cards both hold, the viewer's own with their names, and the table."""
+        return _GAME_OVER if state.is_final else board(state, names, secrets)
+
+    def picture(
+        self,
+        state: VariablePart,
+        viewer: int | None,
+        own: bytes,
+        names: Names,
+        choices: Sequence[str],
+        _before: VariablePart | None = None,
+    ) -> Svg:
+        """Both hands and the table, the viewer's own hand open; see `forcemove.game.Pictured`.
+
+        - `state`: no final one.
+        - `viewer`: the seat that looks.
+        - `own`: the viewer's secrets.
+        - `names`: of the players.
+        - `choices`: the words of cards that the viewer can lay, and `draw`.
+        - `_before`: is not needed.
+        """
+        return draw(state, viewer, own, names, choices)
+
+    def choices(
+        self, state: VariablePart, randomness: Randomness, secrets: bytes, _between: Sequence[VariablePart] = (), /
+    ) -> tuple[Choice, ...]:
+        """A card that fits, or to draw. Setting a hand up is forced, and so are "can't move" and showing cards."""
+        return () if state.is_final else choices(state, randomness, secrets)
+
+    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> DiscardBot:
+        """A player who lays cards that are hard to answer."""
+        return DiscardBot(seat, randomness, secrets)
+
+    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> DiscardBot:
+        """A player who lays or draws without thinking."""
+        return DiscardBot(seat, randomness, careless=True)
+
+    def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
+        """Successors that the core lets pass and the game refuses, each with a label; more of them with secrets."""
+        if state.is_final:
+            return []
+        require_legal = partial(rules.require_legal, decode(state.app_data).core.channel_id)
+        return refused(require_legal, state, cheats(state, secrets))
+
+    def objection(self, state: VariablePart, secrets: bytes, /) -> str:
+        """What is wrong with the shuffle in a state; see `forcemove.game.PlayerChecked`."""
+        return "" if state.is_final else objection(PlayerSide.of_mover(state, HandSecrets.decode(secrets)))
+
+    def false_moves(self, state: VariablePart, randomness: Randomness, secrets: bytes, /) -> tuple[FalseMove, ...]:
+        """Shuffles that are none, and a "can't move" of a player who could; see `forcemove.game.PlayerChecked`."""
+        return () if state.is_final else tuple(false_moves(state, randomness, secrets))

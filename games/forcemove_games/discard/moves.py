@@ -1,0 +1,195 @@
+"""The moves of a player of Discard, each with the secrets that must be stored before it is signed. Pure but for a new
+seed at the beginning of a hand. A move that its player may not make is refused by the rules, not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from forcemove.game import Move
+from forcemove_games.cards.deck import (
+    CardWords,
+    Deck,
+    MaskedCard,
+    deck_root,
+    decode_deck,
+    encode_deck,
+    first_deck,
+    open_card,
+    path_of,
+    take_off,
+)
+from forcemove_games.cards.key_proof import prove_key
+from forcemove_games.cards.share_proof import ShareItem, ShareProof, prove_shares, share_of
+from forcemove_games.cards.shuffle_proof import shuffle
+from forcemove_games.discard import steps
+from forcemove_games.discard.hand import PlayerSide, dealt_places, joint_of
+from forcemove_games.discard.position import Core, Position, PositionType
+from forcemove_games.discard.secrets import HandSecrets, HandSeed
+from forcemove_games.discard.table import STAKES
+from forcemove_games.discard.tails import (
+    DealtShares,
+    MoveShares,
+    ShownCard,
+    ShownCards,
+    ShuffledDeck,
+    Tail,
+    TouchedCard,
+)
+from forcemove_games.discard_sra.cards import SIZE
+from forcemove_games.randomness import Randomness
+from forcemove_games.two_player import take_stakes
+
+__all__ = ["MadeMove", "cannot_move", "deal", "draw", "lay", "made", "next_hand", "set_up", "show", "show_key"]
+
+_SEED_LENGTH = 32
+
+
+class MadeMove(NamedTuple):
+    """A move, and the secrets with which its player goes on."""
+
+    move: Move
+    secrets: HandSecrets
+
+
+def made(side: PlayerSide, core: Core, tail: Tail, secrets: HandSecrets) -> MadeMove:
+    """The move to this position, with what its type pays.
+
+    - `side`: of the mover, in the state before.
+    - `core`: of the position.
+    - `tail`: of the position.
+    - `secrets`: with which the mover goes on.
+    """
+    stakes = STAKES.get(core.position_type, 0)
+    outcome = take_stakes(side.state.outcome, side.seat, stakes, core.stake)
+    return MadeMove(Move(outcome, Position(core, tail).encode()), secrets)
+
+
+def next_hand(side: PlayerSide) -> MadeMove:
+    """After a hand: another one."""
+    return made(side, steps.next_hand(side.core), None, side.secrets)
+
+
+# ------------------------------------------------------------------------------------------------------------ set-up
+
+
+def set_up(side: PlayerSide, randomness: Randomness) -> MadeMove:
+    """The next move before play begins: to show a key, to shuffle, or to deal. `randomness`: of a new seed."""
+    kind = side.core.position_type
+    if kind in (PositionType.READY, PositionType.KEYED_FIRST):
+        return show_key(side, randomness)
+    return _shuffle(side) if kind in (PositionType.KEYED, PositionType.SHUFFLED_FIRST) else deal(side)
+
+
+def show_key(side: PlayerSide, randomness: Randomness) -> MadeMove:
+    """The key of a new hand: from the seed that was drawn before for this turn, or a new one."""
+    turn = side.state.turn_num + 1
+    seed = side.secrets.seed_of(turn)
+    secrets = side.secrets
+    if seed is None:
+        seed = HandSeed(turn, randomness(_SEED_LENGTH))
+        secrets = secrets.with_seed(seed)
+    key, proof = prove_key(seed.key, side.core.channel_id, turn, seed.source("key proof", side.state))
+    return made(side, steps.keyed(side.core, side.seat, (key.x, key.y)), proof, secrets)
+
+
+def _shuffle(side: PlayerSide) -> MadeMove:
+    tail, joint, turn = side.position.tail, joint_of(side.core), side.state.turn_num + 1
+    before = decode_deck(tail.deck, SIZE) if isinstance(tail, ShuffledDeck) else first_deck(SIZE, joint)
+    deck, proof = shuffle(before, joint, side.core.channel_id, turn, side.seed.source("shuffle", side.state))
+    shuffled = encode_deck(deck)
+    secrets = side.secrets.with_deck(turn, shuffled)
+    return made(side, steps.shuffled(side.core), ShuffledDeck(shuffled, proof), secrets)
+
+
+def deal(side: PlayerSide) -> MadeMove:
+    """Our shares of the other's hand and of the card that is turned up."""
+    tail, is_first = side.position.tail, side.core.position_type is PositionType.SHUFFLED
+    assert isinstance(tail, ShuffledDeck | DealtShares)  # noqa: S101  # by its type
+    places = dealt_places(PositionType.DEALT_FIRST if is_first else PositionType.DEALT)
+    deck = decode_deck(tail.deck, SIZE)
+    proof, items = _shares(side, [deck[place] for place in places])
+    after = _without_ours(side, deck, places)
+    data = encode_deck(after)
+    secrets = side.secrets.with_deck(side.state.turn_num + 1, data)
+    if is_first:
+        return made(side, steps.dealt_first(side.core), DealtShares(data, proof, items), secrets)
+    top = open_card(after[places[-1]].c2, SIZE)
+    core = steps.dealt(side.core, side.seat, deck_root(after), top)
+    return made(side, core, DealtShares(b"", proof, items), secrets)
+
+
+# -------------------------------------------------------------------------------------------------------------- play
+
+
+def lay(side: PlayerSide, index: int) -> MadeMove:
+    """Lay the card with this index of our hand."""
+    root, secrets = _after_share(side)
+    core = steps.laid(side.core, side.seat, index, side.number(index), root)
+    return made(side, core, _move_shares(side, index), secrets)
+
+
+def draw(side: PlayerSide) -> MadeMove:
+    """Draw the next card of the pile."""
+    root, secrets = _after_share(side)
+    return made(side, steps.drew(side.core, side.seat, root), _move_shares(side), secrets)
+
+
+def cannot_move(side: PlayerSide) -> MadeMove:
+    """Say that we can't move."""
+    root, secrets = _after_share(side)
+    return made(side, steps.could_not_move(side.core, side.seat, root), _move_shares(side), secrets)
+
+
+def show(side: PlayerSide) -> MadeMove:
+    """Show our next cards, after two can't-moves."""
+    places = steps.shown_indices(side.core.held[side.seat])
+    core, secrets = steps.shown(side.core, side.seat), side.secrets.with_deck(*_deck_after(side, side.deck))
+    if not places:
+        return made(side, core, None, secrets)
+    proof, touched = _touched(side, places)
+    numbers = (side.number(place) for place in places)
+    return made(side, core, ShownCards(proof, tuple(map(ShownCard, numbers, touched))), secrets)
+
+
+def _after_share(side: PlayerSide) -> tuple[bytes, HandSecrets]:
+    """The root and the secrets after our share of what the other has drawn."""
+    deck = side.deck
+    if side.core.pending:
+        deck = _without_ours(side, deck, (side.core.pending - 1,))
+    return deck_root(deck), side.secrets.with_deck(*_deck_after(side, deck))
+
+
+def _deck_after(side: PlayerSide, deck: Deck) -> tuple[int, bytes]:
+    return side.state.turn_num + 1, encode_deck(deck)
+
+
+def _without_ours(side: PlayerSide, deck: Deck, places: Sequence[int]) -> Deck:
+    return tuple(
+        take_off(card, share_of(side.seed.key, card)) if place in places else card for place, card in enumerate(deck)
+    )
+
+
+def _move_shares(side: PlayerSide, index: int | None = None) -> Tail:
+    """Our shares of what the other has drawn, and of what we lay."""
+    pending = side.core.pending
+    places = [*([pending - 1] if pending else []), *([] if index is None else [index])]
+    if not places:
+        return None
+    proof, touched = _touched(side, places)
+    return MoveShares(proof, touched[0] if pending else None, None if index is None else touched[-1])
+
+
+def _touched(side: PlayerSide, places: Sequence[int]) -> tuple[ShareProof, list[TouchedCard]]:
+    cards = [side.deck[place] for place in places]
+    proof, items = _shares(side, cards)
+    return proof, [
+        TouchedCard(CardWords.of(card), item, path_of(side.deck, place))
+        for card, item, place in zip(cards, items, places, strict=True)
+    ]
+
+
+def _shares(side: PlayerSide, cards: Sequence[MaskedCard]) -> tuple[ShareProof, tuple[ShareItem, ...]]:
+    turn = side.state.turn_num + 1
+    return prove_shares(side.seed.key, cards, side.core.channel_id, turn, side.seed.source("shares", side.state))

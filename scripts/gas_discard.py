@@ -1,0 +1,123 @@
+"""The gas of disputes about Discard, for the hands that follow from one label: proofs are random otherwise, and each
+zero byte counts. See `scripts/gas_report.py`, whose channels these are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Protocol
+
+from forcemove.protocol.state import VariablePart
+from forcemove_games.discard.position import Core, PositionType, decode
+from forcemove_games.discard.tails import SHOWN_AT_ONCE
+from tests.games.discard.dealer import Dealer, draw_first
+
+__all__ = ["TARGETS", "measure_discard"]
+
+TARGETS = {
+    "discard_challenge_share": 180_000,
+    "discard_challenge_discard": 155_000,
+    "discard_respond_discard": 125_000,
+    "discard_respond_share": 112_000,
+    "discard_respond_share_discard": 150_000,
+    "discard_challenge_deal": 400_000,
+    "discard_challenge_second_deal": 320_000,
+    "discard_challenge_shuffle": 460_000,
+    "discard_respond_leave": 250_000,
+    "discard_challenge_show": 275_000,
+}
+
+_LABEL = "draw first 62"
+"""Of hands in which both players show four cards at once, if they draw as long as they can."""
+
+
+class DisputedChannel(Protocol):
+    """A fresh channel on a chain, whose moves Discard rules."""
+
+    @property
+    def id(self) -> bytes:
+        """32 bytes."""
+        ...
+
+    def begin(self) -> VariablePart:
+        """The state from which participant 0 moves first."""
+        ...
+
+    def challenge_with(self, states: Sequence[VariablePart]) -> int:
+        """The gas of a challenge with two consecutive states."""
+        ...
+
+    def respond_with(self, from_: VariablePart, to: VariablePart) -> int:
+        """The gas of an answer to a challenge with `from_`."""
+        ...
+
+
+_Wanted = Callable[[Core, Core], bool]
+
+
+def measure_discard(open_channel: Callable[[], DisputedChannel]) -> dict[str, int]:
+    """Every row. `open_channel`: makes a fresh channel, whose proofs hold in no other."""
+    rows = {}
+    for name, wanted in _ROWS.items():
+        channel = open_channel()
+        before, from_, to = _found(channel, wanted)
+        if "challenge" in name:
+            rows[name] = channel.challenge_with((from_, to))
+            continue
+        channel.challenge_with((before, from_))
+        rows[name] = channel.respond_with(from_, to)
+    return rows
+
+
+def _found(channel: DisputedChannel, wanted: _Wanted) -> tuple[VariablePart, VariablePart, VariablePart]:
+    """The first wanted move, the state that it is made of, and the state before that."""
+    hand = Dealer(_LABEL, channel.id)
+    for strategy in (Random(1).choice, draw_first):  # noqa: S311  # nothing secret
+        states = hand.play(strategy, channel.begin())
+        for before, from_, to in zip(states, states[1:], states[2:], strict=False):
+            if wanted(decode(from_.app_data).core, decode(to.app_data).core):
+                return before, from_, _left(from_) if wanted is _leaves else to
+    raise SystemExit(f"no such move in the hands of {_LABEL!r}")
+
+
+def _left(state: VariablePart) -> VariablePart:
+    """The final state after this one."""
+    return VariablePart(state.outcome, b"", state.turn_num + 1, is_final=True)
+
+
+def _makes(kind: PositionType) -> _Wanted:
+    return lambda _from, to: to.position_type is kind
+
+
+def _leaves(from_: Core, _to: Core) -> bool:
+    return from_.position_type is PositionType.SHUFFLED
+
+
+def _draws_after_draw(from_: Core, to: Core) -> bool:
+    return bool(from_.pending and not from_.shared and to.pending)
+
+
+def _lays_after_share_and_draw(from_: Core, to: Core) -> bool:
+    return bool(from_.pending and from_.shared and to.laid)
+
+
+def _lays_after_lay(from_: Core, to: Core) -> bool:
+    return bool(from_.laid and not from_.shared and to.laid)
+
+
+def _shows_four_after_four(from_: Core, to: Core) -> bool:
+    return from_.position_type is PositionType.SHOWING and from_.laid == to.laid == SHOWN_AT_ONCE
+
+
+_ROWS: dict[str, _Wanted] = {
+    "discard_challenge_share": _lays_after_share_and_draw,
+    "discard_challenge_discard": _lays_after_lay,
+    "discard_respond_discard": _lays_after_lay,
+    "discard_respond_share": _draws_after_draw,
+    "discard_respond_share_discard": _lays_after_share_and_draw,
+    "discard_challenge_deal": _makes(PositionType.DEALT_FIRST),
+    "discard_challenge_second_deal": _makes(PositionType.DEALT),
+    "discard_challenge_shuffle": _makes(PositionType.SHUFFLED),
+    "discard_respond_leave": _leaves,
+    "discard_challenge_show": _shows_four_after_four,
+}

@@ -1,0 +1,226 @@
+"""Plays both seats of Discard, with all secrets: every honest move after a state, as the parity kit wants them.
+
+All follows from a label: keys, orders and masks of each hand. A dealer knows the decks of the states that it has made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from forcemove.game import Move
+from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.state import VariablePart
+from forcemove.testing.calls import ID, outcome
+from forcemove_games.cards.curve import Point, fresh_scalar
+from forcemove_games.cards.deck import (
+    CardWords,
+    Deck,
+    MaskedCard,
+    deck_root,
+    decode_deck,
+    encode_deck,
+    first_deck,
+    open_card,
+    path_of,
+    take_off,
+)
+from forcemove_games.cards.key_proof import joint_key, prove_key
+from forcemove_games.cards.share_proof import ShareProof, prove_shares, share_of
+from forcemove_games.cards.shuffle_proof import shuffle
+from forcemove_games.discard import steps
+from forcemove_games.discard.position import Core, Position, PositionType, decode, initial
+from forcemove_games.discard.table import STAKES
+from forcemove_games.discard.tails import (
+    HAND_SIZE,
+    TOP_INDEX,
+    DealtShares,
+    MoveShares,
+    ShownCard,
+    ShownCards,
+    ShuffledDeck,
+    Tail,
+    TouchedCard,
+)
+from forcemove_games.discard_sra.cards import SIZE, fits
+from forcemove_games.randomness import Randomness
+from forcemove_games.two_player import take_stakes
+from tests.games.cards.dealt import stream
+
+__all__ = ["STAKE", "Dealer", "Strategy", "begin", "draw_first", "lay_first", "one_draws"]
+
+STAKE, BALANCE = 3, 10
+FIRST_TURN = 3
+Strategy = Callable[[Sequence[VariablePart]], VariablePart]
+"""Chooses one of the successors of a state."""
+
+
+def begin(channel_id: bytes = ID, paid: Outcome | None = None) -> VariablePart:
+    """The state in which a channel starts: participant 0 shows the first key."""
+    return VariablePart(paid or outcome(BALANCE, BALANCE), initial(channel_id, STAKE).encode(), FIRST_TURN)
+
+
+def core_of(state: VariablePart) -> Core:
+    return decode(state.app_data).core
+
+
+def lay_first(successors: Sequence[VariablePart]) -> VariablePart:
+    """Lays the lowest card that fits, and draws only if there is none."""
+    return max(successors, key=lambda state: bool(core_of(state).laid))
+
+
+def draw_first(successors: Sequence[VariablePart]) -> VariablePart:
+    """Draws as long as there are cards."""
+    return max(successors, key=lambda state: bool(core_of(state).pending))
+
+
+def one_draws(successors: Sequence[VariablePart]) -> VariablePart:
+    """Participant 0 draws as long as there are cards, participant 1 lays what fits: one hand becomes long."""
+    return (lay_first if successors[0].turn_num % 2 else draw_first)(successors)
+
+
+@dataclass
+class Dealer:
+    """`label`: what everything follows from. `hands`: after so many hands there are no more moves."""
+
+    label: str = "dealer"
+    channel_id: bytes = ID
+    hands: int = 1
+    _decks: dict[bytes, Deck] = field(default_factory=dict)
+
+    def secret(self, hand: int, seat: int) -> int:
+        return fresh_scalar(stream(f"{self.label} key {hand} {seat}"))
+
+    def moves(self, state: VariablePart) -> list[Move]:
+        """All honest moves after a state; cards are laid by rising index, then there is drawing."""
+        core, seat = core_of(state), (state.turn_num + 1) % 2
+        return [self._move(state, *made) for made in self._made(state, core, seat)]
+
+    def successors(self, state: VariablePart) -> list[VariablePart]:
+        return [move.after(state) for move in self.moves(state)]
+
+    def play(self, strategy: Strategy, state: VariablePart | None = None) -> list[VariablePart]:
+        """A game, from the beginning until there are no more moves."""
+        states = [begin(self.channel_id) if state is None else state]
+        while successors := self.successors(states[-1]):
+            states.append(strategy(successors))
+        return states
+
+    def _move(self, state: VariablePart, core: Core, tail: Tail) -> Move:
+        stakes = STAKES.get(core.position_type, 0)
+        paid = take_stakes(state.outcome, (state.turn_num + 1) % 2, stakes, core.stake)
+        return Move(paid, Position(core, tail).encode())
+
+    def _made(self, state: VariablePart, core: Core, seat: int) -> Iterator[tuple[Core, Tail]]:
+        turn, kind = state.turn_num + 1, core.position_type
+        if kind in (PositionType.READY, PositionType.KEYED_FIRST):
+            if core.hand < self.hands:
+                yield self._keyed(core, seat, turn)
+        elif kind in (PositionType.KEYED, PositionType.SHUFFLED_FIRST):
+            yield self._shuffled(state, core, turn)
+        elif kind in (PositionType.SHUFFLED, PositionType.DEALT_FIRST):
+            yield self._dealt(state, core, seat, turn)
+        elif kind in (PositionType.OVER, PositionType.TIED):
+            yield steps.next_hand(core), None
+        elif kind is PositionType.SHOWING or core.passes == 2:
+            yield self._shown(core, seat, turn)
+        else:
+            yield from self._played(core, seat, turn)
+
+    # ---------------------------------------------------------------------------------------------------- set-up
+
+    def _keyed(self, core: Core, seat: int, turn: int) -> tuple[Core, Tail]:
+        key, proof = prove_key(self.secret(core.hand, seat), self.channel_id, turn, self._random(turn, "key"))
+        return steps.keyed(core, seat, (key.x, key.y)), proof
+
+    def _shuffled(self, state: VariablePart, core: Core, turn: int) -> tuple[Core, Tail]:
+        tail, joint = decode(state.app_data).tail, self.joint(core)
+        before = decode_deck(tail.deck, SIZE) if isinstance(tail, ShuffledDeck) else first_deck(SIZE, joint)
+        deck, proof = shuffle(before, joint, self.channel_id, turn, self._random(turn, "shuffle"))
+        return steps.shuffled(core), ShuffledDeck(encode_deck(deck), proof)
+
+    def _dealt(self, state: VariablePart, core: Core, seat: int, turn: int) -> tuple[Core, Tail]:
+        tail = decode(state.app_data).tail
+        assert isinstance(tail, ShuffledDeck | DealtShares)
+        is_first = core.position_type is PositionType.SHUFFLED
+        places = range(HAND_SIZE, TOP_INDEX + 1) if is_first else (*range(HAND_SIZE), TOP_INDEX)
+        deck = list(decode_deck(tail.deck, SIZE))
+        secret = self.secret(core.hand, seat)
+        proof, items = prove_shares(
+            secret, [deck[place] for place in places], self.channel_id, turn, self._random(turn, "deal")
+        )
+        for place in places:
+            deck[place] = take_off(deck[place], share_of(secret, deck[place]))
+        if is_first:
+            return steps.dealt_first(core), DealtShares(encode_deck(deck), proof, items)
+        root = self._keep(tuple(deck))
+        return steps.dealt(core, seat, root, open_card(deck[TOP_INDEX].c2, SIZE)), DealtShares(b"", proof, items)
+
+    def joint(self, core: Core) -> Point:
+        return joint_key([Point.from_coordinates(*key) for key in core.keys])
+
+    # ------------------------------------------------------------------------------------------------------ play
+
+    def _played(self, core: Core, seat: int, turn: int) -> Iterator[tuple[Core, Tail]]:
+        deck, root = self._decks[core.root], core.root
+        if core.pending:
+            after = list(deck)
+            drawn = deck[core.pending - 1]
+            after[core.pending - 1] = take_off(drawn, share_of(self.secret(core.hand, seat), drawn))
+            root = self._keep(tuple(after))
+        could_lay = False
+        for index in steps.indices(core.held[seat]):
+            card = self.number(core, index)
+            if fits(card, core.top):
+                could_lay = True
+                yield self.lay(core, seat, turn, index, card, root)
+        if core.drawn < SIZE:
+            yield steps.drew(core, seat, root), self._shares(core, seat, turn)
+        elif not could_lay:
+            yield steps.could_not_move(core, seat, root), self._shares(core, seat, turn)
+
+    def lay(self, core: Core, seat: int, turn: int, index: int, card: int, root: bytes) -> tuple[Core, Tail]:
+        """A card is laid, whether it fits or not."""
+        return steps.laid(core, seat, index, card, root), self._shares(core, seat, turn, index)
+
+    def _shares(self, core: Core, seat: int, turn: int, laid: int | None = None) -> Tail:
+        places = [*([core.pending - 1] if core.pending else []), *([] if laid is None else [laid])]
+        if not places:
+            return None
+        proof, touched = self._touched(core, seat, turn, places)
+        return MoveShares(proof, touched[0] if core.pending else None, None if laid is None else touched[-1])
+
+    def _shown(self, core: Core, seat: int, turn: int) -> tuple[Core, Tail]:
+        places = steps.shown_indices(core.held[seat])
+        if not places:
+            return steps.shown(core, seat), None
+        proof, touched = self._touched(core, seat, turn, places)
+        numbers = [self.number(core, place) for place in places]
+        return steps.shown(core, seat), ShownCards(proof, tuple(map(ShownCard, numbers, touched)))
+
+    def _touched(self, core: Core, seat: int, turn: int, places: Sequence[int]) -> tuple[ShareProof, list[TouchedCard]]:
+        deck = self._decks[core.root]
+        cards = [deck[place] for place in places]
+        random = self._random(turn, "share")
+        proof, items = prove_shares(self.secret(core.hand, seat), cards, self.channel_id, turn, random)
+        return proof, [
+            TouchedCard(CardWords.of(card), item, path_of(deck, place))
+            for card, item, place in zip(cards, items, places, strict=True)
+        ]
+
+    def number(self, core: Core, index: int) -> int:
+        """The card with this index, of those whose share the other has given."""
+        holder = 0 if core.held[0] >> index & 1 else 1
+        card = self._decks[core.root][index]
+        return open_card(card.c2 - share_of(self.secret(core.hand, holder), card), SIZE)
+
+    def deck(self, core: Core) -> Sequence[MaskedCard]:
+        return self._decks[core.root]
+
+    def _keep(self, deck: Deck) -> bytes:
+        root = deck_root(deck)
+        self._decks[root] = deck
+        return root
+
+    def _random(self, turn: int, what: str) -> Randomness:
+        return stream(f"{self.label} {what} {turn}")
