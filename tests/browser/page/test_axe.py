@@ -13,6 +13,7 @@ from forcemove.browser.render import channel_page, channels_page, message_page
 from forcemove.inspect.journal_channel import ListedChannel, read_channels
 from tests.browser.page.routed import browser as launched
 from tests.browser.page.routed import opened, violations
+from tests.browser.page.sections import section_pages
 from tests.browser.views import GAMES, Looks, view_of
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -21,7 +22,7 @@ WIDTHS = (360, 1280)
 SCHEMES = ("light", "dark")
 STATES = (
     *("opening", "ours", "theirs", "fault", "challenged", "paid", "concluded", "long", "chooses", "reveals"),
-    *("list", "message"),
+    *("list", "message", "lobby", "empty-lobby", "offer", "waiting", "inspect", "asked", "verify"),
 )
 
 
@@ -49,7 +50,7 @@ def pages() -> dict[str, str]:
     rows = [row for name in ("ours", "challenged", "paid") for row in rows_of(named[name])]
     found["/list"] = channels_page(rows, named["challenged"].alice.client.managed.time())
     found["/message"] = message_page("Not here", "There is no such channel.")
-    return found
+    return found | section_pages()
 
 
 def size(width: int, scheme: str) -> dict[str, Any]:
