@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from forcemove.browser.render import channel_page
 from forcemove.browser.security import RequestRefused
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.view import ChannelView
@@ -23,6 +24,7 @@ class Seated:
 
     pages: TablePages
     table: LocalTable
+    person: Person
 
     @property
     def id(self) -> bytes:
@@ -47,7 +49,7 @@ def seated() -> Seated:
     table.play()
     pages = TablePages(table.nodes[0]._journal, [GAME])
     pages.seat(GAME, table.channels[0].channel.agreement, person)
-    return Seated(pages, table)
+    return Seated(pages, table, person)
 
 
 def test_a_page_shows_the_game_and_makes_a_move_once(seated: Seated) -> None:
@@ -75,6 +77,32 @@ def test_leaving_that_was_decided_before_the_other_moved_is_asked_again(seated: 
 def test_what_is_not_possible_is_said(seated: Seated) -> None:
     seated.pages.act(seated.id, "move", "9", seated.turn)
     assert seated.view.notice == "That is not possible now."
+
+
+class Echo:
+    """A `Chat` that refuses an empty line."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> str:
+        self.lines += [f"You say: {text}"] if text else []
+        return "" if text else "A line has 1 to 200 characters."
+
+
+def test_what_is_said_is_on_the_page_and_what_cannot_be_is_told(seated: Seated) -> None:
+    assert seated.view.chat is None
+    seated.pages.say(seated.id, "Hello")
+    assert seated.view.notice == "Nobody plays this channel here now."
+    seated.person.chat = Echo()
+    seated.pages.say(seated.id, "<b>Hello</b>")
+    assert list(seated.view.chat or ()) == ["You say: <b>Hello</b>"]
+    assert seated.view.notice == ""
+    page = channel_page(seated.view)
+    assert "You say: &lt;b&gt;Hello&lt;/b&gt;" in page
+    assert f'action="/c/0x{seated.id.hex()}/say"' in page
+    seated.pages.say(seated.id, "")
+    assert seated.view.notice.startswith("A line has")
 
 
 def test_another_channel_has_no_page_and_takes_nothing(seated: Seated) -> None:

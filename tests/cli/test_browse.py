@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.served.chromium import chromium
 from tests.browser.served.forms import FormBrowser
@@ -232,3 +232,22 @@ def test_a_port_that_is_taken_is_said(house: House) -> None:
     second = browsing(house, house.bob, "--port", port)
     assert second.end() == 1
     assert port in second.complained
+
+
+def test_what_is_typed_on_one_page_is_on_the_other(world: World, browser: Browser) -> None:
+    with (
+        opened(browser, browsing(world, world.alice, "--name", "Ann")) as alice,
+        opened(browser, browsing(world, world.bob, "--name", "Bob")) as bob,
+    ):
+        alice.locator("#game").select_option("tic-tac-toe")
+        alice.locator("#stake").fill("0")
+        alice.locator("#offer").click()
+        bob.locator("#offers a", has_text="Tic-tac-toe").click()
+        bob.locator("#join").click()
+        bob.wait_for_url("**/c/0x*")
+        bob.locator("#text").fill("Good luck")
+        bob.locator("#say-it").click()
+        bob.locator("#chat", has_text="You say: Good luck").wait_for()
+        expect(bob.locator("#text")).to_have_value("")
+        alice.locator("#tables a[href^='/c/']").click()
+        alice.locator("#chat", has_text="Bob says: Good luck").wait_for()

@@ -16,7 +16,7 @@ def test_what_one_types_after_say_is_on_both_screens(house: House) -> None:
     host.reach("Ben says: Good luck, Ann")
     host.type("Say Thanks")
     guest.reach("Ann says: Thanks")
-    host.reach("you say     Thanks")
+    host.reach("You say: Thanks")
     host.type("help")
     host.reach("say and some words")
     host.type("leave")

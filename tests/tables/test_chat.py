@@ -53,7 +53,7 @@ def test_lines_go_over_the_log_and_are_no_messages_of_the_channel() -> None:
         for each in running:
             each.cancel()
 
-        assert alice.shown == ["you say     Good luck!"]
+        assert alice.shown == ["You say: Good luck!"]
         assert bob.shown == ["Alice says: Good luck!"]
         assert messages == (b'{"a message": "of the channel"}',)
 

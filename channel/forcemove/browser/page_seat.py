@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from forcemove.browser.table_pages import TablePages
 from forcemove.game import Game
 from forcemove.protocol.agreement import Agreement
 from forcemove.tables.playing.person import Person
-from forcemove.tables.ports import Output, Played, PlayerSeat
+from forcemove.tables.ports import Chat, Output, Played, PlayerSeat
 
 __all__ = ["PageSeat", "PageSeats"]
 
@@ -26,9 +25,9 @@ class PageSeat:
         """See `PlayerSeat`."""
         self.person.played = played
 
-    def join_chat(self, say: Callable[[str], str]) -> None:
+    def join_chat(self, chat: Chat) -> None:
         """See `PlayerSeat`."""
-        self.person.chat = say
+        self.person.chat = chat
 
     async def run(self) -> None:
         """See `PlayerSeat`."""

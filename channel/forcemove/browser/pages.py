@@ -65,6 +65,10 @@ class PageSource(Protocol):
         `challenge` or `leave`; `word`: of a move; `turn`: the turn of the next state when the person decided."""
         ...
 
+    def say(self, channel_id: bytes, text: str) -> None:
+        """Say something to the other players of the channel; why that was not done is shown on its page."""
+        ...
+
     def press(self, button: str) -> str:
         """Press a button of the playground; why that was not done is shown on its page. Returns the path of the page
         that it leads to, empty for the same one."""

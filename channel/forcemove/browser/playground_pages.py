@@ -117,6 +117,9 @@ class PlaygroundPages:
         if channel_id == self._playground.channel.agreement.channel_id:
             self._show(self._playground.act(word if do == "move" else do, turn))
 
+    def say(self, channel_id: bytes, text: str) -> None:
+        """See `PageSource`: Bob is a bot, to which nothing can be said."""
+
     def press(self, button: str) -> str:
         """See `PageSource`."""
         before = self.path

@@ -33,7 +33,8 @@ PANELS = (
     "playground",
     "happened",
 )
-"""The ids of a channel page's panels; each is always there, and hidden where it has nothing to say."""
+"""The ids of a channel page's panels; each is always there, and hidden where it has nothing to say. A table's page has
+`chat` and `chatting`, too."""
 _LINES = 20
 """Lines of the list of what has happened."""
 
@@ -54,6 +55,7 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
         "ways": fill_in("ways.html", view=view, ways=ways_out(view)),
         "playground": fill_in("playground.html", view=view),
         "happened": _happened(view, window),
+        **_chat(view),
     }
 
 
@@ -79,6 +81,13 @@ def message_page(title: str, text: str, nav: Nav = PLAIN_NAV) -> str:
 
 def _note(id_: str, label: str, text: str, tone: str) -> str:
     return fill_in("note.html", id=id_, label=label, text=text, tone=tone)
+
+
+def _chat(view: ChannelView) -> dict[str, str]:
+    """The lines, and by itself the form, so that a new line takes nothing away that somebody types."""
+    if view.chat is None:
+        return {}
+    return {"chat": fill_in("chat.html", lines=view.chat), "chatting": fill_in("chatting.html", view=view)}
 
 
 def _alarm(clock: Clock | None) -> str:

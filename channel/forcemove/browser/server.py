@@ -85,6 +85,7 @@ class BrowserServer:
                 web.get("/c/{id:0x[0-9a-f]{64}}", self._channel),
                 web.get("/c/{id:0x[0-9a-f]{64}}/events", self._events, allow_head=False),
                 web.post("/c/{id:0x[0-9a-f]{64}}/act", self._act),
+                web.post("/c/{id:0x[0-9a-f]{64}}/say", self._say),
                 web.post("/playground/press", self._press),
                 web.get("/s/{name:[a-z.]+}", self._file),
                 *(route for each in self._sections for route in each.routes(self)),
@@ -169,6 +170,12 @@ class BrowserServer:
         form = await read_form(request, self.session)
         self._view(request)
         self._source.act(_id_of(request), form.text("do"), form.text("word"), form.turn())
+        return done(request, f"/c/{request.match_info['id']}")
+
+    async def _say(self, request: web.Request) -> web.StreamResponse:
+        form = await read_form(request, self.session)
+        self._view(request)
+        self._source.say(_id_of(request), form.text("text"))
         return done(request, f"/c/{request.match_info['id']}")
 
     async def _press(self, request: web.Request) -> web.StreamResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.security import RequestRefused
@@ -44,6 +44,11 @@ class _Seated:
         """The channel as the person knows it, and its chain's time; None before it is driven."""
         played = self.person.played
         return None if played is None else (played.channel, played.time())
+
+    @property
+    def lines(self) -> tuple[str, ...] | None:
+        """The newest lines of the chat; None where there is none."""
+        return None if self.person.chat is None else tuple(self.person.chat.lines)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -122,14 +127,15 @@ class TablePages:
             channel, now = seated.played
             own = with_counts(channel.secrets)[1]
             choices = seated.person.choices
-            return self._view(seated.game, channel, now, seated.names, own, choices, at, form_token, notice)
+            found = self._view(seated.game, channel, now, seated.names, own, choices, at, form_token, notice)
+            return replace(found, chat=seated.lines)
         stored = self._journal.load(channel_id)
-        found: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)
-        if found is None or found.game is None:
+        kept: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)
+        if kept is None or kept.game is None:
             return None
-        agreement = found.channel.agreement
+        agreement = kept.channel.agreement
         names = shown_names(signed_names(self._journal, agreement), agreement.fixed_part.participants)
-        return self._view(found.game, found.channel, int(self._wall()), names, b"", (), at, form_token, notice)
+        return self._view(kept.game, kept.channel, int(self._wall()), names, b"", (), at, form_token, notice)
 
     def _view(
         self,
@@ -164,6 +170,13 @@ class TablePages:
             self._notices[channel_id] = notice
         self.changes.notify()
 
+    def say(self, channel_id: bytes, text: str) -> None:
+        """See `PageSource`."""
+        seated = self._seated.get(channel_id)
+        chat = None if seated is None else seated.person.chat
+        self._notices[channel_id] = _NOBODY if chat is None else chat.say(text)
+        self.changes.notify()
+
     def press(self, button: str) -> str:
         """See `PageSource`: there is no playground here. Raises `RequestRefused`."""
         raise RequestRefused(404, f"There is no button {button!r:.40}.")
@@ -172,7 +185,7 @@ class TablePages:
 def _looks(seated: _Seated) -> tuple[object, ...]:
     """What changes without a commit."""
     played = seated.played
-    return () if played is None else (played[0].next_turn, played[0].phase(played[1]), seated.words)
+    return () if played is None else (played[0].next_turn, played[0].phase(played[1]), seated.words, seated.lines)
 
 
 def _act(seated: _Seated, do: str, word: str, turn: int) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from forcemove.game import Game, Names
@@ -48,6 +49,7 @@ class ChannelView:
     - `groups`: the playground's buttons.
     - `guide`: what a guided tour says now; empty without one.
     - `notice`: why the last action was refused; empty where it was not.
+    - `chat`: the newest lines of the table's chat; None where nothing can be said.
     """
 
     game: Game
@@ -64,3 +66,4 @@ class ChannelView:
     groups: tuple[ButtonGroup, ...] = ()
     guide: str = ""
     notice: str = ""
+    chat: Sequence[str] | None = None

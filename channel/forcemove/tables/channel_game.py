@@ -144,7 +144,7 @@ class ChannelGameRunner:
 
     def _join_chat(self, agreement: Agreement, messenger: ChannelMessenger, seat: PlayerSeat, match: Match) -> None:
         chat = TableChat(messenger, _table_of(agreement), self._key, match.names, seat.output.say)
-        seat.join_chat(chat.say)
+        seat.join_chat(chat)
 
     def _say_result(self, channel: Channel, seen: EndObserver, names: Names) -> None:
         """Show what was paid to whom, the difference to our deposit, and the cost. Raises `NeverFunded` where there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from collections import deque
 from collections.abc import Callable
 
 from forcemove.errors import ForcemoveError, InvalidValue
@@ -17,13 +18,15 @@ from forcemove.transport.terms import TableTerms
 
 __all__ = ["TableChat"]
 
+_KEPT = 8
+"""Lines that a page shows."""
 _LINES_PER_SECOND, _AT_ONCE = 0.5, 5.0
 """How fast a player may send, and how fast the lines of all others together are shown. More are passed over unread."""
 
 
 class TableChat:
-    """The chat of one channel's table. A line is shown once, and only if another player of the table has signed it.
-    What is wrong with others' lines is no fault in the game: such a line is passed over."""
+    """The `Chat` of one channel's table. A line is shown once, and only if another player of the table has signed it.
+    What is wrong with others' lines is no fault in the game: such a line is passed over. `lines`: the newest lines."""
 
     def __init__(
         self,
@@ -44,7 +47,8 @@ class TableChat:
         - `clock`: seconds that do not go back.
         """
         self._messenger, self._table, self._key = messenger, table, key
-        self._names, self._show, self._clock = names, show, clock
+        self._names, self._output, self._clock = names, show, clock
+        self.lines: deque[str] = deque(maxlen=_KEPT)
         self._shown = dict.fromkeys(table.participants, -1)
         self._ours = Bucket(_LINES_PER_SECOND, clock(), _AT_ONCE)
         self._theirs = Bucket(_LINES_PER_SECOND, clock(), _AT_ONCE)
@@ -65,8 +69,12 @@ class TableChat:
             return f"A line has 1 to {MAX_CHAT} characters."
         self._ours.take(1, self._clock())
         self._messenger.send(SignedChat.sign(line, self._key).encode())
-        self._show(f"you say     {harmless(text)}")
+        self._show(f"You say: {harmless(text)}")
         return ""
+
+    def _show(self, line: str) -> None:
+        self.lines.append(line)
+        self._output(line)
 
     def take_in(self, entry: bytes) -> None:
         """Take in an entry of the log that is chat, and show it if it is good. Raises nothing."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forcemove.transport.links import Link
     from forcemove.transport.offers import Offer
 
-__all__ = ["Ask", "LogSeat", "Output", "Played", "PlayerSeat", "TableGame", "TablePort"]
+__all__ = ["Ask", "Chat", "LogSeat", "Output", "Played", "PlayerSeat", "TableGame", "TablePort"]
 
 
 class Output(Protocol):
@@ -63,6 +63,19 @@ class Played(Protocol):
         ...
 
 
+class Chat(Protocol):
+    """What the players of a table say to each other."""
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The newest lines, ours among them, oldest first."""
+        ...
+
+    def say(self, text: str) -> str:
+        """Send a line to the other players. Returns what is wrong with it, empty where it was sent."""
+        ...
+
+
 class PlayerSeat(Protocol):
     """The player of a channel: decides on moves, and is shown what happens."""
 
@@ -79,9 +92,8 @@ class PlayerSeat(Protocol):
         """Take the channel. Called once, before `run`."""
         ...
 
-    def join_chat(self, say: Callable[[str], str]) -> None:
-        """Take the table's chat. Called once, before `run`. `say`: sends a line to the other players, and returns what
-        is wrong with it, empty where nothing is. Their lines are shown by `output`."""
+    def join_chat(self, chat: Chat) -> None:
+        """Take the table's chat. Called once, before `run`. Each line is shown by `output`."""
         ...
 
     async def run(self) -> None:

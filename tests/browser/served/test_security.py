@@ -96,6 +96,7 @@ def test_a_form_without_the_sessions_token_is_refused(asker: Asker, token: str) 
     assert asker.post("/playground/press", {"button": "silent", "token": token}).status == _FORBIDDEN
     act = {"do": "leave", "turn": "4", "token": token}
     assert asker.post(asker.page + "/act", act).status == _FORBIDDEN
+    assert asker.post(asker.page + "/say", {"text": "Hello", "token": token}).status == _FORBIDDEN
     assert not is_silent(asker)
 
 

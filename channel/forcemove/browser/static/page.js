@@ -66,7 +66,7 @@
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form, event.submitter));
     fetch(form.action, { method: "POST", body, headers: { "X-Live": "1" } })
-      .then((answer) => { if (answer.redirected) location.assign(answer.url); else if (!answer.ok) location.reload(); })
+      .then((answer) => { if (answer.redirected) location.assign(answer.url); else if (!answer.ok) location.reload(); else form.reset(); })
       .catch(() => show("not sent: try again", true));
   });
   document.addEventListener("keydown", (event) => {

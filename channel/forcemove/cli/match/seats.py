@@ -9,7 +9,7 @@ from forcemove.cli.person.lines import Lines
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game
 from forcemove.tables.playing.person import Person
-from forcemove.tables.ports import Played
+from forcemove.tables.ports import Chat, Played
 
 __all__ = ["PersonSeat"]
 
@@ -48,6 +48,6 @@ class PersonSeat:
         """See `PlayerSeat`."""
         self.person.played = played
 
-    def join_chat(self, say: Callable[[str], str]) -> None:
+    def join_chat(self, chat: Chat) -> None:
         """See `PlayerSeat`."""
-        self.person.chat = say
+        self.person.chat = chat

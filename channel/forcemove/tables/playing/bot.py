@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.tables.playing.rounds import choose_rounds
-from forcemove.tables.ports import Output, Played
+from forcemove.tables.ports import Chat, Output, Played
 
 __all__ = ["BotSeat"]
 
@@ -45,7 +44,7 @@ class BotSeat:
         """See `PlayerSeat`."""
         self._played = played
 
-    def join_chat(self, say: Callable[[str], str]) -> None:
+    def join_chat(self, chat: Chat) -> None:
         """See `PlayerSeat`. A bot says nothing."""
 
     async def run(self) -> None:

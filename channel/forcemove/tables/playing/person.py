@@ -15,7 +15,7 @@ from forcemove.protocol.state import VariablePart
 from forcemove.tables.playing.help import HELP, SAY, help_lines
 from forcemove.tables.playing.leaving import Leaving
 from forcemove.tables.playing.rounds import with_counts
-from forcemove.tables.ports import Played
+from forcemove.tables.ports import Chat, Played
 from forcemove.text.amounts import format_amount
 from forcemove.text.explanations import headline
 
@@ -26,7 +26,7 @@ _LEAVE, _CHALLENGE, _YES, _NO = "leave", "challenge", "yes", "no"
 
 class Person:
     """A person, who decides by typing. `played`: the channel, once it is driven. `say`: is called with the lines of
-    `help`. `chat`: sends a line to the other players, see `PlayerSeat.join_chat`; None where there is none."""
+    `help`. `chat`: what the players say to each other; None where they cannot."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Person:
         without being asked."""
         self.played: Played | None = None
         self.say: Callable[[str], None] = lambda _: None
-        self.chat: Callable[[str], str] | None = None
+        self.chat: Chat | None = None
         self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
         self._doubt = 0
         self._game, self._randomness = game, randomness
@@ -108,7 +108,7 @@ class Person:
         other players."""
         said = typed.strip().partition(" ")
         if said[0].lower() == SAY and said[2].strip() and self.chat is not None:
-            return self.chat(said[2])
+            return self.chat.say(said[2])
         typed, choices = typed.strip().lower(), self._open_choices
         if not typed:
             typed = choices[0].word if len(choices) == 1 else ""

@@ -12,7 +12,7 @@ from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.tables.playing.content import TableContent
-from forcemove.tables.ports import Output, Played, PlayerSeat
+from forcemove.tables.ports import Chat, Output, Played, PlayerSeat
 from forcemove.transport.connect import Connection
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
@@ -167,8 +167,8 @@ class _TableSeat:
         self._seat.attach(played)
         self._on_driven()
 
-    def join_chat(self, say: Callable[[str], str]) -> None:
-        self._seat.join_chat(say)
+    def join_chat(self, chat: Chat) -> None:
+        self._seat.join_chat(chat)
 
     async def run(self) -> None:
         await self._seat.run()
