@@ -8,9 +8,16 @@ import pytest
 
 from forcemove.errors import AppError
 from forcemove.game import FalseMove
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.state import VariablePart
+from forcemove.tables.playing.content import TableContent
+from forcemove.tables.playing.match import Match
+from forcemove.tables.playing.person import Person
+from forcemove.tables.playing.rounds import choose_rounds
 from forcemove.testing.calls import ID
 from forcemove_games.cards.deck import deck_length
+from forcemove_games.discard import GAME
 from forcemove_games.discard.board import board, describe, own_cards
 from forcemove_games.discard.bot import DiscardBot
 from forcemove_games.discard.cheats import cheats, false_moves
@@ -74,6 +81,35 @@ def test_who_is_given_a_wrong_shuffle_leaves_with_what_it_had_and_says_why(kind:
     assert choices(bad, stream("any"), pair.stored[pair.mover]) == ()
     assert reason(bad, pair.stored[pair.mover]).startswith("has sent a deck that is no shuffle of the one before (")
     assert amounts(bad) == (BALANCE, BALANCE)
+
+
+class Screen:
+    """Keeps what a match says."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def note(self, text: str) -> None:
+        self.said.append(text)
+
+    def show(self, _content: TableContent) -> None:
+        pass
+
+
+@pytest.mark.parametrize("is_person", [True, False], ids=["person", "bot"])
+@pytest.mark.parametrize("kind", SHUFFLES)
+def test_the_screen_says_why_a_player_leaves(kind: PositionType, is_person: bool) -> None:
+    pair, (false, *_) = false_shuffles(kind)
+    bad = pair.take(false.move, false.secrets or b"")
+    question, screen = ChooseMove(bad, secrets=bytes(16) + pair.stored[pair.mover]), Screen()
+    choose = Person(GAME).choose if is_person else choose_rounds(GAME, pair.mover, 1, 2)
+    decided = Match(GAME, choose, 60, screen, NAMES).answer(question)
+    assert decided == ConcludeWanted()
+    cheat = NAMES[1 - pair.mover]
+    assert screen.said[-1].startswith(f"You leave, with what the balances are now: {cheat} has sent a deck that is no")
 
 
 @pytest.mark.parametrize("kind", [PositionType.SHUFFLED_FIRST, PositionType.SHUFFLED])
