@@ -5,6 +5,7 @@ The channel has a full history, and a timeline with all the signs that it can ha
 
 from __future__ import annotations
 
+import re
 import statistics
 from importlib.resources import files
 
@@ -22,12 +23,14 @@ __all__ = ["page_kilobytes", "panels_ms"]
 
 _ROUNDS = 25
 _NOW = 1_800_000_000
+_LOADED = re.compile('(?:href|src)="/s/([^"]+)"')
 
 
 def page_kilobytes(channel: Channel, game: Game) -> float:
     """A page's HTML, style sheet, script and icon, in units of 1,000 bytes."""
-    loaded = sum(len(file.read_bytes()) for file in (files("forcemove.browser") / "static").iterdir())
-    return (len(channel_page(_view(channel, game)).encode()) + loaded) / 1_000
+    page, static = channel_page(_view(channel, game)), files("forcemove.browser") / "static"
+    loaded = sum(len((static / name).read_bytes()) for name in set(_LOADED.findall(page)))
+    return (len(page.encode()) + loaded) / 1_000
 
 
 def panels_ms(channel: Channel, game: Game, rounds: int = _ROUNDS) -> float:

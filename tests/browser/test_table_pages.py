@@ -89,7 +89,7 @@ def test_another_channel_has_no_page_and_takes_nothing(seated: Seated) -> None:
 
 def test_a_game_that_was_left_can_be_looked_at_and_shows_no_secrets(seated: Seated) -> None:
     assert seated.pages.path == f"/c/0x{seated.id.hex()}"
-    seated.pages.leave_seat()
+    seated.pages.leave_seat(seated.id)
     assert seated.pages.path == "/"
     assert seated.view.own == b""
     assert seated.view.seen.options

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forcemove.browser.view import Button, ButtonGroup, ChannelView
+from forcemove.browser.wallet.view import SentState, WalletRow, WalletView
 from forcemove.errors import ForcemoveError
 from forcemove.game import Choice, Game
 from forcemove.history.history import ChannelHistory, decode_history
@@ -145,3 +146,15 @@ class Looks:
 
 
 GAMES = (TIC_TAC_TOE, ROCK_PAPER_SCISSORS)
+
+
+def wallet_view() -> WalletView:
+    """A wallet that is asked for a deposit, and whose challenge no node knows any more."""
+    details = (("amount", "0.05 ether, and the gas"), ("contract", "0x" + "a1" * 20), ("channel", "0x" + "c4" * 32))
+    rows = (
+        WalletRow(
+            "0" * 16, "Pay in", details, "0x" + "a1" * 20, "0x" + "52" * 100, "0xb1a2bc2ec50000", SentState.WAITING
+        ),
+        WalletRow("1" * 16, "Challenge", details, "0x" + "a1" * 20, "0x00", "0x0", SentState.LOST, "0x" + "7e" * 32),
+    )
+    return WalletView("0x" + "5c" * 20, "0x" + "5C" * 20, 31_337, rows, "token", has_tower=False)

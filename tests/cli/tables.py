@@ -62,6 +62,10 @@ class House:
         """Of each `forcemove play` on that machine, but where."""
         return ("play", game, "--key", "key.json", "--store", self._stores[home])
 
+    def browse_arguments(self, home: Path) -> tuple[str, ...]:
+        """Of `forcemove browse` on that machine."""
+        return ("browse", "--key", "key.json", "--store", self._stores[home], "--relay", self.carrier.url)
+
     def play(self, home: Path, *arguments: str, game: str = "rock-paper-scissors", before: str = "") -> Demo:
         """A bot on that machine. `before`: as of `warm.start`."""
         command = (*self.arguments(home, game), *self._where(arguments), "--bot", *arguments)
@@ -135,6 +139,10 @@ class World(House):
     def arguments(self, home: Path, game: str) -> tuple[str, ...]:
         chains = [part for each in self.endpoints for part in ("--chain", each)]
         return (*super().arguments(home, game), *chains)
+
+    def browse_arguments(self, home: Path) -> tuple[str, ...]:
+        chains = [part for each in self.endpoints for part in ("--chain", each)]
+        return (*super().browse_arguments(home), *chains)
 
     def travel(self, seconds: int) -> None:
         """Let the chain's clock go on."""

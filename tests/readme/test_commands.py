@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from forcemove.chain.local import AnvilChain
-from forcemove.contracts import artifact_names
 from tests.cli import warm
+from tests.installed import CONTRACTS
 from tests.readme.text import ROOT, Section, sections_with
 
 FORCEMOVE = ".venv/bin/forcemove"
@@ -29,8 +29,8 @@ TESTED_BY = {"scripts/test": "tests/scripts/test_setup.py", "scripts/compile": "
 SAYS = (
     ("demo --game discard-sra", ["every turn was legal"]),
     ("demo", ["ended with the balances that were expected."]),
-    ("deploy", list(artifact_names())),
-    ("verify", list(artifact_names())),
+    ("deploy", list(CONTRACTS)),
+    ("verify", list(CONTRACTS)),
     ("inspect", ["Tic-tac-toe"]),
     ("key new", ["alice.json"]),
     ("new", ["Wrote take-five."]),

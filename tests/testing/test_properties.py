@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from random import Random
 
 import pytest
 
@@ -15,6 +16,7 @@ from forcemove.protocol.encoding import word
 from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import Bench, TransitionCall, outcome
 from forcemove.testing.properties import (
+    WORD_CHANGES,
     neighbours,
     require_both_alike,
     require_legal_moves,
@@ -162,3 +164,34 @@ def test_neighbours_differ_from_the_call_in_every_word_length_and_amount() -> No
     assert len({(each.from_, each.to) for each in found}) == len(found)
     assert {len(each.to.app_data) for each in found} == {0, 31, 32, 33, 64}
     assert {(4, 6), (6, 4), (6, 5), (5, 6)} <= {tuple(e.amount for e in each.to.outcome) for each in found}
+
+
+def long_call() -> TransitionCall:
+    """Positions of 170 words and a half."""
+    from_ = VariablePart(outcome(5, 5), bytes(5_456), 4)
+    return TransitionCall(from_, VariablePart(outcome(5, 5), bytes(5_456), 5))
+
+
+def test_of_long_positions_a_sample_of_words_is_changed_that_follows_from_a_seed() -> None:
+    def changed(seed: int) -> set[tuple[bytes, ...]]:
+        return {each.patches for each in neighbours(long_call(), Random(seed))}
+
+    alone = len(neighbours(a_call())) - 1
+    assert alone < WORD_CHANGES < len(changed(1)) < WORD_CHANGES + 30
+    assert changed(1) == changed(1) != changed(2)
+    assert changed(0) == {each.patches for each in neighbours(long_call())}
+
+
+def test_a_twin_that_differs_in_one_word_of_a_long_position_is_found_by_some_sample() -> None:
+    """Each word of both states is changed by some seed."""
+    words: set[tuple[int, int]] = set()
+    for seed in range(16):
+        for each in neighbours(long_call(), Random(seed)):
+            if len(each.from_.app_data) == len(each.to.app_data):
+                words |= {
+                    (side, at // 32)
+                    for side, state in enumerate((each.from_, each.to))
+                    for at in range(0, 5_440, 32)
+                    if any(state.app_data[at : at + 32])
+                }
+    assert words == {(side, index) for side in (0, 1) for index in range(170)}

@@ -1,4 +1,4 @@
-"""Reads the page's forms, and says where a browser goes after one."""
+"""Reads the page's forms, and says what a browser is answered."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aiohttp import web
 
 from forcemove.browser.security import BrowserSession, RequestRefused, require_form
 
-__all__ = ["PostedForm", "done", "read_form"]
+__all__ = ["PostedForm", "done", "html_page", "read_form"]
 
 _LIVE = "X-Live"
 _PATH = re.compile(r"/|/c/0x[0-9a-f]{64}(\?at=[0-9]{1,6})?")
@@ -29,9 +29,13 @@ class PostedForm:
 
     def turn(self) -> int:
         """The field `turn`. Raises `RequestRefused`."""
-        text = self.text("turn")
+        return self.number("turn")
+
+    def number(self, name: str) -> int:
+        """A field with a whole number. Raises `RequestRefused`."""
+        text = self.text(name)
         if not text.isascii() or not text.isdecimal() or len(text) > len(str(_MOST_TURN)):
-            raise RequestRefused(400, "The form has no turn.")
+            raise RequestRefused(400, f"The form has no {name}.")
         return int(text)
 
     def path(self) -> str:
@@ -56,3 +60,8 @@ def done(request: web.Request, path: str, *, moves: bool = False) -> web.Respons
     if request.headers.get(_LIVE) == "1" and not moves:
         return web.Response(status=204)
     return web.Response(status=303, headers={"Location": path})
+
+
+def html_page(html: str, status: int = 200) -> web.Response:
+    """A page as an answer."""
+    return web.Response(status=status, text=html, content_type="text/html")

@@ -14,7 +14,7 @@ from forcemove.browser.drawing.safety import safety_of
 from forcemove.browser.drawing.timeline import timeline_of
 from forcemove.browser.drawing.timeline_svg import timeline_markup
 from forcemove.browser.drawing.words import local_time
-from forcemove.browser.templating import fill_in
+from forcemove.browser.templating import PLAIN_NAV, Nav, fill_in
 from forcemove.browser.view import ChannelView
 from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.text.harmless import harmless
@@ -57,21 +57,21 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
     }
 
 
-def channel_page(view: ChannelView) -> str:
+def channel_page(view: ChannelView, nav: Nav = PLAIN_NAV) -> str:
     """The whole page of a channel."""
     events = f"{view.path}/events" + ("" if view.at is None else f"?at={view.at}")
     title = f"{harmless(view.game.title)}: {view.seen.phase.value}"
-    return fill_in("channel.html", title=title, events=events, panels=channel_panels(view))
+    return fill_in("channel.html", nav=nav, title=title, events=events, panels=channel_panels(view))
 
 
-def channels_page(rows: Iterable[ListedChannel], now: int) -> str:
+def channels_page(rows: Iterable[ListedChannel], now: int, nav: Nav = PLAIN_NAV) -> str:
     """The list of channels: deadlines first, then money to come. `now`: the chain's time, seconds."""
-    return fill_in("channels.html", title="Channels", rows=listed_rows(rows, now), now=now)
+    return fill_in("channels.html", nav=nav, title="Channels", rows=listed_rows(rows, now), now=now)
 
 
-def message_page(title: str, text: str) -> str:
+def message_page(title: str, text: str, nav: Nav = PLAIN_NAV) -> str:
     """A page that says one thing: that something is not there, or was refused."""
-    return fill_in("message.html", title=harmless(title), text=harmless(text))
+    return fill_in("message.html", nav=nav, title=harmless(title), text=harmless(text))
 
 
 # -------------------------------------------------------------------------------------------------------------- panels

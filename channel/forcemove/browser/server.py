@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.resources import files
 
 from aiohttp import web
 
-from forcemove.browser.actions import done, read_form
+from forcemove.browser.actions import done, html_page, read_form
 from forcemove.browser.events import stream_panels
-from forcemove.browser.pages import PageSource
+from forcemove.browser.pages import PageSection, PageSource
 from forcemove.browser.render import channel_page, channel_panels, channels_page, message_page
 from forcemove.browser.security import (
     HEADERS,
@@ -21,6 +21,7 @@ from forcemove.browser.security import (
     require_our_host,
     require_ours,
 )
+from forcemove.browser.templating import PLAIN_NAV, Nav
 from forcemove.browser.view import ChannelView
 from forcemove.serving.errors import AddressUnusable
 
@@ -37,11 +38,13 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class BrowserServer:
-    """Shows a source's channels. Once the server listens: `session`, who may look; `runner`, aiohttp's."""
+    """Shows a source's channels. `nav`: the pages that every page leads to. Once the server listens: `session`, who may
+    look; `runner`, aiohttp's."""
 
-    def __init__(self, source: PageSource, port: int = 0) -> None:
-        """`source`: has the channels; `port`: where to listen, 0 for any that is free."""
-        self._source, self._port = source, port
+    def __init__(self, source: PageSource, port: int = 0, sections: Sequence[PageSection] = ()) -> None:
+        """`source`: has the channels; `port`: where to listen, 0 for any that is free; `sections`: other pages."""
+        self._source, self._port, self._sections = source, port, tuple(sections)
+        self.nav: Nav = (*PLAIN_NAV, *(link for each in self._sections for link in each.links))
         self.session: BrowserSession
         self.runner: web.AppRunner
         self._panels: tuple[object, Mapping[str, str]] = (None, {})
@@ -84,6 +87,7 @@ class BrowserServer:
                 web.post("/c/{id:0x[0-9a-f]{64}}/act", self._act),
                 web.post("/playground/press", self._press),
                 web.get("/s/{name:[a-z.]+}", self._file),
+                *(route for each in self._sections for route in each.routes(self)),
             ]
         )
         return app
@@ -100,14 +104,19 @@ class BrowserServer:
                 self.session.require_known(request.cookies)
             return await handler(request)
         except RequestRefused as refused:
-            return _message(refused.status, "Not done", refused.reason)
+            return self._message(refused.status, "Not done", refused.reason)
         except web.HTTPException as error:
-            return _message(error.status, error.reason, _WORDS.get(error.status, "This is not possible."))
+            return self._message(error.status, error.reason, _WORDS.get(error.status, "This is not possible."))
         except (asyncio.CancelledError, ConnectionError):
             raise
         except Exception as error:
             _LOG.exception("a request has failed")
-            return _message(500, "Something is wrong", f"This is a mistake of Forcemove's: {type(error).__name__}.")
+            return self._message(
+                500, "Something is wrong", f"This is a mistake of Forcemove's: {type(error).__name__}."
+            )
+
+    def _message(self, status: int, title: str, text: str) -> web.Response:
+        return html_page(message_page(title, text, self.nav), status)
 
     async def _enter(self, request: web.Request) -> web.StreamResponse:
         response = web.Response(status=303, headers={"Location": self._source.path})
@@ -128,10 +137,10 @@ class BrowserServer:
 
     async def _channels(self, _: web.Request) -> web.StreamResponse:
         rows, now = self._source.rows()
-        return _page(channels_page(rows, now))
+        return html_page(channels_page(rows, now, self.nav))
 
     async def _channel(self, request: web.Request) -> web.StreamResponse:
-        return _page(channel_page(self._view(request)))
+        return html_page(channel_page(self._view(request), self.nav))
 
     def _view(self, request: web.Request) -> ChannelView:
         """The channel that a request names. Raises `RequestRefused`."""
@@ -178,14 +187,6 @@ _WORDS = {
 async def _add_headers(_: web.Request, response: web.StreamResponse) -> None:
     response.headers.update(HEADERS)
     response.headers.popall("Server", None)
-
-
-def _page(html: str) -> web.Response:
-    return web.Response(text=html, content_type="text/html")
-
-
-def _message(status: int, title: str, text: str) -> web.Response:
-    return web.Response(status=status, text=message_page(title, text), content_type="text/html")
 
 
 def _id_of(request: web.Request) -> bytes:

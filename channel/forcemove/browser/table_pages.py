@@ -1,4 +1,4 @@
-"""A journal's channels as pages: the one that a person plays at a table, and all others to look at."""
+"""A journal's channels as pages: those that a person plays at tables, and all others to look at."""
 
 from __future__ import annotations
 
@@ -27,32 +27,47 @@ __all__ = ["TablePages"]
 
 _TICK = 1.0
 """Seconds between two looks at what changes without a commit: a phase, by the chain's clock."""
+_NOBODY = "Nobody plays this channel here now."
+_GONE_ON = "The game has gone on meanwhile: look at what follows now, and click again."
 
 
 @dataclass(frozen=True)
 class _Seated:
-    """Who plays which channel."""
+    """Who plays a channel."""
 
     game: Game
-    channel_id: bytes
     names: Names
     person: Person
+
+    @property
+    def played(self) -> tuple[Channel, int] | None:
+        """The channel as the person knows it, and its chain's time; None before it is driven."""
+        played = self.person.played
+        return None if played is None else (played.channel, played.time())
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the person can do now."""
+        return tuple(word for word, _ in self.person.options)
 
 
 class TablePages:
     """The `PageSource` of a journal. Everything is asked for in the event loop's thread."""
 
-    def __init__(self, journal: Journal, games: Sequence[Game], wall: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, journal: Journal, games: Sequence[Game], wall: Callable[[], float] = time.time, home: str = "/"
+    ) -> None:
         """Show what the journal has; nobody plays yet.
 
         - `journal`: has the channels and their histories.
         - `games`: those that are installed; channels of other games are listed, and have no page.
         - `wall`: Unix seconds.
+        - `home`: the page that is shown first while nothing is played.
         """
         self.changes = ChangeSignal()
-        self._journal, self._games, self._wall = journal, tuple(games), wall
-        self._seated: _Seated | None = None
-        self._notice = ""
+        self._journal, self._games, self._wall, self._home = journal, tuple(games), wall, home
+        self._seated: dict[bytes, _Seated] = {}
+        self._notices: dict[bytes, str] = {}
         self.on_seated: Callable[[], None] = lambda: None
         """Is called when a person has sat down."""
 
@@ -60,13 +75,14 @@ class TablePages:
         """Let the page decide for this person, too, who plays the channel of an agreement."""
         signed = signed_names(self._journal, agreement)
         names = shown_names(signed, agreement.fixed_part.participants)
-        self._seated, self._notice = _Seated(game, agreement.channel_id, names, person), ""
+        self._seated[agreement.channel_id] = _Seated(game, names, person)
+        self._notices.pop(agreement.channel_id, None)
         self.on_seated()
         self.changes.notify()
 
-    def leave_seat(self) -> None:
-        """The game is over, or was put aside: its page stays, and decides nothing."""
-        self._seated = None
+    def leave_seat(self, channel_id: bytes) -> None:
+        """The channel's game is over, or was put aside: its page stays, and decides nothing."""
+        self._seated.pop(channel_id, None)
         self.changes.notify()
 
     def on_committed(self, _: object) -> None:
@@ -77,8 +93,7 @@ class TablePages:
         """See `PageSource`."""
         seen: tuple[object, ...] = ()
         while True:
-            played = self._played()
-            now = () if played is None else (played[0].next_turn, played[0].phase(played[1]), self._options())
+            now = tuple(map(_looks, self._seated.values()))
             if now != seen:
                 seen = now
                 self.changes.notify()
@@ -88,31 +103,33 @@ class TablePages:
 
     @property
     def path(self) -> str:
-        """See `PageSource`: that of the channel that is played, else the list."""
-        return "/" if self._seated is None else f"/c/{hex_text(self._seated.channel_id)}"
+        """See `PageSource`: that of the channel that is played, the list where there are several, else `home`."""
+        if not self._seated:
+            return self._home
+        return f"/c/{hex_text(next(iter(self._seated)))}" if len(self._seated) == 1 else "/"
 
     def rows(self) -> tuple[Sequence[ListedChannel], int]:
         """See `PageSource`."""
         found, _ = read_channels(self._journal, self._games)
-        played = self._played()
-        now = int(self._wall()) if played is None else played[1]
+        times = [each.played[1] for each in self._seated.values() if each.played is not None]
+        now = max(times, default=int(self._wall()))
         return [each.listed(now) for each in found], now
 
     def view(self, channel_id: bytes, at: int | None, form_token: str) -> ChannelView | None:
         """See `PageSource`."""
-        seated, played = self._seated, self._played()
-        if seated is not None and played is not None and seated.channel_id == channel_id:
-            channel, now = played
+        seated, notice = self._seated.get(channel_id), self._notices.get(channel_id, "")
+        if seated is not None and seated.played is not None:
+            channel, now = seated.played
             own = with_counts(channel.secrets)[1]
             choices = seated.person.choices
-            return self._view(seated.game, channel, now, seated.names, own, choices, at, form_token, self._notice)
+            return self._view(seated.game, channel, now, seated.names, own, choices, at, form_token, notice)
         stored = self._journal.load(channel_id)
         found: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)
         if found is None or found.game is None:
             return None
         agreement = found.channel.agreement
         names = shown_names(signed_names(self._journal, agreement), agreement.fixed_part.participants)
-        return self._view(found.game, found.channel, int(self._wall()), names, b"", (), at, form_token, "")
+        return self._view(found.game, found.channel, int(self._wall()), names, b"", (), at, form_token, notice)
 
     def _view(
         self,
@@ -137,30 +154,30 @@ class TablePages:
     def _history(self, channel_id: bytes) -> ChannelHistory:
         return decode_history(self._journal.history(channel_id).bodies)
 
-    def _played(self) -> tuple[Channel, int] | None:
-        """The channel that is played as the person sees it, and the chain's time."""
-        played = None if self._seated is None else self._seated.person.played
-        return None if played is None else (played.channel, played.time())
-
-    def _options(self) -> tuple[str, ...]:
-        return () if self._seated is None else tuple(word for word, _ in self._seated.person.options)
-
     # ----------------------------------------------------------------------------------------------------------- doing
 
     def act(self, channel_id: bytes, do: str, word: str, turn: int) -> None:
         """See `PageSource`. A move for an earlier turn is made already, or late: nothing happens then."""
-        seated, played = self._seated, self._played()
-        if seated is None or played is None or seated.channel_id != channel_id:
-            self._notice = "Nobody plays this channel here now."
-        elif turn == played[0].next_turn:
-            wanted = word if do == "move" else do
-            self._notice = (
-                seated.person.take(wanted, agrees=True) if wanted in self._options() else "That is not possible now."
-            )
-        elif do != "move" and self._options():
-            self._notice = "The game has gone on meanwhile: look at what follows now, and click again."
+        seated = self._seated.get(channel_id)
+        notice = _NOBODY if seated is None or seated.played is None else _act(seated, do, word, turn)
+        if notice is not None:
+            self._notices[channel_id] = notice
         self.changes.notify()
 
     def press(self, button: str) -> str:
         """See `PageSource`: there is no playground here. Raises `RequestRefused`."""
         raise RequestRefused(404, f"There is no button {button!r:.40}.")
+
+
+def _looks(seated: _Seated) -> tuple[object, ...]:
+    """What changes without a commit."""
+    played = seated.played
+    return () if played is None else (played[0].next_turn, played[0].phase(played[1]), seated.words)
+
+
+def _act(seated: _Seated, do: str, word: str, turn: int) -> str | None:
+    """Do what a person has decided; why that was not done, or None where the decision comes late."""
+    if seated.played is None or turn != seated.played[0].next_turn:
+        return _GONE_ON if do != "move" and seated.words else None
+    wanted = word if do == "move" else do
+    return seated.person.take(wanted, agrees=True) if wanted in seated.words else "That is not possible now."

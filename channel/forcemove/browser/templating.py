@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from forcemove.text.harmless import harmless
 
-__all__ = ["fill_in"]
+__all__ = ["PLAIN_NAV", "Nav", "fill_in"]
+
+Nav = Sequence[tuple[str, str]]
+"""The pages that every page leads to: path and name of each."""
+PLAIN_NAV: Nav = (("/", "Channels"),)
+"""The pages of a server that has nothing but channels."""
 
 
 @cache

@@ -19,6 +19,7 @@ _COMMANDS = {
     "verify": "Compare a deployment with what is on its chain.",
     "key": "Make, import and show key files.",
     "play": "Play with somebody on another machine, over a relay and on a chain.",
+    "browse": "Offer, join and play any number of games on a page in a browser.",
     "lobby": "List the open games of a relay, and join one.",
     "relay": "Carry messages between players on different machines.",
     "watch": "Answer challenges for participants who are away.",

@@ -53,10 +53,11 @@ class ChannelGameRunner:
         self._service, self._game, self._venue, self._options, self._port = service, game, venue, options, port
         self._journal, self._key = service.journal, service.wallet.key
 
-    async def go_on(self) -> bool:
-        """See `table.GameRunner`: the first open channel of this game, chain and key that no other table has."""
+    async def go_on(self, channel_id: bytes | None = None) -> bool:
+        """See `table.GameRunner`: an open channel of this game, chain and key that no other table has."""
         found, _ = read_channels(self._journal, self._service.games)
-        stored = next((each for each in found if self._is_ours(each) and self._service.claim(each.id, self)), None)
+        ours = (each for each in found if channel_id in (None, each.id) and self._is_ours(each))
+        stored = next((each for each in ours if self._service.claim(each.id, self)), None)
         if stored is None:
             return False
         self._port.say(f"Going on with the open channel of {self._journal.where}.")

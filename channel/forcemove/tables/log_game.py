@@ -37,7 +37,7 @@ class LogGameRunner:
         self._service, self._game, self._options, self._port = service, game, options, port
         self._journal, self._key = service.journal, service.wallet.key
 
-    async def go_on(self) -> bool:
+    async def go_on(self, channel_id: bytes | None = None) -> bool:  # noqa: ARG002  # the port's
         """See `table.GameRunner`: only the meeting of such a game is stored."""
         return False
 

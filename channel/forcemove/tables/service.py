@@ -20,6 +20,7 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.policy import default_look_every
 from forcemove.node.setup import ChannelSetup
+from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.results import is_over
 from forcemove.store.journal import Journal
@@ -96,6 +97,15 @@ class TableService:
     def on_committed(self, listener: Callable[[ManagedChannel], None]) -> None:
         """Call `listener` with each channel that was saved. See `Node.on_committed`."""
         self._node.on_committed(listener)
+
+    def wallet_requests(self) -> tuple[WalletRequest, ...]:
+        """What is to be signed by a wallet elsewhere. See `Node.wallet_requests`."""
+        return self._node.wallet_requests()
+
+    @property
+    def has_tower(self) -> bool:
+        """Whether a watchtower is given our newest states."""
+        return bool(self._towers)
 
     @property
     def has_money(self) -> bool:

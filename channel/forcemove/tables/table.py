@@ -38,8 +38,9 @@ _OF_A_RELAY = (TransportError, UnknownVersion, OtherOfferShown)
 class GameRunner(Protocol):
     """Plays games of one kind."""
 
-    async def go_on(self) -> bool:
-        """Play an open game of the journal to its end, meetings aside; whether there was one."""
+    async def go_on(self, channel_id: bytes | None = None) -> bool:
+        """Play an open game of the journal to its end, meetings aside; whether there was one. `channel_id`: the only
+        channel to play; None for the first."""
         ...
 
     def is_stored(self, meeting: Meeting) -> bool:
@@ -87,27 +88,83 @@ class PlayTable:
         return bool(ended) and not self._options.from_scratch
 
     async def play(self) -> None:
-        """Play one game, while `TableService.run` runs. Raises the error that keeps it from being begun or ended."""
+        """Play one game, while `TableService.run` runs: an open one of the journal, else a new one. Raises the error
+        that keeps it from being begun or ended."""
         try:
-            await self._play()
+            if not await self._go_on():
+                await self._begin(await self._agreed())
         finally:
             self._service.give_back(self._runner)
 
-    async def _play(self) -> None:
+    async def play_new(self) -> None:
+        """Play a new game, while `TableService.run` runs: open ones of the journal are left to other tables. Raises the
+        error that keeps it from being begun or ended."""
         try:
-            has_gone_on = await self._runner.go_on()
+            async with self._connected() as connection:
+                meeting = await self._new_meeting(connection)
+            await self._begin(meeting)
+        finally:
+            self._service.give_back(self._runner)
+
+    async def resume(self, channel_id: bytes) -> bool:
+        """Play an open channel of the journal to its end, while `TableService.run` runs; returns whether there is one
+        that no other table has. Raises the error that keeps it from being ended."""
+        try:
+            return await self._go_on(channel_id)
+        finally:
+            self._service.give_back(self._runner)
+
+    async def resume_meeting(self, meeting: Meeting) -> bool:
+        """Play the game of a stored meeting, while `TableService.run` runs; returns whether there is one to play: the
+        meeting has come about, and its game is not in the journal. Raises as `play`."""
+        try:
+            if self._runner.is_over(meeting):
+                self._stored.forget(meeting)
+            if self._runner.is_stored(meeting) or not self._claim(meeting.offer.hash):
+                return False
+            async with self._connected() as connection:
+                is_on = await self._has_come_about(connection, meeting)
+            if is_on:
+                await self._begin(meeting)
+            return is_on
+        finally:
+            self._service.give_back(self._runner)
+
+    async def wait_again(self, offer: Offer) -> None:
+        """Wait for the guests of a stored offer of ours, and play, while `TableService.run` runs. Raises `OfferOver`
+        where the offer was played or has expired, and as `play`."""
+        try:
+            if not self._claim(offer.hash):
+                return
+            async with self._connected() as connection, reporting_connectivity(connection, self._port.say):
+                try:
+                    await offer_again(connection, offer, self._wallet.key)
+                except OfferOver:
+                    self._stored.forget_offer(offer)
+                    raise
+                meeting = await self._wait(connection, offer)
+                self._stored.keep(meeting)
+            await self._begin(meeting)
+        finally:
+            self._service.give_back(self._runner)
+
+    async def _go_on(self, channel_id: bytes | None = None) -> bool:
+        try:
+            return await self._runner.go_on(channel_id)
         finally:
             for over in self._ended():
                 self._stored.forget(over)
-        if has_gone_on:
-            return
-        meeting = await self._agreed()
+
+    async def _begin(self, meeting: Meeting) -> None:
         try:
             await self._runner.begin(meeting)
         except NeverFunded:
             self._stored.forget(meeting)
             raise
         self._stored.forget(meeting)
+
+    def _connected(self) -> Connection:
+        return connect(self._options.relay, fault_seconds=FAULT_SECONDS)
 
     def _ended(self) -> list[Meeting]:
         return [each for each in self._stored.meetings(self._is_free) if self._runner.is_over(each)]
@@ -128,30 +185,37 @@ class PlayTable:
             await asyncio.sleep(_TRY_EVERY)
 
     async def _agreed_at_once(self) -> Meeting:
-        async with connect(self._options.relay, fault_seconds=FAULT_SECONDS) as connection:
-            meeting = await self._stored_meeting(connection)
-            if meeting is not None:
-                self._port.say(f"Going on with the open game of {self._service.journal.where}.")
-                return meeting
-            found = await self._port.find(connection, self._is_joinable)
-            async with reporting_connectivity(connection, self._port.say):
-                if isinstance(found, Link):
-                    meeting = await self._join(connection, found)
-                else:
-                    meeting = await self._create(connection, found)
-            self._stored.keep(meeting)
-            return meeting
+        async with self._connected() as connection:
+            return await self._stored_meeting(connection) or await self._new_meeting(connection)
+
+    async def _new_meeting(self, connection: Connection) -> Meeting:
+        """The meeting that follows from what the player wants, in the journal. Raises what the lobby raises."""
+        found = await self._port.find(connection, self._is_joinable)
+        async with reporting_connectivity(connection, self._port.say):
+            if isinstance(found, Link):
+                meeting = await self._join(connection, found)
+            else:
+                meeting = await self._create(connection, found)
+        self._stored.keep(meeting)
+        return meeting
 
     async def _stored_meeting(self, connection: Connection) -> Meeting | None:
         """The first stored meeting to go on with. The others are forgotten."""
         for meeting in self._stored.meetings(self._claim):
-            if self._runner.is_stored(meeting):  # the game is in the journal
-                self._stored.forget(meeting)
-            elif not self._options.from_scratch and await has_come_about(connection, meeting):
+            if await self._has_come_about(connection, meeting):
                 return meeting
-            else:
-                self._stored.forget_meeting(meeting)
         return None
+
+    async def _has_come_about(self, connection: Connection, meeting: Meeting) -> bool:
+        """Whether a stored meeting is to be gone on with; else it is forgotten."""
+        if self._runner.is_stored(meeting):  # the game is in the journal
+            self._stored.forget(meeting)
+            return False
+        if self._options.from_scratch or not await has_come_about(connection, meeting):
+            self._stored.forget_meeting(meeting)
+            return False
+        self._port.say(f"Going on with the open game of {self._service.journal.where}.")
+        return True
 
     def _is_free(self, offer: bytes) -> bool:
         return self._service.is_free(offer, self._runner)
@@ -179,7 +243,10 @@ class PlayTable:
             name=options.name,
         )
         await self._say_terms(wanted)
-        offer = await self._offer(connection, wanted)
+        return await self._wait(connection, await self._offer(connection, wanted))
+
+    async def _wait(self, connection: Connection, offer: Offer) -> Meeting:
+        """Wait for the guests of an offer of ours that is in the lobby and in the journal."""
         try:
             self._port.invite(offer, Link(connection.url, offer.hash))
             return await self._point(connection, offer).wait_for_guests()

@@ -21,6 +21,7 @@ from forcemove.testing.space import StateSpace, Visit
 from forcemove.testing.walk import Key, LegalMoves, key_of, successors
 
 __all__ = [
+    "WORD_CHANGES",
     "IsSettled",
     "neighbours",
     "require_both_alike",
@@ -33,6 +34,8 @@ __all__ = [
 IsSettled = Callable[[VariablePart], bool]
 """Whether no round is running, so that concluding costs nobody anything."""
 
+WORD_CHANGES = 256
+"""How many changes of words are tried on one move: all of two positions of up to 12 words, a sample of longer ones."""
 _WORD = 32
 _BITS = (1, 1 << 8, 1 << 64, 1 << 128, 1 << 255)
 _VALUES = (0, 1, 2, 3, UINT256_MAX)
@@ -176,7 +179,7 @@ def require_both_alike(bench: Bench, space: StateSpace, *, random_pairs: int = 2
     def look_at_neighbours(visit: Visit) -> None:
         for to in visit.played:
             call = TransitionCall(visit.state, to, space.seats)
-            bench.compare(call, neighbours(call))
+            bench.compare(call, neighbours(call, random))
             for count in (space.seats - 1, space.seats + 1):
                 another = TransitionCall(visit.state, to, count)
                 bench.compare(another, [another.unchanged()])
@@ -211,21 +214,24 @@ def _compare_strangers(bench: Bench, states: list[VariablePart], pairs: int, ran
         bench.compare(call, [call.unchanged()])
 
 
-def neighbours(call: TransitionCall) -> list[Variation]:
+def neighbours(call: TransitionCall, random: Random | None = None) -> list[Variation]:
     """The call itself, and calls that differ from it in one field of either state: a bit or the value of a word, the
-    length of appData, an amount."""
-    found = [call.unchanged()]
+    length of appData, an amount. Of words, at most `WORD_CHANGES` are changed: of long positions a sample. `random`:
+    what draws it; the same one in each run unless it is given."""
+    changes = [(side, *change) for side in (FROM, TO) for change in _word_changes((call.from_, call.to)[side])]
+    if len(changes) > WORD_CHANGES:
+        changes = (random or Random(0)).sample(changes, WORD_CHANGES)  # noqa: S311  # nothing secret
+    found = [call.unchanged(), *(call.word(*change) for change in changes)]
     for side in (FROM, TO):
-        found += [*_words(call, side), *_lengths(call, side), *_amounts(call, side)]
+        found += [*_lengths(call, side), *_amounts(call, side)]
     return found
 
 
-def _words(call: TransitionCall, side: int) -> Iterator[Variation]:
-    app_data = (call.from_, call.to)[side].app_data
-    for index in range(len(app_data) // _WORD):
-        value = int.from_bytes(app_data[index * _WORD : (index + 1) * _WORD], "big")
-        for other in {*(value ^ bit for bit in _BITS), *_VALUES} - {value}:
-            yield call.word(side, index, other)
+def _word_changes(state: VariablePart) -> Iterator[tuple[int, int]]:
+    """The places of words in appData with the values that are put there."""
+    for index in range(len(state.app_data) // _WORD):
+        value = int.from_bytes(state.app_data[index * _WORD : (index + 1) * _WORD], "big")
+        yield from ((index, other) for other in sorted({*(value ^ bit for bit in _BITS), *_VALUES} - {value}))
 
 
 def _lengths(call: TransitionCall, side: int) -> Iterable[Variation]:

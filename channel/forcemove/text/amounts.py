@@ -1,10 +1,16 @@
-"""Amounts as people read them. Pure."""
+"""Amounts as people read and write them. Pure."""
 
 from __future__ import annotations
 
-__all__ = ["exact_amount", "format_amount"]
+from decimal import Decimal, InvalidOperation, localcontext
+
+from forcemove.protocol.types import UINT256_MAX
+
+__all__ = ["exact_amount", "format_amount", "parse_amount"]
 
 _GWEI = 10**9
+_UNITS = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
+_MAX_DIGITS = 100
 _SHOWN = 10**12
 """The smallest amount that is shown to people, in 10**-18."""
 
@@ -29,3 +35,30 @@ def exact_amount(amount: int, symbol: str = "ether") -> str:
     """An amount with all its digits: one that is agreed on, or typed."""
     whole, rest = divmod(amount, 10**18)
     return f"{whole}.{rest:018}".rstrip("0").rstrip(".") + f" {symbol}"
+
+
+def parse_amount(text: str) -> int | None:
+    """The number of wei, exactly, that a text means, such as `0.2 ether`, `5 gwei`, `1000 wei` or `1000` (wei); None
+    for a text that is no amount. In place of a number that is far above any asset's, one just above is returned."""
+    number, _, unit = text.strip().lower().partition(" ")
+    digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
+    places = _UNITS.get((unit or number[len(digits) :] or "wei").strip())
+    return _scaled(digits, places)
+
+
+def _scaled(digits: str, places: int | None) -> int | None:
+    """The digits as a number, times 10 to the power of `places`; a number that is too large in place of one with more
+    digits than can matter; None where the digits are no number, or not all of them fit."""
+    try:
+        number = Decimal(digits) if places is not None else Decimal("NaN")
+    except InvalidOperation:
+        return None
+    if places is None or not number.is_finite() or number.is_signed():
+        return None
+    if number.adjusted() > _MAX_DIGITS:
+        return UINT256_MAX + 1
+    if number and number.adjusted() < -_MAX_DIGITS:
+        return None
+    with localcontext(prec=max(1, len(digits)) + _MAX_DIGITS):
+        amount = number.scaleb(places)
+        return int(amount) if amount == amount.to_integral_value() else None

@@ -10,10 +10,11 @@ import pytest
 from playwright.sync_api import Browser
 
 from forcemove.browser.render import channel_page, channels_page, message_page
+from forcemove.browser.wallet.render import wallet_page
 from forcemove.inspect.journal_channel import ListedChannel, read_channels
 from tests.browser.page.routed import browser as launched
 from tests.browser.page.routed import opened, violations
-from tests.browser.views import GAMES, Looks, view_of
+from tests.browser.views import GAMES, Looks, view_of, wallet_view
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
 
@@ -21,7 +22,7 @@ WIDTHS = (360, 1280)
 SCHEMES = ("light", "dark")
 STATES = (
     *("opening", "ours", "theirs", "fault", "challenged", "paid", "concluded", "long", "chooses", "reveals"),
-    *("list", "message"),
+    *("list", "message", "wallet"),
 )
 
 
@@ -48,6 +49,7 @@ def pages() -> dict[str, str]:
         found[f"/{name}"] = channel_page(view_of(story, 1, guide="Look at the hand that is face down."))
     rows = [row for name in ("ours", "challenged", "paid") for row in rows_of(named[name])]
     found["/list"] = channels_page(rows, named["challenged"].alice.client.managed.time())
+    found["/wallet"] = wallet_page(wallet_view(), (("/", "Channels"), ("/wallet", "Wallet")))
     found["/message"] = message_page("Not here", "There is no such channel.")
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 
@@ -9,19 +10,28 @@ import pytest
 
 from forcemove.browser.render import channel_page, channel_panels
 from forcemove.browser.view import ChannelView
+from forcemove.browser.wallet.render import wallet_page
 from forcemove.history.entries import StateAccepted, StateSigned
 from forcemove.history.history import MAX_ENTRIES, ChannelHistory
 from forcemove.history.overview import overview
 from tests.browser.page.routed import STATIC
-from tests.browser.views import GAMES, Looks, view_of
+from tests.browser.views import GAMES, Looks, view_of, wallet_view
 
 MOST_KILOBYTES = 40
 MOST_MILLISECONDS = 2.0
+LOADED: re.Pattern[str] = re.compile('(?:href|src)="(/s/[^"]+)"')
 
 
 def page_kilobytes(view: ChannelView) -> float:
+    return kilobytes(channel_page(view))
+
+
+def kilobytes(page: str) -> float:
     """A page and all that it loads."""
-    return (len(channel_page(view).encode()) + sum(file.stat().st_size for file in STATIC.iterdir())) / 1_000
+    names = {each.removeprefix("/s/") for each in LOADED.findall(page)}
+    assert {"page.css", "page.js", "icon.svg"} <= names
+    loaded = sum(len((STATIC / name).read_bytes()) for name in names)
+    return (len(page.encode()) + loaded) / 1_000
 
 
 def with_entries(view: ChannelView, count: int) -> ChannelView:
@@ -35,6 +45,10 @@ def with_entries(view: ChannelView, count: int) -> ChannelView:
 @pytest.mark.parametrize("state", ["ours", "fault", "paid"])
 def test_a_page_and_all_that_it_loads_is_small(looks: Looks, state: str) -> None:
     assert page_kilobytes(view_of(getattr(looks, state)())) <= MOST_KILOBYTES
+
+
+def test_the_wallets_page_and_all_that_it_loads_is_small() -> None:
+    assert kilobytes(wallet_page(wallet_view(), ())) <= MOST_KILOBYTES
 
 
 def test_a_page_with_a_full_timeline_is_not_much_larger(looks: Looks) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from urllib.parse import urlencode
 
-from tests.browser.served.serving import ServedPlayground
+from tests.browser.served.serving import Served
 
 __all__ = ["Answer", "Asker"]
 
@@ -23,7 +23,7 @@ class Answer:
 class Asker:
     """A client of one server, that has entered. `cookie`: its session's."""
 
-    def __init__(self, served: ServedPlayground) -> None:
+    def __init__(self, served: Served) -> None:
         self.served = served
         self.cookie = ""
         entered = self.get("/enter?token=" + served.server.session.enter_token)

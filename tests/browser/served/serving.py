@@ -1,14 +1,14 @@
-"""A playground with its server, in a thread of its own, for browsers and other clients."""
+"""A server with what it shows, in a thread of its own, for browsers and other clients."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from forcemove.browser.playground_pages import PlaygroundPages
 from forcemove.browser.server import BrowserServer
@@ -16,21 +16,19 @@ from forcemove.playground.playground import Playground
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 
-__all__ = ["ServedPlayground", "served", "until"]
+__all__ = ["Served", "ServedPlayground", "running", "served", "until"]
 
 ValueT = TypeVar("ValueT")
 _SECONDS = 30.0
 
 
 @dataclass
-class ServedPlayground:
-    """`address`: works once. `playground` is read between polls only, by `call`."""
+class Served:
+    """A server that runs in a thread of its own. `address`: works once."""
 
-    playground: Playground
     server: BrowserServer
     loop: asyncio.AbstractEventLoop
     address: str
-    task: asyncio.Task[None] = field(repr=False)
 
     @property
     def port(self) -> int:
@@ -57,15 +55,19 @@ class ServedPlayground:
                 connection.transport.abort()
 
 
+@dataclass
+class ServedPlayground(Served):
+    """`playground` is read between polls only, by `call`."""
+
+    playground: Playground
+
+
 @contextmanager
-def served(*, rock_paper_scissors: bool = False) -> Iterator[ServedPlayground]:
-    """A playground of its own, whose first game is tic-tac-toe unless the other is asked for."""
-    games = (ROCK_PAPER_SCISSORS, TIC_TAC_TOE) if rock_paper_scissors else (TIC_TAC_TOE, ROCK_PAPER_SCISSORS)
-    playground = Playground(games)
+def running(server: BrowserServer, *others: Callable[[], Coroutine[Any, Any, None]]) -> Iterator[Served]:
+    """A server in a thread of its own, and what runs beside it there."""
     loop = asyncio.new_event_loop()
     ready: list[str] = []
     is_ready = threading.Event()
-    server = BrowserServer(PlaygroundPages(playground))
 
     def on_ready(address: str) -> None:
         ready.append(address)
@@ -73,18 +75,39 @@ def served(*, rock_paper_scissors: bool = False) -> Iterator[ServedPlayground]:
 
     async def main() -> None:
         with suppress(asyncio.CancelledError):
-            await server.run(on_ready)
+            await asyncio.gather(server.run(on_ready), *(each() for each in others))
 
     task = loop.create_task(main())
-    thread = threading.Thread(target=loop.run_until_complete, args=(task,), daemon=True)
+
+    def run() -> None:
+        loop.run_until_complete(task)
+        loop.run_until_complete(_wait_for_rest())
+
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     assert is_ready.wait(_SECONDS)
     try:
-        yield ServedPlayground(playground, server, loop, ready[0], task)
+        yield Served(server, loop, ready[0])
     finally:
         loop.call_soon_threadsafe(task.cancel)
         thread.join(_SECONDS)
         loop.close()
+
+
+async def _wait_for_rest() -> None:
+    """Wait for tasks that were cancelled, too."""
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    if rest:
+        await asyncio.wait(rest, timeout=_SECONDS)
+
+
+@contextmanager
+def served(*, rock_paper_scissors: bool = False) -> Iterator[ServedPlayground]:
+    """A playground of its own, whose first game is tic-tac-toe unless the other is asked for."""
+    games = (ROCK_PAPER_SCISSORS, TIC_TAC_TOE) if rock_paper_scissors else (TIC_TAC_TOE, ROCK_PAPER_SCISSORS)
+    playground = Playground(games)
+    with running(BrowserServer(PlaygroundPages(playground))) as found:
+        yield ServedPlayground(found.server, found.loop, found.address, playground)
 
 
 def until(condition: Callable[[], bool], seconds: float = _SECONDS) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from forcemove.browser.security import HEADERS, MAX_BODY
+from forcemove.playground.playground import Playground
 from tests.browser.served.asking import Asker
 from tests.browser.served.serving import ServedPlayground, served
 
@@ -32,7 +33,12 @@ def _bob_is_there(ours: ServedPlayground) -> None:
 
 
 def is_silent(asker: Asker) -> bool:
-    return asker.served.call(lambda: asker.served.playground.match.bob.is_silent)
+    return asker.served.call(lambda: playground_of(asker).match.bob.is_silent)
+
+
+def playground_of(asker: Asker) -> Playground:
+    assert isinstance(asker.served, ServedPlayground)
+    return asker.served.playground
 
 
 def test_a_form_of_our_page_is_taken(asker: Asker) -> None:
@@ -149,7 +155,7 @@ def test_what_is_no_form_is_refused(asker: Asker) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
 def test_only_a_post_changes_anything(asker: Asker, method: str) -> None:
-    turn = asker.served.call(lambda: asker.served.playground.channel.next_turn)
+    turn = asker.served.call(lambda: playground_of(asker).channel.next_turn)
     for path in (
         f"/playground/press?button=silent&token={asker.form_token}",
         f"{asker.page}/act?do=leave&turn={turn}&token={asker.form_token}",
@@ -157,7 +163,7 @@ def test_only_a_post_changes_anything(asker: Asker, method: str) -> None:
         headers: dict[str, str | None] = {"Origin": asker.served.origin, "Sec-Fetch-Site": "same-origin"}
         assert asker.ask(method, path, headers=headers).status == 405
     assert not is_silent(asker)
-    assert not asker.served.call(lambda: asker.served.playground.channel.leaving)
+    assert not asker.served.call(lambda: playground_of(asker).channel.leaving)
 
 
 def test_every_answer_has_the_headers(asker: Asker) -> None:

@@ -94,7 +94,7 @@ class Dealer:
     def moves(self, state: VariablePart) -> list[Move]:
         """All honest moves after a state; cards are laid by rising index, then there is drawing."""
         core, seat = core_of(state), (state.turn_num + 1) % 2
-        return [self._move(state, *made) for made in self._made(state, core, seat)]
+        return [self.move(state, *made) for made in self._made(state, core, seat)]
 
     def successors(self, state: VariablePart) -> list[VariablePart]:
         return [move.after(state) for move in self.moves(state)]
@@ -106,10 +106,15 @@ class Dealer:
             states.append(strategy(successors))
         return states
 
-    def _move(self, state: VariablePart, core: Core, tail: Tail) -> Move:
+    def move(self, state: VariablePart, core: Core, tail: Tail) -> Move:
+        """The move to a position, paid for as the table says."""
         stakes = STAKES.get(core.position_type, 0)
         paid = take_stakes(state.outcome, (state.turn_num + 1) % 2, stakes, core.stake)
         return Move(paid, Position(core, tail).encode())
+
+    def made(self, state: VariablePart, core: Core, tail: Tail) -> VariablePart:
+        """The state after such a move."""
+        return self.move(state, core, tail).after(state)
 
     def _made(self, state: VariablePart, core: Core, seat: int) -> Iterator[tuple[Core, Tail]]:
         turn, kind = state.turn_num + 1, core.position_type

@@ -49,6 +49,8 @@
       if (hadFocus) (document.getElementById(focused) || fresh).focus({ preventScroll: true });
     }
     findClocks();
+    const go = document.querySelector("[data-go]");
+    if (go) location.assign(go.href);
   };
 
   const listen = () => {

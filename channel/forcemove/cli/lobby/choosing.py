@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from forcemove.cli.lobby.listing import open_offers
 from forcemove.cli.lobby.numbers import Numbers
 from forcemove.cli.lobby.rows import rows
 from forcemove.cli.match.screen import PutAside, Screen
+from forcemove.tables.meetings.listing import open_offers
 from forcemove.tables.playing.connectivity import reporting_connectivity
 from forcemove.tables.playing.content import TableContent
 from forcemove.tables.playing.match import run_with_background

@@ -10,6 +10,7 @@ from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import ETHER
 from forcemove.tables.meetings.waiting import seats_text
 from forcemove.text.amounts import format_amount
+from forcemove.text.durations import duration_text
 from forcemove.text.harmless import harmless
 from forcemove.text.names import full_name, shown_name
 from forcemove.transport.joins import Join, OfferStatus
@@ -70,8 +71,8 @@ def _cells(number: int, shown: OfferStatus, now: float) -> Sequence[str]:
         _stake(offer),
         seats_text(shown),
         "none" if offer.is_friendly else str(offer.chain_id),
-        "-" if offer.is_friendly else _time(offer.duration),
-        _time(max(0, int(offer.expires - now))),
+        "-" if offer.is_friendly else duration_text(offer.duration),
+        duration_text(max(0, int(offer.expires - now))),
         full_name(offer.name, offer.host),
         ", ".join(full_name(each.join.name, each.join.guest) for each in shown.joins),
     )
@@ -83,12 +84,3 @@ def _stake(offer: Offer) -> str:
     if offer.asset == ETHER:
         return format_amount(offer.stake)
     return f"{offer.stake} of token {show_address(offer.asset)}"
-
-
-def _time(seconds: int) -> str:
-    """A time in its two largest units."""
-    for unit, name, below, of_it in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s")):
-        if seconds >= unit:
-            count, rest = divmod(seconds, unit)
-            return f"{count} {name} {rest // below} {of_it}" if rest // below else f"{count} {name}"
-    return f"{seconds} s"

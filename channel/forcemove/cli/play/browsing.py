@@ -1,79 +1,101 @@
-"""The page of `forcemove play --browser`: a server beside the game, and the person who decides on its page."""
+"""The page of `forcemove play --browser` and of `forcemove browse`: a server beside what is played."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import webbrowser
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from forcemove.browser.pages import PageSection
 from forcemove.browser.server import BrowserServer
 from forcemove.browser.table_pages import TablePages
+from forcemove.browser.wallet.routes import WalletSection
+from forcemove.browser.wallet.wallet_pages import WalletPages
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ForcemoveError
-from forcemove.game import Game
-from forcemove.tables.playing.person import Person
-from forcemove.tables.ports import Output, Played
+from forcemove.tables.service import TableService
 from forcemove.text.explanations import headline
 
-__all__ = ["PageSeat", "open_page", "play_with_page"]
+__all__ = ["open_page", "play_with_page", "serve_while", "show_address", "wallet_sections"]
 
 
-class PageSeat:
-    """A person who decides on a page alone: there is no terminal to type at. `person`: decides."""
-
-    def __init__(self, game: Game, output: Output) -> None:
-        """`game`: the game that is played; `output`: where is printed what happens."""
-        self.person, self.output = Person(game), output
-        self.choose = self.person.choose
-
-    def attach(self, played: Played) -> None:
-        """See `PlayerSeat`."""
-        self.person.played = played
-
-    def join_chat(self, say: Callable[[str], str]) -> None:
-        """See `PlayerSeat`."""
-        self.person.chat = say
-
-    async def run(self) -> None:
-        """See `PlayerSeat`."""
-        await asyncio.Event().wait()
+def wallet_sections(service: TableService) -> tuple[PageSection, ...]:
+    """The page of a service's wallet; nothing where a key pays."""
+    account = service.wallet.payer
+    if not isinstance(account, bytes) or not service.chains:
+        return ()
+    pages = WalletPages(account, service.chains, service.wallet_requests, has_tower=service.has_tower)
+    return (WalletSection(pages),)
 
 
 async def play_with_page(
-    game: Coroutine[Any, Any, None], pages: TablePages, port: int, terminal: Terminal, *, opens: bool
+    game: Coroutine[Any, Any, None],
+    pages: TablePages,
+    port: int,
+    terminal: Terminal,
+    sections: Sequence[PageSection] = (),
+    *,
+    opens: bool,
 ) -> None:
     """Play a game while its page is served; then serve the page until this is cancelled. The page's address is printed
-    when the players have met. A server that fails later is reported, and the game goes on without a page. Raises
-    `AddressUnusable` before the game begins, and what the game raises.
+    when the players have met. Raises as `serve_while`.
 
     - `game`: plays it to its end.
     - `pages`: what is served.
     - `port`: where to listen, 0 for any that is free.
     - `terminal`: where the address is printed.
+    - `sections`: other pages.
     - `opens`: whether to open the page in the user's browser, where there is one.
     """
+
+    def on_ready(address: str) -> None:
+        pages.on_seated = lambda: show_address(address, terminal, opens=opens)
+
+    def on_end() -> None:
+        terminal.say("The page stays, with how the game has ended. Ctrl-C closes it.")
+
+    await serve_while(game, BrowserServer(pages, port, sections), terminal, on_ready, on_end)
+
+
+async def serve_while(
+    main: Coroutine[Any, Any, None],
+    server: BrowserServer,
+    terminal: Terminal,
+    on_ready: Callable[[str], None],
+    on_end: Callable[[], None],
+) -> None:
+    """Run `main` while a server runs; then serve until this is cancelled. A server that fails later is reported, and
+    `main` goes on without it. Raises `AddressUnusable` before `main` begins, and what `main` raises.
+
+    - `main`: plays.
+    - `server`: serves the page.
+    - `terminal`: where is printed that the server has failed.
+    - `on_ready`: is called with the address that works once, before `main` begins.
+    - `on_end`: is called when `main` has ended and the server goes on.
+    """
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(BrowserServer(pages, port).run(ready.set_result))
+    serving = asyncio.create_task(server.run(ready.set_result))
     try:
         either: list[asyncio.Future[Any]] = [serving, ready]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not ready.done():
-            game.close()
+            main.close()
             await serving  # raises why
-        pages.on_seated = lambda: _show(ready.result(), terminal, opens=opens)
         serving.add_done_callback(lambda done: _report(done, terminal))
-        await game
+        on_ready(ready.result())
+        await main
         if not serving.done():
-            terminal.say("The page stays, with how the game has ended. Ctrl-C closes it.")
+            on_end()
             await asyncio.wait([serving])
     finally:
         serving.cancel()
         await asyncio.wait([serving])
 
 
-def _show(address: str, terminal: Terminal, *, opens: bool) -> None:
+def show_address(address: str, terminal: Terminal, *, opens: bool) -> None:
+    """Print the address that works once. `opens`: whether to open it in the user's browser, too."""
     terminal.say("Open this address in a browser on this machine; it works once. Your keys stay here.")
     terminal.say_whole(address)
     if opens:

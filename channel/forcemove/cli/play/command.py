@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +14,7 @@ from forcemove.cli.channel.options import STORE
 from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.games import find_table_game, load_game, usable_games
-from forcemove.cli.key import open_key_file
+from forcemove.cli.play.accounts import TOWER, WALLET, open_wallet, tower_at
 from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.progress import waiting
@@ -36,23 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["play"]
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
-
-
-class _Tower(click.ParamType[tuple[str, bytes]]):
-    """ADDRESS@URL."""
-
-    name = "ADDRESS@URL"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
-        """See `click.ParamType.convert`."""
-        if isinstance(value, tuple):
-            return value
-        address, separator, url = value.partition("@")
-        if not separator or not url.startswith(("http://", "https://")):
-            self.fail(
-                f"{value!r:.200} is not a watchtower's address and URL, such as 0x…@https://tower.example", param, ctx
-            )
-        return url, ADDRESS.convert(address, param, ctx)
 
 
 @click.command()
@@ -84,7 +67,8 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
     type=_FILE,
     help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
 )
-@click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: that of --account]")
+@WALLET
+@click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: whoever pays in]")
 @click.option("--create", "creates", is_flag=True, help="Offer a game, and wait for somebody to join.")
 @click.option(
     "--stake",
@@ -123,7 +107,7 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
     "--tower",
     "towers",
     multiple=True,
-    type=_Tower(),
+    type=TOWER,
     help="A watchtower that is to answer for you while you are away: its account, and where it is; may be given "
     "several times (see `forcemove watch`).",
 )
@@ -163,6 +147,7 @@ def play(
     endpoints: tuple[str, ...],
     key_file: Path,
     account_file: Path | None,
+    wallet_address: bytes | None,
     payout: bytes | None,
     creates: bool,
     stake: int | None,
@@ -194,9 +179,10 @@ def play(
     link.
 
     The key of --key only signs. --account pays in five stakes and the gas, and is paid at the end, unless --payout
-    names another. What was signed is kept in the journal (--store). If this is interrupted, or the machine dies, the
-    same command goes on with the open game. Do so in time: whoever stays away from a challenge until its end can lose
-    all that was paid in. A watchtower (--tower) answers challenges while you are away.
+    names another; so does --wallet, which signs in your browser. What was signed is kept in the journal (--store). If
+    this is interrupted, or the machine dies, the same command goes on with the open game. Do so in time: whoever stays
+    away from a challenge until its end can lose all that was paid in. A watchtower (--tower) answers challenges while
+    you are away.
     """
     _require_sense(creates, join_text, stake, bool(endpoints), account_file, payout)
     _require_seats(name, seats, creates, bool(endpoints))
@@ -204,6 +190,8 @@ def play(
 
     if in_browser and (bot or (not endpoints and find_table_game(name) is not None)):
         raise click.UsageError("--browser is for a person who plays a game in a channel.")
+    if wallet_address is not None and (not in_browser or not endpoints):
+        raise click.UsageError("--wallet is for a game with a --chain, and signs on the page of --browser.")
     if not bot and not in_browser and not has_terminal():
         raise click.UsageError(
             "There is no terminal to play at: say --bot or --browser, or type the command in a terminal."
@@ -218,8 +206,8 @@ def play(
     options = TableOptions(where, wanted, duration, patience, from_scratch, seats, own_name)
     connect(where)  # checks the relay's address before anything is begun
     venue = _venue(name, endpoints, book_file, allow_mainnet) if endpoints else None
-    wallet = _wallet(key_file, account_file, payout)
-    watchtowers = [_tower(*each) for each in towers]
+    wallet = open_wallet(key_file, account_file, payout, wallet_address)
+    watchtowers = [tower_at(*each) for each in towers]
     with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
         service = _Serving(journal, wallet, terminal, watchtowers, lease)
         page = PageOptions(port, opens) if in_browser else None
@@ -278,20 +266,6 @@ def _require_sense(
         raise click.UsageError("A friendly game pays nothing: leave --account and --payout out, or name a --chain.")
 
 
-def _tower(url: str, address: bytes) -> TowerClient:
-    from forcemove.watchtower.client import TowerClient
-
-    return TowerClient(url, address)
-
-
-def _wallet(key_file: Path, account_file: Path | None, payout: bytes | None) -> Wallet:
-    from forcemove.tables.options import Wallet
-
-    key = open_key_file(key_file)
-    payer = key if account_file is None else open_key_file(account_file)
-    return Wallet(key, payer, payer.address if payout is None else payout)
-
-
 @dataclass(frozen=True)
 class PageOptions:
     """Of the page of `--browser`. `port`: where to listen, 0 for any; `opens`: whether to open it in a browser."""
@@ -340,9 +314,10 @@ class _Serving:
         if page is None or pages is None:
             await game
         else:
-            from forcemove.cli.play.browsing import play_with_page
+            from forcemove.cli.play.browsing import play_with_page, wallet_sections
 
-            await play_with_page(game, pages, page.port, self.terminal, opens=page.opens)
+            sections = wallet_sections(service)
+            await play_with_page(game, pages, page.port, self.terminal, sections, opens=page.opens)
 
 
 def _pages(service: TableService) -> TablePages:

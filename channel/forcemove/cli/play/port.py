@@ -30,8 +30,8 @@ from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
 
 if TYPE_CHECKING:
+    from forcemove.browser.page_seat import PageSeat
     from forcemove.browser.table_pages import TablePages
-    from forcemove.cli.play.browsing import PageSeat
 
 __all__ = ["PlayerOptions", "TerminalPort", "has_terminal"]
 
@@ -71,6 +71,7 @@ class TerminalPort(TerminalOutput):
         """`pages`: where the person may decide, too; None for a game at the terminal alone."""
         super().__init__(terminal)
         self._options, self._venue, self._pages = options, venue, pages
+        self._channel_id = b""
         self.status = terminal.status
 
     async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Link | int:
@@ -116,7 +117,7 @@ class TerminalPort(TerminalOutput):
             return BotSeat(game, index, options.rounds, agreement.count, self, options.pace)
         self._terminal.close()  # the screen is the person's
         if self._pages is not None and not has_terminal():
-            from forcemove.cli.play.browsing import PageSeat
+            from forcemove.browser.page_seat import PageSeat
 
             return self._shown_on_page(PageSeat(game, self), game, agreement)
         parting = _FRIENDLY_PARTING if agreement.is_friendly else _PARTING
@@ -126,6 +127,7 @@ class TerminalPort(TerminalOutput):
 
     def _shown_on_page(self, seat: PersonSeat | PageSeat, game: Game, agreement: Agreement) -> PlayerSeat:
         if self._pages is not None:
+            self._channel_id = agreement.channel_id
             self._pages.seat(game, agreement, seat.person)
         return seat
 
@@ -133,7 +135,7 @@ class TerminalPort(TerminalOutput):
         """See `TablePort`."""
         self._terminal.close()
         if self._pages is not None:
-            self._pages.leave_seat()
+            self._pages.leave_seat(self._channel_id)
 
     def take_log_seat(self, other: str) -> LogSeat | None:
         """See `TablePort`."""

@@ -4,7 +4,7 @@ Asks no relay."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,6 +40,7 @@ __all__ = [
     "Venue",
     "agreement_of",
     "is_ours",
+    "labelled_lines",
     "new_offer",
     "require_ours",
     "terms_lines",
@@ -47,6 +48,8 @@ __all__ = [
 
 _OFFER_SECONDS = 24 * 60 * 60
 _DIGITS = 3
+_NAME_COLUMNS = 15
+"""Columns of a line's name."""
 _POLICY = Policy()
 
 
@@ -288,6 +291,11 @@ def terms_lines(offer: Offer, title: str) -> Iterator[str]:
         yield f"  stake        {exact_amount(offer.stake)} a round"
         yield f"  deposit      {exact_amount(offer.deposit)} by each player"
         yield f"  challenges   {offer.duration:,} seconds to answer one"
+
+
+def labelled_lines(lines: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Lines of terms, or of costs, each as its name and its value."""
+    return tuple((line[:_NAME_COLUMNS].strip(), line[_NAME_COLUMNS:].strip()) for line in lines)
 
 
 def _require_funds(has: int, account: bytes, costs: Costs) -> None:

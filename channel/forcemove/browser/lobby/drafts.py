@@ -1,0 +1,47 @@
+"""Reads what a person has typed into the form of an offer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forcemove.browser.lobby.view import OfferDraft
+from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
+from forcemove.protocol.encoding import NO_CHAIN
+from forcemove.protocol.types import MAX_CHALLENGE_DURATION, MIN_CHALLENGE_DURATION, UINT256_MAX
+from forcemove.tables.running.open_tables import WantedGame
+from forcemove.tables.running.playable import PlayableGame, find_playable
+from forcemove.text.amounts import parse_amount
+
+__all__ = ["read_draft"]
+
+_MAX_STAKE = UINT256_MAX // DEPOSIT_IN_STAKES
+
+
+def read_draft(draft: OfferDraft, playable: Sequence[PlayableGame]) -> WantedGame | str:
+    """The game that a form asks for, or what is wrong with the form. `playable`: the games that can be played here."""
+    stake = parse_amount(draft.stake)
+    if stake is None or stake > _MAX_STAKE:
+        return f"{draft.stake!r:.60} is no stake: write such as 0.2 ether, 5 gwei, or 0 for a friendly game."
+    game = _find(playable, draft.game, is_friendly=not stake)
+    if isinstance(game, str):
+        return game
+    seats, duration = _number(draft.seats), _number(draft.duration)
+    if seats is None or seats not in game.game.seats:
+        return f"{game.game.title} takes {' or '.join(map(str, game.game.seats))} players."
+    if duration is None or not MIN_CHALLENGE_DURATION <= duration <= MAX_CHALLENGE_DURATION:
+        return "The time to answer a challenge is a number of seconds."
+    return WantedGame(game, stake, duration, seats)
+
+
+def _find(playable: Sequence[PlayableGame], name: str, *, is_friendly: bool) -> PlayableGame | str:
+    if is_friendly:
+        return find_playable(playable, name, NO_CHAIN) or f"There is no game {name!r:.60} here."
+    chain_id = max((each.chain_id for each in playable), default=NO_CHAIN)
+    if chain_id == NO_CHAIN:
+        return "A stake wants a chain: start this command with --chain, or offer the game for 0."
+    found = find_playable(playable, name, chain_id)
+    return found or f"The address book of chain {chain_id} has no contract of {name!r:.60}: offer it for 0."
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else None

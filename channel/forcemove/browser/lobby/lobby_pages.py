@@ -1,0 +1,159 @@
+"""What the lobby's pages show and do: the open games of a relay, the tables of a service, and the form of an offer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from forcemove.browser.lobby.drafts import read_draft
+from forcemove.browser.lobby.view import (
+    GameOption,
+    LobbyView,
+    OfferDraft,
+    OfferPage,
+    error_lines,
+    offer_row,
+    table_row,
+)
+from forcemove.browser.pages import ChangeSignal
+from forcemove.chain.addresses import show_address
+from forcemove.tables.meetings.terms import labelled_lines, terms_lines
+from forcemove.tables.running.lobby_follower import LobbyFollower
+from forcemove.tables.running.open_tables import OpenTables
+from forcemove.tables.running.playable import find_playable, playable_for
+from forcemove.text.names import shown_name
+from forcemove.transport.links import Link
+from forcemove.transport.offers import Offer
+
+__all__ = ["LobbyPages"]
+
+_MOST_COSTS = 100
+_Costs = tuple[tuple[tuple[str, str], ...], tuple[str, ...]]
+"""What a game may cost, and why it cannot be played."""
+
+
+class LobbyPages:
+    """The lobby of one relay and the tables of one service. Everything is asked for in the event loop's thread.
+    `changes`: notified whenever a page may look different."""
+
+    def __init__(self, follower: LobbyFollower, tables: OpenTables, wall: Callable[[], float] = time.time) -> None:
+        """`follower`: knows the open games; `tables`: ours; `wall`: Unix seconds."""
+        self.changes = ChangeSignal()
+        self._follower, self._tables, self._wall = follower, tables, wall
+        follower.on_change = tables.on_change = self.changes.notify
+        self._notice, self._made, self._draft = "", 0, OfferDraft()
+        self._costs: dict[bytes, _Costs] = {}
+
+    # --------------------------------------------------------------------------------------------------------- looking
+
+    def view(self, form_token: str) -> LobbyView:
+        """The lobby as its page shows it. `form_token`: for the page's forms."""
+        follower, now = self._follower, self._wall()
+        chain_id = max((each.chain_id for each in self._tables.playable), default=0)
+        return LobbyView(
+            follower.url,
+            follower.problem,
+            tuple(offer_row(each.offer, each, self._title(each.offer), self._ours, now) for each in follower.offers),
+            follower.has_more,
+            tuple(map(table_row, self._tables.tables.values())),
+            self._options(),
+            str(chain_id) if chain_id else "",
+            self._draft,
+            self._made,
+            int(now),
+            self._notice,
+            form_token,
+        )
+
+    def offer_page(self, offer: bytes, form_token: str) -> OfferPage | None:
+        """An offer (its hash) as its page shows it; None where it is neither in the lobby nor at a table of ours."""
+        table, shown = self._tables.table_of(offer), self._follower.find(offer)
+        known = shown.offer if shown is not None else table.offer if table is not None else None
+        if known is None:
+            return None
+        costs, problem = self._costs.get(offer, ((), ()))
+        return OfferPage(
+            offer_row(known, shown, self._title(known), self._ours, self._wall()),
+            f"{shown_name(known.name)} {show_address(known.host)}".strip(),
+            labelled_lines(list(terms_lines(known, ""))[1:]),
+            costs,
+            problem,
+            None if table is None else table_row(table),
+            shown is not None,
+            self._notice,
+            form_token,
+        )
+
+    async def read_costs(self, offer: bytes) -> None:
+        """Ask the chain what an open game may cost us, unless it is ours."""
+        shown = self._follower.find(offer)
+        game = None if shown is None else playable_for(self._tables.playable, shown.offer)
+        if shown is None or game is None or shown.offer.host == self._ours:
+            return
+        payer = self._tables.service.wallet.payer_address
+        try:
+            lines = await asyncio.to_thread(game.venue.costs_lines, shown.offer, payer)
+            found: _Costs = labelled_lines(lines), ()
+        except Exception as error:
+            found = (), error_lines(error)
+        while len(self._costs) >= _MOST_COSTS:
+            del self._costs[next(iter(self._costs))]
+        self._costs[offer] = found
+
+    @property
+    def _ours(self) -> bytes:
+        return self._tables.service.wallet.key.address
+
+    def _title(self, offer: Offer) -> str:
+        game = find_playable(self._tables.playable, offer.game, offer.chain_id)
+        return offer.game if game is None else game.game.title
+
+    def _options(self) -> tuple[GameOption, ...]:
+        games = {each.game.name: each.game for each in self._tables.playable}
+        return tuple(
+            GameOption(name, game.title, " or ".join(map(str, game.seats))) for name, game in sorted(games.items())
+        )
+
+    # ----------------------------------------------------------------------------------------------------------- doing
+
+    def make(self, draft: OfferDraft, made: int) -> None:
+        """Offer the game of a form; why that was not done is shown in the lobby. `made`: how many offers the form's
+        page knew of: a form that was sent before makes nothing again."""
+        if made != self._made:
+            self._show("That offer was made already.")
+            return
+        wanted = read_draft(draft, self._tables.playable)
+        if isinstance(wanted, str):
+            self._draft = draft
+            self._show(wanted)
+            return
+        self._made, self._draft = made + 1, OfferDraft(draft.game)
+        self._tables.offer(wanted)
+        self._show("")
+
+    def join(self, offer: bytes) -> None:
+        """Join an offer (its hash), on whose terms the person has agreed."""
+        shown = self._follower.find(offer)
+        game = None if shown is None else playable_for(self._tables.playable, shown.offer)
+        if shown is None or game is None:
+            self._show("This game is not open any more.")
+        elif shown.offer.host == self._ours:
+            self._show("This is your own offer.")
+        else:
+            self._tables.join(game, Link(self._follower.url, offer), shown.offer)
+            self._show("")
+
+    def withdraw(self, offer: bytes) -> None:
+        """Take back an offer of ours (its hash), or our seat at another's."""
+        is_done = self._tables.withdraw(offer)
+        self._show("" if is_done else "It cannot be taken back: the game has begun, or is over.")
+
+    def resume(self) -> None:
+        """Go on with what is open in the journal, and has no table."""
+        self._tables.resume()
+        self._show("")
+
+    def _show(self, notice: str) -> None:
+        self._notice = notice
+        self.changes.notify()

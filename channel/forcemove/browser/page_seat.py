@@ -1,0 +1,53 @@
+"""The player of a channel who decides on a page alone: there is no terminal to type at."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from forcemove.browser.table_pages import TablePages
+from forcemove.game import Game
+from forcemove.protocol.agreement import Agreement
+from forcemove.tables.playing.person import Person
+from forcemove.tables.ports import Output, Played, PlayerSeat
+
+__all__ = ["PageSeat", "PageSeats"]
+
+
+class PageSeat:
+    """A `PlayerSeat` of a person at a page. `person`: decides."""
+
+    def __init__(self, game: Game, output: Output) -> None:
+        """`game`: the game that is played; `output`: where is shown what happens."""
+        self.person, self.output = Person(game), output
+        self.choose = self.person.choose
+
+    def attach(self, played: Played) -> None:
+        """See `PlayerSeat`."""
+        self.person.played = played
+
+    def join_chat(self, say: Callable[[str], str]) -> None:
+        """See `PlayerSeat`."""
+        self.person.chat = say
+
+    async def run(self) -> None:
+        """See `PlayerSeat`."""
+        await asyncio.Event().wait()
+
+
+class PageSeats:
+    """The `SeatSource` of a person who plays at any number of tables, each on the page of its channel."""
+
+    def __init__(self, pages: TablePages) -> None:
+        """`pages`: where the person decides."""
+        self._pages = pages
+
+    def sit(self, game: Game, agreement: Agreement, output: Output) -> PlayerSeat:
+        """See `SeatSource`."""
+        seat = PageSeat(game, output)
+        self._pages.seat(game, agreement, seat.person)
+        return seat
+
+    def leave(self, channel_id: bytes) -> None:
+        """See `SeatSource`."""
+        self._pages.leave_seat(channel_id)

@@ -1,0 +1,41 @@
+// Hands what is to be signed to the browser's wallet (EIP-1193, found as EIP-6963 says), and tells the process its hash.
+"use strict";
+(() => {
+  const page = document.getElementById("wallet"), told = document.getElementById("told");
+  const { account, chain, token } = page.dataset;
+  let announced;
+  addEventListener("eip6963:announceProvider", (event) => { announced ||= event.detail.provider; });
+  dispatchEvent(new Event("eip6963:requestProvider"));
+
+  const tell = (text) => { told.textContent = text; };
+  const post = (path, fields) =>
+    fetch(path, { method: "POST", body: new URLSearchParams({ token, ...fields }), headers: { "X-Live": "1" } });
+
+  const sign = async (wallet, { request, to, data, value }) => {
+    const [shown] = await wallet.request({ method: "eth_requestAccounts" });
+    if (shown?.toLowerCase() !== account) return tell(`The wallet shows another account, ${shown}: choose ${account} there.`);
+    const on = await wallet.request({ method: "eth_chainId" });
+    if (Number(on) !== Number(chain)) return tell(`The wallet is on another chain, ${Number(on)}: choose chain ${chain} there.`);
+    const call = { from: account, to, data, value, chainId: `0x${Number(chain).toString(16)}` };
+    const hash = await wallet.request({ method: "eth_sendTransaction", params: [call] });
+    const answer = await post("/wallet/sent", { request, hash });
+    if (!answer.ok) tell("The transaction was sent; it was not wanted any more.");
+  };
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("button[data-request]");
+    if (!button || button.disabled) return;
+    const wallet = window.ethereum || announced, { request } = button.dataset;
+    tell("");
+    if (!wallet) return tell("There is no wallet in this browser. Install one, and load this page again.");
+    button.disabled = true;
+    try {
+      await sign(wallet, button.dataset);
+    } catch (error) {
+      if (error?.code === 4001) await post("/wallet/refused", { request });
+      else tell(`The wallet has not sent it: ${error?.message || error}`);
+    } finally {
+      button.disabled = false;
+    }
+  });
+})();

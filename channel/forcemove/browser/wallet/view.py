@@ -1,0 +1,136 @@
+"""What the wallet's page is made of: each transaction in words, and as a wallet wants it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import assert_never
+
+from forcemove.chain.addresses import show_address
+from forcemove.chain.chain import Call
+from forcemove.node.wallets import WalletRequest
+from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.machine.effects import (
+    Submission,
+    SubmitChallenge,
+    SubmitCheckpoint,
+    SubmitConclude,
+    SubmitDeposit,
+    SubmitPayCredit,
+    SubmitRespond,
+    SubmitTransfer,
+)
+from forcemove.text.amounts import exact_amount
+
+__all__ = ["SentState", "WalletRow", "WalletView", "request_name", "wallet_row"]
+
+
+class SentState(Enum):
+    """What became of what the wallet was asked for, as far as we know. The value says so to people."""
+
+    WAITING = "It waits for your wallet."
+    REFUSED = "You have refused it in the wallet. It is still wanted."
+    SENT = "The wallet has sent it. It waits for a block."
+    MINED = "It is in a block; the effect is looked for."
+    REVERTED = "It was mined and has failed, which cost gas. If it still stands here, it can be signed again."
+    LOST = "No node knows the transaction: the wallet has replaced or dropped it. It can be signed again."
+
+
+@dataclass(frozen=True, slots=True)
+class WalletRow:
+    """One transaction to sign.
+
+    - `name`: of the request, in forms.
+    - `title`: what it does.
+    - `details`: amount, contract, channel and more: a label and a text each.
+    - `to`, `data`, `value`: the call, as hex.
+    - `state`: what became of it.
+    - `hash`: of the transaction that the wallet has sent last, as hex; empty where it has sent none.
+    """
+
+    name: str
+    title: str
+    details: Sequence[tuple[str, str]]
+    to: str
+    data: str
+    value: str
+    state: SentState
+    hash: str = ""
+
+    @property
+    def tone(self) -> str:
+        """The class of the state's text."""
+        return "bad" if self.state in (SentState.REVERTED, SentState.LOST, SentState.REFUSED) else "muted"
+
+
+@dataclass(frozen=True, slots=True)
+class WalletView:
+    """The page. `account`: the wallet's, as hex in lower case, and `shown_account` for people; `chain_id`: of its
+    transactions; `rows`: what is to be signed; `form_token`: for the page's forms; `has_tower`: whether a watchtower
+    answers for the player."""
+
+    account: str
+    shown_account: str
+    chain_id: int
+    rows: Sequence[WalletRow]
+    form_token: str
+    has_tower: bool
+
+
+def request_name(request: WalletRequest, *, is_approval: bool) -> str:
+    """A short name of a request, the same for equal ones: 16 digits of a hash over the call."""
+    tx = request.request
+    call = tx.to + tx.value.to_bytes(32) + tx.data
+    return keccak256(bytes((is_approval,)) + request.channel_tx.channel_id + call).hex()[:16]
+
+
+def wallet_row(request: WalletRequest, approval: Call | None, state: SentState, sent: bytes) -> WalletRow:
+    """A request as the page shows it.
+
+    - `request`: what a channel wants.
+    - `approval`: what must be signed before it, None where nothing must.
+    - `state`: what became of it.
+    - `sent`: the hash of the transaction that the wallet has sent, empty for none.
+    """
+    tx = request.request
+    call = tx.call if approval is None else approval
+    title = title_of(request.channel_tx.submission) if approval is None else _approval_title(request)
+    name = request_name(request, is_approval=approval is not None)
+    details = (
+        ("amount", f"{exact_amount(call.value)}, and the gas"),
+        ("gas", f"at most {tx.gas:,}" if tx.gas and approval is None else "as your wallet says"),
+        ("contract", show_address(call.to or b"")),
+        ("channel", hex_text(request.channel_tx.channel_id)),
+    )
+    data = ("0x" + (call.to or b"").hex(), "0x" + call.data.hex(), hex(call.value))
+    return WalletRow(name, title, details, *data, state, f"0x{sent.hex()}" if sent else "")
+
+
+def _approval_title(request: WalletRequest) -> str:
+    allowance = request.request.allowance
+    if allowance is None:
+        return ""
+    return f"Let the contract take {allowance.amount} of the token {show_address(allowance.token)}"
+
+
+def title_of(submission: Submission) -> str:
+    """What a submission does, for people."""
+    match submission:
+        case SubmitDeposit():
+            return "Pay in: without it the game does not begin"
+        case SubmitChallenge():
+            return "Challenge: the chain gives the other player a time to answer"
+        case SubmitRespond():
+            return "Answer the challenge with your move"
+        case SubmitCheckpoint():
+            return "Answer the challenge with a newer state"
+        case SubmitConclude():
+            return "End the channel as all have signed, and pay it out"
+        case SubmitTransfer():
+            return "Pay out what the channel holds"
+        case SubmitPayCredit():
+            return "Fetch what could not be paid out"
+        case _:
+            assert_never(submission)

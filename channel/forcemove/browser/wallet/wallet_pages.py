@@ -1,0 +1,173 @@
+"""What the wallet's page shows, and what it was told. It asks the chain what became of transactions; nothing here is
+believed by a channel."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from forcemove.browser.pages import ChangeSignal
+from forcemove.browser.wallet.view import SentState, WalletRow, WalletView, request_name, wallet_row
+from forcemove.chain.addresses import show_address
+from forcemove.chain.chain import Call, Chain
+from forcemove.chain.errors import NotMined, TransactionReverted
+from forcemove.chain.token import Token
+from forcemove.errors import ForcemoveError
+from forcemove.node.wallets import WalletRequest
+
+__all__ = ["WalletPages"]
+
+_LOOK_EVERY = 1.0
+_LOST_AFTER = 30.0
+"""Seconds for which a transaction may be on its way from the wallet to our nodes."""
+
+
+@dataclass
+class _Sent:
+    """What the wallet was seen to do with a request. `hash`: of its transaction, empty where it has refused; `at`:
+    when, by a clock that does not go back; `state`: see `SentState`."""
+
+    hash: bytes
+    at: float
+    state: SentState
+
+
+class WalletPages:
+    """The wallet of one player on one chain."""
+
+    def __init__(
+        self,
+        account: bytes,
+        chains: Sequence[Chain],
+        requests: Callable[[], Sequence[WalletRequest]],
+        *,
+        has_tower: bool,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Show what is wanted of a wallet.
+
+        - `account`: the wallet's, 20 bytes.
+        - `chains`: the chain through each endpoint, at least one.
+        - `requests`: what the channels want of it now, see `Node.wallet_requests`.
+        - `has_tower`: whether a watchtower answers for the player.
+        - `clock`: seconds that do not go back.
+        """
+        self.changes = ChangeSignal()
+        self._account, self._chains, self._requests = account, tuple(chains), requests
+        self._has_tower, self._clock = has_tower, clock
+        self._sent: dict[str, _Sent] = {}
+        self._approvals: dict[str, Call] = {}
+        self._shown: object = None
+
+    # --------------------------------------------------------------------------------------------------------- looking
+
+    def view(self, form_token: str) -> WalletView:
+        """The page as it is now."""
+        return WalletView(
+            f"0x{self._account.hex()}",
+            show_address(self._account),
+            self._chains[0].chain_id,
+            self._rows(),
+            form_token,
+            self._has_tower,
+        )
+
+    def _rows(self) -> tuple[WalletRow, ...]:
+        return tuple(self._row(each) for each in self._requests() if each.account.address == self._account)
+
+    def _row(self, request: WalletRequest) -> WalletRow:
+        approval = self._approvals.get(request_name(request, is_approval=False))
+        sent = self._sent.get(request_name(request, is_approval=approval is not None))
+        if sent is None:
+            return wallet_row(request, approval, SentState.WAITING, b"")
+        return wallet_row(request, approval, sent.state, sent.hash)
+
+    async def watch(self) -> None:
+        """Look at the chain again and again, until this is cancelled."""
+        while True:
+            await self.look()
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def look(self) -> None:
+        """See what became of what the wallet has sent, and which tokens it must allow the contract to take. A node that
+        does not answer changes nothing."""
+        requests = tuple(self._requests())
+        await asyncio.to_thread(self._ask, requests)
+        names = {request_name(each, is_approval=flag) for each in requests for flag in (False, True)}
+        self._sent = {name: each for name, each in self._sent.items() if name in names}
+        rows = self._rows()
+        if rows != self._shown:
+            self._shown = rows
+            self.changes.notify()
+
+    def _ask(self, requests: Sequence[WalletRequest]) -> None:
+        for request in requests:
+            name, approval = request_name(request, is_approval=False), self._approval(request)
+            if approval is None:
+                self._approvals.pop(name, None)
+            else:
+                self._approvals[name] = approval
+        for sent in list(self._sent.values()):
+            if sent.hash:
+                sent.state = self._state(sent)
+
+    def _approval(self, request: WalletRequest) -> Call | None:
+        """The approval that a token's deposit needs first, None where there is enough."""
+        needed = request.request.allowance
+        if needed is None:
+            return None
+        for chain in self._chains:
+            token = Token(chain, needed.token)
+            try:
+                is_enough = token.allowance(self._account, needed.spender) >= needed.amount
+            except ForcemoveError:
+                continue
+            return None if is_enough else token.approve(needed.spender, needed.amount)
+        return Token(self._chains[0], needed.token).approve(needed.spender, needed.amount)
+
+    def _state(self, sent: _Sent) -> SentState:
+        """What the endpoints show of a transaction; one that shows it mined counts for more than one that does not."""
+        found = {_shown_by(chain, sent.hash) for chain in self._chains}
+        for state in (SentState.MINED, SentState.REVERTED, SentState.SENT):
+            if state in found:
+                return state
+        is_late = self._clock() - sent.at > _LOST_AFTER
+        return SentState.LOST if is_late and SentState.LOST in found else sent.state
+
+    # ----------------------------------------------------------------------------------------------------------- told
+
+    def on_sent(self, name: str, hash_: bytes) -> bool:
+        """The wallet has sent what was asked for; returns whether there is such a request. `name`: of the request;
+        `hash_`: of the transaction, 32 bytes."""
+        return self._keep(name, _Sent(hash_, self._clock(), SentState.SENT))
+
+    def on_refused(self, name: str) -> bool:
+        """The person has refused it in the wallet; returns whether there is such a request."""
+        return self._keep(name, _Sent(b"", self._clock(), SentState.REFUSED))
+
+    def _keep(self, name: str, sent: _Sent) -> bool:
+        if name not in {each.name for each in self._rows()}:
+            return False
+        self._sent[name] = sent
+        self.changes.notify()
+        return True
+
+
+def _shown_by(chain: Chain, hash_: bytes) -> SentState | None:
+    """What one endpoint shows of a transaction; None where it does not answer."""
+    try:
+        chain.wait_for(hash_, timeout=0)
+    except NotMined:
+        pass
+    except TransactionReverted:
+        return SentState.REVERTED
+    except ForcemoveError:
+        return None
+    else:
+        return SentState.MINED
+    try:
+        return SentState.SENT if chain.knows(hash_) else SentState.LOST
+    except ForcemoveError:
+        return None

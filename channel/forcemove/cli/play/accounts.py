@@ -1,0 +1,75 @@
+"""Whose keys play, and which watchtowers answer for them, as they are named on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forcemove.cli.addresses import ADDRESS
+from forcemove.cli.key import open_key_file
+
+if TYPE_CHECKING:
+    from forcemove.tables.options import Wallet
+    from forcemove.watchtower.client import TowerClient
+
+__all__ = ["TOWER", "WALLET", "open_wallet", "tower_at"]
+
+
+class _Tower(click.ParamType[tuple[str, bytes]]):
+    """ADDRESS@URL."""
+
+    name = "ADDRESS@URL"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
+        """See `click.ParamType.convert`."""
+        if isinstance(value, tuple):
+            return value
+        address, separator, url = value.partition("@")
+        if not separator or not url.startswith(("http://", "https://")):
+            self.fail(
+                f"{value!r:.200} is not a watchtower's address and URL, such as 0x…@https://tower.example", param, ctx
+            )
+        return url, ADDRESS.convert(address, param, ctx)
+
+
+TOWER = _Tower()
+"""The type of `--tower`."""
+
+
+def tower_at(url: str, address: bytes) -> TowerClient:
+    """A client of the watchtower with this account (20 bytes)."""
+    from forcemove.watchtower.client import TowerClient
+
+    return TowerClient(url, address)
+
+
+WALLET = click.option(
+    "--wallet",
+    "wallet_address",
+    type=ADDRESS,
+    help="The address of a wallet in the browser, which pays in, pays the gas, and is paid: it signs on the page. "
+    "In place of --account.",
+)
+
+
+def open_wallet(
+    key_file: Path, account_file: Path | None, payout: bytes | None, wallet_address: bytes | None = None
+) -> Wallet:
+    """A player's keys. Raises `click.UsageError` where two accounts are to pay.
+
+    - `key_file`: signs states.
+    - `account_file`: pays; None for the same key.
+    - `payout`: is paid, 20 bytes; None for whoever pays.
+    - `wallet_address`: pays, 20 bytes, and signs elsewhere; None where a key pays.
+    """
+    from forcemove.tables.options import Wallet
+
+    if wallet_address is not None and account_file is not None:
+        raise click.UsageError("--account and --wallet exclude each other: one of them pays.")
+    key = open_key_file(key_file)
+    if wallet_address is not None:
+        return Wallet(key, wallet_address, wallet_address if payout is None else payout)
+    payer = key if account_file is None else open_key_file(account_file)
+    return Wallet(key, payer, payer.address if payout is None else payout)

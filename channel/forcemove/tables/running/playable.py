@@ -1,0 +1,60 @@
+"""The games that can be played here: each installed game, on the chain and without one. Asks no chain and no relay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Chain
+from forcemove.game import Game
+from forcemove.protocol.encoding import NO_CHAIN
+from forcemove.tables.meetings.terms import ChainVenue, FriendlyVenue, Venue, is_ours
+from forcemove.transport.offers import Offer
+
+__all__ = ["PlayableGame", "find_playable", "playable_for", "playable_games"]
+
+
+@dataclass(frozen=True)
+class PlayableGame:
+    """A game that can be played here. `chain_venue`: its chain, None where it is played without one."""
+
+    game: Game
+    chain_venue: ChainVenue | None
+
+    @property
+    def venue(self) -> Venue:
+        """The game and its chain, or no chain, as offers name it."""
+        return self.chain_venue or FriendlyVenue(self.game.name, self.game.title, self.game.seats)
+
+    @property
+    def chain_id(self) -> int:
+        """The chain's id, 0 where there is none."""
+        return self.chain_venue.chain_id if self.chain_venue else NO_CHAIN
+
+
+def playable_games(
+    games: Sequence[Game], chains: Sequence[Chain], book: AddressBook | None
+) -> tuple[PlayableGame, ...]:
+    """Each game without a chain; and on the chain, where there is one and `book` has the game's contract. `games`:
+    those that are installed; `chains`: the chain through each endpoint."""
+    return tuple(_each(games, tuple(chains), book))
+
+
+def _each(games: Sequence[Game], chains: tuple[Chain, ...], book: AddressBook | None) -> Iterator[PlayableGame]:
+    for game in games:
+        if chains and book is not None and game.artifact.name in book.contracts:
+            yield PlayableGame(game, ChainVenue(chains, book, game))
+        yield PlayableGame(game, None)
+
+
+def find_playable(playable: Sequence[PlayableGame], name: str, chain_id: int) -> PlayableGame | None:
+    """The game of this name on this chain (0 for none); None where it cannot be played here."""
+    return next((each for each in playable if (each.game.name, each.chain_id) == (name, chain_id)), None)
+
+
+def playable_for(playable: Sequence[PlayableGame], offer: Offer) -> PlayableGame | None:
+    """The game that an offer is for; None where it cannot be played here: it is of another chain, another book, or a
+    game that is not installed."""
+    found = find_playable(playable, offer.game, offer.chain_id)
+    return found if found is not None and is_ours(offer, found.venue) else None

@@ -1,0 +1,14 @@
+"""Durations as people read them. Pure."""
+
+from __future__ import annotations
+
+__all__ = ["duration_text"]
+
+
+def duration_text(seconds: int) -> str:
+    """A number of seconds in its two largest units, such as `23 h 50 min`."""
+    for unit, name, below, of_it in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s")):
+        if seconds >= unit:
+            count, rest = divmod(seconds, unit)
+            return f"{count} {name} {rest // below} {of_it}" if rest // below else f"{count} {name}"
+    return f"{seconds} s"

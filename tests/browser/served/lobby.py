@@ -1,0 +1,74 @@
+"""A lobby with its page, in a thread of its own: a real relay, and a journal and a node without a chain."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from forcemove.browser.lobby.lobby_pages import LobbyPages
+from forcemove.browser.lobby.routes import LobbySection
+from forcemove.browser.page_seat import PageSeats
+from forcemove.browser.pages import PageSection
+from forcemove.browser.server import BrowserServer
+from forcemove.browser.table_pages import TablePages
+from forcemove.chain.local import local_keys
+from forcemove.protocol.signing import Key
+from forcemove.registry import installed_games
+from forcemove.store.opening import MEMORY, open_journal
+from forcemove.store.records import OWNER_LENGTH
+from forcemove.tables.options import TableOptions, Wallet
+from forcemove.tables.playing.content import TableContent
+from forcemove.tables.running.lobby_follower import LobbyFollower
+from forcemove.tables.running.open_tables import OpenTables
+from forcemove.tables.running.playable import playable_games
+from forcemove.tables.service import TableService
+from tests.browser.served.serving import Served, running
+
+__all__ = ["GAMES", "Lines", "ServedLobby", "served_lobby"]
+
+ALICE, BOB = local_keys()[1:3]
+GAMES = installed_games().games
+
+
+class Lines:
+    """An `Output`. `lines`: what was said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+    def note(self, text: str) -> None:
+        self.lines.append(text)
+
+    def show(self, content: TableContent) -> None:
+        """Nobody looks."""
+
+
+@dataclass
+class ServedLobby(Served):
+    """`tables`, `follower`: read in the server's thread only, by `call`."""
+
+    tables: OpenTables
+    follower: LobbyFollower
+
+
+@contextmanager
+def served_lobby(
+    relay: str, key: Key = ALICE, name: str = "", sections: Sequence[PageSection] = (), store: str = MEMORY
+) -> Iterator[ServedLobby]:
+    """The page of a person who plays friendly games over a relay."""
+    with open_journal(store, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        lines = Lines()
+        service = TableService(journal, Wallet(key, key, key.address), lines, games=GAMES)
+        playable = playable_games(GAMES, (), None)
+        pages = TablePages(journal, GAMES, home="/lobby")
+        service.on_committed(pages.on_committed)
+        tables = OpenTables(service, playable, TableOptions(relay, name=name), PageSeats(pages), lines)
+        follower = LobbyFollower(relay, playable)
+        server = BrowserServer(pages, 0, [LobbySection(LobbyPages(follower, tables)), *sections])
+        with running(server, lambda: service.run(tables.run()), follower.run) as found:
+            yield ServedLobby(found.server, found.loop, found.address, tables, follower)

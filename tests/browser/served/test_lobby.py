@@ -1,0 +1,226 @@
+"""The lobby's pages over a real relay: offers are made once, read, joined and taken back; what is refused says why."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from forcemove.chain.local import local_keys
+from forcemove.protocol.codec.json_text import hex_text
+from forcemove.tables.meetings.terms import FriendlyVenue, new_offer
+from forcemove.transport.connect import connect
+from forcemove.transport.errors import TransportError
+from forcemove.transport.offers import Offer
+from tests.browser.html import elements, find
+from tests.browser.served.asking import Asker
+from tests.browser.served.lobby import BOB, ServedLobby, served_lobby
+from tests.browser.served.serving import until
+from tests.relay.process import RelayProcess, running_relay
+
+OFFER = {"game": "tic-tac-toe", "stake": "0", "seats": "2", "duration": "3600", "made": "0"}
+EVE = local_keys()[3]
+NO_OFFER = "/offers/0x" + "00" * 32
+
+
+@pytest.fixture
+def relay(tmp_path: Path) -> Iterator[RelayProcess]:
+    with running_relay(tmp_path) as relay:
+        yield relay
+
+
+@pytest.fixture
+def alice(relay: RelayProcess) -> Iterator[Asker]:
+    with served_lobby(relay.url, name="Ann") as lobby:
+        yield Asker(lobby)
+
+
+@pytest.fixture
+def bob(relay: RelayProcess) -> Iterator[Asker]:
+    with served_lobby(relay.url, BOB, name="Bob") as lobby:
+        yield Asker(lobby)
+
+
+def lobby_of(asker: Asker) -> ServedLobby:
+    assert isinstance(asker.served, ServedLobby)
+    return asker.served
+
+
+def strange_offer(relay: str, name: str) -> None:
+    """Somebody offers a game, and does not come to its table."""
+    venue = FriendlyVenue("tic-tac-toe", "Tic-tac-toe")
+    offer = new_offer(venue, EVE.address, EVE.address, 0, 3_600)
+    asyncio.run(_make(relay, replace(offer, name=name)))
+
+
+async def _make(relay: str, offer: Offer) -> None:
+    async with connect(relay) as connection:
+        await connection.lobby.make(offer, EVE)
+
+
+def withdraw_all(relay: str) -> None:
+    """Nobody offers anything any more."""
+
+    async def main() -> None:
+        async with connect(relay) as connection:
+            for each in await connection.lobby.list():
+                with suppress(TransportError):
+                    await connection.lobby.withdraw(each.offer.hash, EVE)
+
+    asyncio.run(main())
+
+
+def skeleton(page: str) -> list[tuple[str, tuple[str, ...]]]:
+    return [(each.name, tuple(each.attributes)) for each in elements(page)]
+
+
+def states(asker: Asker) -> list[str]:
+    """How far the tables are."""
+    return asker.served.call(lambda: [each.state.value for each in lobby_of(asker).tables.tables.values()])
+
+
+def offered(asker: Asker, **fields: str) -> str:
+    """Make an offer, and wait until it is in the lobby; the path of its page."""
+    assert asker.post("/offers", OFFER | fields).headers["location"] == "/lobby"
+    return shown(asker)
+
+
+def shown(asker: Asker) -> str:
+    """The path of the first open game, once it is listed."""
+    follower = lobby_of(asker).follower
+    until(lambda: asker.served.call(lambda: bool(follower.offers)))
+    return "/offers/" + asker.served.call(lambda: hex_text(follower.offers[0].offer.hash))
+
+
+def notice(asker: Asker, path: str = "/lobby") -> str:
+    return find(asker.get(path).body, "notice").text
+
+
+def test_the_first_page_is_the_lobby(alice: Asker) -> None:
+    assert alice.page == "/lobby"
+    page = alice.get("/lobby")
+    assert page.status == 200
+    assert "There are no open games just now" in page.body or "Asking" in page.body
+
+
+def test_an_offer_is_made_once_however_often_its_form_is_sent(alice: Asker) -> None:
+    for _ in range(3):
+        assert alice.post("/offers", OFFER).status == 303
+    assert len(states(alice)) == 1
+    assert notice(alice) == "That offer was made already."
+    alice.post("/offers", OFFER | {"made": "1"})
+    assert len(states(alice)) == 2
+
+
+def test_an_offer_is_read_joined_and_played_at(alice: Asker, bob: Asker) -> None:
+    offered(alice)
+    path = shown(bob)
+    page = bob.get(path)
+    assert "Ann 0x" in page.body
+    assert "Join on these terms" in page.body
+    assert bob.post(path + "/join", {}).headers["location"] == path
+    until(lambda: states(alice) == states(bob) == ["playing"])
+    channel = bob.get(path)
+    assert channel.status == 303
+    assert alice.get(channel.headers["location"]).status == bob.get(channel.headers["location"]).status == 200
+    assert "The game has begun" not in bob.get("/lobby").body
+
+
+def test_an_offer_is_taken_back(alice: Asker, bob: Asker) -> None:
+    path = offered(alice)
+    shown(bob)
+    assert alice.post(path + "/withdraw", {}).headers["location"] == "/lobby"
+    until(lambda: states(alice) == [])
+    until(lambda: bob.served.call(lambda: lobby_of(bob).follower.offers) == ())
+    assert bob.get(path).status == 404
+    bob.post(path + "/join", {})
+    assert states(bob) == []
+    assert notice(bob) == "This game is not open any more."
+
+
+def test_a_seat_is_left_before_the_game_has_begun(relay: RelayProcess, bob: Asker) -> None:
+    strange_offer(relay.url, "Eve")
+    path = shown(bob)
+    bob.post(path + "/join", {})
+    until(lambda: "Waiting for the host at the table" in bob.get(path).body)
+    assert bob.post(path + "/join", {}).status == 303  # clicked twice
+    assert states(bob) == ["waiting"]
+    assert bob.post(path + "/withdraw", {}).status == 303
+    until(lambda: states(bob) == [])
+    assert "Join on these terms" in bob.get(path).body
+    bob.post(path + "/withdraw", {})
+    assert "cannot be taken back" in notice(bob)
+
+
+@pytest.mark.parametrize("words", ["</td><script>alert(1)</script>", "\u202eeve\x1b[2J", "{{7*7}}"])
+def test_a_hostile_hosts_words_stay_in_their_place(relay: RelayProcess, bob: Asker, words: str) -> None:
+    strange_offer(relay.url, "Eve")
+    tame = [skeleton(bob.get(path).body) for path in ("/lobby", shown(bob))]
+    withdraw_all(relay.url)
+    until(lambda: bob.served.call(lambda: lobby_of(bob).follower.offers) == ())
+    strange_offer(relay.url, words)
+    wild = [skeleton(bob.get(path).body) for path in ("/lobby", shown(bob))]
+    assert wild == tame
+    for path in ("/lobby", shown(bob)):
+        assert words not in bob.get(path).body
+
+
+def test_nobody_joins_an_offer_of_their_own(alice: Asker) -> None:
+    path = offered(alice)
+    assert "Join on these terms" not in alice.get(path).body
+    alice.post(path + "/join", {})
+    assert states(alice) == ["waiting"]
+    assert notice(alice) == "This is your own offer."
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"stake": "much"}, "is no stake"),
+        ({"stake": "1e400 ether"}, "is no stake"),
+        ({"stake": "0.1 ether"}, "A stake wants a chain"),
+        ({"game": "chess<b>"}, "There is no game"),
+        ({"seats": "9"}, "takes 2 players"),
+        ({"seats": "\N{ARABIC-INDIC DIGIT TWO}"}, "takes 2 players"),
+        ({"duration": "0"}, "a number of seconds"),
+        ({"duration": "9" * 30}, "a number of seconds"),
+    ],
+)
+def test_a_form_that_makes_no_sense_is_refused_and_kept(alice: Asker, fields: dict[str, str], words: str) -> None:
+    assert alice.post("/offers", OFFER | fields).status == 303
+    page = alice.get("/lobby").body
+    assert words in find(page, "notice").text
+    for name, value in fields.items():
+        if name != "game":
+            assert find(page, name).attributes["value"] == value
+    assert states(alice) == []
+
+
+def test_the_pages_script_gets_no_page(alice: Asker) -> None:
+    assert alice.post("/offers", OFFER, X_Live="1").status == 204
+    path = shown(alice)
+    assert alice.post(path + "/withdraw", {}, X_Live="1").status == 204
+
+
+def test_a_relay_that_is_away_is_said_and_ends_nothing(tmp_path: Path) -> None:
+    with running_relay(tmp_path) as relay:
+        url = relay.url
+    with served_lobby(url) as lobby:
+        asker = Asker(lobby)
+        until(lambda: "Asking" not in lobby.call(lambda: lobby.follower.problem))
+        problem = lobby.call(lambda: lobby.follower.problem)
+        asker.post("/offers", OFFER)
+        until(lambda: states(asker) == ["failed"])
+        page = asker.get("/lobby").body
+        assert problem in find(page, "offers").text
+        assert [each for each in elements(page) if each.attributes.get("class") == "bad"]
+        assert asker.post("/lobby/resume", {}).status == 303
+
+
+def test_an_offer_that_is_not_there_has_no_page(alice: Asker) -> None:
+    for path in (NO_OFFER, NO_OFFER + "/events", "/offers/0x12", "/offers/" + "g" * 66):
+        assert alice.get(path).status == 404

@@ -1,0 +1,153 @@
+"""What the wallet's page shows, and how it finds out what became of a transaction, whatever the wallet says."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from forcemove.browser.wallet.render import wallet_page
+from forcemove.browser.wallet.view import SentState, WalletRow
+from forcemove.browser.wallet.wallet_pages import WalletPages
+from forcemove.chain.chain import Call
+from forcemove.chain.codec import function
+from forcemove.chain.errors import TransactionReverted
+from forcemove.chain.local import EmbeddedChain
+from tests.chain.world import deploy_contract
+from tests.node.wallets import ADMIN, ALICES, BOBS, DEPOSIT, Table
+
+LOST = bytes(range(32))
+
+
+class Wallet:
+    """Alice's page. `now`: its clock."""
+
+    def __init__(self, table: Table) -> None:
+        self.table, self.now = table, 0.0
+        self.player = table.players[0]
+        self.pages = WalletPages(
+            ALICES.address,
+            [table.chain],
+            self.player.process.node.wallet_requests,
+            has_tower=False,
+            clock=lambda: self.now,
+        )
+        table.rest()
+        self.look()
+
+    def look(self) -> None:
+        asyncio.run(self.pages.look())
+
+    @property
+    def rows(self) -> tuple[WalletRow, ...]:
+        return tuple(self.pages.view("token").rows)
+
+    @property
+    def row(self) -> WalletRow:
+        (row,) = self.rows
+        return row
+
+    def is_shown_as(self, state: SentState) -> bool:
+        """Whether this is what became of the one transaction."""
+        return self.row.state is state
+
+    def send(self) -> bytes:
+        """Sign and send what the row says, as a wallet does; the transaction's hash."""
+        row = self.row
+        call = Call(bytes.fromhex(row.to[2:]), bytes.fromhex(row.data[2:]), int(row.value, 16))
+        return self.table.chain.send(call, ALICES).transaction_hash
+
+
+@pytest.fixture(scope="module")
+def chain() -> EmbeddedChain:
+    return EmbeddedChain()
+
+
+@pytest.fixture
+def wallet(chain: EmbeddedChain, tmp_path: Path) -> Wallet:
+    return Wallet(Table(chain, tmp_path))
+
+
+def test_a_deposit_is_said_in_words_with_amount_contract_and_channel(wallet: Wallet) -> None:
+    row = wallet.row
+    channel = wallet.player.process.channel.agreement.channel_id
+    assert row.title.startswith("Pay in")
+    assert int(row.value, 16) == DEPOSIT
+    assert dict(row.details)["amount"] == "0.05 ether, and the gas"
+    assert dict(row.details)["channel"] == "0x" + channel.hex()
+    assert row.to == "0x" + wallet.table.assembly.adjudicator.address.hex()
+    assert row.state is SentState.WAITING
+    page = wallet_page(wallet.pages.view("token"), ())
+    assert "A wallet that is asleep answers no challenge." in page
+    assert row.name in page
+
+
+def test_what_the_person_refuses_is_said_and_can_be_signed_again(wallet: Wallet) -> None:
+    assert wallet.pages.on_refused(wallet.row.name)
+    assert wallet.is_shown_as(SentState.REFUSED)
+    wallet.look()
+    assert wallet.is_shown_as(SentState.REFUSED)
+
+
+def test_a_transaction_that_no_node_knows_is_said_to_be_lost_after_a_while(wallet: Wallet) -> None:
+    assert wallet.pages.on_sent(wallet.row.name, LOST)
+    wallet.look()
+    assert wallet.is_shown_as(SentState.SENT)
+    wallet.now += 31
+    wallet.look()
+    assert wallet.is_shown_as(SentState.LOST)
+    assert wallet.row.hash == "0x" + LOST.hex()
+
+
+def test_a_transaction_in_a_block_is_said_to_be_mined_until_its_effect_is_seen(wallet: Wallet) -> None:
+    name = wallet.row.name
+    hash_ = wallet.send()
+    assert wallet.pages.on_sent(name, hash_)
+    wallet.look()
+    assert wallet.is_shown_as(SentState.MINED)
+    wallet.table.rest()
+    wallet.look()
+    assert wallet.rows == ()
+    assert not wallet.pages.on_sent(name, hash_)
+
+
+def test_a_transaction_that_failed_says_so_and_what_is_wanted_stays(wallet: Wallet, chain: EmbeddedChain) -> None:
+    """The hash is of another transaction of the wallet, one that has failed."""
+    failed = chain.sign_as(
+        Call(wallet.table.assembly.adjudicator.address, b"\0" * 4),
+        ALICES,
+        chain.nonce_of(ALICES.address),
+        100_000,
+        chain.fees(),
+    )
+    chain.broadcast(failed)
+    with pytest.raises(TransactionReverted):
+        chain.wait(failed)
+    assert wallet.pages.on_sent(wallet.row.name, failed.hash)
+    wallet.look()
+    assert wallet.is_shown_as(SentState.REVERTED)
+    assert wallet.row.tone == "bad"
+
+
+def test_a_token_is_approved_first_and_paid_in_then(chain: EmbeddedChain, tmp_path: Path) -> None:
+    token = deploy_contract(chain, "TestToken")
+    for key in (ALICES, BOBS):
+        chain.send(Call(token, function("mint", "TestToken").encode(key.address, DEPOSIT)), ADMIN)
+    wallet = Wallet(Table(chain, tmp_path, token))
+    approving = wallet.row
+    assert approving.title.startswith(f"Let the contract take {DEPOSIT} of the token")
+    assert approving.to == "0x" + token.hex()
+    assert wallet.pages.on_sent(approving.name, wallet.send())
+    wallet.look()
+    paying = wallet.row
+    assert (paying.title[:6], paying.state) == ("Pay in", SentState.WAITING)
+    wallet.send()
+    wallet.table.rest()
+    wallet.look()
+    assert wallet.rows == ()
+
+
+def test_names_that_the_page_does_not_have_are_not_known(wallet: Wallet) -> None:
+    assert not wallet.pages.on_sent("0" * 16, LOST)
+    assert not wallet.pages.on_refused("0" * 16)

@@ -1,0 +1,222 @@
+"""`forcemove browse`: games are offered, joined, played and left on pages, over a real relay and a real chain."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.served.chromium import chromium
+from tests.browser.served.forms import FormBrowser
+from tests.cli.nodes import Demo, wait_until
+from tests.cli.tables import House, World
+
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/enter\?token=[\w-]{43}")
+HOME = "came home"
+OFFER = {"game": "tic-tac-toe", "stake": "0.01 ether", "seats": "2", "duration": "3600"}
+
+
+def browsing(house: House, home: Path, *options: str) -> Demo:
+    """The command on a machine."""
+    return house.run(home, *house.browse_arguments(home), "--no-open", *options)
+
+
+def address_in(demo: Demo) -> str:
+    demo.reach("/enter?token=")
+    found = ADDRESS.search(demo.said)
+    assert found is not None
+    return found[0]
+
+
+def entered(demo: Demo) -> FormBrowser:
+    return FormBrowser(address_in(demo))
+
+
+def join(guest: FormBrowser) -> None:
+    """Read the terms of the first open game, and agree to them."""
+    guest.open("/lobby")
+    guest.reload_until('id="o-0x')
+    guest.open(guest.offers()[0])
+    assert "Join on these terms" in guest.html, guest.html
+    guest.submit("/join")
+
+
+def sit(player: FormBrowser) -> None:
+    """Go to the table that has opened."""
+    player.open("/lobby")
+    player.reload_until('href="/c/0x')
+    player.open(player.link("/c/0x"))
+
+
+def move(player: FormBrowser, turn: int) -> None:
+    """Make the first move that is possible at this turn."""
+    player.reload_until(f"Turn {turn}.")
+    player.reload_until('name="word"')
+    player.submit("/act", word=player.words()[0])
+
+
+def leave(player: FormBrowser, turn: int) -> None:
+    player.reload_until(f"Turn {turn}.")
+    player.submit("/act", do="leave")
+
+
+def test_two_people_meet_play_and_are_paid_without_scripts(world: World) -> None:
+    pages = [
+        entered(browsing(world, home, "--name", name)) for home, name in ((world.alice, "Ann"), (world.bob, "Bob"))
+    ]
+    alice, bob = pages
+    alice.submit("/offers", **OFFER)
+    join(bob)
+    for page in pages:
+        sit(page)
+    for turn in (4, 6):
+        move(alice, turn)
+        move(bob, turn + 1)
+    leave(alice, 8)
+    for page in pages:
+        page.reload_until(HOME)
+    wait_until(lambda: world.is_finished(world.alice) and world.is_finished(world.bob))
+    world.require_right_ends()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@contextmanager
+def opened(browser: Browser, demo: Demo) -> Iterator[Page]:
+    """The page of a command in a window of its own, which must complain of nothing."""
+    errors = list[str]()
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(address_in(demo))
+    page.locator("#live", has_text="live").wait_for()
+    yield page
+    context.close()
+    assert errors == []
+
+
+def click_a_spot(page: Page, turn: int) -> None:
+    page.locator("#board", has_text=f"Turn {turn}.").wait_for()
+    page.locator("#board button[name=word]").first.click()
+    page.locator("#board", has_text=f"Turn {turn + 1}.").wait_for()
+
+
+def test_two_browsers_play_each_other_to_a_payout(world: World, browser: Browser) -> None:
+    with (
+        opened(browser, browsing(world, world.alice, "--name", "Ann")) as alice,
+        opened(browser, browsing(world, world.bob, "--name", "Bob")) as bob,
+    ):
+        alice.locator("#game").select_option("tic-tac-toe")
+        alice.locator("#stake").fill("0.01 ether")
+        alice.locator("#offer").click()
+        alice.locator("#tables", has_text="Waiting for somebody to join").wait_for()
+        bob.locator("#offers a", has_text="Tic-tac-toe").click()
+        bob.locator("#offer", has_text="at most lost").wait_for()
+        bob.locator("#join").click()
+        bob.wait_for_url("**/c/0x*")
+        alice.locator("#tables a[href^='/c/']").click()
+        for turn, page in ((4, alice), (5, bob), (6, alice)):
+            click_a_spot(page, turn)
+        bob.locator("#board", has_text="Turn 7.").wait_for()
+        bob.locator("#do-leave[name=do]").click()
+        for page in (alice, bob):
+            page.locator("#end", has_text=HOME).wait_for()
+    wait_until(lambda: world.is_finished(world.alice) and world.is_finished(world.bob))
+    world.require_right_ends()
+
+
+def test_who_is_killed_goes_on_with_the_offer_and_with_the_game(world: World) -> None:
+    demo = browsing(world, world.alice, "--name", "Ann")
+    alice, bob = entered(demo), entered(browsing(world, world.bob, "--name", "Bob"))
+    alice.submit("/offers", **OFFER)
+    bob.reload_until('id="o-0x')
+    offer = bob.offers()[0]
+    demo.end(by=signal.SIGKILL)
+    demo = browsing(world, world.alice, "--name", "Ann")
+    alice = entered(demo)
+    alice.reload_until(offer)
+    join(bob)
+    for page in (alice, bob):
+        sit(page)
+    move(alice, 4)
+    move(bob, 5)
+    demo.end(by=signal.SIGKILL)
+    alice = entered(browsing(world, world.alice, "--name", "Ann"))
+    sit(alice)
+    move(alice, 6)
+    move(bob, 7)
+    leave(alice, 8)
+    for page in (alice, bob):
+        page.reload_until(HOME)
+    wait_until(lambda: world.is_finished(world.alice) and world.is_finished(world.bob))
+    world.require_right_ends()
+
+
+def test_who_ends_the_command_takes_the_offer_back(house: House) -> None:
+    demo = browsing(house, house.alice)
+    alice, bob = entered(demo), entered(browsing(house, house.bob))
+    alice.submit("/offers", **OFFER | {"stake": "0"})
+    bob.reload_until("/offers/0x")
+    assert demo.end(by=signal.SIGTERM) == 128 + signal.SIGTERM
+    bob.reload_until("There are no open games")
+    assert house.meetings(house.alice) == 0
+
+
+def test_two_friendly_games_are_played_at_once(house: House) -> None:
+    alice, bob = (entered(browsing(house, home)) for home in (house.alice, house.bob))
+    for game in ("tic-tac-toe", "rock-paper-scissors"):
+        alice.submit("/offers", **OFFER | {"stake": "0", "game": game})
+        join(bob)
+        bob.open("/lobby")
+        bob.reload_until("There are no open games")
+        alice.open("/lobby")
+    for page in (alice, bob):
+        page.open("/lobby")
+        wait_until(partial(are_played, page, 2))
+    tables = [path for path in alice.links() if path.startswith("/c/0x")]
+    assert len(tables) == 2
+    for path in tables:
+        alice.open(path)
+        alice.reload_until('name="word"')
+        alice.submit("/act", word=alice.words()[0])
+        bob.open(path)
+        bob.reload_until("Turn 5.")
+
+
+def are_played(page: FormBrowser, count: int) -> bool:
+    """Whether so many tables are, after another look."""
+    page.open(page.path)
+    return page.html.count('<p class="good">It is played.') == count
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--payout", "0x" + "11" * 20), "A friendly game pays nothing"),
+        (("--tower", "nonsense"), "is not a watchtower's address"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(house: House, options: tuple[str, ...], words: str) -> None:
+    refused = browsing(house, house.alice, *options)
+    assert refused.end() == 2
+    assert words in " ".join(refused.complained.split())
+
+
+def test_a_port_that_is_taken_is_said(house: House) -> None:
+    first = browsing(house, house.alice)
+    port = address_in(first).split(":")[2].split("/")[0]
+    second = browsing(house, house.bob, "--port", port)
+    assert second.end() == 1
+    assert port in second.complained
