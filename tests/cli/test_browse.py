@@ -113,6 +113,17 @@ def click_a_spot(page: Page, turn: int) -> None:
     page.locator("#board", has_text=f"Turn {turn + 1}.").wait_for()
 
 
+def inspect_and_verify(page: Page) -> None:
+    """The channel on whose page we are, and then the deployment."""
+    channel = page.url.partition("/c/")[2]
+    page.locator("nav a", has_text="Inspect").click()
+    page.locator("#what").fill(channel)
+    page.locator("#inspect").click()
+    page.locator("main", has_text="closed for ever").wait_for()
+    page.locator("nav a", has_text="Verify").click()
+    page.locator("#verdict", has_text="The deployment is genuine.").wait_for()
+
+
 def test_two_browsers_play_each_other_to_a_payout(world: World, browser: Browser) -> None:
     with (
         opened(browser, browsing(world, world.alice, "--name", "Ann")) as alice,
@@ -133,6 +144,7 @@ def test_two_browsers_play_each_other_to_a_payout(world: World, browser: Browser
         bob.locator("#do-leave[name=do]").click()
         for page in (alice, bob):
             page.locator("#end", has_text=HOME).wait_for()
+        inspect_and_verify(alice)
     wait_until(lambda: world.is_finished(world.alice) and world.is_finished(world.bob))
     world.require_right_ends()
 

@@ -251,6 +251,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.inspect",
         "forcemove.inspect.errors",
         "forcemove.inspect.apps",
+        "forcemove.inspect.deployments",
         "forcemove.inspect.states",
         "forcemove.inspect.signatures",
         "forcemove.inspect.journal_channel",
@@ -267,6 +268,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.inspect.report_json",),
     ("forcemove.text.amounts", "forcemove.text.durations", "forcemove.text.harmless", "forcemove.text.names"),
     ("forcemove.text", "forcemove.text.explanations"),
+    ("forcemove.text.reports", "forcemove.text.deployments"),
     (
         "forcemove.tables",
         "forcemove.tables.errors",
@@ -342,6 +344,14 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.browser.lobby.drafts", "forcemove.browser.lobby.render", "forcemove.browser.wallet.render"),
     ("forcemove.browser.lobby.lobby_pages", "forcemove.browser.wallet.wallet_pages"),
     ("forcemove.browser.lobby.routes", "forcemove.browser.wallet.routes"),
+    (
+        "forcemove.browser.inspecting",
+        "forcemove.browser.inspecting.render",
+        "forcemove.browser.inspecting.subjects",
+    ),
+    ("forcemove.browser.inspecting.inspecting", "forcemove.browser.inspecting.uploads"),
+    ("forcemove.browser.inspecting.refusals",),
+    ("forcemove.browser.inspecting.routes",),
     (
         "forcemove",
         "forcemove.__main__",

@@ -20,7 +20,6 @@ from forcemove.cli.progress import waiting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from forcemove.browser.pages import PageSection
     from forcemove.browser.server import BrowserServer
     from forcemove.chain.book import AddressBook
     from forcemove.chain.chain import Chain
@@ -178,7 +177,7 @@ class _Browsing:
         from forcemove.tables.running.open_tables import OpenTables
         from forcemove.tables.running.playable import playable_games
 
-        self._service, self._terminal = service, terminal
+        self._service, self._terminal, self._book = service, terminal, book
         playable = playable_games(service.games, service.chains, book)
         self._pages = TablePages(service.journal, service.games, home="/lobby")
         service.on_committed(self._pages.on_committed)
@@ -199,10 +198,13 @@ class _Browsing:
         await serve_while(playing, self._server(port), self._terminal, on_ready, lambda: None)
 
     def _server(self, port: int) -> BrowserServer:
+        from forcemove.browser.inspecting.inspecting import Inspecting
+        from forcemove.browser.inspecting.routes import InspectSection
         from forcemove.browser.lobby.lobby_pages import LobbyPages
         from forcemove.browser.lobby.routes import LobbySection
         from forcemove.browser.server import BrowserServer
         from forcemove.cli.play.browsing import wallet_sections
 
-        sections: list[PageSection] = [LobbySection(LobbyPages(self._follower, self._tables))]
-        return BrowserServer(self._pages, port, [*sections, *wallet_sections(self._service)])
+        lobby = LobbySection(LobbyPages(self._follower, self._tables))
+        inspecting = InspectSection(Inspecting(self._service.games, self._service.chains, self._book))
+        return BrowserServer(self._pages, port, [lobby, inspecting, *wallet_sections(self._service)])

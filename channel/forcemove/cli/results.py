@@ -6,22 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from forcemove.chain.addresses import show_address
-from forcemove.cli.layout import show_asset, show_field
+from forcemove.cli.layout import show_field
 from forcemove.protocol.machine.results import Ending, Result, Share
+from forcemove.text.amounts import show_asset
+from forcemove.text.reports import ending_text
 
-__all__ = ["ending_text", "result_json", "result_lines"]
-
-_ENDINGS = {
-    Ending.OPEN: "it is not over",
-    Ending.CONCLUDED: "concluded together: all have signed its end",
-    Ending.UNANSWERED: "a challenge was not answered in time: the chain has decided",
-    Ending.UNFUNDED: "never funded: not everybody has paid in",
-}
-
-
-def ending_text(ending: Ending) -> str:
-    """How the channel ended, in words."""
-    return _ENDINGS[ending]
+__all__ = ["result_json", "result_lines"]
 
 
 def result_lines(result: Result) -> Iterator[str]:

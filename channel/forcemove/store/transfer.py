@@ -24,7 +24,7 @@ from forcemove.store.channels import KnownVersions
 from forcemove.store.errors import AlreadyMoved, ChannelNotStored, ImportRefused
 from forcemove.store.records import Evidence, ExportKind, HistoryRow, OutboxRequest, Ownership, StoredChannel
 
-__all__ = ["VERSION", "export", "import_"]
+__all__ = ["VERSION", "export", "import_", "read_parcel"]
 
 VERSION = 1
 """The version of the format that this program writes and reads."""
@@ -92,7 +92,7 @@ def import_(connection: Connection, data: bytes) -> tuple[bytes, ...]:
     nothing. Raises `ImportRefused` where the journal has one in a version that is not older, `UnknownVersion`,
     `MalformedBytes`.
     """
-    parcel = _decode(data)
+    parcel = read_parcel(data)
     ids = tuple(each.stored.channel_id for each in parcel.channels)
     here = channels.lock(connection, ids)
     for each in parcel.channels:
@@ -130,7 +130,8 @@ def _encode(parcel: Parcel) -> bytes:
     return msgspec.msgpack.encode((_MARK, VERSION, sha256(body).digest(), body))
 
 
-def _decode(data: bytes) -> Parcel:
+def read_parcel(data: bytes) -> Parcel:
+    """What is in a file. Raises `UnknownVersion` and `MalformedBytes`."""
     require_shallow(data, _WHAT)
     outer = _as(Any, data)
     if not isinstance(outer, list) or len(outer) != 4 or outer[0] != _MARK:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation, localcontext
 
-from forcemove.protocol.types import UINT256_MAX
+from forcemove.chain.addresses import show_address
+from forcemove.protocol.types import ETHER, UINT256_MAX
 
-__all__ = ["exact_amount", "format_amount", "parse_amount"]
+__all__ = ["exact_amount", "format_amount", "parse_amount", "show_asset"]
 
 _GWEI = 10**9
 _UNITS = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
@@ -62,3 +63,10 @@ def _scaled(digits: str, places: int | None) -> int | None:
     with localcontext(prec=max(1, len(digits)) + _MAX_DIGITS):
         amount = number.scaleb(places)
         return int(amount) if amount == amount.to_integral_value() else None
+
+
+def show_asset(asset: bytes, amount: int) -> str:
+    """An amount of ether or of a token, exactly."""
+    if asset == ETHER:
+        return f"{exact_amount(amount)} ({amount:,} wei)"
+    return f"{amount:,} of the smallest unit of {show_address(asset)}"

@@ -1,8 +1,10 @@
-"""Durations as people read them. Pure."""
+"""Durations and block times as people read them. Pure."""
 
 from __future__ import annotations
 
-__all__ = ["duration_text"]
+from datetime import UTC, datetime
+
+__all__ = ["duration_text", "show_time"]
 
 
 def duration_text(seconds: int) -> str:
@@ -12,3 +14,11 @@ def duration_text(seconds: int) -> str:
             count, rest = divmod(seconds, unit)
             return f"{count} {name} {rest // below} {of_it}" if rest // below else f"{count} {name}"
     return f"{seconds} s"
+
+
+def show_time(seconds: int) -> str:
+    """A block time, which may be any uint48."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (OverflowError, ValueError):
+        return f"second {seconds:,}"

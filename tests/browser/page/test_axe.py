@@ -14,6 +14,7 @@ from forcemove.browser.wallet.render import wallet_page
 from forcemove.inspect.journal_channel import ListedChannel, read_channels
 from tests.browser.page.routed import browser as launched
 from tests.browser.page.routed import opened, violations
+from tests.browser.page.sections import section_pages
 from tests.browser.views import GAMES, Looks, view_of, wallet_view
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -22,7 +23,7 @@ WIDTHS = (360, 1280)
 SCHEMES = ("light", "dark")
 STATES = (
     *("opening", "ours", "theirs", "fault", "challenged", "paid", "concluded", "long", "chooses", "reveals"),
-    *("list", "message", "wallet"),
+    *("list", "message", "lobby", "empty-lobby", "offer", "waiting", "inspect", "asked", "verify", "wallet"),
 )
 
 
@@ -51,7 +52,7 @@ def pages() -> dict[str, str]:
     found["/list"] = channels_page(rows, named["challenged"].alice.client.managed.time())
     found["/wallet"] = wallet_page(wallet_view(), (("/", "Channels"), ("/wallet", "Wallet")))
     found["/message"] = message_page("Not here", "There is no such channel.")
-    return found
+    return found | section_pages()
 
 
 def size(width: int, scheme: str) -> dict[str, Any]:

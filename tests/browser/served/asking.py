@@ -10,7 +10,8 @@ from tests.browser.served.serving import Served
 
 __all__ = ["Answer", "Asker"]
 
-_SECONDS = 10.0
+_SECONDS = 20.0
+_BOUNDARY = "between-the-parts"
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,25 @@ class Asker:
         }
         return self.ask("POST", path, urlencode({"token": self.form_token} | fields), ours | headers)
 
+    def upload(
+        self, path: str, fields: dict[str, str | bytes], token: str | None = None, **headers: str | None
+    ) -> Answer:
+        """A form with a file as one of our pages sends it. `token`: of the form, the session's unless given."""
+        named = {"token": self.form_token if token is None else token} | fields
+        parts = [_part(name, each if isinstance(each, bytes) else each.encode()) for name, each in named.items()]
+        ours: dict[str, str | None] = {
+            "Origin": self.served.origin,
+            "Sec_Fetch_Site": "same-origin",
+            "Content_Type": f"multipart/form-data; boundary={_BOUNDARY}",
+        }
+        return self.ask("POST", path, b"".join(parts) + f"--{_BOUNDARY}--\r\n".encode(), ours | headers)
+
     def press(self, button: str, **headers: str | None) -> Answer:
         return self.post("/playground/press", {"button": button, "path": self.page}, **headers)
 
-    def ask(self, method: str, path: str, body: str = "", headers: dict[str, str | None] | None = None) -> Answer:
+    def ask(
+        self, method: str, path: str, body: str | bytes = "", headers: dict[str, str | None] | None = None
+    ) -> Answer:
         """One request on a connection of its own. `headers`: with _ for -."""
         sent: dict[str, str | None] = {"Host": f"127.0.0.1:{self.served.port}", "Cookie": self.cookie}
         sent |= {name.replace("_", "-"): value for name, value in (headers or {}).items()}
@@ -65,10 +81,16 @@ class Asker:
                     connection.putheader(name, value)
             if body:
                 connection.putheader("Content-Length", str(len(body)))
-            connection.endheaders(body.encode())
+            connection.endheaders(body if isinstance(body, bytes) else body.encode())
             answer = connection.getresponse()
             return Answer(
                 answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode()
             )
         finally:
             connection.close()
+
+
+def _part(name: str, content: bytes) -> bytes:
+    file = '; filename="f"' if name == "file" else ""
+    head = f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'
+    return head.encode() + content + b"\r\n"

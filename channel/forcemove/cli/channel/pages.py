@@ -11,8 +11,8 @@ import click
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.cli.channel.timeline import describe_state, timeline_json, timeline_lines
-from forcemove.cli.layout import show_asset, show_field, show_time, show_title
-from forcemove.cli.results import ending_text, result_json, result_lines
+from forcemove.cli.layout import show_field, show_title
+from forcemove.cli.results import result_json, result_lines
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
 from forcemove.inspect.onchain import turn_of
@@ -24,7 +24,9 @@ from forcemove.protocol.machine.results import Share, result_of
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import ETHER
 from forcemove.store.records import Ownership, StoredEvidence
-from forcemove.text.amounts import format_amount
+from forcemove.text.amounts import format_amount, show_asset
+from forcemove.text.durations import show_time
+from forcemove.text.reports import ending_text
 
 __all__ = [
     "advice",

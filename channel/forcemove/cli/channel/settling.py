@@ -8,7 +8,7 @@ from forcemove.cli.channel.pages import advice, elsewhere_line, short_id
 from forcemove.cli.channel.session import JournalSession, SessionOptions, opened
 from forcemove.cli.channel.stores import find_channel, find_channels, read_all
 from forcemove.cli.errors import Explained
-from forcemove.cli.layout import show_asset, show_field, show_time
+from forcemove.cli.layout import show_field
 from forcemove.cli.results import result_lines
 from forcemove.cli.wrapping import echo
 from forcemove.flow.channel import is_stuck
@@ -21,7 +21,8 @@ from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.machine.results import Ending
 from forcemove.store.records import Ownership
 from forcemove.tables.playing.ends import EndObserver
-from forcemove.text.amounts import format_amount
+from forcemove.text.amounts import format_amount, show_asset
+from forcemove.text.durations import show_time
 
 __all__ = ["challenge", "collect", "conclude"]
 

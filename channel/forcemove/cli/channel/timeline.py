@@ -9,7 +9,6 @@ from typing import Any, assert_never
 import click
 
 from forcemove.chain.addresses import short_address, show_address
-from forcemove.cli.layout import show_time
 from forcemove.history.entries import (
     AppointmentAcknowledged,
     ConnectionLost,
@@ -36,6 +35,7 @@ from forcemove.protocol.logs import Deposited, Log
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import ETHER
 from forcemove.text.amounts import format_amount
+from forcemove.text.durations import show_time
 from forcemove.text.harmless import harmless
 
 __all__ = ["describe_state", "timeline_json", "timeline_lines"]

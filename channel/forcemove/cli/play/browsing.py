@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import webbrowser
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from forcemove.browser.pages import PageSection
@@ -31,22 +31,15 @@ def wallet_sections(service: TableService) -> tuple[PageSection, ...]:
 
 
 async def play_with_page(
-    game: Coroutine[Any, Any, None],
-    pages: TablePages,
-    port: int,
-    terminal: Terminal,
-    sections: Sequence[PageSection] = (),
-    *,
-    opens: bool,
+    game: Coroutine[Any, Any, None], pages: TablePages, server: BrowserServer, terminal: Terminal, *, opens: bool
 ) -> None:
     """Play a game while its page is served; then serve the page until this is cancelled. The page's address is printed
     when the players have met. Raises as `serve_while`.
 
     - `game`: plays it to its end.
     - `pages`: what is served.
-    - `port`: where to listen, 0 for any that is free.
+    - `server`: serves it.
     - `terminal`: where the address is printed.
-    - `sections`: other pages.
     - `opens`: whether to open the page in the user's browser, where there is one.
     """
 
@@ -56,7 +49,7 @@ async def play_with_page(
     def on_end() -> None:
         terminal.say("The page stays, with how the game has ended. Ctrl-C closes it.")
 
-    await serve_while(game, BrowserServer(pages, port, sections), terminal, on_ready, on_end)
+    await serve_while(game, server, terminal, on_ready, on_end)
 
 
 async def serve_while(

@@ -22,6 +22,7 @@ from forcemove.cli.progress import waiting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from forcemove.browser.server import BrowserServer
     from forcemove.browser.table_pages import TablePages
     from forcemove.cli.play.port import PlayerOptions
     from forcemove.cli.terminal import Terminal
@@ -314,10 +315,10 @@ class _Serving:
         if page is None or pages is None:
             await game
         else:
-            from forcemove.cli.play.browsing import play_with_page, wallet_sections
+            from forcemove.cli.play.browsing import play_with_page
 
-            sections = wallet_sections(service)
-            await play_with_page(game, pages, page.port, self.terminal, sections, opens=page.opens)
+            server = _server(pages, page.port, service, venue)
+            await play_with_page(game, pages, server, self.terminal, opens=page.opens)
 
 
 def _pages(service: TableService) -> TablePages:
@@ -326,6 +327,16 @@ def _pages(service: TableService) -> TablePages:
     pages = TablePages(service.journal, service.games)
     service.on_committed(pages.on_committed)
     return pages
+
+
+def _server(pages: TablePages, port: int, service: TableService, venue: ChainVenue | None) -> BrowserServer:
+    from forcemove.browser.inspecting.inspecting import Inspecting
+    from forcemove.browser.inspecting.routes import InspectSection
+    from forcemove.browser.server import BrowserServer
+    from forcemove.cli.play.browsing import wallet_sections
+
+    inspecting = InspectSection(Inspecting(service.games, service.chains, venue.book if venue else None))
+    return BrowserServer(pages, port, [inspecting, *wallet_sections(service)])
 
 
 def _table(

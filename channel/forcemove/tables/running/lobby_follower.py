@@ -18,7 +18,7 @@ from forcemove.transport.offers import Offer
 
 __all__ = ["LobbyFollower"]
 
-_MOST = 100
+_MOST = 50
 """Offers that are shown."""
 _TRY_EVERY = 5.0
 

@@ -1,0 +1,39 @@
+"""Tells what a person wants to have inspected: a channel's id, other hex, a signed state, or the export of a journal.
+Pure."""
+
+from __future__ import annotations
+
+from string import hexdigits
+
+from forcemove.errors import MalformedBytes
+from forcemove.protocol.codec.json_text import parse_json
+from forcemove.protocol.codec.wire import SignedStateFile, decode_file, parse_hex
+from forcemove.store.records import StoredChannel
+from forcemove.store.transfer import read_parcel
+
+__all__ = ["MAX_SUBJECT", "Subject", "read_subject"]
+
+MAX_SUBJECT = 64 * 1024
+"""Bytes of a file that a page inspects; `forcemove inspect` takes larger ones."""
+Subject = SignedStateFile | bytes | tuple[StoredChannel, ...]
+"""A signed state with its channel, other bytes, or the channels of an export."""
+_TEXT_STARTS = (b"0x", b"0X", b"{")
+
+
+def read_subject(data: bytes) -> Subject:
+    """What these bytes of a file, or of a form's field, are. Raises `MalformedBytes` and `UnknownVersion`."""
+    if len(data) > MAX_SUBJECT:
+        raise MalformedBytes("file", f"it is longer than {MAX_SUBJECT:,} bytes: use `forcemove inspect`")
+    stripped = data.strip()
+    if not stripped.startswith(_TEXT_STARTS):
+        return tuple(each.stored for each in read_parcel(data).channels)
+    try:
+        text = stripped.decode()
+    except UnicodeDecodeError:
+        raise MalformedBytes("file", "it is no text: a signed state is JSON, and hex begins with 0x") from None
+    if text[:2].lower() != "0x":
+        parse_json(text, "signed state")  # bounds the depth, which Python's own parser does not
+        return decode_file(text)
+    if not set(text[2:]) <= set(hexdigits):
+        raise MalformedBytes("piece of hex", "it has characters that are no hex digits")
+    return parse_hex("0x" + text[2:], "piece of hex")

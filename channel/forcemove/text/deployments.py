@@ -1,0 +1,48 @@
+"""How a deployment compares with its chain, as lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forcemove.artifact import ADJUDICATOR
+from forcemove.chain.addresses import show_address
+from forcemove.chain.book import GameOfContract
+from forcemove.chain.verification import ContractStatus, ContractVerdict
+from forcemove.inspect.deployments import DeploymentReport
+
+__all__ = ["deployment_lines"]
+
+
+def deployment_lines(report: DeploymentReport) -> list[str]:
+    """A line for each contract, and what follows from all of them."""
+    lines = [*map(_line, report.verdicts)]
+    lines += [] if report.has_adjudicator else [f"{ADJUDICATOR}: not deployed"]
+    lines += [f"{game.artifact.name}: not deployed; `forcemove deploy` adds it" for game in report.absent]
+    return [*lines, _conclusion(report)]
+
+
+def _conclusion(report: DeploymentReport) -> str:
+    if not report.is_good:
+        return "Do not use this deployment as it is."
+    if report.unknown:
+        return f"Everything else is genuine. {_names(report.unknown)} cannot be checked here."
+    return "The deployment is genuine."
+
+
+def _names(verdicts: Sequence[ContractVerdict]) -> str:
+    return ", ".join(verdict.contract for verdict in verdicts)
+
+
+def _line(verdict: ContractVerdict) -> str:
+    code = "where there is code" if verdict.has_code else "where there is no code"
+    line = f"{verdict.contract}: {verdict.status.value}; its address is {show_address(verdict.derived)}, {code}"
+    if verdict.address != verdict.derived:
+        return f"{line}; the book says {show_address(verdict.address)}, which is another contract"
+    return f"{line}. {_needed(verdict.game)}" if verdict.status is ContractStatus.UNKNOWN else line
+
+
+def _needed(game: GameOfContract | None) -> str:
+    if game is None:
+        return "Install the game that has this contract to verify it; the book does not say which."
+    of = f" (it was deployed with {game.distribution})" if game.distribution else ""
+    return f"Install the game {game.name}{of} to verify it."

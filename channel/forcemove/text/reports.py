@@ -1,0 +1,269 @@
+"""What an inspection has found, as parts with named entries, for every screen. Knows only the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from forcemove.chain.addresses import show_address
+from forcemove.chain.adjudicator import ChannelHoldings, PlacedLog
+from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
+from forcemove.inspect.bare import BareKind, BareReport
+from forcemove.inspect.inspection import Report
+from forcemove.inspect.onchain import ChannelReport, Credit, turn_of
+from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict
+from forcemove.inspect.signed_state import SignedStateReport
+from forcemove.inspect.states import OutcomeEntry, StateFacts
+from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.machine.results import Ending
+from forcemove.protocol.status import Mode
+from forcemove.text.amounts import show_asset
+from forcemove.text.durations import show_time
+from forcemove.text.explanations import describe
+
+__all__ = ["ReportEntry", "ReportPart", "ending_text", "report_parts"]
+
+_ENDINGS = {
+    Ending.OPEN: "it is not over",
+    Ending.CONCLUDED: "concluded together: all have signed its end",
+    Ending.UNANSWERED: "a challenge was not answered in time: the chain has decided",
+    Ending.UNFUNDED: "never funded: not everybody has paid in",
+}
+
+
+def ending_text(ending: Ending) -> str:
+    """How the channel ended, in words."""
+    return _ENDINGS[ending]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportEntry:
+    """`name`; `text`: may have several lines, None where the name says all; `tone`: `good`, `bad` or empty; `depth`: 1
+    for an entry that belongs to the one before it."""
+
+    name: str
+    text: str | None = None
+    tone: str = ""
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPart:
+    """`title`, and what stands beneath it."""
+
+    title: str
+    entries: tuple[ReportEntry, ...]
+
+
+_KNOWN_BY = {
+    KnownBy.CODE: "by its address on the chain, which follows from its code",
+    KnownBy.BOOK: "by the address book",
+    KnownBy.BYTES: "by the look of its bytes; nothing else was compared",
+}
+_TITLES = {
+    BareKind.STATE: "A state without a channel",
+    BareKind.RECORD: "A record, as the adjudicator logs it",
+    BareKind.POSITION: "A game's position",
+}
+
+
+def report_parts(report: Report) -> tuple[ReportPart, ...]:
+    """What a report of an inspection says."""
+    match report:
+        case SignedStateReport():
+            parts = _signed_state(report)
+        case ChannelReport():
+            parts = _channel(report)
+        case BareReport():
+            parts = _bare(report)
+        case _:
+            assert_never(report)
+    return tuple(parts)
+
+
+# -------------------------------------------------------------------------------------------------------------- kinds
+
+
+def _signed_state(report: SignedStateReport) -> Iterator[ReportPart]:
+    domain, fixed_part = report.file.domain, report.file.fixed_part
+    participants = (
+        ReportEntry(f"participant {index}", show_address(each)) for index, each in enumerate(fixed_part.participants)
+    )
+    yield ReportPart(
+        "A signed state",
+        (
+            *_place(report.channel_id, domain.chain_id, domain.adjudicator),
+            ReportEntry("app", f"{show_address(fixed_part.app_definition)}\n{_app(report.app)}"),
+            ReportEntry("nonce", str(fixed_part.channel_nonce)),
+            ReportEntry("duration", f"{fixed_part.challenge_duration:,} seconds to answer a challenge"),
+            *participants,
+        ),
+    )
+    problem = () if report.problem is None else (ReportEntry("PROBLEM", describe(report.problem), "bad"),)
+    yield from _ended_by(problem, _state(report.state), *_position(report.app, report.position, report.state))
+    support = ReportEntry("support", report.support or "complete: this state alone proves that all agreed")
+    yield ReportPart("Signatures", (*map(_signature, report.signatures), support))
+    if report.channel is not None:
+        yield _on_chain(report.channel)
+    yield from _could(report)
+
+
+def _ended_by(entries: tuple[ReportEntry, ...], *parts: ReportPart) -> Iterator[ReportPart]:
+    """The parts, the last of them with these entries, too."""
+    *others, last = parts
+    yield from others
+    yield ReportPart(last.title, last.entries + entries)
+
+
+def _channel(report: ChannelReport) -> Iterator[ReportPart]:
+    channel, record = report.channel, report.record
+    place = _place(channel.channel_id, channel.domain.chain_id, channel.domain.adjudicator)
+    yield ReportPart("A channel", tuple(place))
+    yield _on_chain(report)
+    if record is not None:
+        signers = "\n".join(map(show_address, record.signed_by))
+        signed = (ReportEntry("signed by", signers or "(not to be seen from the logs)"),)
+        position = _position(record.app, record.position, record.state)
+        yield from _ended_by(signed, _state(record.state, "The recorded state"), *position)
+
+
+def _bare(report: BareReport) -> Iterator[ReportPart]:
+    signatures = tuple(
+        ReportEntry(f"signature {index}", hex_text(each.compact)) for index, each in enumerate(report.signatures)
+    )
+    parts = [ReportPart(_TITLES[report.kind], ())]
+    if report.state is not None:
+        parts.append(_state(report.state))
+    yield from _ended_by(signatures, *parts, *_position(report.app, report.position, report.state))
+    yield ReportPart("Missing to check it", tuple(ReportEntry(each.value) for each in report.missing))
+
+
+# -------------------------------------------------------------------------------------------------------------- parts
+
+
+def _place(channel_id: bytes, chain_id: int, adjudicator: bytes) -> Iterator[ReportEntry]:
+    yield ReportEntry("channel", hex_text(channel_id))
+    yield ReportEntry("chain id", str(chain_id))
+    yield ReportEntry("adjudicator", show_address(adjudicator))
+
+
+def _app(app: KnownApp | None) -> str:
+    return f"{app.game.title}, {_KNOWN_BY[app.known_by]}" if app else "none of the games that are installed"
+
+
+def _state(facts: StateFacts, title: str = "State") -> ReportPart:
+    state = facts.state
+    mover = "" if facts.mover is None else f", of participant {facts.mover}"
+    stage = f" ({facts.kind.value})" if facts.kind else ""
+    data = f": {hex_text(state.app_data)}" if state.app_data else ""
+    return ReportPart(
+        title,
+        (
+            ReportEntry("turn", f"{state.turn_num}{mover}{stage}"),
+            ReportEntry("final", "yes: only concluding may follow" if state.is_final else "no"),
+            _outcome("pays", facts.pays),
+            ReportEntry("app data", f"{len(state.app_data)} bytes{data}"),
+        ),
+    )
+
+
+def _outcome(name: str, entries: Iterable[OutcomeEntry]) -> ReportEntry:
+    return ReportEntry(name, "\n".join(map(_allocation, entries)) or "nothing")
+
+
+def _allocation(entry: OutcomeEntry) -> str:
+    allocation = entry.allocation
+    account = show_address(entry.account) if entry.account else f"channel {hex_text(allocation.destination)}"
+    who = "" if entry.participant is None else f" (participant {entry.participant})"
+    return f"{show_asset(allocation.asset, allocation.amount)} to {account}{who}"
+
+
+def _position(
+    app: KnownApp | None, position: PositionFacts | NoPosition | None, state: StateFacts | None
+) -> Iterator[ReportPart]:
+    match position:
+        case None:
+            return
+        case NoPosition(problem):
+            text = f"this is no position of the game: {describe(problem)}"
+            entries: tuple[ReportEntry, ...] = (ReportEntry("PROBLEM", text, "bad"),)
+        case PositionFacts(description, board, stake):
+            entries = (
+                ReportEntry("says", description),
+                ReportEntry("stake", _stake(stake, state)),
+                ReportEntry("board", board),
+            )
+    yield ReportPart(f"Position: {_app(app)}", entries)
+
+
+def _stake(stake: int, state: StateFacts | None) -> str:
+    """The stake in the asset of the outcome, where the outcome has one asset."""
+    assets = {entry.allocation.asset for entry in state.pays} if state else set()
+    return show_asset(assets.pop(), stake) if len(assets) == 1 else f"{stake:,} of the asset's smallest unit"
+
+
+def _signature(check: SignatureCheck) -> ReportEntry:
+    name = f"participant {check.participant}"
+    match check.verdict:
+        case SignatureVerdict.SIGNED:
+            return ReportEntry(name, "has signed", "good")
+        case SignatureVerdict.MISSING:
+            return ReportEntry(name, "has not signed")
+        case SignatureVerdict.WRONG:
+            return ReportEntry(name, f"WRONG signature, {_maker(check)}", "bad")
+
+
+def _maker(check: SignatureCheck) -> str:
+    if check.recovered:
+        maker = f"made by {show_address(check.recovered)}"
+    else:
+        maker = f"nobody's: {type(check.problem).__name__}"
+    return maker if check.address else f"{maker}, and there is no such participant"
+
+
+def _on_chain(report: ChannelReport) -> ReportPart:
+    return ReportPart(f"On the chain, at block {report.channel.block:,}", tuple(_chain_entries(report)))
+
+
+def _chain_entries(report: ChannelReport) -> Iterator[ReportEntry]:
+    channel, status = report.channel, report.channel.status
+    yield ReportEntry("mode", "closed for ever: everything was paid" if channel.closed else channel.mode.value)
+    yield ReportEntry("record", "nothing" if status.is_empty else f"turn {status.turn_num_record}")
+    if channel.seconds_left is not None:
+        left = f"{channel.seconds_left:,} seconds, until {show_time(status.finalizes_at)}"
+        yield ReportEntry("time left", left)
+    elif status.finalizes_at:
+        yield ReportEntry("finalized", show_time(status.finalizes_at))
+    if channel.ending is not None:
+        yield ReportEntry("ended", ending_text(channel.ending))
+    if channel.mode is Mode.FINALIZED and report.owed is not None:
+        yield _outcome("still owed", report.owed)
+    yield ReportEntry("holdings", "\n".join(_holdings(asset, holdings) for asset, holdings in channel.holdings))
+    yield ReportEntry("credits", "\n".join(map(_credit, channel.credits)) or "none")
+    yield ReportEntry("history", "\n".join(map(_log, channel.logs)) or "none")
+
+
+def _holdings(asset: bytes, holdings: ChannelHoldings) -> str:
+    return show_asset(asset, holdings.held) + (", payout begun" if holdings.payout_begun else "")
+
+
+def _credit(credit: Credit) -> str:
+    return f"{show_asset(credit.asset, credit.amount)} for {show_address(credit.account)}"
+
+
+def _log(placed: PlacedLog) -> str:
+    turn_num = turn_of(placed.log)
+    turn = "" if turn_num is None else f", turn {turn_num}"
+    return f"block {placed.place.block_number:,}: {type(placed.log).__name__}{turn}"
+
+
+def _could(report: SignedStateReport) -> Iterator[ReportPart]:
+    could = list[ReportEntry]()
+    for index, actions in enumerate(report.could):
+        could.append(ReportEntry(f"participant {index}"))
+        could += [ReportEntry(each.action, each.explanation, depth=1) for each in actions]
+    yield ReportPart("What each participant could do now", tuple(could))
+    if report.refused:
+        refused = tuple(ReportEntry(each.action.action, str(each.refusal)) for each in report.refused)
+        yield ReportPart("What the adjudicator would refuse", refused)

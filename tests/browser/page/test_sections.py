@@ -1,0 +1,89 @@
+"""The pages of the lobby and of inspection keep their elements whatever strangers say, are small, and need no mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given, settings
+from playwright.sync_api import Browser
+
+from forcemove.browser.inspecting.render import InspectView, VerifyView, inspect_page, verify_page
+from forcemove.browser.lobby.render import lobby_page, offer_page
+from forcemove.text.reports import ReportEntry, ReportPart
+from tests.browser.html import find
+from tests.browser.page.routed import browser as launched
+from tests.browser.page.routed import opened
+from tests.browser.page.sections import NAV, lobby_view, offer_view, section_pages
+from tests.browser.page.test_speed import MOST_KILOBYTES, kilobytes
+from tests.browser.test_hostile import BREAKOUT, NASTY, skeleton
+
+MOST_OFFERS = 50
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched() as found:
+        yield found
+
+
+def pages_of(words: str) -> list[str]:
+    """Every page, with these words wherever a stranger chooses some."""
+    entries = (ReportEntry(words, words), ReportEntry(words), ReportEntry("board", words), ReportEntry(words, words))
+    inspected = InspectView(1, words, (ReportPart(words, entries),), (words,), "form-token")
+    return [
+        lobby_page(lobby_view(3, words), NAV),
+        offer_page(offer_view(words), NAV),
+        inspect_page(inspected, NAV),
+        verify_page(VerifyView(1, (words, words), False), NAV),
+    ]
+
+
+@settings(deadline=None, max_examples=100)
+@given(words=NASTY.filter(lambda words: len(words.splitlines()) == 1))
+@example(words=BREAKOUT)
+def test_pages_keep_their_elements_whatever_is_said(words: str) -> None:
+    assert list(map(skeleton, pages_of(words))) == list(map(skeleton, pages_of("xyz")))
+
+
+@pytest.mark.parametrize("path", section_pages())
+def test_a_page_and_all_that_it_loads_is_small(path: str) -> None:
+    assert kilobytes(section_pages()[path]) <= MOST_KILOBYTES
+
+
+def test_a_full_lobby_is_small_enough() -> None:
+    assert kilobytes(lobby_page(lobby_view(MOST_OFFERS), NAV)) <= MOST_KILOBYTES
+
+
+def test_an_offer_is_made_by_keyboard_alone(browser: Browser) -> None:
+    with opened(browser, section_pages(), "/empty-lobby") as page:
+        page.evaluate(
+            "addEventListener('submit', (event) => { event.preventDefault();"
+            "window.sent = Object.fromEntries(new FormData(event.target, event.submitter)); })"
+        )
+        reached = list[str]()
+        while reached[-1:] != ["offer"]:
+            assert len(reached) < 30
+            page.keyboard.press("Tab")
+            reached.append(page.evaluate("document.activeElement.id"))
+            if reached[-1] == "stake":
+                page.keyboard.press("Control+A")
+                page.keyboard.type("5 gwei")
+        page.keyboard.press("Enter")
+        sent = page.evaluate("window.sent")
+    assert [each for each in reached if each] == ["game", "stake", "seats", "duration", "offer"]
+    assert sent["stake"] == "5 gwei"
+    assert sent["made"] == "2"
+
+
+def test_typing_a_number_presses_no_button(browser: Browser) -> None:
+    with opened(browser, section_pages(), "/lobby") as page:
+        page.locator("#stake").fill("")
+        page.locator("#stake").press("1")
+        assert page.locator("#stake").input_value() == "1"
+
+
+def test_a_table_that_opens_is_gone_to_by_the_script_alone() -> None:
+    page = offer_page(offer_view(), NAV)
+    assert "data-go" not in page
+    assert find(page, "join").text == "Join on these terms"
