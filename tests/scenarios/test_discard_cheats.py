@@ -1,5 +1,5 @@
-"""Wrong shuffles in a live channel: the honest client leaves, and has its deposit back, whatever the cheat does with the
-chain."""
+"""Wrong shuffles in a live channel: the honest client leaves, and has its deposit back, whatever the cheat does with
+the chain."""
 
 from __future__ import annotations
 
