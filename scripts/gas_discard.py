@@ -12,7 +12,7 @@ from forcemove_games.discard.position import Core, PositionType, decode
 from forcemove_games.discard.tails import SHOWN_AT_ONCE
 from tests.games.discard.dealer import Dealer, draw_first
 
-__all__ = ["TARGETS", "measure_discard"]
+__all__ = ["LABEL", "TARGETS", "measure_discard"]
 
 TARGETS = {
     "discard_challenge_share": 180_000,
@@ -27,7 +27,7 @@ TARGETS = {
     "discard_challenge_show": 275_000,
 }
 
-_LABEL = "draw first 62"
+LABEL = "draw first 62"
 """Of hands in which both players show four cards at once, if they draw as long as they can."""
 
 
@@ -71,13 +71,13 @@ def measure_discard(open_channel: Callable[[], DisputedChannel]) -> dict[str, in
 
 def _found(channel: DisputedChannel, wanted: _Wanted) -> tuple[VariablePart, VariablePart, VariablePart]:
     """The first wanted move, the state that it is made of, and the state before that."""
-    hand = Dealer(_LABEL, channel.id)
+    hand = Dealer(LABEL, channel.id)
     for strategy in (Random(1).choice, draw_first):  # noqa: S311  # nothing secret
         states = hand.play(strategy, channel.begin())
         for before, from_, to in zip(states, states[1:], states[2:], strict=False):
             if wanted(decode(from_.app_data).core, decode(to.app_data).core):
                 return before, from_, _left(from_) if wanted is _leaves else to
-    raise SystemExit(f"no such move in the hands of {_LABEL!r}")
+    raise SystemExit(f"no such move in the hands of {LABEL!r}")
 
 
 def _left(state: VariablePart) -> VariablePart:

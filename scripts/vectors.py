@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes what clients in other languages are made with: `contracts/eip712.json`, `contracts/vectors.json` and
-`contracts/cards-vectors.json`.
+"""Writes what clients in other languages are made with: `contracts/eip712.json`, `contracts/vectors.json`,
+`contracts/cards-vectors.json` and `contracts/discard-vectors.json`.
 
     scripts/vectors.py              bring all up to date
     scripts/vectors.py --check      only say which is stale (exit status 1)
 
 The first holds the EIP-712 types and the domain as `eth_signTypedData_v4` takes them, the others golden vectors: inputs
-with what must come out. All of it comes from the Python twins (`forcemove.protocol`, `forcemove_games.cards`). What is
+with what must come out. All of it comes from the Python twins (`forcemove.protocol`, `forcemove_games`). What is
 to be refused, and with which error, is also in `scripts/vector_proofs.py` and `scripts/vector_messages.py`, and must be
 what the twin says. `contracts/README.md` explains every part. Runs in the project's environment."""
 
@@ -43,6 +43,7 @@ from forcemove.protocol.outcome import Allocation, Outcome, address_destination 
 from forcemove.protocol.state import VariablePart  # noqa: E402
 from forcemove.protocol.types import ETHER, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
 from scripts.vector_cards import card_vectors  # noqa: E402
+from scripts.vector_discard import discard_vectors  # noqa: E402
 from scripts.vector_messages import file_vectors, message_vectors  # noqa: E402
 from scripts.vector_proofs import proof_vectors  # noqa: E402
 from scripts.vector_records import record_vectors, signature_vectors, status_vectors  # noqa: E402
@@ -59,11 +60,12 @@ from scripts.vector_values import (  # noqa: E402
     state_to_json,
 )
 
-__all__ = ["CARDS", "EIP712", "VECTORS", "build_files", "main"]
+__all__ = ["CARDS", "DISCARD", "EIP712", "VECTORS", "build_files", "main"]
 
 EIP712 = ROOT / "contracts" / "eip712.json"
 VECTORS = ROOT / "contracts" / "vectors.json"
 CARDS = ROOT / "contracts" / "cards-vectors.json"
+DISCARD = ROOT / "contracts" / "discard-vectors.json"
 _TOKENS = tuple(bytes([byte]) * 20 for byte in (0x11, 0x22, 0x33))
 
 
@@ -235,7 +237,7 @@ def _deployments() -> list[dict[str, Any]]:
 
 def build_files() -> dict[Path, str]:
     """Each file with its text."""
-    contents = ((EIP712, eip712()), (VECTORS, vectors()), (CARDS, card_vectors()))
+    contents = ((EIP712, eip712()), (VECTORS, vectors()), (CARDS, card_vectors()), (DISCARD, discard_vectors()))
     return {path: json.dumps(content, indent=1) + "\n" for path, content in contents}
 
 

@@ -14,9 +14,9 @@ from tests.cli.screens import COMMAND, Screen
 from tests.installed import GAMES
 from tests.plugin.distribution import Environment
 
-FIRST = {"tic-tac-toe": "4", "rock-paper-scissors": "rock"}
+FIRST = {"tic-tac-toe": "4", "rock-paper-scissors": "rock", "discard": "draw"}
 """What a person may type first, by game."""
-SECOND = {"tic-tac-toe": "Turn 6.", "rock-paper-scissors": "Turn 8."}
+SECOND = {"tic-tac-toe": "Turn 6.", "rock-paper-scissors": "Turn 8.", "discard": "Turn 12."}
 """Where it is asked again."""
 SIZES = [(80, 24), (120, 40)]
 BALANCE = re.compile(r"(?:balance     | {12})(Alice \(you\)|Bob): (\S+) ether before, (\S+) ether now")
@@ -78,14 +78,14 @@ def test_an_input_that_ends_leaves_the_table(tmp_path: Path) -> None:
 def test_a_person_plays_on_a_screen(tmp_path: Path, game: str, size: tuple[int, int]) -> None:
     columns, rows = size
     screen = Screen(COMMAND, "demo", "--game", game, "--play", columns=columns, rows=rows, folder=tmp_path)
-    screen.reach("leave ")
+    screen.reach(f"  {FIRST[game]}  ")
     screen.type(f"{FIRST[game]}\r")
     screen.reach(SECOND[game])
     screen.reach("help ")
     screen.type("help\r")
     screen.reach("Ctrl-C, or Ctrl-D: you leave the table")
     screen.type("leave\r")
-    if game == "tic-tac-toe":
+    if game != "rock-paper-scissors":
         screen.reach("Leave? Type yes or no.")
         screen.type("y\r")
     seen = screen.end()
@@ -120,7 +120,7 @@ def test_a_game_of_somebody_else_is_played_by_three(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--play",), "--play wants --game with the game that you want to play: rock-paper-scissors"),
+        (("--play",), "--play wants --game with the game that you want to play: discard, rock-paper-scissors"),
         (("--play", "--game", "tic-tac-toe", "--chain", "anvil"), "leave --chain out"),
         (("--play", "--game", "tic-tac-toe", "--json"), "leave --json out"),
         (("--play", "--game", "tic-tac-toe", "--scenario", "honest"), "leave --scenario out"),

@@ -47,7 +47,7 @@ from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import FixedPart, Signature
 from scripts import vectors
-from scripts.vectors import CARDS, EIP712, VECTORS
+from scripts.vectors import CARDS, DISCARD, EIP712, VECTORS
 from tests.protocol.builders import COUNTING, MalformedCount, WrongCount
 
 CONTENT: dict[str, Any] = json.loads(VECTORS.read_text("utf-8"))
@@ -107,7 +107,7 @@ def status_of(vector: dict[str, Any]) -> Status:
 
 def test_the_files_are_what_the_twin_makes() -> None:
     built = vectors.build_files()
-    assert built.keys() == {CARDS, EIP712, VECTORS}
+    assert built.keys() == {CARDS, DISCARD, EIP712, VECTORS}
     assert [path.name for path, text in built.items() if path.read_text("utf-8") != text] == []
 
 

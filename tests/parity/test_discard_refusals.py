@@ -445,6 +445,9 @@ def test_a_card_is_shown_as_what_it_is() -> None:
     for number in (others[0], 24, 2**256 - 1):
         cards = (tail.cards[0]._replace(number=number), *tail.cards[1:])
         require_refused(from_, with_tail(to, tail._replace(cards=cards)), CardUnknown(number))
+    first, second, *rest = tail.cards
+    swapped = tail._replace(cards=(second._replace(number=24), first, *rest))
+    require_refused(from_, with_tail(to, swapped), CardUnknown(24))
     for at, number in ((0, _bits(denied)[0]), (3, _bits(denied)[-1])):
         changed = list(tail.cards)
         changed[at] = changed[at]._replace(number=number)

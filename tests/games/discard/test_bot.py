@@ -13,7 +13,7 @@ from forcemove.game import NotOurTurn
 from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import ID
 from forcemove_games.cards.curve import ORDER
-from forcemove_games.cards.deck import encode_deck, first_deck, split_deck
+from forcemove_games.cards.deck import decode_deck, encode_deck, first_deck
 from forcemove_games.cards.key_proof import KeyProof
 from forcemove_games.cards.shuffle_proof import shuffle
 from forcemove_games.discard import steps
@@ -193,14 +193,19 @@ def test_a_shuffle_of_another_deck_has_other_masks(kind: PositionType) -> None:
         move = DiscardBot(1 - seat, stream("another key")).move(state, another_round=True)
         assert move is not None
         other.states[-1] = move.after(state)
-    tails = []
-    for pair in (first, other):
-        move, _ = pair.asked()
-        assert move is not None
-        tails.append(decode(move.app_data).tail)
-    assert all(isinstance(each, ShuffledDeck) for each in tails)
-    points = [set(split_deck(each.deck)) for each in tails if isinstance(each, ShuffledDeck)]
-    assert not points[0] & points[1]
+    masks = [_added_masks(pair) for pair in (first, other)]
+    assert not masks[0] & masks[1]
+
+
+def _added_masks(pair: Pair) -> set[bytes]:
+    """rG of every mask that the pair's next move adds, among the differences of all new and all old cards."""
+    tail, joint = decode(pair.newest.app_data).tail, joint_of(decode(pair.newest.app_data).core)
+    before = decode_deck(tail.deck, 24) if isinstance(tail, ShuffledDeck) else first_deck(24, joint)[:1]
+    move, _ = pair.asked()
+    assert move is not None
+    after = decode(move.app_data).tail
+    assert isinstance(after, ShuffledDeck)
+    return {(new.c1 - old.c1).words for new in decode_deck(after.deck, 24) for old in before}
 
 
 def shuffled_again(state: VariablePart, stored: bytes) -> VariablePart:

@@ -8,9 +8,18 @@ import pytest
 
 from forcemove.errors import AppError
 from forcemove.game import FalseMove
+from forcemove.inspect.apps import KnownApp, KnownBy, PositionFacts, read_position
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.state import VariablePart
-from forcemove.testing.calls import ID
+from forcemove.tables.playing.content import TableContent
+from forcemove.tables.playing.match import Match
+from forcemove.tables.playing.person import Person
+from forcemove.tables.playing.rounds import choose_rounds
+from forcemove.testing.calls import ID, Bench
+from forcemove.testing.false_moves import require_false_moves_seen
 from forcemove_games.cards.deck import deck_length
+from forcemove_games.discard import GAME
 from forcemove_games.discard.board import board, describe, own_cards
 from forcemove_games.discard.bot import DiscardBot
 from forcemove_games.discard.cheats import cheats, false_moves
@@ -23,8 +32,8 @@ from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost
 from forcemove_games.discard.tails import ShownCards, ShuffledDeck
 from forcemove_games.discard_sra.cards import SIZE, fits, names
 from tests.games.cards.dealt import stream
-from tests.games.discard.dealer import BALANCE, STAKE
-from tests.games.discard.hands import STATES
+from tests.games.discard.dealer import BALANCE, STAKE, begin
+from tests.games.discard.hands import BY_TYPE, STATES
 from tests.games.discard.players import Pair, amounts, kind_of
 
 NAMES = ("Alice", "Bob")
@@ -74,6 +83,35 @@ def test_who_is_given_a_wrong_shuffle_leaves_with_what_it_had_and_says_why(kind:
     assert choices(bad, stream("any"), pair.stored[pair.mover]) == ()
     assert reason(bad, pair.stored[pair.mover]).startswith("has sent a deck that is no shuffle of the one before (")
     assert amounts(bad) == (BALANCE, BALANCE)
+
+
+class Screen:
+    """Keeps what a match says."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def note(self, text: str) -> None:
+        self.said.append(text)
+
+    def show(self, _content: TableContent) -> None:
+        pass
+
+
+@pytest.mark.parametrize("is_person", [True, False], ids=["person", "bot"])
+@pytest.mark.parametrize("kind", SHUFFLES)
+def test_the_screen_says_why_a_player_leaves(kind: PositionType, is_person: bool) -> None:
+    pair, (false, *_) = false_shuffles(kind)
+    bad = pair.take(false.move, false.secrets or b"")
+    question, screen = ChooseMove(bad, secrets=bytes(16) + pair.stored[pair.mover]), Screen()
+    choose = Person(GAME).choose if is_person else choose_rounds(GAME, pair.mover, 1, 2)
+    decided = Match(GAME, choose, 60, screen, NAMES).answer(question)
+    assert decided == ConcludeWanted()
+    cheat = NAMES[1 - pair.mover]
+    assert screen.said[-1].startswith(f"You leave, with what the balances are now: {cheat} has sent a deck that is no")
 
 
 @pytest.mark.parametrize("kind", [PositionType.SHUFFLED_FIRST, PositionType.SHUFFLED])
@@ -287,3 +325,19 @@ def _refused(state: VariablePart, stored: bytes) -> list[str]:
             labels.append(label)
     assert len(set(labels)) == len(labels)
     return labels
+
+
+def test_the_contract_lets_false_moves_pass_and_the_next_player_leaves() -> None:
+    """Each false shuffle of two hands, and the lies that were possible in them."""
+    assert require_false_moves_seen(Bench(GAME.artifact, GAME), GAME, begin(ID), games=2) >= 16
+
+
+@pytest.mark.parametrize("kind", PositionType)
+def test_every_type_of_position_is_explained_to_who_inspects_it(kind: PositionType) -> None:
+    state = BY_TYPE[kind][0]
+    facts = read_position(KnownApp(GAME, KnownBy.CODE), state, NAMES)
+    assert isinstance(facts, PositionFacts)
+    assert facts.description == describe(state, NAMES)
+    assert facts.board == board(state, NAMES, b"")
+    assert facts.data["type"] == kind.label
+    assert facts.stake == STAKE

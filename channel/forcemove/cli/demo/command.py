@@ -358,7 +358,11 @@ def _alone(
 
 def _in_a_browser(game_name: str | None, stake: int | None, duration: int | None, port: int, opens: bool) -> int:
     """Let a person play in a browser."""
-    games = [game for game in usable_games() if _TWO in game.seats]
+    from forcemove.game import PlayerChecked
+
+    # The page begins with a game that is soon understood.
+    games = sorted(usable_games(), key=lambda game: isinstance(game, PlayerChecked))
+    games = [game for game in games if _TWO in game.seats]
     if game_name:
         first = load_game(game_name)
         if _TWO not in first.seats:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
-from forcemove.game import Game, Names
+from forcemove.game import Game, Names, PlayerChecked
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
 from forcemove.node.events import CounterpartyFault, Event, Mined, Received, Sent, SubmissionRefused
@@ -127,8 +128,20 @@ class Match:
         """The player's answer, once the state that it answers was shown."""
         self._show_state(question.state)
         decided = self._choose(question)
+        if isinstance(decided, ConcludeWanted):
+            self._say_why(question)
         self._show_content()
         return decided
+
+    def _say_why(self, question: ChooseMove) -> None:
+        """Say what is wrong with the newest move, where we leave because of it."""
+        game, state = self._game, question.state
+        if state.is_final or not isinstance(game, PlayerChecked):
+            return
+        with contextlib.suppress(ForcemoveError):  # nothing that is said stands between a player and its end
+            if objection := game.objection(state, with_counts(question.secrets)[1]):
+                mover = self.names[state.turn_num % len(self.names)]
+                self._output.say(f"You leave, with what the balances are now: {mover} {objection}.")
 
     def on_event(self, event: Event) -> None:
         """Show an event of the channel."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
-from forcemove.game import Choice, Game, PlayerChecked, Randomness
+from forcemove.game import Choice, Game, Randomness
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -53,20 +53,12 @@ class Person:
         self._leaving.observe(question.state)
         found = tuple(self._game.choices(question.state, self._randomness, own, question.between))
         if not found:
-            self._say_objection(question.state, own)
             return ConcludeWanted()
         if len(found) == 1 and found[0].is_forced:
             self._leaving.observe(found[0].move.after(question.state))
             return _move(found[0], counts)
         self._question, self._choices = question, found
         return None
-
-    def _say_objection(self, state: VariablePart, own: bytes) -> None:
-        """Say what is wrong with the newest move, where we leave for that."""
-        if not state.is_final and isinstance(self._game, PlayerChecked):
-            objection = self._game.objection(state, own)
-            if objection:
-                self.say(f"You leave, with what the balances are now: the other {objection}.")
 
     @property
     def options(self) -> Sequence[tuple[str, str]]:
