@@ -10,6 +10,8 @@ from forcemove.browser.security import HEADERS, MAX_BODY
 from forcemove.browser.wallet.routes import WalletSection
 from forcemove.browser.wallet.wallet_pages import WalletPages
 from forcemove.chain.local import EmbeddedChain
+
+from tests.browser.page.sections import LINK
 from tests.browser.served.asking import Answer, Asker
 from tests.browser.served.lobby import BOB, served_lobby
 from tests.relay.process import running_relay
@@ -27,6 +29,14 @@ FIELDS = {
     "request": "0" * 16,
     "hash": "0x" + "ab" * 32,
 }
+
+WATCH = f"/watch/{LINK}"
+PAGES = ("/lobby", "/watch", WATCH)
+STREAMS = ("/lobby/events", WATCH + "/events")
+FORMS = ("/offers", OFFER + "/join", OFFER + "/withdraw", "/lobby/resume", "/watch", WATCH)
+ONLY_FORMS = FORMS[:4]
+"""Paths that are no pages, too."""
+FIELDS = {"game": "tic-tac-toe", "stake": "0", "seats": "2", "duration": "3600", "made": "0"}
 _FORBIDDEN, _MISDIRECTED = 403, 421
 
 
@@ -81,13 +91,26 @@ def test_what_is_no_form_of_ours_is_refused(asker: Asker, path: str) -> None:
     require_refused(asker.post(path, FIELDS, Content_Type="application/json"), 415)
 
 
-@pytest.mark.parametrize("path", FORMS)
+@pytest.mark.parametrize("path", ONLY_FORMS)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE"])
 def test_only_a_post_changes_anything(asker: Asker, path: str, method: str) -> None:
     headers: dict[str, str | None] = {"Origin": asker.served.origin, "Sec-Fetch-Site": "same-origin"}
     fields = "&".join(f"{name}={value}" for name, value in FIELDS.items())
     answer = asker.ask(method, f"{path}?{fields}&token={asker.form_token}", headers=headers)
     assert answer.status == 405
+
+
+def test_a_page_that_is_opened_asks_no_relay(asker: Asker) -> None:
+    page = asker.get(WATCH)
+    assert page.status == 200
+    assert "Watch this table" in page.body
+    assert "Watch this table" in asker.get(WATCH).body
+
+
+@pytest.mark.parametrize("link", ["x", "forcemovewatch1x", f"{LINK}a", f"{LINK}"[:-8], "a" * 5_000])
+def test_a_link_that_is_none_has_no_page(asker: Asker, link: str) -> None:
+    require_refused(asker.get(f"/watch/{link}"), 404)
+    require_refused(asker.post("/watch", {"link": link}), 404)
 
 
 @pytest.mark.parametrize("made", ["", "-1", "x", "9" * 40])
