@@ -141,6 +141,20 @@ def _attack(rounds: int) -> None:
     }
 
 
+def test_two_points_of_one_x_are_refused_by_both_with_any_slope() -> None:
+    """With sC1 = -cD every slope would fit."""
+    secret, card, challenge = PARTY.secrets[0], DECK[0], 9
+    response = -challenge * secret % ORDER
+    _, (honest,) = prove_shares(secret, [card], CHANNEL, TURN, stream("one x"))
+    w1 = card.c1 * response
+    item = honest._replace(w1x=w1.x, w1y=w1.y, w2x=w1.x, w2y=FIELD - w1.y)
+    for slope in (5, 0, FIELD - 1):
+        verdict = _share_verdict(
+            PARTY.keys[0], (card,), ShareProof(challenge, response), (item._replace(slope=slope),), TURN
+        )
+        assert verdict == ("SlopeRefused", (slope,))
+
+
 def _changed(chance: Random, words: Sequence[int]) -> int:
     """Another value for a word: near it, at an edge, another word, or any."""
     word = chance.choice(words)
