@@ -123,6 +123,9 @@ TARGETS = {
     "overview_ms": Target(1, "ms", "an overview of a channel with 10,000 entries"),
     "panels_ms": Target(2, "ms", "an overview and all panels of a page, with 10,000 entries"),
     "page_kilobytes": Target(40, "kB", "a page with a full timeline, and all that it loads"),
+    "click_to_counterparty_ms": Target(
+        60, "ms", "a click until the other player's browser shows it: two commands, a relay, all three on disk"
+    ),
     "help_seconds": Target(0.2, "s", "forcemove --help"),
     "demo_seconds": Target(8, "s", "forcemove demo"),
 }
@@ -455,6 +458,13 @@ def measure(rows: Sequence[str], rounds: int) -> dict[str, float]:
     return {row: found[row] for row in TARGETS if row in rows}
 
 
+def measure_clicks() -> float:
+    """Milliseconds of a click. Needs Playwright, which the other rows do not."""
+    from scripts.click_speed import click_to_counterparty_ms
+
+    return click_to_counterparty_ms()
+
+
 _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "parity_seconds": measure_parity,
     "queue_actions_per_second": lambda: measure_queue(50_000, signed=False),
@@ -476,6 +486,7 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "overview_ms": lambda: history_speed.overview_ms(Table().channels[0]),
     "panels_ms": lambda: page_speed.panels_ms(Table().channels[0], GAME),
     "page_kilobytes": lambda: page_speed.page_kilobytes(Table().channels[0], GAME),
+    "click_to_counterparty_ms": measure_clicks,
     "help_seconds": lambda: measure_command("--help", times=7),
     "demo_seconds": lambda: measure_command("demo", times=1),
 }

@@ -39,6 +39,7 @@ ROWS = {
     "overview_ms",
     "panels_ms",
     "page_kilobytes",
+    "click_to_counterparty_ms",
     "help_seconds",
     "demo_seconds",
 }

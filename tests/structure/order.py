@@ -294,6 +294,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.tables.meetings.stored", "forcemove.tables.meetings.waiting", "forcemove.tables.meetings.listing"),
     ("forcemove.tables.channel_game", "forcemove.tables.log_game"),
     ("forcemove.tables.table",),
+    ("forcemove.tables.watching", "forcemove.tables.watching.watch_link"),
+    ("forcemove.tables.watching.spectator",),
+    ("forcemove.tables.watching.watched_tables",),
     ("forcemove.tables.running", "forcemove.tables.running.playable", "forcemove.tables.running.running_table"),
     ("forcemove.tables.running.lobby_follower", "forcemove.tables.running.open_tables"),
     (
@@ -351,6 +354,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("forcemove.browser.inspecting.inspecting", "forcemove.browser.inspecting.uploads"),
     ("forcemove.browser.inspecting.refusals",),
+    ("forcemove.browser.watching", "forcemove.browser.watching.view"),
+    ("forcemove.browser.watching.routes",),
     ("forcemove.browser.inspecting.routes",),
     (
         "forcemove",

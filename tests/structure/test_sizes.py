@@ -28,7 +28,7 @@ REASONS = {
     "tests/node": "a file for each part of the node, and for each way in which it must lose nothing",
     "tests/parity": "the model of the adjudicator, in parts, and what is asked of both",
     "tests/protocol": "a file for each module of channel/forcemove/protocol and its two rooms",
-    "tests/scenarios": "a file for each way in which a channel can go, and for the game whose secrets must survive it",
+    "tests/scenarios": "a file for each kind of thing that happens in a channel, and the world in which it does",
     "tests/store": "a file for each thing that a journal keeps, and for each kind of fault",
     "tests/threats": "a file for each group of attacks",
 }

@@ -203,8 +203,11 @@ class _Browsing:
         from forcemove.browser.lobby.lobby_pages import LobbyPages
         from forcemove.browser.lobby.routes import LobbySection
         from forcemove.browser.server import BrowserServer
+        from forcemove.browser.watching.routes import WatchSection
         from forcemove.cli.play.browsing import wallet_sections
+        from forcemove.tables.watching.watched_tables import WatchedTables
 
         lobby = LobbySection(LobbyPages(self._follower, self._tables))
         inspecting = InspectSection(Inspecting(self._service.games, self._service.chains, self._book))
-        return BrowserServer(self._pages, port, [lobby, inspecting, *wallet_sections(self._service)])
+        watching = WatchSection(WatchedTables(self._service.games))
+        return BrowserServer(self._pages, port, [lobby, watching, inspecting, *wallet_sections(self._service)])

@@ -8,15 +8,21 @@ from forcemove.browser.inspecting.inspecting import Inspecting
 from forcemove.browser.inspecting.render import InspectView, VerifyView, inspect_page, verify_page
 from forcemove.browser.lobby.render import lobby_page, offer_page
 from forcemove.browser.lobby.view import GameOption, LobbyView, OfferDraft, OfferPage, OfferRow, TableRow
-from forcemove.protocol.codec.wire import SignedStateFile
+from forcemove.browser.watching.routes import watch_page
+from forcemove.browser.watching.view import WatchView, watch_view
+from forcemove.protocol.codec.wire import SignedStateFile, encode_message
+from forcemove.tables.watching.spectator import Spectator
+from forcemove.tables.watching.watch_link import WatchLink
+from forcemove.tables.watching.watched_tables import WatchedTable
 from forcemove_games.tic_tac_toe import GAME
 from tests.browser.views import WALL
 from tests.cli.saved import Saved, state_of
 
-__all__ = ["NAV", "lobby_view", "section_pages"]
+__all__ = ["LINK", "NAV", "lobby_view", "section_pages", "watched_view"]
 
 NAV = (("/", "Channels"), ("/lobby", "Lobby"), ("/inspect", "Inspect"), ("/verify", "Verify"))
 SAVED = Saved()
+LINK = WatchLink("ws://127.0.0.1:7000", GAME.name, SAVED.domain, SAVED.fixed)
 
 
 def offer_row(number: int, words: str = "Ann") -> OfferRow:
@@ -30,7 +36,10 @@ def offer_row(number: int, words: str = "Ann") -> OfferRow:
 def table_row(number: int, tone: str, words: str = "Tic-tac-toe") -> TableRow:
     path = f"/c/0x{number:064x}" if tone else ""
     link = "" if tone else "forcemove2xabzgi33smuxc" * 6
-    return TableRow(number, words, tone, (f"{words}.",), link, path, offer_row(number).path, tone == "good", not tone)
+    watch = "forcemovewatch1x" + "ab3" * 60 if tone else ""
+    return TableRow(
+        number, words, tone, (f"{words}.",), link, watch, path, offer_row(number).path, tone == "good", not tone
+    )
 
 
 def lobby_view(offers: int = 3, words: str = "Tic-tac-toe") -> LobbyView:
@@ -56,6 +65,15 @@ def offer_view(words: str = "Tic-tac-toe") -> OfferPage:
     return OfferPage(offer_row(1, words), words, terms, costs, (), None, True, words, "form-token")
 
 
+def watched_view(turns: int = 7) -> WatchView:
+    """A table of which so many states were seen, and something that was not believed."""
+    spectator = Spectator(LINK, GAME)
+    for turn in range(turns):
+        spectator.take(encode_message(SAVED.id, SAVED.signed(state_of(turn))))
+    spectator.take(b"nonsense")
+    return watch_view(LINK, GAME, WatchedTable(spectator, lambda: None), "form-token")
+
+
 def section_pages() -> dict[str, str]:
     """A page of each state, by its path."""
     file = SignedStateFile(SAVED.domain, SAVED.fixed, SAVED.signed(state_of(5)))
@@ -70,5 +88,7 @@ def section_pages() -> dict[str, str]:
         "/waiting": offer_page(replace(offer_view(), table=table_row(1, ""), is_open=False), NAV),
         "/inspect": inspect_page(replace(asked, parts=parts), NAV),
         "/asked": inspect_page(replace(asked, problem=("It is no text.",)), NAV),
+        "/watched": watch_page(watched_view(), NAV),
+        "/watch": watch_page(watch_view(LINK, GAME, None, "form-token"), NAV),
         "/verify": verify_page(VerifyView(31_337, lines, True), NAV),
     }

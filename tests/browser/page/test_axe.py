@@ -24,6 +24,7 @@ SCHEMES = ("light", "dark")
 STATES = (
     *("opening", "ours", "theirs", "fault", "challenged", "paid", "concluded", "long", "chooses", "reveals"),
     *("list", "message", "lobby", "empty-lobby", "offer", "waiting", "inspect", "asked", "verify", "wallet"),
+    *("watch", "watched"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -10,11 +11,13 @@ from playwright.sync_api import Browser
 
 from forcemove.browser.inspecting.render import InspectView, VerifyView, inspect_page, verify_page
 from forcemove.browser.lobby.render import lobby_page, offer_page
+from forcemove.browser.watching.routes import watch_page
+from forcemove.browser.watching.view import WatchView
 from forcemove.text.reports import ReportEntry, ReportPart
 from tests.browser.html import find
 from tests.browser.page.routed import browser as launched
 from tests.browser.page.routed import opened
-from tests.browser.page.sections import NAV, lobby_view, offer_view, section_pages
+from tests.browser.page.sections import NAV, lobby_view, offer_view, section_pages, watched_view
 from tests.browser.page.test_speed import MOST_KILOBYTES, kilobytes
 from tests.browser.test_hostile import BREAKOUT, NASTY, skeleton
 
@@ -36,7 +39,14 @@ def pages_of(words: str) -> list[str]:
         offer_page(offer_view(words), NAV),
         inspect_page(inspected, NAV),
         verify_page(VerifyView(1, (words, words), False), NAV),
+        watch_page(watch_said(words), NAV),
     ]
+
+
+def watch_said(words: str) -> WatchView:
+    players = ((words, words), (words, words))
+    said = replace(watched_view(), title=words, where=words, lines=words, headline=words, checked=words, problem=words)
+    return replace(said, players=players, picture=None, faults=(words,), history=(words,))
 
 
 @settings(deadline=None, max_examples=100)

@@ -13,6 +13,7 @@ from forcemove.browser.page_seat import PageSeats
 from forcemove.browser.pages import PageSection
 from forcemove.browser.server import BrowserServer
 from forcemove.browser.table_pages import TablePages
+from forcemove.browser.watching.routes import WatchSection
 from forcemove.chain.local import local_keys
 from forcemove.protocol.signing import Key
 from forcemove.registry import installed_games
@@ -24,6 +25,7 @@ from forcemove.tables.running.lobby_follower import LobbyFollower
 from forcemove.tables.running.open_tables import OpenTables
 from forcemove.tables.running.playable import playable_games
 from forcemove.tables.service import TableService
+from forcemove.tables.watching.watched_tables import WatchedTables
 from tests.browser.served.serving import Served, running
 
 __all__ = ["GAMES", "Lines", "ServedLobby", "served_lobby"]
@@ -58,9 +60,9 @@ class ServedLobby(Served):
 
 @contextmanager
 def served_lobby(
-    relay: str, key: Key = ALICE, name: str = "", sections: Sequence[PageSection] = (), store: str = MEMORY
+    relay: str, key: Key = ALICE, name: str = "", store: str = MEMORY, more: Sequence[PageSection] = ()
 ) -> Iterator[ServedLobby]:
-    """The page of a person who plays friendly games over a relay."""
+    """The page of a person who plays friendly games over a relay. `more`: other pages."""
     with open_journal(store, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         lines = Lines()
         service = TableService(journal, Wallet(key, key, key.address), lines, games=GAMES)
@@ -69,6 +71,11 @@ def served_lobby(
         service.on_committed(pages.on_committed)
         tables = OpenTables(service, playable, TableOptions(relay, name=name), PageSeats(pages), lines)
         follower = LobbyFollower(relay, playable)
-        server = BrowserServer(pages, 0, [LobbySection(LobbyPages(follower, tables)), *sections])
+        sections: list[PageSection] = [
+            LobbySection(LobbyPages(follower, tables)),
+            WatchSection(WatchedTables(GAMES)),
+            *more,
+        ]
+        server = BrowserServer(pages, 0, sections)
         with running(server, lambda: service.run(tables.run()), follower.run) as found:
             yield ServedLobby(found.server, found.loop, found.address, tables, follower)

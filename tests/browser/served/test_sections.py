@@ -10,14 +10,18 @@ from forcemove.browser.security import HEADERS, MAX_BODY
 from forcemove.browser.wallet.routes import WalletSection
 from forcemove.browser.wallet.wallet_pages import WalletPages
 from forcemove.chain.local import EmbeddedChain
+from tests.browser.page.sections import LINK
 from tests.browser.served.asking import Answer, Asker
 from tests.browser.served.lobby import BOB, served_lobby
 from tests.relay.process import running_relay
 
 OFFER = "/offers/0x" + "ab" * 32
-PAGES = ("/lobby", "/wallet")
-STREAMS = ("/lobby/events", "/wallet/events")
-FORMS = ("/offers", OFFER + "/join", OFFER + "/withdraw", "/lobby/resume", "/wallet/sent", "/wallet/refused")
+WATCH = f"/watch/{LINK}"
+PAGES = ("/lobby", "/watch", WATCH, "/wallet")
+STREAMS = ("/lobby/events", WATCH + "/events", "/wallet/events")
+ONLY_FORMS = ("/offers", OFFER + "/join", OFFER + "/withdraw", "/lobby/resume", "/wallet/sent", "/wallet/refused")
+"""Paths that are no pages, too."""
+FORMS = (*ONLY_FORMS, "/watch", WATCH)
 FIELDS = {
     "game": "tic-tac-toe",
     "stake": "0",
@@ -33,8 +37,8 @@ _FORBIDDEN, _MISDIRECTED = 403, 421
 @pytest.fixture(scope="module")
 def asker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
     wallet = WalletPages(BOB.address, [EmbeddedChain()], lambda: (), has_tower=True)
-    sections = [WalletSection(wallet)]
-    with running_relay(tmp_path_factory.mktemp("relay")) as relay, served_lobby(relay.url, sections=sections) as lobby:
+    more = [WalletSection(wallet)]
+    with running_relay(tmp_path_factory.mktemp("relay")) as relay, served_lobby(relay.url, more=more) as lobby:
         yield Asker(lobby)
 
 
@@ -81,13 +85,26 @@ def test_what_is_no_form_of_ours_is_refused(asker: Asker, path: str) -> None:
     require_refused(asker.post(path, FIELDS, Content_Type="application/json"), 415)
 
 
-@pytest.mark.parametrize("path", FORMS)
+@pytest.mark.parametrize("path", ONLY_FORMS)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE"])
 def test_only_a_post_changes_anything(asker: Asker, path: str, method: str) -> None:
     headers: dict[str, str | None] = {"Origin": asker.served.origin, "Sec-Fetch-Site": "same-origin"}
     fields = "&".join(f"{name}={value}" for name, value in FIELDS.items())
     answer = asker.ask(method, f"{path}?{fields}&token={asker.form_token}", headers=headers)
     assert answer.status == 405
+
+
+def test_a_page_that_is_opened_asks_no_relay(asker: Asker) -> None:
+    page = asker.get(WATCH)
+    assert page.status == 200
+    assert "Watch this table" in page.body
+    assert "Watch this table" in asker.get(WATCH).body
+
+
+@pytest.mark.parametrize("link", ["x", "forcemovewatch1x", f"{LINK}a", f"{LINK}"[:-8], "a" * 5_000])
+def test_a_link_that_is_none_has_no_page(asker: Asker, link: str) -> None:
+    require_refused(asker.get(f"/watch/{link}"), 404)
+    require_refused(asker.post("/watch", {"link": link}), 404)
 
 
 @pytest.mark.parametrize("made", ["", "-1", "x", "9" * 40])

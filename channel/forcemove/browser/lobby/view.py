@@ -11,6 +11,7 @@ from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import ETHER
 from forcemove.tables.meetings.waiting import seats_text, who_waits
 from forcemove.tables.running.running_table import RunningTable, TableState
+from forcemove.tables.watching.watch_link import WatchLink
 from forcemove.text.amounts import exact_amount
 from forcemove.text.durations import duration_text
 from forcemove.text.explanations import explain
@@ -56,15 +57,20 @@ class OfferRow:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A table of ours. `number`; `title`: of the game; `tone`; `lines`: how far it is; `link`: to hand to a friend;
-    `path`: of the channel's page, empty before there is one; `offer_path`: of the offer's page; `is_played`: whether
-    its channel is driven now; `can_withdraw`: whether the table can be given up."""
+    """A table of ours.
+
+    - `number`: of the table; `title`: of its game; `tone`; `lines`: how far it is.
+    - `link`: to hand to a friend; `watch_link`: to hand to spectators. Both are empty where there is none.
+    - `path`: of the channel's page, empty before there is one; `offer_path`: of the offer's page.
+    - `is_played`: whether its channel is driven now; `can_withdraw`: whether the table can be given up.
+    """
 
     number: int
     title: str
     tone: str
     lines: tuple[str, ...]
     link: str
+    watch_link: str
     path: str
     offer_path: str
     is_played: bool
@@ -189,8 +195,8 @@ def _amount(offer: Offer, amount: int) -> str:
     return exact_amount(amount) if offer.asset == ETHER else f"{amount:,} of a token"
 
 
-def table_row(table: RunningTable) -> TableRow:
-    """A table of ours."""
+def table_row(table: RunningTable, relay: str) -> TableRow:
+    """A table of ours. `relay`: its address, without a password."""
     offer, agreement = table.offer, table.agreement
     is_playing = table.state is TableState.PLAYING
     return TableRow(
@@ -199,11 +205,20 @@ def table_row(table: RunningTable) -> TableRow:
         {TableState.FAILED: "bad", TableState.PLAYING: "good"}.get(table.state, ""),
         tuple(map(harmless, _lines(table))),
         str(table.link) if table.link is not None and table.can_withdraw else "",
+        _watch_link(table, relay),
         f"/c/{hex_text(agreement.channel_id)}" if agreement is not None and table.is_driven else "",
         "" if offer is None else offer_path(offer.hash),
         is_playing,
         table.can_withdraw,
     )
+
+
+def _watch_link(table: RunningTable, relay: str) -> str:
+    """It has what the relay knows: whoever reads it can see the states, and nothing that is secret."""
+    agreement = table.agreement
+    if agreement is None or not table.is_driven:
+        return ""
+    return str(WatchLink(relay, table.game_name, agreement.domain, agreement.fixed_part))
 
 
 def _lines(table: RunningTable) -> Sequence[str]:

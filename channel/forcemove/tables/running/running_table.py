@@ -49,8 +49,8 @@ class RunningTable:
 
     `number`: of the table, from 1; `title`: of its game; `is_ours`: whether we are the host; `offer`: the offer, once
     it is known; `link`: of our own offer, once it is in the lobby; `state`; `waits_for`: what is waited for; `lines`:
-    the newest that were said; `agreement`: of the channel, once there is one; `is_driven`: whether the channel is, or
-    was, driven here; `error`: what has ended the table.
+    the newest that were said; `agreement`: of the channel, once there is one; `game_name`: of its game;
+    `is_driven`: whether the channel is, or was, driven here; `error`: what has ended the table.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class RunningTable:
         self.state, self.waits_for = TableState.WAITING, ""
         self.lines: deque[str] = deque(maxlen=_LINES)
         self.agreement: Agreement | None = None
-        self.is_driven = False
+        self.is_driven, self.game_name = False, ""
         self.error: Exception | None = None
 
     @property
@@ -132,7 +132,7 @@ class RunningTable:
 
     def take_seat(self, game: Game, agreement: Agreement, index: int) -> PlayerSeat:  # noqa: ARG002  # the port's
         """See `TablePort`."""
-        self.agreement = agreement
+        self.agreement, self.game_name = agreement, game.name
         self.status("All have met: the channel is prepared")
         return _TableSeat(self._seats.sit(game, agreement, self), self._on_driven)
 

@@ -1,0 +1,101 @@
+"""The routes of the pages on which a table is watched. A page that is only opened asks no relay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from aiohttp import web
+
+from forcemove.browser.actions import done, html_page, read_form
+from forcemove.browser.events import stream_panels
+from forcemove.browser.pages import ChangeSignal, PageSite
+from forcemove.browser.security import RequestRefused
+from forcemove.browser.templating import Nav, fill_in
+from forcemove.browser.watching.view import WatchView, watch_view
+from forcemove.errors import ForcemoveError
+from forcemove.tables.watching.watch_link import WatchLink, parse_watch_link
+from forcemove.tables.watching.watched_tables import WatchedTables
+from forcemove.text.explanations import headline
+
+__all__ = ["WatchSection", "watch_page", "watch_panels"]
+
+_LINK = "/watch/{link:[a-z0-9]{1,4000}}"
+
+
+class WatchSection:
+    """The `PageSection` of the tables that are watched."""
+
+    links: Nav = (("/watch", "Watch"),)
+
+    def __init__(self, tables: WatchedTables) -> None:
+        """`tables`: follows their logs."""
+        self._tables, self._changes = tables, ChangeSignal()
+        tables.on_change = self._changes.notify
+        self._site: PageSite
+
+    def routes(self, site: PageSite) -> Sequence[web.RouteDef]:
+        """See `PageSection`."""
+        self._site = site
+        return [
+            web.get("/watch", self._ask),
+            web.post("/watch", self._find),
+            web.get(_LINK, self._page),
+            web.get(_LINK + "/events", self._events, allow_head=False),
+            web.post(_LINK, self._watch),
+        ]
+
+    async def _ask(self, _: web.Request) -> web.StreamResponse:
+        token = self._site.session.form_token
+        return html_page(fill_in("watch_ask.html", nav=self._site.nav, title="Watch", form_token=token))
+
+    async def _find(self, request: web.Request) -> web.StreamResponse:
+        form = await read_form(request, self._site.session)
+        return done(request, f"/watch/{_parsed(form.text('link'))}", moves=True)
+
+    async def _page(self, request: web.Request) -> web.StreamResponse:
+        return html_page(watch_page(self._view(request), self._site.nav))
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        self._view(request)
+        return await stream_panels(request, self._changes, lambda: watch_panels(self._view(request)))
+
+    async def _watch(self, request: web.Request) -> web.StreamResponse:
+        await read_form(request, self._site.session)
+        link = _link_of(request)
+        game = self._tables.find_game(link)
+        if game is None:
+            raise RequestRefused(404, "The game of this link is not installed here.")
+        self._tables.watch(link, game)
+        self._changes.notify()
+        return done(request, request.path)
+
+    def _view(self, request: web.Request) -> WatchView:
+        """What the page of a request's link shows. Raises `RequestRefused`."""
+        link, tables = _link_of(request), self._tables
+        return watch_view(link, tables.find_game(link), tables.find(link), self._site.session.form_token)
+
+
+def watch_panels(view: WatchView) -> Mapping[str, str]:
+    """The HTML of each panel by its id."""
+    return {
+        "say": fill_in("say.html", said=(view.headline, view.faults[-1] if view.faults else "")),
+        "watched": fill_in("watch_panel.html", view=view),
+    }
+
+
+def watch_page(view: WatchView, nav: Nav) -> str:
+    """The whole page of a watched table."""
+    title = f"Watch {view.title}".strip()
+    return fill_in("lobby.html", nav=nav, title=title, events=f"{view.path}/events", panels=watch_panels(view))
+
+
+def _link_of(request: web.Request) -> WatchLink:
+    return _parsed(request.match_info["link"])
+
+
+def _parsed(text: str) -> WatchLink:
+    """The link in a text. Raises `RequestRefused`."""
+    try:
+        return parse_watch_link(text)
+    except ForcemoveError as error:
+        raise RequestRefused(404, headline(error)) from None

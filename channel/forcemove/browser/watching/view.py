@@ -1,0 +1,155 @@
+"""A watched table as its page shows it: values of what was checked. Names are seats: a link has none that anybody has
+signed. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from forcemove.browser.drawing.board import SCALE_TO
+from forcemove.browser.drawing.words import amount_text, count_text
+from forcemove.chain.addresses import short_address
+from forcemove.game import Game, Names, Pictured
+from forcemove.tables.watching.spectator import SeenState, Spectator, played
+from forcemove.tables.watching.watch_link import WatchLink
+from forcemove.tables.watching.watched_tables import WatchedTable
+from forcemove.text.explanations import headline
+from forcemove.text.harmless import harmless
+from forcemove.text.names import seat_title
+
+__all__ = ["WatchPicture", "WatchView", "watch_view"]
+
+_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPicture:
+    """A game's picture for a stranger. `markup`: its shapes, checked; `scale`: from its units to the page's; `text`: it
+    in words."""
+
+    width: float
+    height: float
+    scale: str
+    markup: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WatchView:
+    """What the page of a watched table shows.
+
+    - `path`: of the page.
+    - `title`: of the game; empty where the game is not installed.
+    - `players`: each with what would be paid if the game ended now.
+    - `where`: relay, chain and channel.
+    - `picture`: of the position, None where there is none; `lines`: the board as text then.
+    - `headline`: what has happened.
+    - `checked`: what was checked.
+    - `faults`: what was not believed.
+    - `history`: the newest states, the newest first.
+    - `problem`: why the log cannot be read now.
+    - `is_watched`: whether the table is watched.
+    - `form_token`: what a form must bring with it.
+    """
+
+    path: str
+    title: str
+    players: tuple[tuple[str, str], ...]
+    where: str
+    picture: WatchPicture | None
+    lines: str
+    headline: str
+    checked: str
+    faults: tuple[str, ...]
+    history: tuple[str, ...]
+    problem: str
+    is_watched: bool
+    form_token: str = field(repr=False)
+
+
+def watch_view(link: WatchLink, game: Game | None, watched: WatchedTable | None, form_token: str) -> WatchView:
+    """The page of a link.
+
+    - `link`: names the table.
+    - `game`: the link's, None where it is not installed.
+    - `watched`: the table, None where it is not watched.
+    - `form_token`: for the page's form.
+    """
+    spectator = Spectator(link, game) if watched is None and game else watched.spectator if watched else None
+    names = _names(link)
+    states = [] if spectator is None else list(spectator.states)
+    positions = played(states, len(names))
+    position = positions[-1] if positions else None
+    chain = f"chain {link.domain.chain_id}" if link.domain.chain_id else "no chain"
+    return WatchView(
+        f"/watch/{link}",
+        "" if game is None else harmless(game.title),
+        _players(link, names, states[-1] if states else None),
+        harmless(f"{link.relay}, {chain}, channel 0x{link.channel_id.hex()}"),
+        None if game is None or position is None else _picture(game, position, names, positions),
+        "" if game is None or position is None else harmless(game.board(position.state, names), keep="\n"),
+        _headline(game, states, position, names),
+        "" if spectator is None else _checked(spectator),
+        () if spectator is None else tuple(harmless(headline(each)) for each in spectator.faults),
+        tuple(_line(each, names) for each in reversed(states[-_LINES:])),
+        harmless(watched.problem) if watched else "",
+        watched is not None,
+        form_token,
+    )
+
+
+def _names(link: WatchLink) -> Names:
+    count = len(link.fixed_part.participants)
+    return tuple(seat_title(seat, count) for seat in range(count))
+
+
+def _players(link: WatchLink, names: Names, newest: SeenState | None) -> tuple[tuple[str, str], ...]:
+    paid = ["" for _ in names]
+    if newest is not None:
+        for place, each in enumerate(newest.state.outcome):
+            seat = place % len(names)
+            paid[seat] = " and ".join(filter(None, (paid[seat], amount_text(each.asset, each.amount))))
+    participants = link.fixed_part.participants
+    return tuple(
+        (f"{name} {short_address(address)}", text)
+        for name, address, text in zip(names, participants, paid, strict=True)
+    )
+
+
+def _picture(game: Game, position: SeenState, names: Names, positions: list[SeenState]) -> WatchPicture | None:
+    """The game's picture for somebody without a seat; None where there is none that can be shown."""
+    if not isinstance(game, Pictured):
+        return None
+    before = positions[-2].state if len(positions) > 1 else None
+    try:
+        svg = game.picture(position.state, None, b"", names, (), before)
+        scale = SCALE_TO / svg.width
+        return WatchPicture(SCALE_TO, svg.height * scale, f"{scale:g}", svg.markup(), harmless(svg.text))
+    except Exception:  # a game is not ours, and the page must be there whatever it does
+        return None
+
+
+def _headline(game: Game | None, states: list[SeenState], position: SeenState | None, names: Names) -> str:
+    if game is None:
+        return "This game is not installed here: its rules cannot be checked."
+    if not states:
+        return "Nothing was seen yet."
+    newest = states[-1].state
+    if newest.is_final:
+        return f"Turn {newest.turn_num}. The game is over: pay this."
+    if position is None:
+        return f"Turn {newest.turn_num}. The players agree on the terms and pay in."
+    return harmless(f"Turn {newest.turn_num}. {game.describe(position.state, names)}")
+
+
+def _checked(spectator: Spectator) -> str:
+    since = "since the beginning" if spectator.is_whole else "that the relay still has"
+    text = f"Every signature and every rule of the states {since} was checked here."
+    if spectator.refused:
+        text += f" {count_text(spectator.refused, 'entry').replace('entrys', 'entries')} of the log was not believed."
+    return text
+
+
+def _line(seen: SeenState, names: Names) -> str:
+    signers = " and ".join(names[index] for index in sorted(seen.signers))
+    final = ", the end" if seen.state.is_final else ""
+    return f"turn {seen.state.turn_num}{final}: signed by {signers}"

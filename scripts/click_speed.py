@@ -1,0 +1,137 @@
+"""The time from a click in one browser to the other player's browser: two commands with a page each, a relay between
+them, and all three on disk. The game is friendly, so that no chain's time is in it. Needs Playwright and a Chromium.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+
+from forcemove.chain.local import local_keys  # noqa: E402
+from forcemove.node.keys import write_key_file  # noqa: E402
+from scripts.relay_speed import relay_process  # noqa: E402
+
+__all__ = ["CLICKS", "click_to_counterparty_ms", "clicks"]
+
+CLICKS = 30
+_MILLISECONDS = 60_000
+_PASSPHRASE = "long enough for a benchmark"  # noqa: S105  # of keys that everybody knows
+_FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
+_TURN = re.compile(r"Turn \d+\.")
+_SPOT = "#board button[name=word]"
+_WAIT = """() => new Promise((resolve) => {
+  const board = () => document.getElementById("board")?.textContent, before = board();
+  new MutationObserver((_, observer) => {
+    if (board() === before) return;
+    observer.disconnect();
+    resolve(performance.timeOrigin + performance.now());
+  }).observe(document.body, { childList: true, subtree: true, characterData: true });
+  window.isWaiting = true;
+})"""
+_CLICK = f"""() => {{
+  const now = performance.timeOrigin + performance.now();
+  document.querySelector("{_SPOT}").click();
+  return now;
+}}"""
+
+
+def click_to_counterparty_ms() -> float:
+    """The median of the clicks."""
+    return statistics.median(clicks())
+
+
+def clicks(count: int = CLICKS) -> list[float]:
+    """Milliseconds of so many clicks, by both players in turn."""
+    with TemporaryDirectory() as folder, relay_process(Path(folder)) as url, ExitStack() as stack:
+        homes = [_home(Path(folder), seat) for seat in (0, 1)]
+        addresses = [stack.enter_context(_command(home, url)) for home in homes]
+        with sync_playwright() as playwright:
+            program = shutil.which("chromium") or shutil.which("chromium-browser")
+            browser = playwright.chromium.launch(executable_path=program, args=_FLAGS)
+            pages = [_opened(browser, each) for each in addresses]
+            _meet(*pages)
+            found = [_click(pages) for _ in range(count)]
+            browser.close()
+    return found
+
+
+def _home(folder: Path, seat: int) -> Path:
+    home = folder / str(seat)
+    home.mkdir()
+    write_key_file(home / "key.json", local_keys()[1 + seat], _PASSPHRASE, scrypt_work=2**4)
+    return home
+
+
+@contextmanager
+def _command(home: Path, relay: str) -> Iterator[str]:
+    """The address of a command's page."""
+    arguments = ["browse", "--relay", relay, "--key", "key.json", "--no-open"]
+    environment = os.environ | {"FORCEMOVE_PASSPHRASE": _PASSPHRASE, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "forcemove", *arguments]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(command, **pipes, cwd=home, env=environment) as process:
+        try:
+            yield next(line.strip() for line in process.stdout or () if line.startswith("http://"))
+        finally:
+            process.terminate()
+
+
+def _opened(browser: Browser, address: str) -> Page:
+    page = browser.new_context().new_page()
+    page.set_default_timeout(_MILLISECONDS)
+    page.goto(address)
+    page.locator("#live", has_text="live").wait_for()
+    return page
+
+
+def _meet(host: Page, guest: Page) -> None:
+    host.locator("#game").select_option("tic-tac-toe")
+    host.locator("#stake").fill("0")
+    host.locator("#offer").click()
+    guest.locator("#offers th a").first.click()
+    guest.locator("#join").click()
+    guest.wait_for_url("**/c/0x*")
+    host.locator("#tables a[href^='/c/']").click()
+
+
+def _click(pages: list[Page]) -> float:
+    """Milliseconds from a click of whoever is to move until the other's board has changed."""
+    mover = _mover(pages)
+    other = next(each for each in pages if each is not mover)
+    other.evaluate("() => { window.isWaiting = false; }")
+    other.evaluate(f"() => {{ window.changed = ({_WAIT})(); }}")
+    other.wait_for_function("() => window.isWaiting")
+    clicked: float = mover.evaluate(_CLICK)
+    changed: float = other.evaluate("() => window.changed")
+    return changed - clicked
+
+
+def _mover(pages: list[Page]) -> Page:
+    """Whoever is to move, once all pages show the same turn."""
+    while True:
+        spots = [each for each in pages if each.locator(_SPOT).count()]
+        turns = {_TURN.search(each.locator("#board").inner_text()) for each in pages}
+        if len(spots) == 1 and len({found and found[0] for found in turns}) == 1:
+            return spots[0]
+        pages[0].wait_for_timeout(20)
+
+
+if __name__ == "__main__":
+    times = sorted(clicks())
+    print(
+        f"median {statistics.median(times):.0f} ms, from {times[0]:.0f} to {times[-1]:.0f} ms, of {len(times)} clicks"
+    )

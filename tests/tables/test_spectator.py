@@ -1,0 +1,127 @@
+"""What a log proves to a stranger: signatures and rules are checked, and nothing else is believed."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from forcemove.errors import ForcemoveError, MalformedBytes, UnknownVersion
+from forcemove.protocol.codec.wire import encode_greeting, encode_message
+from forcemove.protocol.errors import SignatureMissing, StateConflict
+from forcemove.protocol.rule_errors import WrongSigner
+from forcemove.protocol.state import SignedState
+from forcemove.tables.watching.spectator import Spectator
+from forcemove.tables.watching.watch_link import WATCH_HEAD, WatchLink, parse_watch_link
+from forcemove_games.tic_tac_toe import GAME
+from tests.cli.saved import Saved, state_of
+from tests.protocol.builders import ALICE, BOB, MALLORY
+
+SAVED = Saved()
+LINK = WatchLink("ws://127.0.0.1:7000", GAME.name, SAVED.domain, SAVED.fixed)
+
+
+@pytest.fixture
+def spectator() -> Spectator:
+    return Spectator(LINK, GAME)
+
+
+def message(signed: SignedState) -> bytes:
+    return encode_message(SAVED.id, signed)
+
+
+def turn(number: int) -> bytes:
+    return message(SAVED.signed(state_of(number)))
+
+
+def fault(spectator: Spectator) -> ForcemoveError:
+    """The one fault."""
+    (found,) = spectator.faults
+    return found
+
+
+def newest(spectator: Spectator) -> int:
+    assert spectator.newest is not None
+    return spectator.newest.state.turn_num
+
+
+def test_a_game_is_followed_from_its_beginning(spectator: Spectator) -> None:
+    for number in range(8):
+        assert spectator.take(turn(number))
+    assert [each.state.turn_num for each in spectator.states] == list(range(8))
+    assert spectator.is_whole
+    assert not spectator.faults
+    assert not spectator.take(turn(5))
+    assert not spectator.take(encode_greeting(SAVED.id, 0, 3))
+
+
+def test_a_log_whose_beginning_was_dropped_is_not_whole(spectator: Spectator) -> None:
+    for number in (5, 6):
+        spectator.take(turn(number))
+    assert newest(spectator) == 6
+    assert not spectator.is_whole
+
+
+def test_a_state_that_its_mover_has_not_signed_is_not_believed(spectator: Spectator) -> None:
+    spectator.take(turn(4))
+    spectator.take(message(SAVED.signed(state_of(5), ALICE)))
+    assert isinstance(fault(spectator), SignatureMissing)
+    assert newest(spectator) == 4
+
+
+def test_a_forged_signature_is_not_believed(spectator: Spectator) -> None:
+    spectator.take(turn(4))
+    state = state_of(5)
+    spectator.take(message(SignedState(state, {1: SAVED.signature(MALLORY, state)})))
+    assert isinstance(fault(spectator), WrongSigner)
+    assert newest(spectator) == 4
+
+
+def test_an_illegal_move_is_not_believed(spectator: Spectator) -> None:
+    spectator.take(turn(4))
+    spectator.take(message(SAVED.signed(replace(state_of(5), app_data=state_of(4).app_data))))
+    assert spectator.refused == 1
+    assert newest(spectator) == 4
+
+
+def test_two_states_of_one_turn_are_a_fault(spectator: Spectator) -> None:
+    spectator.take(turn(4))
+    spectator.take(message(SAVED.signed(replace(state_of(4), app_data=state_of(6).app_data))))
+    assert isinstance(fault(spectator), StateConflict)
+
+
+def test_more_signatures_on_the_newest_state_are_taken(spectator: Spectator) -> None:
+    spectator.take(turn(4))
+    assert spectator.take(message(SAVED.signed(state_of(4), ALICE, BOB)))
+    assert spectator.newest is not None
+    assert spectator.newest.signers == {0, 1}
+
+
+@pytest.mark.parametrize("entry", [b"", b"{}", b"\xff", b"x" * 100])
+def test_what_is_no_message_is_not_believed(spectator: Spectator, entry: bytes) -> None:
+    assert spectator.take(entry)
+    assert isinstance(fault(spectator), MalformedBytes)
+    assert spectator.newest is None
+
+
+def test_a_message_of_another_channel_is_not_believed(spectator: Spectator) -> None:
+    spectator.take(encode_message(bytes(32), SAVED.signed(state_of(0))))
+    assert isinstance(fault(spectator), MalformedBytes)
+
+
+def test_a_link_is_read_back() -> None:
+    assert parse_watch_link(f" {str(LINK).upper()}\n") == LINK
+    assert LINK.channel_id == SAVED.id
+
+
+@pytest.mark.parametrize("change", ["cut", "mistyped", "head", "empty", "marks"])
+def test_a_link_that_was_changed_is_refused(change: str) -> None:
+    text = str(LINK)
+    changed = {
+        "cut": text[:-9],
+        "mistyped": text[:-20] + ("a" if text[-20] != "a" else "b") + text[-19:],
+        "head": text.replace(WATCH_HEAD, "forcemove2x"),
+        "empty": WATCH_HEAD,
+        "marks": text + "!",
+    }[change]
+    with pytest.raises((MalformedBytes, UnknownVersion)):
+        parse_watch_link(changed)
