@@ -1,5 +1,5 @@
-"""Wrong shuffles in a live channel: the honest client leaves, and has its deposit back, whatever the cheat does with
-the chain."""
+"""Discard in live channels: processes that end at every point of a hand and come back with their journals, and wrong
+shuffles, after which the honest client leaves and has its deposit back."""
 
 from __future__ import annotations
 
@@ -10,14 +10,54 @@ import pytest
 from forcemove.game import FalseMove
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import MoveChosen
-from forcemove_games.discard import GAME
 from forcemove_games.discard.game import Discard
+from forcemove_games.discard.position import PositionType, decode
 from tests.games.cards.dealt import stream
 from tests.scenarios.story import DEPOSIT, Player, Playground, Story
 
+GAME = Discard()
+OPENED = 3
+LAST = 80
+ENDS = (PositionType.OVER, PositionType.TIED)
+
+
+def come_back(made: Story, player: Player) -> None:
+    """Another process, with a bot that knows what was stored."""
+    stored = player.stored
+    made.start(player)
+    player.bot = GAME.bot(player.seat, secrets=b"" if stored is None else stored.secrets)
+
+
+@pytest.mark.parametrize("dying", [(0,), (1,), (0, 1)], ids=["Alice dies", "Bob dies", "both die"])
+def test_play_goes_on_after_a_crash_at_every_turn_of_a_hand(playground: Playground, dying: tuple[int, ...]) -> None:
+    """Nobody signs a turn twice, and the hand comes to an end by the rules."""
+    made = playground.story(GAME)
+    made.play_until(OPENED)
+    signed: dict[int, bytes] = {}
+    for turn in range(OPENED, LAST):
+        for player in made.players:
+            player.stops_at = turn + 1
+        for seat in dying:
+            come_back(made, made.players[seat])
+        mover = made.players[(turn + 1) % 2]
+        if mover.seat not in dying:
+            mover.decide_at_last()
+        made.play()
+        assert [player.newest.state.turn_num for player in made.players] == [turn + 1] * 2
+        for state in (each.state for player in made.players for each in player.states):
+            known = signed.setdefault(state.turn_num, state.app_data)
+            assert known == state.app_data, f"turn {state.turn_num} was signed twice"
+        if decode(made.alice.newest.state.app_data).core.position_type in ENDS:
+            break
+    made.go_on(leave_after=0)
+    assert [player.phase for player in made.players] == [Phase.CLOSED, Phase.CLOSED]
+    assert max(signed) > 12
+
+
+# ------------------------------------------------------------------------------------------------------- wrong shuffles
+
 SECOND_KEY, FIRST_SHUFFLE = 5, 6
 TURNS = [SECOND_KEY, FIRST_SHUFFLE]
-DISCARD = Discard()
 
 
 def cheating(playground: Playground, turn: int) -> Iterator[tuple[Story, Player, Player, FalseMove]]:
@@ -27,7 +67,7 @@ def cheating(playground: Playground, turn: int) -> Iterator[tuple[Story, Player,
         made = playground.story(GAME)
         made.play_until(turn)
         cheat, honest = made.players[(turn + 1) % 2], made.players[turn % 2]
-        found = DISCARD.false_moves(cheat.newest.state, stream("cheat"), cheat.client.channel.secrets)
+        found = GAME.false_moves(cheat.newest.state, stream("cheat"), cheat.client.channel.secrets)
         count = len(found)
         yield made, honest, cheat, found[number]
         number += 1
