@@ -123,5 +123,6 @@ def test_a_game_that_was_left_can_be_looked_at_and_shows_no_secrets(seated: Seat
     assert seated.view.seen.options
     seated.pages.act(seated.id, "leave", "", seated.turn)
     assert not seated.table.channels[0].channel.leaving
+    assert seated.view.notice == "Nobody plays this channel here now."
     rows, _ = seated.pages.rows()
     assert len(rows) == 1

@@ -113,12 +113,19 @@ def test_a_link_is_read_back() -> None:
     assert LINK.channel_id == SAVED.id
 
 
-@pytest.mark.parametrize("change", ["cut", "mistyped", "head", "empty", "marks"])
+def test_a_link_with_one_other_letter_is_refused() -> None:
+    text = str(LINK)
+    for place in range(len(WATCH_HEAD), len(text) - 1):
+        letter = "a" if text[place] != "a" else "b"
+        with pytest.raises((MalformedBytes, UnknownVersion)):
+            parse_watch_link(text[:place] + letter + text[place + 1 :])
+
+
+@pytest.mark.parametrize("change", ["cut", "head", "empty", "marks"])
 def test_a_link_that_was_changed_is_refused(change: str) -> None:
     text = str(LINK)
     changed = {
         "cut": text[:-9],
-        "mistyped": text[:-20] + ("a" if text[-20] != "a" else "b") + text[-19:],
         "head": text.replace(WATCH_HEAD, "forcemove2x"),
         "empty": WATCH_HEAD,
         "marks": text + "!",

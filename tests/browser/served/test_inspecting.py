@@ -141,6 +141,13 @@ def test_a_file_that_is_too_large_is_refused(asker: Asker, length: int) -> None:
     assert "State" not in answer.body
 
 
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(asker: Asker) -> None:
+    kind = "multipart/form-data; boundary=x"
+    ours: dict[str, str | None] = {"Origin": asker.served.origin, "Sec-Fetch-Site": "same-origin"}
+    answer = asker.ask("POST", "/inspect", headers=ours | {"Content-Type": kind, "Content-Length": "1000000"})
+    assert answer.status == 413
+
+
 def test_the_form_is_our_pages_alone(asker: Asker) -> None:
     fields: dict[str, str | bytes] = {"what": "0x00"}
     for token in ("", "wrong"):
