@@ -234,7 +234,6 @@ _FAMILY_IS_ENOUGH = {
     "ChannelIdUsed",
     "FinalStateSigned",
     "MessageRefused",
-    "MoneyMissing",
     "OpeningMismatch",
     "SignatureMissing",
     "StateConflict",
