@@ -67,6 +67,7 @@ def test_the_address_opens_a_game_once_and_the_command_ends_in_order(tmp_path: P
 
     assert process.returncode == (0 if number is signal.SIGINT else 128 + number)
     assert "Traceback" not in out + err
+    assert "The playground has ended, and its chain with it." in out + err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 
 from forcemove.browser.playground_pages import PlaygroundPages
 from forcemove.browser.server import BrowserServer
 from forcemove.cli.play.browsing import open_page
-from forcemove.cli.play.signals import run_until_terminated
+from forcemove.cli.play.signals import Terminated, run_until_terminated
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game
 from forcemove.playground.playground import Playground
 
 __all__ = ["play_in_browser"]
+
+_ENDED = "The playground has ended, and its chain with it."
 
 
 def play_in_browser(games: Sequence[Game], stake: int, duration: int, *, port: int, opens: bool) -> None:
@@ -38,8 +39,11 @@ def play_in_browser(games: Sequence[Game], stake: int, duration: int, *, port: i
             if opens:
                 open_page(address)
 
-        with contextlib.suppress(KeyboardInterrupt):
+        try:
             run_until_terminated(BrowserServer(PlaygroundPages(playground), port).run(on_ready))
-        terminal.say("The playground has ended, and its chain with it.")
+        except Terminated:
+            raise Terminated(_ENDED) from None
+        except KeyboardInterrupt:
+            terminal.say(_ENDED)
     finally:
         terminal.close()

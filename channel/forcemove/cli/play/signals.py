@@ -13,12 +13,12 @@ __all__ = ["Terminated", "run_until_terminated"]
 
 
 class Terminated(Explained):
-    """The program was asked to end."""
+    """The program was asked to end. `next_step`: what the user can do then."""
 
     exit_code = 128 + signal.SIGTERM
 
-    def __init__(self) -> None:
-        super().__init__("The game was cut off: this program was asked to end.", "Run the same command to go on.")
+    def __init__(self, next_step: str = "Run the same command to go on.") -> None:
+        super().__init__("The game was cut off: this program was asked to end.", next_step)
 
 
 def run_until_terminated(main: Coroutine[Any, Any, None]) -> None:
