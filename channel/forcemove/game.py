@@ -98,6 +98,10 @@ class Choice(NamedTuple):
     secrets: bytes | None = None
     is_forced: bool = False
 
+    def __repr__(self) -> str:
+        """Without secrets; the word and the move may be one, too."""
+        return f"Choice(is_forced={self.is_forced})"
+
 
 class FalseMove(NamedTuple):
     """A move that the contract lets pass and that breaks the game's rules: only the players can see what is wrong.
@@ -111,6 +115,10 @@ class FalseMove(NamedTuple):
     move: Move
     secrets: bytes | None = None
     is_seen: bool = True
+
+    def __repr__(self) -> str:
+        """Without secrets."""
+        return f"FalseMove(label={self.label!r}, move={self.move!r}, is_seen={self.is_seen})"
 
 
 @dataclass(frozen=True, slots=True)

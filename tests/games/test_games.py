@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.errors import AppError
-from forcemove.game import Game
+from forcemove.game import Choice, FalseMove, Game, Move
 from forcemove.protocol.app import App
 from forcemove.protocol.outcome import require_same_totals
 from forcemove.testing.calls import Bench, TransitionCall
@@ -148,3 +148,9 @@ def test_every_reachable_position_is_data_that_json_can_hold(game: Game) -> None
 def test_bytes_that_are_no_position_are_no_data(game: Game) -> None:
     with pytest.raises(AppError):
         game.position(state(b"\xff" * 32))
+
+
+def test_nothing_secret_shows_in_the_repr_of_a_move_that_can_be_chosen() -> None:
+    move, secret = Move((), b""), b"\x07" * 32
+    assert repr(Choice("rock", "play rock", move, secret)) == "Choice(is_forced=False)"
+    assert "x07" not in repr(FalseMove("cheats", move, secret))
