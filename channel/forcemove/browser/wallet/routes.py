@@ -19,6 +19,8 @@ from forcemove.browser.wallet.wallet_pages import WalletPages
 
 __all__ = ["WalletSection"]
 
+_PATIENCE = 2.0
+"""Seconds that the page waits for nodes to answer; what they say later, the stream shows."""
 _NAME, _HASH = re.compile(r"[0-9a-f]{16}"), re.compile(r"0x([0-9a-fA-F]{64})")
 
 
@@ -43,7 +45,7 @@ class WalletSection:
         ]
 
     async def _wallet(self, _: web.Request) -> web.StreamResponse:
-        await self._pages.look()
+        await asyncio.wait([asyncio.create_task(self._pages.look())], timeout=_PATIENCE)
         return html_page(wallet_page(self._pages.view(self._token), self._site.nav))
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
