@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forcemove.cli.addresses import ADDRESS
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.games import usable_games
-from forcemove.cli.play.accounts import TOWER, WALLET, open_wallet, tower_at
+from forcemove.cli.play.accounts import ACCOUNT, LEASE, PAYOUT, TOWERS, WALLET, open_wallet, tower_at
 from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.progress import waiting
@@ -54,27 +53,15 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     type=_FILE,
     help="The key file of the player, which signs (see `forcemove key`).",
 )
-@click.option(
-    "--account",
-    "account_file",
-    type=_FILE,
-    help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
-)
+@ACCOUNT
 @WALLET
-@click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: whoever pays in]")
+@PAYOUT
 @click.option("--name", "own_name", type=NAME, default="", metavar="NAME", help="What the others are to call you.")
 @STORE
 @click.option(
     "--book", "book_file", type=_FILE, help="The address book with the contracts.  [default: forcemove-CHAINID.json]"
 )
-@click.option(
-    "--tower",
-    "towers",
-    multiple=True,
-    type=TOWER,
-    help="A watchtower that is to answer for you while you are away: its account, and where it is; may be given "
-    "several times (see `forcemove watch`).",
-)
+@TOWERS
 @click.option(
     "--patience",
     type=click.FloatRange(1),
@@ -82,13 +69,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     show_default=True,
     help="Seconds that another may be silent; then it is challenged, or a friendly game given up.",
 )
-@click.option(
-    "--lease",
-    type=click.FloatRange(1),
-    default=60.0,
-    show_default=True,
-    help="Seconds after which another process on the same PostgreSQL goes on for one that died; on a file, at once.",
-)
+@LEASE
 @click.option("--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Where to listen.  [default: any free one]")
 @click.option("--open/--no-open", "opens", default=True, help="Whether to open the page.  [default: --open]")

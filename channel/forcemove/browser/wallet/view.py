@@ -104,8 +104,8 @@ def wallet_row(request: WalletRequest, approval: Call | None, state: SentState, 
         ("contract", show_address(call.to or b"")),
         ("channel", hex_text(request.channel_tx.channel_id)),
     )
-    data = ("0x" + (call.to or b"").hex(), "0x" + call.data.hex(), hex(call.value))
-    return WalletRow(name, title, details, *data, state, f"0x{sent.hex()}" if sent else "")
+    data = (hex_text(call.to or b""), hex_text(call.data), hex(call.value))
+    return WalletRow(name, title, details, *data, state, hex_text(sent) if sent else "")
 
 
 def _approval_title(request: WalletRequest) -> str:

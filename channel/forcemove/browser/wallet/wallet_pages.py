@@ -16,6 +16,7 @@ from forcemove.chain.errors import NotMined, TransactionReverted
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
 from forcemove.node.wallets import WalletRequest
+from forcemove.protocol.codec.json_text import hex_text
 
 __all__ = ["WalletPages"]
 
@@ -66,7 +67,7 @@ class WalletPages:
     def view(self, form_token: str) -> WalletView:
         """The page as it is now."""
         return WalletView(
-            f"0x{self._account.hex()}",
+            hex_text(self._account),
             show_address(self._account),
             self._chains[0].chain_id,
             self._rows(),

@@ -1,4 +1,4 @@
-"""Whose keys play, and which watchtowers answer for them, as they are named on the command line."""
+"""Whose keys play, and which watchtowers answer for them: the options that name them, and what these open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from forcemove.tables.options import Wallet
     from forcemove.watchtower.client import TowerClient
 
-__all__ = ["TOWER", "WALLET", "open_wallet", "tower_at"]
+__all__ = ["ACCOUNT", "LEASE", "PAYOUT", "TOWERS", "WALLET", "open_wallet", "tower_at"]
 
 
 class _Tower(click.ParamType[tuple[str, bytes]]):
@@ -34,8 +34,21 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
         return url, ADDRESS.convert(address, param, ctx)
 
 
-TOWER = _Tower()
-"""The type of `--tower`."""
+TOWERS = click.option(
+    "--tower",
+    "towers",
+    multiple=True,
+    type=_Tower(),
+    help="A watchtower that is to answer for you while you are away: its account, and where it is; may be given "
+    "several times (see `forcemove watch`).",
+)
+LEASE = click.option(
+    "--lease",
+    type=click.FloatRange(1),
+    default=60.0,
+    show_default=True,
+    help="Seconds after which another process on the same PostgreSQL goes on for one that died; on a file, at once.",
+)
 
 
 def tower_at(url: str, address: bytes) -> TowerClient:
@@ -45,6 +58,12 @@ def tower_at(url: str, address: bytes) -> TowerClient:
     return TowerClient(url, address)
 
 
+ACCOUNT = click.option(
+    "--account",
+    "account_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
+)
 WALLET = click.option(
     "--wallet",
     "wallet_address",
@@ -52,6 +71,7 @@ WALLET = click.option(
     help="The address of a wallet in the browser, which pays in, pays the gas, and is paid: it signs on the page. "
     "In place of --account.",
 )
+PAYOUT = click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: whoever pays in]")
 
 
 def open_wallet(

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forcemove.cli.addresses import ADDRESS
 from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.games import find_table_game, load_game, usable_games
-from forcemove.cli.play.accounts import TOWER, WALLET, open_wallet, tower_at
+from forcemove.cli.play.accounts import ACCOUNT, LEASE, PAYOUT, TOWERS, WALLET, open_wallet, tower_at
 from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.progress import waiting
@@ -62,14 +61,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     type=_FILE,
     help="The key file of the player, which signs states (see `forcemove key`).",
 )
-@click.option(
-    "--account",
-    "account_file",
-    type=_FILE,
-    help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
-)
+@ACCOUNT
 @WALLET
-@click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: whoever pays in]")
+@PAYOUT
 @click.option("--create", "creates", is_flag=True, help="Offer a game, and wait for somebody to join.")
 @click.option(
     "--stake",
@@ -104,14 +98,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     type=_FILE,
     help="The address book with the contracts.  [default: forcemove-CHAINID.json]",
 )
-@click.option(
-    "--tower",
-    "towers",
-    multiple=True,
-    type=TOWER,
-    help="A watchtower that is to answer for you while you are away: its account, and where it is; may be given "
-    "several times (see `forcemove watch`).",
-)
+@TOWERS
 @click.option(
     "--duration", type=click.IntRange(1), default=3600, show_default=True, help="Seconds of a challenge that we offer."
 )
@@ -122,13 +109,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     show_default=True,
     help="Seconds that the other may be silent; then it is challenged, or a friendly game given up.",
 )
-@click.option(
-    "--lease",
-    type=click.FloatRange(1),
-    default=60.0,
-    show_default=True,
-    help="Seconds after which another process on the same PostgreSQL goes on for one that died; on a file, at once.",
-)
+@LEASE
 @click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
 @click.option("--anew", "from_scratch", is_flag=True, help="Do not go on with games into which nobody has paid yet.")
 @click.option("--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money.")
