@@ -66,5 +66,4 @@ def _is_due(managed: ManagedChannel, submission: Submission) -> bool:
         return isinstance(submission, SubmitTransfer | SubmitPayCredit)
     if not isinstance(submission, SubmitDeposit):
         return True
-    is_safe = channel.status.is_empty and not (channel.leaving or channel.is_denied)
-    return is_safe and channel.held(submission.asset) == submission.expected_held
+    return channel.may_pay_in and channel.held(submission.asset) == submission.expected_held

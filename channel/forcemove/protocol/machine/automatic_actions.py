@@ -89,7 +89,7 @@ def _deposit(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Our deposit, once the participants before us have made theirs, and again where a reorganisation has taken it
     away. We rely on the holdings that we expect ourselves. A participant that is leaving, or has challenged, pays
     nothing in."""
-    if key is None or channel.leaving or not channel.status.is_empty or channel.is_denied:
+    if key is None or not channel.may_pay_in:
         return None
     for asset, amounts in channel.agreement.deposits:
         expected_held, amount = sum(amounts[: channel.index]), amounts[channel.index]

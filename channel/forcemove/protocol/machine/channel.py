@@ -225,6 +225,12 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
         newest, last_of_opening = self.accepted[-1].signed.state, 2 * self.agreement.count - 1
         return newest.turn_num > last_of_opening or (newest.turn_num == last_of_opening and not newest.is_final)
 
+    @property
+    def may_pay_in(self) -> bool:
+        """Whether nothing speaks against a deposit of ours: nobody has challenged, we do not leave, and no endpoint
+        denies anything."""
+        return self.status.is_empty and not (self.leaving or self.is_denied)
+
     def reason_to_wait(self, phase: Phase) -> LocalError | None:
         """Why we sign no move although it is our turn, None where we would: `MoneyMissing`, `EndpointsDiffer` or
         `NotSupported`. `phase`: the channel's phase now."""
