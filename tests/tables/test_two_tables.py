@@ -31,7 +31,7 @@ from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
 from forcemove.store.records import OWNER_LENGTH, Ownership
 from forcemove.tables.channel_game import ChannelGameRunner
-from forcemove.tables.meetings.terms import ChainVenue
+from forcemove.tables.meetings.venues import ChainVenue
 from forcemove.tables.options import TableOptions, Wallet
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.service import TableService

@@ -19,6 +19,8 @@ def _function(name: str, inputs: tuple[str, ...], output: str) -> Function:
 _BALANCE_OF = _function("balanceOf", ("address",), "uint256")
 _ALLOWANCE = _function("allowance", ("address", "address"), "uint256")
 _APPROVE = _function("approve", ("address", "uint256"), "bool")
+_DECIMALS = _function("decimals", (), "uint8")
+_SYMBOL = _function("symbol", (), "string")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,17 @@ class Token:
     def allowance(self, owner: bytes, spender: bytes) -> int:
         """How much of `owner`'s tokens `spender` may still take."""
         return self._number(_ALLOWANCE, owner, spender)
+
+    def decimals(self) -> int:
+        """How many digits of an amount stand after the point, as the token says: 0 to 255."""
+        return self._number(_DECIMALS)
+
+    def symbol(self) -> str:
+        """The token's name for itself, as it says: any text, from whoever wrote its contract."""
+        data = self.chain.call(Call(self.address, _SYMBOL.encode()))
+        with making_sense(self.chain.endpoint):
+            (symbol,) = _SYMBOL.decode(data)
+        return str(symbol)
 
     def approve(self, spender: bytes, amount: int) -> Call:
         """The call by which its sender lets `spender` take up to `amount`; for `Chain.send`."""

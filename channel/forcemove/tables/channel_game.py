@@ -20,7 +20,8 @@ from forcemove.tables.chat import TableChat
 from forcemove.tables.errors import NeverFunded
 from forcemove.tables.meetings.meeting import Meeting
 from forcemove.tables.meetings.stored import signed_names
-from forcemove.tables.meetings.terms import ChainVenue, agreement_of
+from forcemove.tables.meetings.terms import agreement_of
+from forcemove.tables.meetings.venues import ChainVenue
 from forcemove.tables.options import TableOptions
 from forcemove.tables.playing.ends import EndObserver, end_lines
 from forcemove.tables.playing.match import Match, is_unpaid

@@ -13,10 +13,13 @@ __all__ = [
     "GuestMissing",
     "HostMissing",
     "NeverFunded",
+    "NoSuchToken",
     "OfferDiffers",
     "OfferOver",
     "OtherSilent",
     "StakeTooLow",
+    "TokenUnclear",
+    "TooFewTokens",
 ]
 
 
@@ -53,7 +56,8 @@ class GuestMissing(CounterpartyError):
 
 @dataclass(eq=False)
 class NeverFunded(CounterpartyError):
-    """In channel `channel_id` not all have paid in, and the chain has ended it; we got `back` wei of our deposit."""
+    """In channel `channel_id` not all have paid in, and the chain has ended it; we got `back` of our deposit, in the
+    smallest unit."""
 
     channel_id: bytes
     back: int
@@ -95,3 +99,28 @@ class CannotPayIn(LocalError):
     account: bytes
     balance: int
     needed: int
+
+
+@dataclass(eq=False)
+class TooFewTokens(LocalError):
+    """The account has `balance` of the token `asset` (its address), and needs `needed` for its deposit; both in the
+    smallest unit."""
+
+    account: bytes
+    asset: bytes
+    balance: int
+    needed: int
+
+
+@dataclass(eq=False)
+class NoSuchToken(LocalError):
+    """There is no contract at the address `asset`."""
+
+    asset: bytes
+
+
+@dataclass(eq=False)
+class TokenUnclear(LocalError):
+    """Two endpoints say different things about the token `asset` (its address)."""
+
+    asset: bytes

@@ -14,7 +14,7 @@ class TableOptions:
     """How one table is played.
 
     - `relay`: the relay's address.
-    - `stake`: in wei, the only one to join for; None for any.
+    - `stake`: in the smallest unit, the only one to join for; None for any.
     - `duration`: of a challenge, in seconds, to offer.
     - `patience`: seconds that a counterparty may be silent, see `Match`.
     - `seats`: how many play at the table to offer, the host among them; None for as few as the game takes.

@@ -12,14 +12,13 @@ from forcemove.errors import UnknownVersion
 from forcemove.tables.errors import NeverFunded, OfferDiffers, OfferOver
 from forcemove.tables.meetings.meeting import Meeting, MeetingPoint, has_come_about, offer_again, take_back
 from forcemove.tables.meetings.stored import StoredMeetings
-from forcemove.tables.meetings.terms import Venue, is_ours, new_offer, require_ours, terms_lines
+from forcemove.tables.meetings.terms import Venue, is_ours, new_offer, offered_amount, require_ours, terms_lines
 from forcemove.tables.meetings.waiting import Waiting
 from forcemove.tables.options import TableOptions
 from forcemove.tables.playing.connectivity import reporting_connectivity
 from forcemove.tables.ports import TablePort
 from forcemove.tables.service import TableService
 from forcemove.tables.standby import when_answered
-from forcemove.text.amounts import exact_amount
 from forcemove.text.explanations import headline
 from forcemove.transport.connect import Connection, connect
 from forcemove.transport.errors import TransportError
@@ -273,8 +272,10 @@ class PlayTable:
     async def _join(self, connection: Connection, link: Link) -> Meeting:
         offer = (await connection.lobby.look(link.offer)).signed.offer
         require_ours(offer, self._venue)
-        if self._options.stake not in (None, offer.stake):
-            raise OfferDiffers("stake", exact_amount(offer.stake), exact_amount(self._options.stake))
+        wanted = self._options.stake
+        if wanted is not None and wanted != offer.stake:
+            offered, ours = (offered_amount(offer, each, self._venue.token) for each in (offer.stake, wanted))
+            raise OfferDiffers("stake", offered, ours)
         await self._say_terms(offer)
         await self._port.agree(offer)
         self._claim(offer.hash)
@@ -293,7 +294,7 @@ class PlayTable:
 
     async def _say_terms(self, offer: Offer) -> None:
         """Show the terms and what they may cost us. Raises as `Venue.costs_lines`."""
-        for line in terms_lines(offer, self._venue.title):
+        for line in terms_lines(offer, self._venue.title, self._venue.token):
             self._port.say(line)
         payer = self._wallet.payer_address
         for line in await when_answered(lambda: self._venue.costs_lines(offer, payer), self._port.note):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation, localcontext
 
-from forcemove.chain.addresses import show_address
+from forcemove.chain.addresses import short_address, show_address
 from forcemove.protocol.types import ETHER, UINT256_MAX
 
-__all__ = ["exact_amount", "format_amount", "parse_amount", "show_asset"]
+__all__ = ["ETHER_UNITS", "amount_text", "exact_amount", "format_amount", "parse_amount", "show_asset"]
 
 _GWEI = 10**9
-_UNITS = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
+ETHER_UNITS: Mapping[str, int] = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
+"""The units that people write ether in, each with its places after the point of the smallest one."""
 _MAX_DIGITS = 100
 _SHOWN = 10**12
 """The smallest amount that is shown to people, in 10**-18."""
@@ -32,19 +34,21 @@ def format_amount(amount: int, symbol: str = "ether", *, is_needed: bool = False
     return f"{amount} wei" if amount < _GWEI else exact_amount(amount * _GWEI - amount * _GWEI % _SHOWN, "gwei")
 
 
-def exact_amount(amount: int, symbol: str = "ether") -> str:
-    """An amount with all its digits: one that is agreed on, or typed."""
-    whole, rest = divmod(amount, 10**18)
-    return f"{whole}.{rest:018}".rstrip("0").rstrip(".") + f" {symbol}"
+def exact_amount(amount: int, symbol: str = "ether", decimals: int = 18) -> str:
+    """An amount with all its digits: one that is agreed on, or typed. `decimals`: places after the point."""
+    whole, rest = divmod(amount, 10**decimals)
+    digits = f"{whole}.{rest:0{decimals}}".rstrip("0").rstrip(".") if decimals else str(whole)
+    return f"{digits} {symbol}"
 
 
-def parse_amount(text: str) -> int | None:
+def parse_amount(text: str, units: Mapping[str, int] = ETHER_UNITS) -> int | None:
     """The number of wei, exactly, that a text means, such as `0.2 ether`, `5 gwei`, `1000 wei` or `1000` (wei); None
-    for a text that is no amount. In place of a number that is far above any asset's, one just above is returned."""
+    for a text that is no amount. In place of a number that is far above any asset's, one just above is returned.
+    `units`: those of another asset, and how many places each has; a number without one is of the smallest unit."""
     number, _, unit = text.strip().lower().partition(" ")
     digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
-    places = _UNITS.get((unit or number[len(digits) :] or "wei").strip())
-    return _scaled(digits, places)
+    named = (unit or number[len(digits) :]).strip()
+    return _scaled(digits, units.get(named) if named else 0)
 
 
 def _scaled(digits: str, places: int | None) -> int | None:
@@ -63,6 +67,12 @@ def _scaled(digits: str, places: int | None) -> int | None:
     with localcontext(prec=max(1, len(digits)) + _MAX_DIGITS):
         amount = number.scaleb(places)
         return int(amount) if amount == amount.to_integral_value() else None
+
+
+def amount_text(asset: bytes, amount: int) -> str:
+    """An amount of an asset (20 bytes) for people: of a token in its smallest unit, for what it says of its decimals is
+    known to nobody but its contract."""
+    return format_amount(amount) if asset == ETHER else f"{amount:,} of {short_address(asset)}"
 
 
 def show_asset(asset: bytes, amount: int) -> str:

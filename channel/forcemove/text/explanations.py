@@ -357,7 +357,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "OfferDiffers": (
         "The offer is for another {what}: {offered}, and not {ours}.",
-        "Nothing was signed. Check game, stake and --book, or ask the host for another offer.",
+        "Nothing was signed. Check game, stake, --asset and --book, or ask the host for another offer.",
     ),
     "OfferOver": (
         "The offer {offer} is over: nobody has joined in time, or it was withdrawn.",
@@ -368,7 +368,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nothing was paid in. Run the same command again when the host is there.",
     ),
     "NeverFunded": (
-        "Not all have paid into channel {channel_id}: the chain has ended it, and {back} wei came back to you.",
+        "Not all have paid into channel {channel_id}: the chain has ended it, and what you had paid in came back.",
         "The other player never paid in. Nothing is lost but gas; offer or join another game.",
     ),
     "GuestMissing": (
@@ -396,6 +396,19 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "CannotPayIn": (
         "The account {account} has {balance:short}, and needs {needed:least} for its deposit and the usual gas.",
         "Nothing was signed. Send it some of the chain's ether, or play for less.",
+    ),
+    "TooFewTokens": (
+        "The account {account} has {balance:,} of the token {asset}, and needs {needed:,} for its deposit, both in the "
+        "smallest unit.",
+        "Nothing was signed. Send it some of the token, or play for less.",
+    ),
+    "NoSuchToken": (
+        "There is no contract at {asset} on this chain.",
+        "Nothing was signed. Check the address of --asset, and that --chain is the token's chain.",
+    ),
+    "TokenUnclear": (
+        "The nodes say different things about the token {asset}.",
+        "Nothing was signed. One of them lies, or lags behind: leave it out, or try again.",
     ),
     "AddressUnusable": (
         "Nothing can listen at {host}, port {port}: {reason}.",

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.protocol.types import ETHER
+from forcemove.tables.meetings.terms import offered_amount
 from forcemove.tables.meetings.waiting import seats_text, who_waits
 from forcemove.tables.running.running_table import RunningTable, TableState
 from forcemove.tables.watching.watch_link import WatchLink
-from forcemove.text.amounts import exact_amount
 from forcemove.text.durations import duration_text
 from forcemove.text.explanations import explain
 from forcemove.text.harmless import harmless
@@ -190,9 +189,7 @@ def offer_row(offer: Offer, shown: OfferStatus | None, title: str, ours: bytes, 
 
 
 def _amount(offer: Offer, amount: int) -> str:
-    if offer.is_friendly:
-        return FRIENDLY
-    return exact_amount(amount) if offer.asset == ETHER else f"{amount:,} of a token"
+    return FRIENDLY if offer.is_friendly else offered_amount(offer, amount)
 
 
 def table_row(table: RunningTable, relay: str) -> TableRow:

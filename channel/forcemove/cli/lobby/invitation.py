@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from forcemove.chain.addresses import show_address
 from forcemove.cli.terminal import Terminal
+from forcemove.protocol.types import ETHER
 from forcemove.transport.links import Link, public_url
 from forcemove.transport.offers import Offer
 
@@ -37,6 +39,8 @@ def join_command(offer: Offer, link: Link, relay: str) -> str:
     command = ["forcemove", "play", offer.game, "--join", str(link), "--key", "FILE"]
     if not offer.is_friendly:
         command += ["--chain", "URL"]
+    if offer.asset != ETHER:
+        command += ["--asset", show_address(offer.asset)]
     if relay != public_url(relay):
         scheme, _, place = public_url(relay).partition("://")
         command += ["--relay", f"{scheme}://NAME:PASSWORD@{place}"]

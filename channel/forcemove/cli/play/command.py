@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from forcemove.cli.play.port import PlayerOptions
     from forcemove.cli.terminal import Terminal
     from forcemove.store.journal import Journal
-    from forcemove.tables.meetings.terms import ChainVenue
+    from forcemove.tables.meetings.venues import ChainVenue
     from forcemove.tables.options import TableOptions, Wallet
     from forcemove.tables.service import TableService
     from forcemove.tables.table import PlayTable
@@ -332,7 +332,7 @@ def _table(
     from forcemove.cli.play.port import TerminalPort
     from forcemove.tables.channel_game import ChannelGameRunner
     from forcemove.tables.log_game import LogGameRunner
-    from forcemove.tables.meetings.terms import FriendlyVenue
+    from forcemove.tables.meetings.venues import FriendlyVenue
     from forcemove.tables.table import PlayTable
 
     table_game = None if venue else find_table_game(name)
@@ -349,7 +349,7 @@ def _table(
 def _venue(name: str, endpoints: Sequence[str], book_file: Path | None, allow_mainnet: bool) -> ChainVenue:
     """The chain to play on. Raises `WrongChain` where the book is of another chain than the nodes, and
     `click.UsageError` where the game has no contract."""
-    from forcemove.tables.meetings.terms import ChainVenue
+    from forcemove.tables.meetings.venues import ChainVenue
 
     if find_table_game(name) is not None:
         raise click.UsageError(f"No contract enforces {name}: play it with --stake 0, and without --chain.")

@@ -11,7 +11,7 @@ from forcemove.history.overview import Overview, Silence
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.results import Share
 from forcemove.protocol.outcome import Outcome
-from forcemove.text.amounts import format_amount
+from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
 
 __all__ = ["NAMES", "TableContent", "balances", "clock_text", "content_of"]
@@ -76,21 +76,23 @@ def names_for(seat: int, names: Names = NAMES) -> Names:
 
 def balances(outcome: Outcome, names: Names = NAMES) -> str:
     """What each would be paid."""
-    return ", ".join(f"{name} {format_amount(each.amount)}" for name, each in zip(names, outcome, strict=False))
+    return ", ".join(
+        f"{name} {amount_text(each.asset, each.amount)}" for name, each in zip(names, outcome, strict=False)
+    )
 
 
 def _money(shares: Sequence[Share], names: Names) -> str:
     """What each would be paid, and the change since the beginning; empty where nothing is at stake."""
     return ", ".join(
-        f"{names[each.participant]} {_share(each.payable, each.payable - each.deposited)}" for each in shares
+        f"{names[each.participant]} {_share(each.asset, each.payable, each.payable - each.deposited)}"
+        for each in shares
     )
 
 
-def _share(amount: int, change: int) -> str:
+def _share(asset: bytes, amount: int, change: int) -> str:
     """A player's balance, and its change since the beginning."""
-    if not change:
-        return format_amount(amount)
-    return f"{format_amount(amount)} ({'-' if change < 0 else '+'}{format_amount(abs(change))})"
+    shown = amount_text(asset, amount)
+    return f"{shown} ({'-' if change < 0 else '+'}{amount_text(asset, abs(change))})" if change else shown
 
 
 def _outlook(channel: Channel, seen: Overview, now: int, silence_left: float, names: Names) -> str:

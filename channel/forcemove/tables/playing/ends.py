@@ -11,7 +11,7 @@ from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.machine.results import Ending, Result, result_of
 from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.tables.playing.content import NAMES, names_for
-from forcemove.text.amounts import format_amount
+from forcemove.text.amounts import amount_text, format_amount
 
 __all__ = ["ENDINGS", "EndObserver", "end_lines", "race_text"]
 
@@ -58,18 +58,18 @@ class EndObserver:
 
 
 def end_lines(result: Result, index: int, seen: EndObserver, names: Names = NAMES) -> Iterator[str]:
-    """The end for people, of a channel in one asset, ether. `index`: which participant we are. `names`: by seat."""
+    """The end for people, of a channel in one asset. `index`: which participant we are. `names`: by seat."""
     ours = next(share for share in result.shares if share.participant == index)
     won = ours.payable - ours.deposited
     if result.ending is Ending.UNFUNDED:
-        text = f"Not all have paid in; {format_amount(ours.payable)} came back to you."
+        text = f"Not all have paid in; {amount_text(ours.asset, ours.payable)} came back to you."
     else:
-        what = "are even" if not won else f"{'win' if won > 0 else 'lose'} {format_amount(abs(won))}"
-        text = f"You {what}; {format_amount(ours.payable)} was paid to you."
+        what = "are even" if not won else f"{'win' if won > 0 else 'lose'} {amount_text(ours.asset, abs(won))}"
+        text = f"You {what}; {amount_text(ours.asset, ours.payable)} was paid to you."
     yield f"result      {text}"
     yield f"ended       {ENDINGS[result.ending]}"
     named = zip(names_for(index, names), result.shares, strict=True)
-    yield f"paid        {', '.join(f'{name} {format_amount(share.payable)}' for name, share in named)}"
+    yield f"paid        {', '.join(f'{name} {amount_text(share.asset, share.payable)}' for name, share in named)}"
     if seen.transactions:
         number = "1 transaction" if seen.transactions == 1 else f"{seen.transactions} transactions"
         yield f"gas         {format_amount(seen.cost)}, for {number} of yours since this command began"

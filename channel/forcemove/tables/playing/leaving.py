@@ -27,8 +27,8 @@ class Leaving:
             self._before = state
 
     def cost(self, channel: Channel) -> int:
-        """The most that we lose by leaving with our next turn, in wei: what the other has taken in the round by then,
-        and could be won back by playing on. 0 where no round is running then, or nothing is at stake."""
+        """The most that we lose by leaving with our next turn, in the smallest unit: what the other has taken in the
+        round by then, and could be won back by playing on. 0 where no round is running then, or nothing is at stake."""
         newest = channel.newest
         if channel.agreement.is_friendly or newest is None:
             return 0

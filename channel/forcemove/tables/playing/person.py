@@ -16,7 +16,7 @@ from forcemove.tables.playing.help import HELP, SAY, help_lines
 from forcemove.tables.playing.leaving import Leaving
 from forcemove.tables.playing.rounds import with_counts
 from forcemove.tables.ports import Chat, Played
-from forcemove.text.amounts import format_amount
+from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
 
 __all__ = ["Person"]
@@ -121,7 +121,8 @@ class Person:
         if word == _LEAVE and not agrees and (cost := self._leaving.cost(played.channel)):
             self._doubt = cost
             most = "" if played.channel.is_our_turn else "up to "
-            return f"If you leave in this round you lose {most}{format_amount(cost)}. Leave? Type yes or no."
+            lost = amount_text(played.channel.agreement.deposits[0][0], cost)
+            return f"If you leave in this round you lose {most}{lost}. Leave? Type yes or no."
         self._doubt = 0
         try:
             self._take(played, self._input_for(word))

@@ -9,7 +9,8 @@ from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
 from forcemove.game import Game
 from forcemove.protocol.encoding import NO_CHAIN
-from forcemove.tables.meetings.terms import ChainVenue, FriendlyVenue, Venue, is_ours
+from forcemove.tables.meetings.terms import Venue, is_ours
+from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue
 from forcemove.transport.offers import Offer
 
 __all__ = ["PlayableGame", "find_playable", "playable_for", "playable_games"]

@@ -1,0 +1,166 @@
+"""Where a game is played: on a chain, or on none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Chain
+from forcemove.chain.token import Token
+from forcemove.game import Game
+from forcemove.node.assemble import Assembly, begin, reassemble
+from forcemove.node.policy import (
+    Conditions,
+    Costs,
+    Policy,
+    costs_of,
+    default_confirmations,
+    read_conditions,
+)
+from forcemove.protocol.agreement import DEPOSIT_IN_STAKES, Agreement
+from forcemove.protocol.encoding import NO_CHAIN
+from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.types import ETHER, ZERO_ADDRESS
+from forcemove.tables.asking import answering, answers
+from forcemove.tables.errors import CannotPayIn, ChallengeTooShort, StakeTooLow, TooFewTokens
+from forcemove.tables.meetings.terms import agreement_of, offered_amount
+from forcemove.tables.meetings.tokens import TokenFacts
+from forcemove.text.amounts import format_amount
+from forcemove.transport.joins import Join
+from forcemove.transport.offers import Offer
+
+__all__ = ["ChainVenue", "FriendlyVenue"]
+
+_DIGITS = 3
+_POLICY = Policy()
+
+
+@dataclass(frozen=True)
+class FriendlyVenue:
+    """A game without a chain and without a stake."""
+
+    name: str
+    title: str
+    seats: Sequence[int] = (2,)
+    token = None
+    chain_id = NO_CHAIN
+    adjudicator = ZERO_ADDRESS
+    app = ZERO_ADDRESS
+
+    def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:  # noqa: ARG002  # the port's
+        """No lines: it costs nothing."""
+        return ["  costs        nothing: it is a friendly game, without a chain"]
+
+
+@dataclass(frozen=True)
+class ChainVenue:
+    """A chain through each endpoint, at least one; the address book that names its contracts, the game, and the token
+    that is played for, None for ether. Its questions to the chain take some seconds where an endpoint hangs."""
+
+    chains: tuple[Chain, ...]
+    book: AddressBook
+    game: Game
+    token: TokenFacts | None = None
+
+    @property
+    def name(self) -> str:
+        """See `Venue`."""
+        return self.game.name
+
+    @property
+    def title(self) -> str:
+        """See `Venue`."""
+        return self.game.title
+
+    @property
+    def chain_id(self) -> int:
+        """See `Venue`."""
+        return self.chains[0].chain_id
+
+    @property
+    def adjudicator(self) -> bytes:
+        """The adjudicator's address in our book, 20 bytes. Raises `NotInBook`."""
+        return self.book.adjudicator
+
+    @property
+    def app(self) -> bytes:
+        """The game's contract in our book, 20 bytes. Raises `NotInBook`."""
+        return self.book.find(self.game.artifact.name).address
+
+    @property
+    def seats(self) -> Sequence[int]:
+        """See `Venue`."""
+        return self.game.seats
+
+    @property
+    def confirmations(self) -> int:
+        """How deep a log must be to be believed."""
+        return default_confirmations(self.chain_id)
+
+    def assemble(self, agreement: Agreement) -> Assembly:
+        """A new channel, which has no logs yet, through every endpoint. The endpoints that answer now say at which
+        block it begins, see `node.assemble.begin`. Raises `ChainError`."""
+        there = answering(self.chains)
+        new = begin(there[0], agreement, self.game, factory=self.book.factory, others=there[1:])
+        return reassemble(
+            self.chains[0],
+            agreement,
+            self.game,
+            factory=self.book.factory,
+            from_block=new.from_block,
+            others=self.chains[1:],
+            origin_hash=new.origin_hash,
+        )
+
+    def require_playable(self, agreement: Agreement, index: int) -> None:
+        """Refuse an agreement that the policy refuses at the present price of gas. Raises `StakeTooLow`,
+        `ChallengeTooShort`, and `ChainError`."""
+        conditions = self._conditions()
+        costs = costs_of(agreement, index, conditions.fees, self.game.dispute_gas)
+        if (least := _POLICY.least_deposit(costs)) > costs.ether:
+            raise StakeTooLow(_rounded_up(-(-least // DEPOSIT_IN_STAKES)))
+        duration = agreement.fixed_part.challenge_duration
+        needed = _POLICY.least_duration(self.chain_id, self.confirmations, conditions.block_time)
+        if duration < needed:
+            raise ChallengeTooShort(duration, needed)
+
+    def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
+        """See `Venue`. The costs are those at the present fees."""
+        anybody = [keccak256(bytes([seat]))[:20] for seat in range(1, offer.seats)]
+        joins = tuple(Join(offer.hash, each, each) for each in anybody)  # the costs do not depend on who joins
+        agreement = agreement_of(offer, joins, self.game)
+        self.require_playable(agreement, 0)
+        costs = costs_of(agreement, 0, self._conditions().fees, self.game.dispute_gas)
+        self._require_funds(payer, offer, costs)
+        usual, disputes = format_amount(costs.usual), format_amount(costs.disputes)
+        deposit = offered_amount(offer, offer.deposit, self.token)
+        return [
+            f"  at most lost {deposit}: all of it, if you stay away from a challenge until its end",
+            f"  gas          about {usual}; {disputes} more for six disputes",
+        ]
+
+    def _require_funds(self, payer: bytes, offer: Offer, costs: Costs) -> None:
+        """Refuse what the payer (20 bytes) cannot pay. Raises `CannotPayIn`, `TooFewTokens`, `ChainError`."""
+        has, needed = min(answers(self.chains, lambda chain: chain.balance(payer))), costs.ether + costs.usual
+        if has < needed:
+            raise CannotPayIn(payer, has, needed)
+        if offer.asset == ETHER:
+            return
+        tokens = min(answers(self.chains, lambda chain: Token(chain, offer.asset).balance_of(payer)))
+        if tokens < offer.deposit:
+            raise TooFewTokens(payer, offer.asset, tokens, offer.deposit)
+
+    def _conditions(self) -> Conditions:
+        """The highest fees and the slowest blocks that an endpoint shows."""
+        found = answers(self.chains, read_conditions)
+        return Conditions(
+            max((each.fees for each in found), key=lambda fees: fees.max_fee_per_gas),
+            max(each.block_time for each in found),
+        )
+
+
+def _rounded_up(amount: int) -> int:
+    """An amount with three digits, so that people can type it."""
+    unit: int = 10 ** max(len(str(amount)) - _DIGITS, 0)
+    return -(-amount // unit) * unit
