@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -26,6 +27,7 @@ from forcemove.protocol.types import ETHER
 from forcemove.store.records import Ownership, StoredEvidence
 from forcemove.text.amounts import format_amount, show_asset
 from forcemove.text.durations import show_time
+from forcemove.text.names import full_name
 from forcemove.text.reports import ending_text
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
 _ROW = "{:<11}  {:<16}  {:<20}  {}"
 _BELOW = " " * 13
 _TIME = "%Y-%m-%d %H:%M"
+_NO_NAMES: Mapping[tuple[bytes, ...], Sequence[str]] = MappingProxyType({})
 _STANDINGS = {
     Ownership.ACTIVE: "ours to play",
     Ownership.FINISHED: "finished: nothing is left to do",
@@ -75,16 +78,17 @@ def advice(phase: Phase) -> str:
 # --------------------------------------------------------------------------------------------------------------- lists
 
 
-def table(channels: Sequence[ListedChannel]) -> str:
-    """Two lines for each channel: when it began, its game and counterparties; and its state or result."""
+def table(channels: Sequence[ListedChannel], names: Mapping[tuple[bytes, ...], Sequence[str]] = _NO_NAMES) -> str:
+    """Two lines for each channel: when it began, its game and counterparties; and its state or result. `names`: by the
+    players' addresses, as of `names_by_players`."""
     head = click.style(_ROW.format("channel", "begun", "game", "with"), bold=True)
-    return "\n".join([head, *(line for each in channels for line in _rows(each))])
+    return "\n".join([head, *(line for each in channels for line in _rows(each, names))])
 
 
-def _rows(listed: ListedChannel) -> Iterator[str]:
+def _rows(listed: ListedChannel, names: Mapping[tuple[bytes, ...], Sequence[str]]) -> Iterator[str]:
     summary = listed.summary
-    others = summary.counterparties
-    with_ = short_address(others[0]) if len(others) == 1 else f"{len(others)} others"
+    others, signed = summary.counterparties, names.get(summary.participants, ("",) * len(summary.participants))
+    with_ = full_name(signed[1 - summary.index], others[0]) if len(others) == 1 else f"{len(others)} others"
     begun = summary.begun_at
     when = f"{datetime.fromtimestamp(begun):{_TIME}}" if begun else "-"  # the reader's own time
     yield _ROW.format(short_id(listed.id), when, listed.title[:20], with_)
