@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation, localcontext
 
-from forcemove.chain.addresses import show_address
+from forcemove.chain.addresses import short_address, show_address
 from forcemove.protocol.types import ETHER, UINT256_MAX
 
-__all__ = ["exact_amount", "format_amount", "parse_amount", "show_asset"]
+__all__ = ["amount_text", "exact_amount", "format_amount", "parse_amount", "show_asset"]
 
 _GWEI = 10**9
 _UNITS = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
@@ -30,6 +30,11 @@ def format_amount(amount: int, symbol: str = "ether", *, is_needed: bool = False
     if symbol != "ether":
         return f"< {exact_amount(_SHOWN, symbol)}"
     return f"{amount} wei" if amount < _GWEI else exact_amount(amount * _GWEI - amount * _GWEI % _SHOWN, "gwei")
+
+
+def amount_text(asset: bytes, amount: int) -> str:
+    """An amount of ether, or of a token (20 bytes), for people."""
+    return format_amount(amount) if asset == ETHER else f"{amount:,} of {short_address(asset)}"
 
 
 def exact_amount(amount: int, symbol: str = "ether") -> str:

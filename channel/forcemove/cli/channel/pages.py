@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from forcemove.chain.addresses import short_address, show_address
+from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.cli.channel.timeline import describe_state, timeline_json, timeline_lines
 from forcemove.cli.layout import show_field, show_title
@@ -23,9 +23,8 @@ from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.machine.results import Share, result_of
 from forcemove.protocol.state import SignedState
-from forcemove.protocol.types import ETHER
 from forcemove.store.records import Ownership, StoredEvidence
-from forcemove.text.amounts import format_amount, show_asset
+from forcemove.text.amounts import amount_text, show_asset
 from forcemove.text.durations import show_time
 from forcemove.text.names import full_name
 from forcemove.text.reports import ending_text
@@ -102,7 +101,7 @@ def _came_of_it(listed: ListedChannel) -> str:
     mark = marks.get(listed.ownership, "")
     if summary.result is None:
         turn = "nothing signed yet" if summary.turn_num is None else f"turn {summary.turn_num}"
-        amounts = ", ".join(_short_amount(*each) for each in summary.ours) or "nothing"
+        amounts = ", ".join(amount_text(*each) for each in summary.ours) or "nothing"
         stake = "for nothing" if summary.is_friendly else f"ours now: {amounts}"
         return f"{phase.value}, {turn}; {stake}{mark}"
     if summary.is_friendly:
@@ -113,11 +112,7 @@ def _came_of_it(listed: ListedChannel) -> str:
 
 def _won(share: Share) -> str:
     won = share.payable - share.deposited
-    return f"you {'win' if won > 0 else 'lose'} {_short_amount(share.asset, abs(won))}" if won else "you are even"
-
-
-def _short_amount(asset: bytes, amount: int) -> str:
-    return format_amount(amount) if asset == ETHER else f"{amount:,} of {short_address(asset)}"
+    return f"you {'win' if won > 0 else 'lose'} {amount_text(share.asset, abs(won))}" if won else "you are even"
 
 
 # ---------------------------------------------------------------------------------------------------------- one of them
