@@ -211,7 +211,7 @@ def test_the_history_is_readable_at_80_columns(home: Callable[..., Home]) -> Non
     lines = wrapped(told, 80)
     assert max(map(len, lines)) <= 80
     assert all(line[:4].strip().isdigit() or line.startswith(" " * 12) for line in lines if line)
-    for words in ("we signed turn 6: ", "signed turn 5: ", "Deposited, 0.5 ether there now", "deposit: asked for"):
+    for words in ("we signed turn 6: ", "signed turn 5: ", "the channel holds 0.5 ether (block ", "asked for deposit"):
         assert told.count(words) == 1, words
 
 

@@ -36,6 +36,19 @@ def test_two_bots_play_for_nothing(house: House, game: str) -> None:
         assert house.meetings(home) == 0
 
 
+def test_the_list_of_channels_has_the_counterpartys_name(house: House) -> None:
+    held = held_at("is to reveal.")
+    host = house.play(house.alice, *CREATE, "--name", "Ann", game="rock-paper-scissors", before=held)
+    guest = house.play(house.bob, "--join", link_of(host), "--yes", game="rock-paper-scissors")
+    guest.reach("is to reveal.")
+    for player in (host, guest):
+        player.end(by=signal.SIGKILL)
+    for home, called in ((house.bob, full_name("Ann", HOST.address)), (house.alice, full_name("", GUEST.address))):
+        listed = house.run(home, "channel", "list", "--store", "forcemove.journal")
+        assert listed.end() == 0, listed.complained
+        assert called in listed.said
+
+
 @pytest.mark.parametrize("killed", ["host", "guest"])
 def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str) -> None:
     create, rounds = (*CREATE, "--rounds", "4"), ("--rounds", "4")
@@ -174,6 +187,7 @@ def test_a_person_leaves_discard_over_a_relay(house: House) -> None:
         (("--stake", "0", "--chain", "http://127.0.0.1:1", "--create"), "has no chain"),
         (("--stake", "1", "--create"), "A stake wants a chain"),
         (("--stake", "0", "--create", "--payout", "0x" + "11" * 20), "A friendly game pays nothing"),
+        (("--stake", "0", "--create", "--wallet", "0x" + "11" * 20), "A friendly game pays nothing"),
         (("--chain", "http://127.0.0.1:1", "--create", "--stake", "1"), "No contract enforces discard-sra"),
     ],
 )

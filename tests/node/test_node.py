@@ -161,6 +161,27 @@ def test_channels_are_played_to_their_ends(house: Callable[[int], House], count:
     assert len(signed) > 4 * count
 
 
+def test_a_transaction_on_its_way_holds_up_its_own_channel_alone(
+    house: Callable[[int], House], playground: Playground
+) -> None:
+    """A table whose channel was over waited for the transactions of all others."""
+    home, chain = house(2), _node(playground)
+    alice, (first, second) = home.processes[0].node, [each.agreement.channel_id for each in home.assemblies]
+    for process in home.processes:
+        process.node.release_channel(second)
+    chain.is_mining = False
+    try:
+        while not chain.waiting:
+            for process in home.processes:
+                process.node.poll()
+        assert (alice.is_sending_for(first), alice.is_sending_for(second)) == (True, False)
+    finally:
+        chain.is_mining = True
+        chain.mine()
+    home.play()
+    assert not alice.is_sending_for(first)
+
+
 def test_what_is_kept_is_what_is_played(house: Callable[[int], House]) -> None:
     home = house(2)
     home.play()

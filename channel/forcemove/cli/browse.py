@@ -11,7 +11,16 @@ from forcemove.cli.channel.options import STORE
 from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.games import usable_games
-from forcemove.cli.play.accounts import ACCOUNT, LEASE, PAYOUT, TOWERS, WALLET, open_wallet, tower_at
+from forcemove.cli.play.accounts import (
+    ACCOUNT,
+    LEASE,
+    PAYOUT,
+    TOWERS,
+    WALLET,
+    open_wallet,
+    require_no_account,
+    tower_at,
+)
 from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.progress import waiting
@@ -101,10 +110,8 @@ def browse(
     same command goes on. Do so in time: whoever stays away from a challenge until its end can lose all that was paid
     in. A watchtower (--tower) answers challenges while you are away.
     """
-    if not endpoints and any(each is not None for each in (account_file, payout, wallet_address)):
-        raise click.UsageError(
-            "A friendly game pays nothing: leave --account, --wallet and --payout out, or name a --chain."
-        )
+    if not endpoints:
+        require_no_account(account_file, wallet_address, payout)
     from forcemove.cli.channel.stores import open_store
     from forcemove.cli.match.output import TerminalOutput
     from forcemove.tables.options import TableOptions

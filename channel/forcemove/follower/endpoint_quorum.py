@@ -9,7 +9,7 @@ else another one could outrun it with blocks that do not exist.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
@@ -18,11 +18,7 @@ from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block
 from forcemove.follower.cross_check import Combined, EndpointView, combine, combined_time, is_live, wrong_with
 from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
-from forcemove.follower.errors import (
-    EndpointContradicted,
-    EndpointsDisagree,
-    TimeInDoubt,
-)
+from forcemove.follower.errors import EndpointContradicted, EndpointsDisagree, TimeInDoubt
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.protocol.machine.inputs import ChainChange, ChainUpdate, CreditSeen, HoldingsSeen, LogSeen, ViewsDiffer
 from forcemove.protocol.machine.record import Record
@@ -43,9 +39,8 @@ class ShownLogs:
 class QuorumUpdate:
     """What has changed since the last one. By channel: `updates` and `differences`; `records` and `logs`: what the
     agreed logs lead to, and which they are, for each channel with an update; `channel_errors`: what is wrong by all
-    live endpoints' word. `genuine`:
-    the channels whose contracts were found to be genuine; `errors`: those of endpoints, to report; `is_new`: whether
-    there is another block; `has_looked`: whether any look was taken in."""
+    live endpoints' word. `genuine`: the channels whose contracts were found to be genuine; `errors`: those of
+    endpoints, to report; `is_new`: whether there is another block; `has_looked`: whether any look was taken in."""
 
     updates: dict[bytes, ChainUpdate] = field(default_factory=dict)
     records: dict[bytes, Record] = field(default_factory=dict)
@@ -58,7 +53,7 @@ class QuorumUpdate:
     has_looked: bool = False
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Channel:
     """What the updates of a channel have said: the `logs` after `checkpoint`, as the viewer `source` showed them in its
     `epoch`, and the rest."""
@@ -68,11 +63,22 @@ class _Channel:
     epoch: int = 0
     logs: tuple[PlacedLog, ...] = ()
     checkpoint: Checkpoint | None = None
-    holdings: dict[bytes, int] = field(default_factory=dict)
-    credits: dict[bytes, int] = field(default_factory=dict)
+    holdings: Mapping[bytes, int] = field(default_factory=dict)
+    credits: Mapping[bytes, int] = field(default_factory=dict)
     differences: ViewsDiffer = field(default_factory=ViewsDiffer)
     is_disputed: bool = False
     is_genuine: bool = False
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    """What all endpoints show of a channel. `channel`: what the updates have said after this one; `read`: this one,
+    None for none; `combined`: what follows from all views; `rereads`: the viewer that must read all first, or None."""
+
+    channel: _Channel
+    read: ChainUpdate | None = None
+    combined: Combined = field(default_factory=Combined)
+    rereads: EndpointViewer | None = None
 
 
 class EndpointQuorum:
@@ -141,9 +147,9 @@ class EndpointQuorum:
     # ---------------------------------------------------------------------------------------------------- the update
 
     def take_in(self) -> QuorumUpdate:
-        """What has changed since the last call."""
+        """What has changed since the last call. Whatever is judged changes nothing; what follows is applied here."""
         update = QuorumUpdate()
-        self._judge_endpoints(update)
+        self._apply_endpoints(update)
         changed, self._again = self._again, set()
         fresh = [each for each in self.viewers if each.has_looked]
         for each in fresh:
@@ -152,68 +158,77 @@ class EndpointQuorum:
         update.has_looked = bool(fresh)
         now = self.time
         for id_ in sorted((changed | (self._timed if fresh else set())) & self._channels.keys()):
-            self._update(id_, self._channels[id_], now, update)
+            self._apply(id_, self._judge(id_, self._channels[id_], now), update)
         for id_ in {id_ for each in fresh for id_ in each.with_errors} & self._channels.keys():
-            self._update_errors(id_, update)
+            self._add_errors(id_, update)
         return update
 
-    def _judge_endpoints(self, update: QuorumUpdate) -> None:
-        """Find out which endpoints are live; where that changes all channels are combined again."""
-        furthest, healths = max(each.number for each in self.viewers), [each.health() for each in self.viewers]
-        wrong = {each.endpoint: wrong_with(each, furthest) for each in healths}
-        found = {endpoint: error for endpoint, error in wrong.items() if error is not None and len(self.viewers) > 1}
-        update.errors += [error for endpoint, error in found.items() if endpoint not in self._reported]
-        self._reported = set(found)
-        live = [each for each, health in zip(self.viewers, healths, strict=True) if is_live(health)]
+    def _apply_endpoints(self, update: QuorumUpdate) -> None:
+        """Where other endpoints are live than before all channels are combined again; what is wrong is reported
+        once."""
+        wrong, live, doubt = self._wrong(), [each for each in self.viewers if is_live(each.health())], self._doubt()
+        update.errors += [error for endpoint, error in wrong.items() if endpoint not in self._reported]
+        self._reported = set(wrong)
         if live != self._live:
             self._live = live
             self._again |= self._channels.keys()
-        self._judge_time(update)
+        if doubt is not None and not self._is_time_doubted:
+            update.errors.append(doubt)
+        self._is_time_doubted = doubt is not None
 
-    def _judge_time(self, update: QuorumUpdate) -> None:
-        if self._own_time is None:
-            return
-        own = int(self._own_time())
-        far = [each for each in self.viewers if each.answered_at is not None and abs(each.time - own) > FAR]
-        if far and not self._is_time_doubted:
-            update.errors.append(TimeInDoubt(far[0].endpoint, far[0].time, own))
-        self._is_time_doubted = bool(far)
+    def _wrong(self) -> dict[str, ForcemoveError]:
+        """What is wrong with endpoints, where there is more than one."""
+        furthest = max(each.number for each in self.viewers)
+        wrong = {each.endpoint: wrong_with(each.health(), furthest) for each in self.viewers}
+        return {endpoint: error for endpoint, error in wrong.items() if error is not None and len(self.viewers) > 1}
 
-    def _combined(self, channel_id: bytes, now: int) -> Combined:
+    def _doubt(self) -> TimeInDoubt | None:
+        """The error where an endpoint's time is far from our own."""
+        own = None if self._own_time is None else int(self._own_time())
+        read = [each for each in self.viewers if each.answered_at is not None]
+        far = [each for each in read if own is not None and abs(each.time - own) > FAR]
+        return TimeInDoubt(far[0].endpoint, far[0].time, own) if far and own is not None else None
+
+    def _judge(self, id_: bytes, channel: _Channel, now: int) -> _Judgement:
         live = {id(each) for each in self._live}
-        return combine([_view(each, channel_id, is_live=id(each) in live) for each in self.viewers], now)
+        combined = combine([_view(each, id_, is_live=id(each) in live) for each in self.viewers], now)
+        judged = _Judgement(channel) if combined.agreed is None else self._read(id_, channel)
+        is_disputed, is_genuine = combined.disagreeing is not None, self._is_genuine(id_, channel)
+        after = replace(
+            judged.channel, differences=combined.differences, is_disputed=is_disputed, is_genuine=is_genuine
+        )
+        return replace(judged, channel=after, combined=combined)
 
-    def _update(self, id_: bytes, channel: _Channel, now: int, update: QuorumUpdate) -> None:
-        combined = self._combined(id_, now)
+    def _is_genuine(self, id_: bytes, channel: _Channel) -> bool:
+        """A channel's contracts are genuine when all live endpoints have said so."""
+        if channel.following.is_genuine is None or channel.is_genuine or not self._live:
+            return channel.is_genuine
+        return all(id_ in each.genuine for each in self._live)
+
+    def _apply(self, id_: bytes, judged: _Judgement, update: QuorumUpdate) -> None:
+        was, channel, combined = self._channels[id_], judged.channel, judged.combined
+        self._channels[id_] = channel
         views = [each.views[id_] for each in self.viewers if id_ in each.views]
         is_timed = any(not each.record.closed and each.shown_status.finalizes_at for each in views)
         (self._timed.add if is_timed else self._timed.discard)(id_)
         (self._disputed.add if combined.agreed is None else self._disputed.discard)(id_)
-        if combined.agreed is not None:
-            read = self._read(id_, channel)
-            if read is not None and channel.source is not None:
-                view = channel.source.views[id_]
-                update.updates[id_], update.records[id_] = read, view.record
-                update.logs[id_] = ShownLogs(view.logs, view.logs_after)
-        if combined.differences != channel.differences:
-            channel.differences = update.differences[id_] = combined.differences
-        if combined.disagreeing is not None and not channel.is_disputed:
+        if judged.rereads is not None:
+            judged.rereads.follow(replace(channel.following, checkpoint=None))
+        if judged.read is not None and channel.source is not None:
+            view = channel.source.views[id_]
+            update.updates[id_], update.records[id_] = judged.read, view.record
+            update.logs[id_] = ShownLogs(view.logs, view.logs_after)
+        if channel.differences != was.differences:
+            update.differences[id_] = channel.differences
+        if combined.disagreeing is not None and not was.is_disputed:
             one, other = combined.disagreeing
             if one is not other:
                 at = min(one.read_up_to, other.read_up_to)
                 update.errors.append(EndpointsDisagree(one.endpoint, other.endpoint, id_, at))
-        channel.is_disputed = combined.disagreeing is not None
-        self._update_genuine(id_, channel, update)
-
-    def _update_genuine(self, id_: bytes, channel: _Channel, update: QuorumUpdate) -> None:
-        """A channel's contracts are genuine when all live endpoints say so."""
-        if channel.following.is_genuine is None or channel.is_genuine or not self._live:
-            return
-        if all(id_ in each.genuine for each in self._live):
-            channel.is_genuine = True
+        if channel.is_genuine and not was.is_genuine:
             update.genuine.add(id_)
 
-    def _update_errors(self, id_: bytes, update: QuorumUpdate) -> None:
+    def _add_errors(self, id_: bytes, update: QuorumUpdate) -> None:
         """An error that all live endpoints find is the channel's; else it is one endpoint's word, and is reported."""
         found = [(each, each.errors.get(id_) or each.not_genuine.get(id_)) for each in self._live]
         errors = [(each.endpoint, error) for each, error in found if error is not None]
@@ -226,7 +241,7 @@ class EndpointQuorum:
 
     # --------------------------------------------------------------------------------------------- one channel's update
 
-    def _read(self, id_: bytes, channel: _Channel) -> ChainUpdate | None:
+    def _read(self, id_: bytes, channel: _Channel) -> _Judgement:
         """The update of what all endpoints show: from the viewer of the last update, if its view has no error, else
         from the first without one. Where the update must be from the beginning, and the viewer has read from a
         checkpoint, the viewer reads all first."""
@@ -235,22 +250,17 @@ class EndpointQuorum:
         view = source.views[id_]
         logs, from_scratch = _changes_of(channel, source, view)
         if from_scratch and view.checkpoint is not None:
-            source.follow(replace(channel.following, checkpoint=None))
-            return None
-        if from_scratch:
-            channel.holdings, channel.credits = {}, {}
-        is_first = channel.source is None
-        channel.source, channel.epoch, channel.logs, channel.checkpoint = source, view.epoch, view.logs, view.checkpoint
+            return _Judgement(channel, rereads=source)
+        held, owed = ({}, {}) if from_scratch else (channel.holdings, channel.credits)
+        holdings = {asset: amount for asset, amount in view.holdings if held.get(asset) != amount}
+        credits_ = {asset: amount for asset, amount in self._credits(id_).items() if owed.get(asset, 0) != amount}
         changes: list[ChainChange] = [LogSeen(each.log) for each in logs]
-        for asset, held in view.holdings:
-            if channel.holdings.get(asset) != held:
-                channel.holdings[asset] = held
-                changes.append(HoldingsSeen(asset, held))
-        for asset, amount in self._credits(id_).items():
-            if channel.credits.get(asset, 0) != amount:
-                channel.credits[asset] = amount
-                changes.append(CreditSeen(asset, amount))
-        return ChainUpdate(tuple(changes), from_scratch) if changes or from_scratch or is_first else None
+        changes += [HoldingsSeen(asset, amount) for asset, amount in holdings.items()]
+        changes += [CreditSeen(asset, amount) for asset, amount in credits_.items()]
+        after = replace(channel, source=source, epoch=view.epoch, logs=view.logs, checkpoint=view.checkpoint)
+        after = replace(after, holdings={**held, **holdings}, credits={**owed, **credits_})
+        is_any = changes or from_scratch or channel.source is None
+        return _Judgement(after, ChainUpdate(tuple(changes), from_scratch) if is_any else None)
 
     def _credits(self, id_: bytes) -> dict[bytes, int]:
         """By asset, the largest credit that any live endpoint shows: the chain refuses a payment that is not there."""

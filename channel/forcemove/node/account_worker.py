@@ -15,7 +15,7 @@ from forcemove.errors import PassingError
 from forcemove.node.errors import AccountInUse
 from forcemove.node.outbox import JournalledTxStore, Outbox
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Reorged, RequestId, TxFailed, TxOutcome, TxRequest
+from forcemove.sender.transactions import Reorged, RequestId, TxFailed, TxOutcome, TxRequest, channel_of
 from forcemove.store.errors import NotInOutbox
 from forcemove.store.records import Account
 
@@ -85,8 +85,17 @@ class AccountWorker:
     @property
     def is_sending(self) -> bool:
         """Whether a transaction is to be sent, or on its way."""
-        is_busy = self._sender is not None and not self._sender[0].is_done
-        return bool(self._requests or self._new or self._asked) or is_busy
+        return bool(self._unsettled)
+
+    def is_sending_for(self, channel_id: bytes) -> bool:
+        """Whether a transaction for this channel is to be sent, or on its way."""
+        return any(channel_of(each) == channel_id for each in self._unsettled)
+
+    @property
+    def _unsettled(self) -> list[RequestId]:
+        """The requests that are to be sent, or are on their way."""
+        asked = [*(each.request_id for each in (*self._requests, *self._new)), *list(self._asked)]
+        return asked if self._sender is None else asked + self._sender[0].unsettled
 
     @property
     def is_idle(self) -> bool:

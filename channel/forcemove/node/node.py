@@ -120,6 +120,10 @@ class Node:
         """Whether a transaction is on its way, or is to be sent."""
         return self._workers.is_sending
 
+    def is_sending_for(self, channel_id: bytes) -> bool:
+        """Whether a transaction for this channel is on its way, or is to be sent."""
+        return self._workers.is_sending_for(channel_id)
+
     # --------------------------------------------------------------------------------------------------------- driving
 
     def poll(self) -> bool:

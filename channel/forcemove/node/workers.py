@@ -88,6 +88,10 @@ class Workers:
         """Whether any transaction is on its way, or is to be sent."""
         return any(each.is_sending for each in self.accounts.values())
 
+    def is_sending_for(self, channel_id: bytes) -> bool:
+        """Whether a transaction for this channel is on its way, or is to be sent."""
+        return any(each.is_sending_for(channel_id) for each in self.accounts.values())
+
     def poll_once(self, on_error: OnPollError) -> None:
         """Let all workers look, one after the other. `on_error`: called with each error of a look."""
         for worker in self:

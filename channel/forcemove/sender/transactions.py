@@ -32,6 +32,7 @@ __all__ = [
     "TxRequest",
     "TxStore",
     "Version",
+    "channel_of",
     "decode_request",
     "decode_tx",
     "encode_request",
@@ -77,6 +78,17 @@ class GapFiller:
 RequestId = ChannelTx | ClientTx | Approval | GapFiller | bytes
 """What a transaction is for: it names the request, and comes back with its outcome. Bytes are the id of a request by
 another program that this one cannot read."""
+
+
+def channel_of(request_id: RequestId) -> bytes | None:
+    """The id of the channel that a request is for (32 bytes); None where it is for none that is known here."""
+    match request_id:
+        case ChannelTx(channel_id) | ClientTx(_, channel_id):
+            return channel_id
+        case Approval(needed_by):
+            return channel_of(needed_by)
+        case _:
+            return None
 
 
 class Allowance(Struct, frozen=True):

@@ -245,7 +245,7 @@ class Defence:
         now, channel = time.monotonic(), effort.driven.channel
         if effort.was != (channel, shown):
             effort.was, effort.since = (channel, shown), now
-        is_busy = bool(channel.requested) or effort.driven.client.has_work or self._node.is_sending
+        is_busy = bool(channel.requested) or effort.driven.client.has_work or self._node.is_sending_for(id_)
         is_done = channel.is_over_and_paid or (not has_clock and not channel.status.finalizes_at)
         if is_busy or not (is_done or now - effort.since > self._idle):
             return

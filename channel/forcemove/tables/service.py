@@ -227,7 +227,7 @@ class TableService:
             if not is_over(driven.channel, driven.time()) or driven.client.has_work:
                 return False
             over_at = over_at or time.monotonic()
-            return not self._node.is_sending or time.monotonic() - over_at > _SENDING_SECONDS
+            return not self._node.is_sending_for(driven.id) or time.monotonic() - over_at > _SENDING_SECONDS
 
         return has_ended
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, assert_never
 
-from forcemove.browser.drawing.words import amount_text, capitalised, named, short_hash
+from forcemove.browser.drawing.words import capitalised, named
 from forcemove.browser.view import ChannelView
 from forcemove.history.entries import (
     AppointmentAcknowledged,
@@ -37,20 +38,16 @@ from forcemove.protocol.logs import (
     Concluded,
     Credited,
     Deposited,
-    Log,
     PartlyPaid,
     Responded,
 )
-from forcemove.protocol.state import VariablePart
-from forcemove.text.harmless import harmless
+from forcemove.protocol.state import SignedState
+from forcemove.text.entries import entry_text, signer_of
 
 __all__ = ["WINDOW", "Happening", "Window", "window_of"]
 
 WINDOW = 60
 """Signs on one timeline."""
-_MANY = 400
-"""Characters of another program's text that are shown."""
-_GWEI = 10**9
 _CROSS = "\N{MULTIPLICATION X}"
 _SIGNS: dict[type, str] = {
     Deposited: "D",
@@ -184,113 +181,34 @@ def _removed(standing: dict[object, int], key: object, end: int) -> set[int]:
 
 def _happening(view: ChannelView, place: int, entry: Entry, fates: _Fates) -> Happening | None:
     """One entry; None where another one says the same."""
+    text = capitalised(entry_text(entry, view.channel, partial(named, view), partial(_kind, view)))
+    found = Happening(place, entry.time, text, "", "", None)
     match entry:
-        case StateSigned(signed=signed):
-            text = f"{_who(view, view.channel.index)} signed {_state(view, signed.state)}"
-            return Happening(place, entry.time, text, "", str(signed.state.turn_num), view.channel.index)
-        case StateAccepted(signed=signed, from_chain=from_chain):
-            mover = signed.state.turn_num % view.channel.agreement.count
-            who = "The chain showed" if from_chain else f"{_who(view, min(signed.signatures, default=mover))} signed"
-            lane = min(signed.signatures, default=mover)
-            return Happening(
-                place, entry.time, f"{who} {_state(view, signed.state)}", "", str(signed.state.turn_num), lane
-            )
+        case StateSigned(signed=signed) | StateAccepted(signed=signed):
+            return found._replace(sign=str(signed.state.turn_num), lane=signer_of(entry, view.channel))
         case SignatureAdded(turn_num=turn, participant=seat):
-            text = f"{_who(view, seat)} signed turn {turn:,}, too"
-            return Happening(place, entry.time, text, "", str(turn), seat, is_ring=True)
-        case FaultFound():
-            return _fault(view, place, entry)
-        case AppointmentAcknowledged(url=url, turn_num=turn):
-            text = f"The watchtower {_shown(url)} has all up to turn {turn:,}"
-            return Happening(place, entry.time, text, "muted", "", None)
-        case ConnectionLost(url=url):
-            return Happening(place, entry.time, f"The connection to {_shown(url)} was lost", "bad", "", None)
-        case ConnectionRestored(url=url):
-            return Happening(place, entry.time, f"The connection to {_shown(url)} was there again", "muted", "", None)
+            return found._replace(sign=str(turn), lane=seat, is_ring=True)
+        case FaultFound(participant=participant):
+            return found._replace(tone="bad", sign=_CROSS, lane=participant, is_fault=True)
+        case AppointmentAcknowledged() | ConnectionRestored() | TxSent():
+            return found._replace(tone="muted")
+        case ConnectionLost() | LogReorged() | TxReorged():
+            return found._replace(tone="bad")
         case LogIncluded(log=log, position=position):
-            return _of_log(place, entry.time, log, fates, fates.gas.get(position.transaction_hash))
-        case _:
-            return _of_transaction(place, entry, fates)
-
-
-def _of_log(place: int, time: int, log: Log, fates: _Fates, gas: int | None) -> Happening:
-    tone = "bad" if isinstance(log, ChallengeRegistered) else "good" if isinstance(log, _GOOD) else ""
-    is_gone, kind = place in fates.gone, type(log)
-    return Happening(place, time, _log_text(log), tone, _SIGNS[kind], None, is_gone=is_gone, gas=gas, log=kind)
-
-
-def _fault(view: ChannelView, place: int, fault: FaultFound) -> Happening:
-    """A fault in a line: its kind. The inspector has its facts."""
-    about = "" if fault.refused is None else f", turn {fault.refused.state.turn_num:,}"
-    whose, kind = named(view, fault.participant), fault.kind.rpartition(" ")[2]
-    text = f"Refused from {whose}{about}: {_shown(kind)}"
-    return Happening(place, fault.time, text, "bad", _CROSS, fault.participant, is_fault=True)
-
-
-def _of_transaction(
-    place: int, entry: LogReorged | TxRequested | TxSent | TxMined | TxReorged | TxRefused, fates: _Fates
-) -> Happening | None:
-    """What our own transactions do; None where another entry says the same."""
-    match entry:
-        case LogReorged(log=log, position=position):
-            text = f"A reorganisation removed {type(log).__name__} from block {position.block_number:,}"
-            return Happening(place, entry.time, text, "bad", "", None)
+            tone = "bad" if isinstance(log, ChallengeRegistered) else "good" if isinstance(log, _GOOD) else ""
+            is_gone, kind, gas = place in fates.gone, type(log), fates.gas.get(position.transaction_hash)
+            return found._replace(tone=tone, sign=_SIGNS[kind], is_gone=is_gone, gas=gas, log=kind)
         case TxRequested():
             return None  # what is sent for it says so
-        case TxSent(operation=operation, nonce=nonce, replaces=replaces):
-            instead = "" if replaces is None else f", in place of {short_hash(replaces, 4)}"
-            fee = f"{entry.max_fee / _GWEI:,.3f}".rstrip("0").rstrip(".")
-            text = f"Sent {_shown(operation)}: nonce {nonce:,}, at most {fee} gwei a unit of gas{instead}"
-            return Happening(place, entry.time, text, "muted", "", None)
-        case TxMined(transaction_hash=hash_) if hash_ in fates.logged:
-            return None  # its log says so
-        case TxMined(operation=operation, block_number=block):
-            text, is_gone = f"In block {block:,}: our {_shown(operation)}", place in fates.gone
-            return Happening(place, entry.time, text, "muted", "", None, is_gone=is_gone, gas=entry.gas_used)
-        case TxReorged(operation=operation):
-            text = f"A reorganisation removed our {_shown(operation)}"
-            return Happening(place, entry.time, text, "bad", "", None)
-        case TxRefused(operation=operation, kind=kind, facts=facts):
-            text = f"The chain refused {_shown(operation)}: {_shown(facts or kind)}"
-            return Happening(place, entry.time, text, "bad", _CROSS, None)
+        case TxMined(transaction_hash=hash_, gas_used=gas):
+            is_gone = place in fates.gone
+            return None if hash_ in fates.logged else found._replace(tone="muted", is_gone=is_gone, gas=gas)
+        case TxRefused():
+            return found._replace(tone="bad", sign=_CROSS)
         case _:
             assert_never(entry)
 
 
-def _who(view: ChannelView, seat: int) -> str:
-    return capitalised(named(view, seat))
-
-
-def _state(view: ChannelView, state: VariablePart) -> str:
-    what = _KINDS[kind_of_state(state.turn_num, state.is_final, view.channel.agreement.count)]
-    return f"turn {state.turn_num:,}: {what}"
-
-
-def _log_text(log: Log) -> str:
-    match log:
-        case Deposited(asset=asset, held=held):
-            return f"Paid in; the channel holds {amount_text(asset, held)}"
-        case ChallengeRegistered(state=state):
-            return f"Challenge at turn {state.turn_num:,}: the clock starts"
-        case Responded(state=state):
-            return f"Answered with turn {state.turn_num:,}: the clock stops"
-        case Checkpointed(state=state):
-            return f"Turn {state.turn_num:,} recorded: the clock stops"
-        case Concluded(turn_num=turn):
-            return f"Concluded with turn {turn:,}"
-        case PartlyPaid(remaining=remaining):
-            left = " and ".join(amount_text(each.asset, each.amount) for each in remaining if each.amount)
-            return f"Partly paid out; {left or 'nothing'} is still owed"
-        case Closed():
-            return "Paid out; the channel is closed"
-        case Credited(asset=asset, amount=amount):
-            return f"{amount_text(asset, amount)} could not be pushed, and can be claimed"
-        case Claimed(asset=asset, amount=amount):
-            return f"{amount_text(asset, amount)} was claimed"
-        case _:
-            assert_never(log)
-
-
-def _shown(text: str) -> str:
-    """Text that others may have written."""
-    return harmless(text[:_MANY])
+def _kind(view: ChannelView, signed: SignedState) -> str:
+    state = signed.state
+    return _KINDS[kind_of_state(state.turn_num, state.is_final, view.channel.agreement.count)]

@@ -8,11 +8,10 @@ from datetime import datetime
 from functools import lru_cache
 
 from forcemove.browser.view import ChannelView
-from forcemove.chain.addresses import show_address
+from forcemove.chain.addresses import short_address
 from forcemove.game import Names
 from forcemove.protocol.machine.results import Share
-from forcemove.protocol.types import ETHER
-from forcemove.text.amounts import format_amount
+from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
 
 __all__ = [
@@ -47,11 +46,6 @@ def named(view: ChannelView, seat: int | None) -> str:
     if seat == view.channel.index:
         return "you"
     return "a counterparty" if seat is None or seat >= len(view.names) else shown_names(view.names)[seat]
-
-
-def amount_text(asset: bytes, amount: int) -> str:
-    """An amount of an asset (20 bytes) for people."""
-    return format_amount(amount) if asset == ETHER else f"{amount:,} of {short_address(asset)}"
 
 
 def change_text(asset: bytes, change: int) -> str:
@@ -113,12 +107,6 @@ def local_time(seconds: int) -> tuple[str, str]:
 
 
 # -------------------------------------------------------------------------------------------------------------- digits
-
-
-def short_address(address: bytes) -> str:
-    """Its first and last four digits."""
-    shown = show_address(address)
-    return f"{shown[:6]}\N{HORIZONTAL ELLIPSIS}{shown[-4:]}"
 
 
 def short_hash(data: bytes, digits: int = 8) -> str:

@@ -67,16 +67,19 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
 
     With --chain it says which of them did not begin on that chain, though its chain id is the same.
     """
+    from forcemove.tables.meetings.stored import names_by_players
+
     over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
     with open_store(store) as journal:
         found, damaged = list_all(journal, int(time.time()))
         shown = [each for each in found if each.ownership not in over]
         elsewhere = _elsewhere(journal, shown, endpoint) if endpoint else None
+        names = names_by_players(journal)
     if as_json:
         broken = [{"channelId": hex_text(id_), "problem": problem} for id_, problem in damaged]
         _print({"channels": [pages.listed_json(each, elsewhere) for each in shown], "damaged": broken})
     else:
-        echo(pages.table(shown) if shown else "There are no open channels.")
+        echo(pages.table(shown, names) if shown else "There are no open channels.")
         for id_ in elsewhere or ():
             echo(pages.elsewhere_line(id_))
         if len(shown) < len(found):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 import click
 
-from forcemove.chain.addresses import short_address, show_address
+from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.cli.channel.timeline import describe_state, timeline_json, timeline_lines
 from forcemove.cli.layout import show_field, show_title
@@ -22,10 +23,10 @@ from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.machine.results import Share, result_of
 from forcemove.protocol.state import SignedState
-from forcemove.protocol.types import ETHER
 from forcemove.store.records import Ownership, StoredEvidence
-from forcemove.text.amounts import format_amount, show_asset
+from forcemove.text.amounts import amount_text, show_asset
 from forcemove.text.durations import show_time
+from forcemove.text.names import full_name
 from forcemove.text.reports import ending_text
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
 _ROW = "{:<11}  {:<16}  {:<20}  {}"
 _BELOW = " " * 13
 _TIME = "%Y-%m-%d %H:%M"
+_NO_NAMES: Mapping[tuple[bytes, ...], Sequence[str]] = MappingProxyType({})
 _STANDINGS = {
     Ownership.ACTIVE: "ours to play",
     Ownership.FINISHED: "finished: nothing is left to do",
@@ -75,16 +77,17 @@ def advice(phase: Phase) -> str:
 # --------------------------------------------------------------------------------------------------------------- lists
 
 
-def table(channels: Sequence[ListedChannel]) -> str:
-    """Two lines for each channel: when it began, its game and counterparties; and its state or result."""
+def table(channels: Sequence[ListedChannel], names: Mapping[tuple[bytes, ...], Sequence[str]] = _NO_NAMES) -> str:
+    """Two lines for each channel: when it began, its game and counterparties; and its state or result. `names`: by the
+    players' addresses, as of `names_by_players`."""
     head = click.style(_ROW.format("channel", "begun", "game", "with"), bold=True)
-    return "\n".join([head, *(line for each in channels for line in _rows(each))])
+    return "\n".join([head, *(line for each in channels for line in _rows(each, names))])
 
 
-def _rows(listed: ListedChannel) -> Iterator[str]:
+def _rows(listed: ListedChannel, names: Mapping[tuple[bytes, ...], Sequence[str]]) -> Iterator[str]:
     summary = listed.summary
-    others = summary.counterparties
-    with_ = short_address(others[0]) if len(others) == 1 else f"{len(others)} others"
+    others, signed = summary.counterparties, names.get(summary.participants, ("",) * len(summary.participants))
+    with_ = full_name(signed[1 - summary.index], others[0]) if len(others) == 1 else f"{len(others)} others"
     begun = summary.begun_at
     when = f"{datetime.fromtimestamp(begun):{_TIME}}" if begun else "-"  # the reader's own time
     yield _ROW.format(short_id(listed.id), when, listed.title[:20], with_)
@@ -98,7 +101,7 @@ def _came_of_it(listed: ListedChannel) -> str:
     mark = marks.get(listed.ownership, "")
     if summary.result is None:
         turn = "nothing signed yet" if summary.turn_num is None else f"turn {summary.turn_num}"
-        amounts = ", ".join(_short_amount(*each) for each in summary.ours) or "nothing"
+        amounts = ", ".join(amount_text(*each) for each in summary.ours) or "nothing"
         stake = "for nothing" if summary.is_friendly else f"ours now: {amounts}"
         return f"{phase.value}, {turn}; {stake}{mark}"
     if summary.is_friendly:
@@ -109,11 +112,7 @@ def _came_of_it(listed: ListedChannel) -> str:
 
 def _won(share: Share) -> str:
     won = share.payable - share.deposited
-    return f"you {'win' if won > 0 else 'lose'} {_short_amount(share.asset, abs(won))}" if won else "you are even"
-
-
-def _short_amount(asset: bytes, amount: int) -> str:
-    return format_amount(amount) if asset == ETHER else f"{amount:,} of {short_address(asset)}"
+    return f"you {'win' if won > 0 else 'lose'} {amount_text(share.asset, abs(won))}" if won else "you are even"
 
 
 # ---------------------------------------------------------------------------------------------------------- one of them

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, assert_never
 
 import click
@@ -31,18 +32,11 @@ from forcemove.history.history import ChannelHistory
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import turn_of
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.protocol.logs import Deposited, Log
 from forcemove.protocol.state import SignedState
-from forcemove.protocol.types import ETHER
-from forcemove.text.amounts import format_amount
 from forcemove.text.durations import show_time
-from forcemove.text.harmless import harmless
+from forcemove.text.entries import entry_details, entry_text
 
 __all__ = ["describe_state", "timeline_json", "timeline_lines"]
-
-_GWEI = 10**9
-_MANY = 2_000
-"""Characters of another program's text that are shown."""
 
 
 def describe_state(stored: JournalChannel, signed: SignedState) -> str:
@@ -78,80 +72,17 @@ def _local_time(seconds: int) -> str:
 
 
 def _line(stored: JournalChannel, entry: Entry) -> str:
-    match entry:
-        case StateSigned(signed=signed):
-            return f"we signed turn {signed.state.turn_num}: {describe_state(stored, signed)}"
-        case StateAccepted(signed=signed, from_chain=from_chain):
-            who = "the chain" if from_chain else _who(stored, min(signed.signatures, default=None))
-            verb = "showed" if from_chain else "signed"
-            return f"{who} {verb} turn {signed.state.turn_num}: {describe_state(stored, signed)}"
-        case SignatureAdded(turn_num=turn, participant=index):
-            return f"{_who(stored, index)} countersigned turn {turn}"
-        case FaultFound(participant=index, kind=kind, facts=facts, refused=refused):
-            about = "" if refused is None else f", of turn {refused.state.turn_num}"
-            return f"{_who(stored, index)} broke a rule{about}: {_shown(kind)}: {_shown(facts)}"
-        case AppointmentAcknowledged(url=url, turn_num=turn):
-            return f"watchtower {_shown(url)} has all up to turn {turn}"
-        case ConnectionLost(url=url):
-            return f"the connection to {_shown(url)} was lost"
-        case ConnectionRestored(url=url):
-            return f"the connection to {_shown(url)} was there again"
-        case _:
-            return _chain_line(entry)
+    text = entry_text(entry, stored.channel, partial(_called, stored), partial(describe_state, stored))
+    details = entry_details(entry)
+    return f"{text} ({details})" if details else text
 
 
-def _chain_line(
-    entry: LogIncluded | LogReorged | TxRequested | TxSent | TxMined | TxReorged | TxRefused,
-) -> str:
-    match entry:
-        case LogIncluded(log=log, position=position):
-            return f"block {position.block_number:,}: {_log(log)}"
-        case LogReorged(log=log, position=position):
-            return f"a reorganisation removed from block {position.block_number:,}: {_log(log)}"
-        case TxRequested(operation=operation):
-            return f"{operation}: asked for"
-        case TxSent(operation=operation, nonce=nonce):
-            replaced = "" if entry.replaces is None else f", in place of {_short(entry.replaces)}"
-            fee = f"at most {_gwei(entry.max_fee)} gwei for a unit of gas"
-            return f"{operation}: {_short(entry.transaction_hash)} sent, nonce {nonce}, {fee}{replaced}"
-        case TxMined(operation=operation, block_number=number, gas_used=gas):
-            cost = format_amount(gas * entry.gas_price)
-            return f"{operation}: {_short(entry.transaction_hash)} in block {number:,}, {gas:,} gas, {cost}"
-        case TxReorged(operation=operation, transaction_hash=hash_):
-            return f"{operation}: a reorganisation removed {_short(hash_)}"
-        case TxRefused(operation=operation, facts=facts):
-            return f"{operation}: refused: {_shown(facts)}"
-        case _:
-            assert_never(entry)
-
-
-def _who(stored: JournalChannel, index: int | None) -> str:
+def _called(stored: JournalChannel, index: int | None) -> str:
     """A participant: `we`, or the short form of its address."""
     participants = stored.channel.agreement.fixed_part.participants
     if index == stored.channel.index:
         return "we"
     return "a counterparty" if index is None or index >= len(participants) else short_address(participants[index])
-
-
-def _log(log: Log) -> str:
-    if isinstance(log, Deposited):
-        held = format_amount(log.held) if log.asset == ETHER else f"{log.held:,} of {short_address(log.asset)}"
-        return f"Deposited, {held} there now"
-    turn = turn_of(log)
-    return type(log).__name__ + ("" if turn is None else f", turn {turn}")
-
-
-def _short(hash_: bytes) -> str:
-    return f"0x{hash_.hex()[:8]}\N{HORIZONTAL ELLIPSIS}"
-
-
-def _gwei(wei: int) -> str:
-    return f"{wei / _GWEI:,.3f}".rstrip("0").rstrip(".")
-
-
-def _shown(text: str) -> str:
-    """Text that others may have written."""
-    return harmless(text[:_MANY])
 
 
 # ---------------------------------------------------------------------------------------------------------------- JSON

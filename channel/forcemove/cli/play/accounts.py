@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from forcemove.tables.options import Wallet
     from forcemove.watchtower.client import TowerClient
 
-__all__ = ["ACCOUNT", "LEASE", "PAYOUT", "TOWERS", "WALLET", "open_wallet", "tower_at"]
+__all__ = [
+    "ACCOUNT",
+    "LEASE",
+    "PAYOUT",
+    "TOWERS",
+    "WALLET",
+    "open_wallet",
+    "require_no_account",
+    "tower_at",
+]
 
 
 class _Tower(click.ParamType[tuple[str, bytes]]):
@@ -72,6 +81,15 @@ WALLET = click.option(
     "In place of --account.",
 )
 PAYOUT = click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: whoever pays in]")
+
+
+def require_no_account(*named: object) -> None:
+    """Raise `click.UsageError` where an account is named for friendly games. `named`: the values of `ACCOUNT`, `WALLET`
+    and `PAYOUT`, each None where it was not given."""
+    if any(each is not None for each in named):
+        raise click.UsageError(
+            "A friendly game pays nothing: leave --account, --wallet and --payout out, or name a --chain."
+        )
 
 
 def open_wallet(

@@ -1,37 +1,37 @@
-"""`forcemove play`: the command."""
+"""`forcemove play`: the command, and its options as one value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
-from forcemove.cli.games import find_table_game, load_game, usable_games
-from forcemove.cli.play.accounts import ACCOUNT, LEASE, PAYOUT, TOWERS, WALLET, open_wallet, tower_at
+from forcemove.cli.games import find_table_game, load_game
+from forcemove.cli.play.accounts import (
+    ACCOUNT,
+    LEASE,
+    PAYOUT,
+    TOWERS,
+    WALLET,
+    open_wallet,
+    require_no_account,
+    tower_at,
+)
 from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
+from forcemove.cli.play.stakes import ASSET, STAKE, TypedStake
 from forcemove.cli.progress import waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from forcemove.browser.server import BrowserServer
-    from forcemove.browser.table_pages import TablePages
     from forcemove.cli.play.port import PlayerOptions
-    from forcemove.cli.terminal import Terminal
-    from forcemove.store.journal import Journal
     from forcemove.tables.meetings.venues import ChainVenue
-    from forcemove.tables.options import TableOptions, Wallet
-    from forcemove.tables.service import TableService
-    from forcemove.tables.table import PlayTable
+    from forcemove.tables.options import TableOptions
     from forcemove.transport.links import Link
-    from forcemove.watchtower.client import TowerClient
 
 __all__ = ["play"]
 
@@ -65,13 +65,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @WALLET
 @PAYOUT
 @click.option("--create", "creates", is_flag=True, help="Offer a game, and wait for somebody to join.")
-@click.option(
-    "--stake",
-    type=AMOUNT,
-    metavar="AMOUNT",
-    help="Of a round, such as '0.1 ether'; each player pays in five. 0 is a friendly game, without a chain. With "
-    "--join: join only for this stake.",
-)
+@STAKE
+@ASSET
 @click.option(
     "--seats",
     type=click.IntRange(2, 8),
@@ -123,35 +118,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--open/--no-open", "opens", default=True, help="With --browser: whether to open the page.  [default: --open]"
 )
-def play(
-    name: str,
-    relay: str | None,
-    endpoints: tuple[str, ...],
-    key_file: Path,
-    account_file: Path | None,
-    wallet_address: bytes | None,
-    payout: bytes | None,
-    creates: bool,
-    stake: int | None,
-    seats: int | None,
-    own_name: str,
-    join_text: str | None,
-    bot: bool,
-    rounds: int,
-    pace: float,
-    store: str,
-    book_file: Path | None,
-    towers: tuple[tuple[str, bytes], ...],
-    duration: int,
-    patience: float,
-    lease: float,
-    agrees: bool,
-    from_scratch: bool,
-    allow_mainnet: bool,
-    in_browser: bool,
-    port: int,
-    opens: bool,
-) -> None:
+def play(**given: Any) -> None:
     """Play GAME with somebody on another machine: you at this terminal, or a bot.
 
     One player offers a game with --relay URL --create --stake AMOUNT, and hands the link that is printed to the other,
@@ -166,46 +133,133 @@ def play(
     away from a challenge until its end can lose all that was paid in. A watchtower (--tower) answers challenges while
     you are away.
     """
-    _require_sense(creates, join_text, stake, bool(endpoints), account_file, payout)
-    _require_seats(name, seats, creates, bool(endpoints))
-    from forcemove.cli.play.port import PlayerOptions, has_terminal
+    _PlayArguments(**given).play()
 
-    if in_browser and (bot or (not endpoints and find_table_game(name) is not None)):
-        raise click.UsageError("--browser is for a person who plays a game in a channel.")
-    if wallet_address is not None and (not in_browser or not endpoints):
-        raise click.UsageError("--wallet is for a game with a --chain, and signs on the page of --browser.")
-    if not bot and not in_browser and not has_terminal():
-        raise click.UsageError(
-            "There is no terminal to play at: say --bot or --browser, or type the command in a terminal."
+
+@dataclass(frozen=True)
+class _PlayArguments:
+    """What was typed, as the options of the command name it."""
+
+    name: str
+    relay: str | None
+    endpoints: tuple[str, ...]
+    key_file: Path
+    account_file: Path | None
+    wallet_address: bytes | None
+    payout: bytes | None
+    creates: bool
+    stake: TypedStake | None
+    asset: bytes | None
+    seats: int | None
+    own_name: str
+    join_text: str | None
+    bot: bool
+    rounds: int
+    pace: float
+    store: str
+    book_file: Path | None
+    towers: tuple[tuple[str, bytes], ...]
+    duration: int
+    patience: float
+    lease: float
+    agrees: bool
+    from_scratch: bool
+    allow_mainnet: bool
+    in_browser: bool
+    port: int
+    opens: bool
+
+    def play(self) -> None:
+        """Play a game to its end. Raises `click.UsageError` where options contradict each other."""
+        self._require_sense()
+        self._require_seats()
+        self._require_screen()
+        from forcemove.cli.channel.stores import open_store
+        from forcemove.cli.play.playing import PageOptions, Playing
+        from forcemove.transport.connect import connect
+
+        link = _link(self.join_text, self.relay)
+        where = _place(self.relay, link)
+        connect(where)  # checks the relay's address before anything is begun
+        venue = self._venue() if self.endpoints else None
+        player, options = self._players(where, link, venue)
+        wallet = open_wallet(self.key_file, self.account_file, self.payout, self.wallet_address)
+        watchtowers = [tower_at(*each) for each in self.towers]
+        page = PageOptions(self.port, self.opens) if self.in_browser else None
+        with open_store(self.store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
+            playing = Playing(journal, wallet, terminal, watchtowers, self.lease, page)
+            run_until_terminated(playing.play(self.name, venue, options, player))
+
+    def _require_sense(self) -> None:
+        has_chain = bool(self.endpoints)
+        if self.creates and self.join_text is not None:
+            raise click.UsageError("--create and --join exclude each other.")
+        if self.creates and self.stake is None:
+            raise click.UsageError("--create wants --stake AMOUNT; 0 is a friendly game.")
+        if self.stake is not None and not self.stake.is_nothing and not has_chain:
+            raise click.UsageError("A stake wants a chain: name a node with --chain.")
+        if self.asset is not None and not has_chain:
+            raise click.UsageError("--asset is of a game for a stake: name a node with --chain, too.")
+        if self.stake is not None and self.stake.is_nothing and has_chain:
+            raise click.UsageError("A friendly game (--stake 0) has no chain: leave --chain out.")
+        if not has_chain:
+            require_no_account(self.account_file, self.wallet_address, self.payout)
+
+    def _require_seats(self) -> None:
+        """Raise `click.UsageError` where a number of players makes no sense, or the game does not take so many."""
+        if self.seats is None:
+            return
+        if not self.creates:
+            raise click.UsageError("--seats is of a game that you offer: say --create.")
+        taken = [2] if self._is_table_game else list(load_game(self.name).seats)
+        if self.seats not in taken:
+            raise click.UsageError(f"{self.name} takes {' or '.join(map(str, taken))} players, not {self.seats}.")
+
+    @property
+    def _is_table_game(self) -> bool:
+        return not self.endpoints and find_table_game(self.name) is not None
+
+    def _require_screen(self) -> None:
+        """Raise `click.UsageError` where nobody could play."""
+        from forcemove.cli.play.port import has_terminal
+
+        if self.in_browser and (self.bot or self._is_table_game):
+            raise click.UsageError("--browser is for a person who plays a game in a channel.")
+        if self.wallet_address is not None and not self.in_browser:
+            raise click.UsageError("--wallet signs on the page: say --browser, too.")
+        if not self.bot and not self.in_browser and not has_terminal():
+            raise click.UsageError(
+                "There is no terminal to play at: say --bot or --browser, or type the command in a terminal."
+            )
+
+    def _players(self, where: str, link: Link | None, venue: ChainVenue | None) -> tuple[PlayerOptions, TableOptions]:
+        """What the player wants, and how the table is played. Raises `click.UsageError` where the stake is of another
+        asset than is played for. `where`: the relay; `link`: of the offer to join."""
+        from forcemove.cli.play.port import PlayerOptions
+        from forcemove.tables.options import TableOptions
+
+        typed = self.stake if self.creates or link else None
+        wanted = None if typed is None else typed.of(None if venue is None else venue.token)
+        rounds = self.rounds if self.bot else None
+        return (
+            PlayerOptions(where, wanted, link, rounds, self.pace, self.patience, self.agrees),
+            TableOptions(where, wanted, self.duration, self.patience, self.from_scratch, self.seats, self.own_name),
         )
-    from forcemove.cli.channel.stores import open_store
-    from forcemove.tables.options import TableOptions
-    from forcemove.transport.connect import connect
 
-    link = _link(join_text, relay)
-    where, wanted = _place(relay, link), stake if creates or link else None
-    player = PlayerOptions(where, wanted, link, rounds if bot else None, pace, patience, agrees)
-    options = TableOptions(where, wanted, duration, patience, from_scratch, seats, own_name)
-    connect(where)  # checks the relay's address before anything is begun
-    venue = _venue(name, endpoints, book_file, allow_mainnet) if endpoints else None
-    wallet = open_wallet(key_file, account_file, payout, wallet_address)
-    watchtowers = [tower_at(*each) for each in towers]
-    with open_store(store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
-        service = _Serving(journal, wallet, terminal, watchtowers, lease)
-        page = PageOptions(port, opens) if in_browser else None
-        run_until_terminated(service.play(name, venue, options, player, page))
+    def _venue(self) -> ChainVenue:
+        """The chain to play on. Raises `WrongChain` where the book is of another chain than the nodes, and
+        `NoSuchToken` and `TokenUnclear`, and
+        `click.UsageError` where the game has no contract."""
+        from forcemove.tables.meetings.tokens import read_token
+        from forcemove.tables.meetings.venues import ChainVenue
 
-
-def _require_seats(name: str, seats: int | None, creates: bool, has_chain: bool) -> None:
-    """Raise `click.UsageError` where a number of players makes no sense, or the game does not take so many."""
-    if seats is None:
-        return
-    if not creates:
-        raise click.UsageError("--seats is of a game that you offer: say --create.")
-    table_game = None if has_chain else find_table_game(name)
-    taken = [2] if table_game is not None else list(load_game(name).seats)
-    if seats not in taken:
-        raise click.UsageError(f"{name} takes {' or '.join(map(str, taken))} players, not {seats}.")
+        if find_table_game(self.name) is not None:
+            raise click.UsageError(f"No contract enforces {self.name}: play it with --stake 0, and without --chain.")
+        game = load_game(self.name)
+        chains = open_nodes(self.endpoints, expected=chain_ids_of_books(self.book_file))
+        require_not_mainnet(chains[0], self.allow_mainnet)
+        token = read_token(chains, self.asset) if self.asset is not None and any(self.asset) else None
+        return ChainVenue(chains, open_book(self.book_file, chains[0]), game, token)
 
 
 def _link(text: str | None, relay: str | None) -> Link | None:
@@ -226,133 +280,3 @@ def _place(relay: str | None, link: Link | None) -> str:
     if link is None:
         raise click.UsageError("Name the relay with --relay URL, or join with --join LINK, which names it.")
     return link.relay
-
-
-def _require_sense(
-    creates: bool,
-    join_text: str | None,
-    stake: int | None,
-    has_chain: bool,
-    account_file: Path | None,
-    payout: bytes | None,
-) -> None:
-    if creates and join_text is not None:
-        raise click.UsageError("--create and --join exclude each other.")
-    if creates and stake is None:
-        raise click.UsageError("--create wants --stake AMOUNT; 0 is a friendly game.")
-    if stake and not has_chain:
-        raise click.UsageError("A stake wants a chain: name a node with --chain.")
-    if stake == 0 and has_chain:
-        raise click.UsageError("A friendly game (--stake 0) has no chain: leave --chain out.")
-    if not has_chain and (account_file is not None or payout is not None):
-        raise click.UsageError("A friendly game pays nothing: leave --account and --payout out, or name a --chain.")
-
-
-@dataclass(frozen=True)
-class PageOptions:
-    """Of the page of `--browser`. `port`: where to listen, 0 for any; `opens`: whether to open it in a browser."""
-
-    port: int
-    opens: bool
-
-
-@dataclass(frozen=True)
-class _Serving:
-    """What the service of one run is made of. `lease`: seconds, see `Node`."""
-
-    journal: Journal
-    wallet: Wallet
-    terminal: Terminal
-    towers: Sequence[TowerClient]
-    lease: float
-
-    async def play(
-        self,
-        name: str,
-        venue: ChainVenue | None,
-        options: TableOptions,
-        player: PlayerOptions,
-        page: PageOptions | None,
-    ) -> None:
-        """Play a game of the command's kind, maybe with a page. Raises `click.UsageError` where the game has no
-        contract, and a chain is named."""
-        from forcemove.cli.match.output import TerminalOutput
-        from forcemove.tables.service import TableService
-
-        service = TableService(
-            self.journal,
-            self.wallet,
-            TerminalOutput(self.terminal),
-            chains=venue.chains if venue else (),
-            games=usable_games(),
-            towers=self.towers,
-            lease=self.lease,
-        )
-        pages = None if page is None else _pages(service)
-        table = _table(name, service, venue, options, player, self.terminal, pages)
-        if table.report_ends():
-            return
-        game = service.run(table.play())
-        if page is None or pages is None:
-            await game
-        else:
-            from forcemove.cli.play.browsing import play_with_page
-
-            server = _server(pages, page.port, service, venue)
-            await play_with_page(game, pages, server, self.terminal, opens=page.opens)
-
-
-def _pages(service: TableService) -> TablePages:
-    from forcemove.browser.table_pages import TablePages
-
-    pages = TablePages(service.journal, service.games)
-    service.on_committed(pages.on_committed)
-    return pages
-
-
-def _server(pages: TablePages, port: int, service: TableService, venue: ChainVenue | None) -> BrowserServer:
-    from forcemove.browser.inspecting.inspecting import Inspecting
-    from forcemove.browser.inspecting.routes import InspectSection
-    from forcemove.browser.server import BrowserServer
-    from forcemove.cli.play.browsing import wallet_sections
-
-    inspecting = InspectSection(Inspecting(service.games, service.chains, venue.book if venue else None))
-    return BrowserServer(pages, port, [inspecting, *wallet_sections(service)])
-
-
-def _table(
-    name: str,
-    service: TableService,
-    venue: ChainVenue | None,
-    options: TableOptions,
-    player: PlayerOptions,
-    terminal: Terminal,
-    pages: TablePages | None,
-) -> PlayTable:
-    from forcemove.cli.play.port import TerminalPort
-    from forcemove.tables.channel_game import ChannelGameRunner
-    from forcemove.tables.log_game import LogGameRunner
-    from forcemove.tables.meetings.venues import FriendlyVenue
-    from forcemove.tables.table import PlayTable
-
-    table_game = None if venue else find_table_game(name)
-    if table_game is not None:
-        friendly = FriendlyVenue(table_game.name, table_game.title)
-        port = TerminalPort(player, friendly, terminal)
-        return PlayTable(service, friendly, options, port, LogGameRunner(service, table_game, options, port))
-    game = venue.game if venue else load_game(name)
-    on = venue or FriendlyVenue(game.name, game.title, game.seats)
-    port = TerminalPort(player, on, terminal, pages)
-    return PlayTable(service, on, options, port, ChannelGameRunner(service, game, venue, options, port))
-
-
-def _venue(name: str, endpoints: Sequence[str], book_file: Path | None, allow_mainnet: bool) -> ChainVenue:
-    """The chain to play on. Raises `WrongChain` where the book is of another chain than the nodes, and
-    `click.UsageError` where the game has no contract."""
-    from forcemove.tables.meetings.venues import ChainVenue
-
-    if find_table_game(name) is not None:
-        raise click.UsageError(f"No contract enforces {name}: play it with --stake 0, and without --chain.")
-    game, chains = load_game(name), open_nodes(endpoints, expected=chain_ids_of_books(book_file))
-    require_not_mainnet(chains[0], allow_mainnet)
-    return ChainVenue(chains, open_book(book_file, chains[0]), game)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.errors import Explained
 from forcemove.cli.lobby.choosing import choose
 from forcemove.cli.lobby.invitation import say_invitation
@@ -19,10 +18,12 @@ from forcemove.cli.match.output import TerminalOutput
 from forcemove.cli.match.screen import PutAside
 from forcemove.cli.match.seats import PersonSeat
 from forcemove.cli.person.numbered import Numbered
+from forcemove.cli.play.stakes import STAKE_AMOUNT, TypedStake
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game
 from forcemove.protocol.agreement import Agreement
 from forcemove.tables.meetings.terms import Venue
+from forcemove.tables.meetings.tokens import TokenFacts
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.ports import LogSeat, PlayerSeat
 from forcemove.transport.connect import Connection
@@ -45,7 +46,7 @@ class PlayerOptions:
     """What the player wants.
 
     - `relay`: the relay's address, as we know it ourselves.
-    - `stake`: in wei, of the offer to make.
+    - `stake`: in the smallest unit, of the offer to make.
     - `link`: of the offer to join.
     - `rounds`: after how many the bot leaves; None where a person plays.
     - `pace`: seconds that the bot takes for a move.
@@ -92,7 +93,7 @@ class TerminalPort(TerminalOutput):
         chosen = await choose(connection, is_wanted, what, may_offer=True)
         if chosen is not None:
             return Link(connection.url, chosen.hash)
-        return await _ask_stake() if self._venue.chain_id else 0
+        return await _ask_stake(self._venue.token) if self._venue.chain_id else 0
 
     def invite(self, offer: Offer, link: Link) -> None:
         """See `TablePort`."""
@@ -150,11 +151,17 @@ def has_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-async def _ask_stake() -> int:
-    """The stake that the person types, in wei. Raises `click.Abort`."""
+async def _ask_stake(token: TokenFacts | None) -> int:
+    """The stake that the person types, in the smallest unit. `token`: that is played for. Raises `click.Abort`."""
+    such = "0.1 ether" if token is None else f"'2.5 tokens' of {token.shown}"
     while True:
-        asked = "The stake of a round, such as 0.1 ether; each player pays in five"
-        stake: int = await asyncio.to_thread(click.prompt, asked, type=AMOUNT, err=True)
+        asked = f"The stake of a round, such as {such}; each player pays in five"
+        typed: TypedStake = await asyncio.to_thread(click.prompt, asked, type=STAKE_AMOUNT, err=True)
+        try:
+            stake = typed.of(token)
+        except click.UsageError as error:
+            click.echo(error.message, err=True)
+            continue
         if stake:
             return stake
         click.echo("A friendly game has no chain: leave --chain out.", err=True)

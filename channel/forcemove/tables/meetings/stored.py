@@ -3,16 +3,19 @@ begun."""
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 
+from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.protocol.agreement import Agreement
+from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
 from forcemove.tables.meetings.meeting import MEETINGS, Meeting, PendingOffer
 from forcemove.tables.meetings.terms import Venue
 from forcemove.transport.offers import Offer
 
-__all__ = ["StoredMeetings", "signed_names"]
+__all__ = ["StoredMeetings", "names_by_players", "signed_names"]
 
 
 class StoredMeetings:
@@ -74,11 +77,20 @@ def signed_names(journal: Journal, agreement: Agreement) -> tuple[str, ...]:
     """The names of a channel's players as they have signed them, by seat; empty names where the journal has no meeting
     that led to the channel."""
     fixed_part = agreement.fixed_part
-    for _, body in journal.meetings.all():
-        met = MEETINGS.decode(body)
-        if isinstance(met, Meeting) and (met.players, met.offer.nonce) == (
-            fixed_part.participants,
-            fixed_part.channel_nonce,
-        ):
+    for met in _stored_meetings(journal):
+        if (met.players, met.offer.nonce) == (fixed_part.participants, fixed_part.channel_nonce):
             return met.names
     return ("",) * agreement.count
+
+
+def names_by_players(journal: Journal) -> dict[tuple[bytes, ...], tuple[str, ...]]:
+    """By the addresses of the players of each stored meeting, by seat: their names as they have signed them. None where
+    a meeting cannot be read: a list then shows addresses alone."""
+    with contextlib.suppress(JournalDamaged, MalformedBytes, UnknownVersion):
+        return {met.players: met.names for met in _stored_meetings(journal)}
+    return {}
+
+
+def _stored_meetings(journal: Journal) -> Iterator[Meeting]:
+    found = (MEETINGS.decode(body) for _, body in journal.meetings.all())
+    return (each for each in found if isinstance(each, Meeting))

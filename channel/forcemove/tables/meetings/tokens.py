@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,10 +12,10 @@ from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
 from forcemove.tables.asking import answers
 from forcemove.tables.errors import NoSuchToken, TokenUnclear
-from forcemove.text.amounts import exact_amount, parse_amount
+from forcemove.text.amounts import exact_amount
 from forcemove.text.names import full_name
 
-__all__ = ["TokenFacts", "parse_token_amount", "read_token"]
+__all__ = ["TokenFacts", "read_token"]
 
 ValueT = TypeVar("ValueT")
 _MOST_DECIMALS = 77
@@ -39,13 +39,6 @@ class TokenFacts:
     def show(self, amount: int) -> str:
         """An amount with all its digits, such as `2.5 USDC 0xa0b8…eb48`. `amount`: in the smallest unit."""
         return exact_amount(amount, self.shown, self.decimals)
-
-
-def parse_token_amount(text: str, decimals: int) -> int | None:
-    """The number of a token's smallest unit that a text means: `2.5 tokens` are whole ones, `1000` is of the smallest
-    unit. None for a text that is no such amount. `decimals`: of the token."""
-    units: Mapping[str, int] = {"token": decimals, "tokens": decimals}
-    return parse_amount(text, units)
 
 
 def read_token(chains: Sequence[Chain], address: bytes) -> TokenFacts:

@@ -1,0 +1,161 @@
+"""An entry of a channel's history in a sentence, the same on every screen, and what more is known of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+from forcemove.history.entries import (
+    AppointmentAcknowledged,
+    ConnectionLost,
+    ConnectionRestored,
+    Entry,
+    FaultFound,
+    LogIncluded,
+    LogReorged,
+    SignatureAdded,
+    StateAccepted,
+    StateSigned,
+    TxMined,
+    TxRefused,
+    TxReorged,
+    TxRequested,
+    TxSent,
+)
+from forcemove.protocol.logs import (
+    ChallengeRegistered,
+    Checkpointed,
+    Claimed,
+    Closed,
+    Concluded,
+    Credited,
+    Deposited,
+    Log,
+    PartlyPaid,
+    Responded,
+)
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.state import SignedState
+from forcemove.text.amounts import amount_text, format_amount
+from forcemove.text.harmless import harmless
+
+__all__ = ["entry_details", "entry_text", "signer_of"]
+
+_MANY, _MANY_FACTS = 400, 2_000
+"""Characters of another program's text that are shown in a sentence, and of the facts beside it."""
+_GWEI = 10**9
+_HASH_DIGITS = 8
+
+
+def signer_of(entry: StateSigned | StateAccepted, channel: Channel) -> int:
+    """The participant who has signed a state: of an accepted one the mover, where no signature is known."""
+    if isinstance(entry, StateSigned):
+        return channel.index
+    return min(entry.signed.signatures, default=entry.signed.state.turn_num % channel.agreement.count)
+
+
+def entry_text(
+    entry: Entry, channel: Channel, called: Callable[[int | None], str], describe: Callable[[SignedState], str]
+) -> str:
+    """What an entry says, as a sentence that may begin with a small letter.
+
+    - `entry`: of the history.
+    - `channel`: as we see it.
+    - `called`: what a participant is called, by its index; None for one that is not known.
+    - `describe`: what a state is, in a few words.
+    """
+    match entry:
+        case StateSigned(signed=signed) | StateAccepted(signed=signed):
+            return f"{_signs(entry, channel, called)} turn {signed.state.turn_num:,}: {describe(signed)}"
+        case SignatureAdded(turn_num=turn, participant=seat):
+            return f"{called(seat)} signed turn {turn:,}, too"
+        case FaultFound(participant=seat, kind=kind, refused=refused):
+            about = "" if refused is None else f", turn {refused.state.turn_num:,}"
+            return f"refused from {called(seat)}{about}: {_shown(kind.rpartition(' ')[2])}"
+        case AppointmentAcknowledged(url=url, turn_num=turn):
+            return f"the watchtower {_shown(url)} has all up to turn {turn:,}"
+        case ConnectionLost(url=url):
+            return f"the connection to {_shown(url)} was lost"
+        case ConnectionRestored(url=url):
+            return f"the connection to {_shown(url)} was there again"
+        case LogIncluded(log=log):
+            return _log_text(log)
+        case LogReorged(log=log, position=position):
+            return f"a reorganisation removed {type(log).__name__} from block {position.block_number:,}"
+        case _:
+            return _tx_text(entry)
+
+
+def _signs(entry: StateSigned | StateAccepted, channel: Channel, called: Callable[[int | None], str]) -> str:
+    """Who has signed or shown a state."""
+    if isinstance(entry, StateAccepted) and entry.from_chain:
+        return "the chain showed"
+    return f"{called(signer_of(entry, channel))} signed"
+
+
+def _tx_text(entry: TxRequested | TxSent | TxMined | TxReorged | TxRefused) -> str:
+    operation = _shown(entry.operation)
+    match entry:
+        case TxRequested():
+            return f"asked for {operation}"
+        case TxSent(nonce=nonce, replaces=replaces):
+            instead = "" if replaces is None else f", in place of {_short(replaces)}"
+            fee = f"{entry.max_fee / _GWEI:,.3f}".rstrip("0").rstrip(".")
+            return f"sent {operation}: nonce {nonce:,}, at most {fee} gwei a unit of gas{instead}"
+        case TxMined(block_number=block):
+            return f"in block {block:,}: our {operation}"
+        case TxReorged():
+            return f"a reorganisation removed our {operation}"
+        case TxRefused(kind=kind, facts=facts):
+            return f"the chain refused {operation}: {_shown(facts or kind)}"
+        case _:
+            assert_never(entry)
+
+
+def _log_text(log: Log) -> str:
+    match log:
+        case Deposited(asset=asset, held=held):
+            return f"paid in; the channel holds {amount_text(asset, held)}"
+        case ChallengeRegistered(state=state):
+            return f"challenge at turn {state.turn_num:,}: the clock starts"
+        case Responded(state=state):
+            return f"answered with turn {state.turn_num:,}: the clock stops"
+        case Checkpointed(state=state):
+            return f"turn {state.turn_num:,} recorded: the clock stops"
+        case Concluded(turn_num=turn):
+            return f"concluded with turn {turn:,}"
+        case PartlyPaid(remaining=remaining):
+            left = " and ".join(amount_text(each.asset, each.amount) for each in remaining if each.amount)
+            return f"partly paid out; {left or 'nothing'} is still owed"
+        case Closed():
+            return "paid out; the channel is closed"
+        case Credited(asset=asset, amount=amount):
+            return f"{amount_text(asset, amount)} could not be pushed, and can be claimed"
+        case Claimed(asset=asset, amount=amount):
+            return f"{amount_text(asset, amount)} was claimed"
+        case _:
+            assert_never(log)
+
+
+def entry_details(entry: Entry) -> str:
+    """What is known of an entry besides its sentence; empty where there is nothing."""
+    match entry:
+        case FaultFound(facts=facts):
+            return harmless(facts[:_MANY_FACTS])
+        case LogIncluded(position=position):
+            return f"block {position.block_number:,}"
+        case TxMined(gas_used=gas):
+            return f"{_short(entry.transaction_hash)}, {gas:,} gas, {format_amount(gas * entry.gas_price)}"
+        case TxSent(transaction_hash=hash_) | TxReorged(transaction_hash=hash_):
+            return _short(hash_)
+        case _:
+            return ""
+
+
+def _short(hash_: bytes) -> str:
+    return f"0x{hash_.hex()[:_HASH_DIGITS]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _shown(text: str) -> str:
+    """Text that others may have written."""
+    return harmless(text[:_MANY])
