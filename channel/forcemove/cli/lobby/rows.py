@@ -7,8 +7,9 @@ from typing import Any
 
 from forcemove.chain.addresses import show_address
 from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.types import ETHER
 from forcemove.tables.meetings.waiting import seats_text
-from forcemove.text.amounts import amount_text
+from forcemove.text.amounts import format_amount
 from forcemove.text.durations import duration_text
 from forcemove.text.harmless import harmless
 from forcemove.text.names import full_name, shown_name
@@ -78,4 +79,8 @@ def _cells(number: int, shown: OfferStatus, now: float) -> Sequence[str]:
 
 
 def _stake(offer: Offer) -> str:
-    return "nothing" if offer.is_friendly else amount_text(offer.asset, offer.stake)
+    if offer.is_friendly:
+        return "nothing"
+    if offer.asset == ETHER:
+        return format_amount(offer.stake)
+    return f"{offer.stake} of token {show_address(offer.asset)}"

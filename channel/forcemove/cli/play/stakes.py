@@ -34,11 +34,13 @@ class TypedStake:
 
     def of(self, token: TokenFacts | None) -> int:
         """The stake in the smallest unit. `token`: the one that is played for, None for ether. Raises
-        `click.UsageError` where it is typed in the other one's units."""
+        `click.UsageError` where it is typed in the other one's units, or is more than there can be."""
         amount = parse_amount(self.text) if token is None else self.in_tokens(token.decimals)
         if amount is None:
             other = "ether: a token has an --asset" if token is None else f"{token.shown}: say how many tokens"
             raise click.UsageError(f"The stake {self.text!r:.80} is no amount of {other}.")
+        if amount > UINT256_MAX:
+            raise click.UsageError(f"The stake {self.text!r:.80} is more than any asset has: amounts are below 2**256.")
         return amount
 
     def in_tokens(self, decimals: int) -> int | None:
@@ -56,11 +58,8 @@ class _Stake(click.ParamType[TypedStake]):
         if isinstance(value, TypedStake):
             return value
         typed = TypedStake(str(value))
-        possible = [each for each in (parse_amount(typed.text), typed.in_tokens(_MOST_DECIMALS)) if each is not None]
-        if not possible:
+        if parse_amount(typed.text) is None and typed.in_tokens(_MOST_DECIMALS) is None:
             self.fail(f"{value!r:.80} is no amount: {_HINT}", param, ctx)
-        if min(possible) > UINT256_MAX:
-            self.fail(f"{value!r:.80} is more than any asset has: amounts are below 2**256", param, ctx)
         return typed
 
 

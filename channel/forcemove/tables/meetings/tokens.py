@@ -12,7 +12,7 @@ from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
 from forcemove.tables.asking import answers
 from forcemove.tables.errors import NoSuchToken, TokenUnclear
-from forcemove.text.amounts import exact_amount
+from forcemove.text.amounts import ETHER_UNITS, exact_amount
 from forcemove.text.names import full_name
 
 __all__ = ["TokenFacts", "read_token"]
@@ -33,8 +33,9 @@ class TokenFacts:
 
     @property
     def shown(self) -> str:
-        """Its name for itself, as it may be shown, with the short form of its address."""
-        return full_name(self.symbol, self.address)
+        """Its name for itself, as it may be shown, with the short form of its address. None is shown as ether."""
+        is_ether = self.symbol.strip().casefold() in ETHER_UNITS
+        return full_name("" if is_ether else self.symbol, self.address)
 
     def show(self, amount: int) -> str:
         """An amount with all its digits, such as `2.5 USDC 0xa0b8…eb48`. `amount`: in the smallest unit."""
