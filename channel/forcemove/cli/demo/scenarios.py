@@ -78,7 +78,7 @@ async def stale_state(environment: DemoEnvironment, game: Game, seats: int) -> S
     behind = min(table.players, key=lambda player: newest.outcome[player.seat].amount)
     ahead, names = table.players[1 - behind.seat], environment.output.names
     why = "is behind, and" if _has_loser(newest) else "has second thoughts, and"
-    environment.output.say(f"{names[behind.seat]} {why} goes back to an old state that pays more.")
+    environment.output.say(f"{names[behind.seat]} {why} goes back to an old state.")
     _challenge_with_old(table, behind)
     ahead.node.poll()
     for player in table.players:
