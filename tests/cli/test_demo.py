@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.cli.demo import environment
-from forcemove.cli.demo.command import _scenarios as planned_stories
 from forcemove.cli.demo.environment import counterparty_key
+from forcemove.cli.demo.planning import planned_scenarios
 from forcemove.cli.errors import run
 from forcemove.cli.main import forcemove
 from forcemove.game import PlayerChecked
@@ -40,7 +40,7 @@ def test_a_story_ends_with_the_expected_balances(game: str, scenario: str) -> No
 
 
 def test_without_flags_all_games_are_played_honestly_and_then_each_dispute() -> None:
-    scenarios = [(game.name, scenario, seats) for scenario, game, seats in planned_stories(None, None, None)]
+    scenarios = [(game.name, scenario, seats) for scenario, game, seats in planned_scenarios(None, None, None)]
     honest, disputes = scenarios[: len(GAMES)], scenarios[len(GAMES) :]
     assert honest == [(game.name, "honest", min(game.seats)) for game in GAMES]
     every = [(name, 2) for name in SCENARIOS[1:]]

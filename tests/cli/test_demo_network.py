@@ -35,7 +35,7 @@ def test_both_players_are_seen_side_by_side_with_one_set_of_names(tmp_path: Path
     seen = screen.end()
     assert seen.code == 0, seen.lines
     text = "\n".join(seen.lines)
-    assert "1 of 1 scenarios ended with the balances that were expected." in text
+    assert "The scenario ended with the balances that were expected." in text
     assert f"{'Alice':<{columns // 2}}Bob" in seen.lines
     assert not re.search(r"\b(Host|Guest)\b", text)
     columns_ = [line.rstrip() for line in seen.lines if line.startswith(" " * (columns // 2))]

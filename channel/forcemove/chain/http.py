@@ -13,6 +13,7 @@ import time
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from forcemove.backoff import Backoff
 from forcemove.chain.limits import (
     MAX_ANSWER,
     AnswerTooLarge,
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = ["HttpProvider"]
 
-_PAUSES = (0.1, 0.2)
-"""Seconds before each further attempt to connect."""
+_ATTEMPTS = 3
+_PAUSE, _LONGEST_PAUSE = 0.1, 0.2
+"""Seconds before another attempt to connect, at first and at last."""
 _MOST_KEPT = 64
 """Connections that are kept open: no fewer than there are threads that ask at once."""
 
@@ -76,10 +78,12 @@ class HttpProvider(JSONBaseProvider):
     def _exchange(self, body: bytes) -> Response:
         """Send a request and read the answer, once more where the node has closed the connection meanwhile or restarts.
         A request that was not answered in time is not sent again."""
-        for pause in _PAUSES:
+        pauses = Backoff(_PAUSE, _LONGEST_PAUSE)
+        for _ in range(_ATTEMPTS - 1):
             try:
                 return self._send(body)
             except NoConnection:
+                pause = pauses.next_pause()
                 if seconds_left() <= pause:
                     raise
                 time.sleep(pause)

@@ -13,8 +13,10 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 
 from forcemove.chain.chain import Call, Chain
@@ -32,7 +34,19 @@ if TYPE_CHECKING:
     from web3.providers.base import BaseProvider
     from web3.types import RPCEndpoint, RPCResponse
 
-__all__ = ["LOCAL_BALANCE", "AnvilChain", "EmbeddedChain", "connect", "find_anvil", "local_keys", "open_chain"]
+    from forcemove.chain.book import AddressBook
+    from forcemove.game import PlayableApp
+
+__all__ = [
+    "LOCAL_BALANCE",
+    "AnvilChain",
+    "EmbeddedChain",
+    "connect",
+    "deploy_locally",
+    "find_anvil",
+    "local_keys",
+    "open_chain",
+]
 
 LOCAL_BALANCE = 1_000_000 * 10**18
 """What each of the known accounts has on a local chain, in wei."""
@@ -47,6 +61,15 @@ _ANVIL_START_SECONDS = 30.0
 def local_keys() -> tuple[Key, ...]:
     """The accounts that local chains fund. Everybody knows these keys: they are worth nothing anywhere else."""
     return tuple(Key(keccak256(f"forcemove local account {index}".encode())) for index in range(_ACCOUNTS))
+
+
+def deploy_locally(chain: Chain, games: Iterable[PlayableApp]) -> AddressBook:
+    """Deploy the games' contracts on a local chain that ends with this process, with an account of `local_keys`; no
+    address book is written. Raises as `deploy`."""
+    from forcemove.chain.deployment import deploy
+
+    with TemporaryDirectory() as folder:
+        return deploy(chain, local_keys()[-1], Path(folder) / "book.json", games)
 
 
 class EmbeddedChain(Chain):

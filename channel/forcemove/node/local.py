@@ -10,14 +10,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
-from forcemove.chain.deployment import deploy
-from forcemove.chain.local import LOCAL_BALANCE, EmbeddedChain, local_keys
+from forcemove.chain.local import LOCAL_BALANCE, EmbeddedChain, deploy_locally, local_keys
 from forcemove.errors import InvalidValue
 from forcemove.flow.channel import UPDATES, Line, Seat
 from forcemove.flow.queue import ActionQueue
@@ -131,7 +127,7 @@ def local_table(app: PlayableApp, *players: MoveChooser, stake: int, deposit: in
     keys = local_keys()[: len(players)]
     assembly = assemble(
         chain,
-        _deploy(chain, app),
+        deploy_locally(chain, [app]),
         app,
         [key.address for key in keys],
         stake=stake,
@@ -159,8 +155,3 @@ def _require_seats(app: PlayableApp, count: int) -> None:
     allowed = app.seats if isinstance(app, Game) else range(MIN_PARTICIPANTS, MAX_PARTICIPANTS + 1)
     if count not in allowed:
         raise InvalidValue("players", count, f"{' or '.join(map(str, allowed))} players")
-
-
-def _deploy(chain: Chain, app: PlayableApp) -> AddressBook:
-    with TemporaryDirectory() as folder:
-        return deploy(chain, local_keys()[-1], Path(folder) / "book.json", [app])

@@ -1,8 +1,9 @@
-"""What a cheat signs and sends: states and proofs that no client of ours would make. Pure."""
+"""What a cheat signs and sends, on a page and in every demonstration: states and proofs that no client of ours would
+make. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -14,13 +15,15 @@ from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import Signature
 
-__all__ = ["forged_message", "illegal_message", "old_proof"]
+__all__ = ["forged_message", "illegal_move", "old_proof", "signed_by"]
 
 
-def illegal_message(game: Game, agreement: Agreement, key: Key, newest: VariablePart, number: int) -> bytes | None:
-    """A message with a move that the game forbids, signed by its mover; None where the game has none.
+def illegal_move(
+    game: Game, agreement: Agreement, key: Key, newest: VariablePart, number: int = 0
+) -> tuple[str, bytes] | None:
+    """What is wrong with a move that the game forbids, and the message with it, signed by its mover; None where the
+    game has none.
 
     - `game`: which forbids it.
     - `agreement`: of the channel.
@@ -31,17 +34,22 @@ def illegal_message(game: Game, agreement: Agreement, key: Key, newest: Variable
     moves = game.illegal_moves(newest)
     if not moves:
         return None
-    _, state = moves[number % len(moves)]
-    seat = state.turn_num % agreement.count
-    return encode_message(agreement.channel_id, SignedState(state, {seat: _signature(agreement, key, state)}))
+    label, state = moves[number % len(moves)]
+    signed = signed_by(agreement, key, state, [state.turn_num % agreement.count])
+    return label, encode_message(agreement.channel_id, signed)
 
 
 def forged_message(agreement: Agreement, cheat: int, key: Key, newest: VariablePart) -> bytes:
     """A message with a final state that pays everything to the cheat, with the others' signatures made up. `cheat`: its
     seat; `key`: the cheat's."""
     state = VariablePart(_all_to(newest.outcome, cheat), b"", newest.turn_num + 1, True)
-    signature = _signature(agreement, key, state)
-    return encode_message(agreement.channel_id, SignedState(state, dict.fromkeys(range(agreement.count), signature)))
+    return encode_message(agreement.channel_id, signed_by(agreement, key, state, range(agreement.count)))
+
+
+def signed_by(agreement: Agreement, key: Key, state: VariablePart, seats: Iterable[int]) -> SignedState:
+    """A state with this key's signature in the place of each of these participants'."""
+    signature = key.sign(digest(agreement.domain, hash_state(agreement.channel_id, state).state))
+    return SignedState(state, dict.fromkeys(seats, signature))
 
 
 def old_proof(
@@ -68,7 +76,3 @@ def old_proof(
 def _all_to(outcome: Outcome, seat: int) -> Outcome:
     total = sum(each.amount for each in outcome)
     return tuple(replace(each, amount=total if index == seat else 0) for index, each in enumerate(outcome))
-
-
-def _signature(agreement: Agreement, key: Key, state: VariablePart) -> Signature:
-    return key.sign(digest(agreement.domain, hash_state(agreement.channel_id, state).state))

@@ -8,7 +8,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import Choose
 from forcemove.game import Game
 from forcemove.node.events import Event, Received, Sent
-from forcemove.playground.attacks import forged_message, illegal_message, old_proof
+from forcemove.playground.attacks import forged_message, illegal_move, old_proof
 from forcemove.playground.network import NetworkEnd
 from forcemove.playground.player import PlaygroundPlayer
 from forcemove.protocol.machine.channel import Phase
@@ -175,10 +175,10 @@ class Counterparty:
 
     def _send_illegal(self, question: ChooseMove) -> None:
         agreement = self._player.managed.channel.agreement
-        message = illegal_message(self._game, agreement, self._player.key, question.state, self._tricks)
+        found = illegal_move(self._game, agreement, self._player.key, question.state, self._tricks)
         self._tricks += 1
-        if message is not None:
-            self._end.inject(message)
+        if found is not None:
+            self._end.inject(found[1])
 
     def forge(self) -> None:
         """Send a final state that pays everything to Bob, with the other's signature made up."""

@@ -7,14 +7,11 @@ same thread. So whatever moves the chain's clock is never inside of what reads i
 from __future__ import annotations
 
 import secrets
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
-from forcemove.chain.deployment import deploy
 from forcemove.chain.errors import Unreachable
-from forcemove.chain.local import local_keys
+from forcemove.chain.local import deploy_locally, local_keys
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Randomness
 from forcemove.history.history import ChannelHistory, decode_history
@@ -72,8 +69,7 @@ class Playground:
         self.chain = PlaygroundChain(clock)
         self.chain.follow_clock()
         self._clock, self._stake, self._duration, self._randomness = clock, stake, duration, randomness
-        with tempfile.TemporaryDirectory() as folder:
-            self._book = deploy(self.chain, local_keys()[-1], Path(folder) / "book.json", self.games)
+        self._book = deploy_locally(self.chain, self.games)
         self.endpoint = Endpoint(self.chain, "alice's endpoint")
         endpoints = self.endpoint, Endpoint(self.chain, "bob's endpoint")
         both = zip(_NAMES, local_keys(), endpoints, strict=False)

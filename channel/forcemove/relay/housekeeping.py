@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
+from forcemove.backoff import Backoff
 from forcemove.errors import JournalUnavailable
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
@@ -26,8 +27,9 @@ _LOG = logging.getLogger(__name__)
 _DAY, _HOUR = 86_400, 3_600
 _EVERY = 300.0
 """Seconds between two searches for old tables."""
-_PAUSE = 0.25
-"""Least seconds between two rounds: where a round can delete nothing, the next one does not follow at once."""
+_PAUSE, _LONGEST_PAUSE = 0.5, 2.0
+"""Seconds between two rounds at least, and at most while no room can be made: then a round does not follow the one
+before it at once."""
 
 Look = Callable[[tuple[int, int]], list[Idle]]
 """Finds the next tables after a place, see `deleting.Deleting`."""
@@ -51,7 +53,7 @@ class Housekeeper:
     async def run(self) -> None:
         """Work until cancelled. Raises a `JournalError` where the store is damaged or gone for good."""
         loop = asyncio.get_running_loop()
-        room, due = self._tables.room, loop.time()
+        room, due, pauses = self._tables.room, loop.time(), Backoff(_PAUSE, _LONGEST_PAUSE)
         while True:
             room.is_wanted.clear()
             is_due = loop.time() >= due
@@ -60,7 +62,9 @@ class Housekeeper:
             except JournalUnavailable as error:
                 room.shut(error)
             due = loop.time() + _EVERY if is_due else due
-            await asyncio.sleep(_PAUSE)
+            if not room.is_shut:
+                pauses.reset()
+            await asyncio.sleep(pauses.next_pause())
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(due):
                     await room.is_wanted.wait()

@@ -7,16 +7,24 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from forcemove.backoff import Backoff
 from forcemove.chain.errors import Unreachable
 from forcemove.errors import PassingError
 from forcemove.node.errors import ChannelInUse
 from forcemove.text.explanations import headline
 
-__all__ = ["when_answered", "when_free"]
+__all__ = ["relay_pauses", "when_answered", "when_free"]
 
 _SHORTEST, _LONGEST = 0.2, 5.0
-_AGAIN_AFTER = 2.0
+"""Seconds that a lease is waited for at a time."""
+_PAUSE, _LONGEST_PAUSE = 1.0, 5.0
+"""Seconds between two questions to a node that does not answer, at first and at last."""
 _T = TypeVar("_T")
+
+
+def relay_pauses() -> Backoff:
+    """The pauses until a relay that has failed is asked again."""
+    return Backoff(2.5, 10.0)
 
 
 async def when_free(begin: Callable[[], _T], notify: Callable[[str], None]) -> _T:
@@ -36,7 +44,7 @@ async def when_free(begin: Callable[[], _T], notify: Callable[[str], None]) -> _
 async def when_answered(ask: Callable[[], _T], notify: Callable[[str], None]) -> _T:
     """What `ask`, which runs in a thread of its own, returns once a node answers. `notify`: is called once, with the
     text that it is waited for. Raises the other errors of `ask`."""
-    is_reported = False
+    is_reported, pauses = False, Backoff(_PAUSE, _LONGEST_PAUSE)
     while True:
         try:
             return await asyncio.to_thread(ask)
@@ -45,4 +53,4 @@ async def when_answered(ask: Callable[[], _T], notify: Callable[[str], None]) ->
                 what = f"{error.endpoint} is out of reach." if isinstance(error, Unreachable) else headline(error)
                 notify(f"chain       {what} It is tried again.")
             is_reported = True
-        await asyncio.sleep(_AGAIN_AFTER)
+        await asyncio.sleep(pauses.next_pause())

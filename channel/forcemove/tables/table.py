@@ -18,7 +18,7 @@ from forcemove.tables.options import TableOptions
 from forcemove.tables.playing.connectivity import reporting_connectivity
 from forcemove.tables.ports import TablePort
 from forcemove.tables.service import TableService
-from forcemove.tables.standby import when_answered
+from forcemove.tables.standby import relay_pauses, when_answered
 from forcemove.text.explanations import headline
 from forcemove.transport.connect import Connection, connect
 from forcemove.transport.errors import TransportError
@@ -29,7 +29,6 @@ from forcemove.transport.offers import Offer, OtherOfferShown
 
 __all__ = ["GameRunner", "PlayTable"]
 
-_TRY_EVERY = 5.0
 _OF_A_RELAY = (TransportError, UnknownVersion, OtherOfferShown)
 """The errors that a relay alone can cause."""
 
@@ -171,7 +170,7 @@ class PlayTable:
     async def _agreed(self) -> Meeting:
         """The meeting to play: an earlier one, or a new one. Raises what the lobby raises; while money is defended
         here, no error of a relay ends that."""
-        is_reported = False
+        is_reported, pauses = False, relay_pauses()
         while True:
             try:
                 return await self._agreed_at_once()
@@ -181,7 +180,7 @@ class PlayTable:
                 if not is_reported:
                     self._port.say(f"relay       {headline(error)} It is tried again; the journal is defended.")
                 is_reported = True
-            await asyncio.sleep(_TRY_EVERY)
+            await asyncio.sleep(pauses.next_pause())
 
     async def _agreed_at_once(self) -> Meeting:
         async with self._connected() as connection:

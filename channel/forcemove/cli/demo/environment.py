@@ -17,13 +17,18 @@ from forcemove.cli.demo.output import DemoOutput
 from forcemove.cli.demo.results import MinedTransaction
 from forcemove.contracts import artifact
 from forcemove.errors import ChainError
+from forcemove.game import Game
+from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.node import Node
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER
 
-__all__ = ["DemoEnvironment", "counterparty_key"]
+__all__ = ["MAX_COST", "DemoEnvironment", "counterparty_key"]
+
+MAX_COST = 10**17
+"""The highest cost of one transaction's gas, in wei, however little is at stake, since it is to be shown."""
 
 
 def counterparty_key(payer: Key, seat: int = 1) -> Key:
@@ -81,6 +86,20 @@ class DemoEnvironment:
     def deposit(self) -> int:
         """What each player pays into a channel: five stakes."""
         return self.stake * DEPOSIT_IN_STAKES
+
+    def assemble(self, game: Game, seats: int) -> Assembly:
+        """A new channel between the first `seats` players."""
+        return assemble(
+            self.chain,
+            self.book,
+            game,
+            [key.address for key in self.keys[:seats]],
+            stake=self.stake,
+            deposit=self.deposit,
+            duration=self.duration,
+            asset=self.asset,
+            others=self.others,
+        )
 
     def take_number(self) -> int:
         """The number of the next table, from 1."""

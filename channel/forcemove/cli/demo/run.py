@@ -97,9 +97,9 @@ class DemoRun:
         return [each for each in (self.environment.spent if self.environment else ()) if each.hash not in counted]
 
     @property
-    def is_right(self) -> bool:
-        """Whether every scenario has ended as it must."""
-        return all(result.is_right for result in self.results)
+    def verdicts(self) -> list[bool]:
+        """See `ReportedRun`."""
+        return [result.is_right for result in self.results]
 
     def to_json(self) -> dict[str, Any]:
         """The results of the run; see `results`."""

@@ -29,11 +29,11 @@ from forcemove.flow.channel import (
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, sequence
 from forcemove.game import Game
+from forcemove.playground.attacks import old_proof, signed_by
 from forcemove.protocol.codec.wire import encode_message
-from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.state import VariablePart
 
 __all__ = ["SCENARIOS", "Scenario", "let_the_time_pass", "to_the_end", "try_illegal"]
 
@@ -78,8 +78,8 @@ async def stale_state(environment: DemoEnvironment, game: Game, seats: int) -> S
     behind = min(table.players, key=lambda player: newest.outcome[player.seat].amount)
     ahead, names = table.players[1 - behind.seat], environment.output.names
     why = "is behind, and" if _has_loser(newest) else "has second thoughts, and"
-    environment.output.say(f"{names[behind.seat]} {why} takes the chain back to the beginning with an old state.")
-    _send(table, behind, "challenges with an old state", _opening_proof(table))
+    environment.output.say(f"{names[behind.seat]} {why} goes back to an old state.")
+    _challenge_with_old(table, behind)
     ahead.node.poll()
     for player in table.players:
         player.node.poll()
@@ -178,60 +178,49 @@ def _has_loser(state: VariablePart) -> bool:
     return len({entry.amount for entry in state.outcome}) > 1
 
 
-def _opening_proof(table: DemoTable) -> SupportProof:
-    setup = [signed for signed in table.signed if signed.state.turn_num < 2 * table.agreement.count]
-    return _proof(table, setup)
-
-
-def _proof(table: DemoTable, signed_states: list[SignedState]) -> SupportProof:
-    proof = build_support_proof(table.agreement.fixed_part, signed_states)
+def _challenge_with_old(table: DemoTable, player: DemoPlayer) -> None:
+    """A challenge that no client of ours would send, with the old state that pays the player most."""
+    key, environment, agreement = table.environment.keys[player.seat], table.environment, table.agreement
+    signed = {each.state.turn_num: each for each in table.signed}
+    proof = old_proof(agreement, signed, above=-1, below=table.last.turn_num, cheat=player.seat)
     if proof is None:
-        raise RuntimeError("a signature is missing")
-    return proof
-
-
-def _send(table: DemoTable, player: DemoPlayer, what: str, proof: SupportProof) -> None:
-    """A challenge that no client of ours would send."""
-    key, environment = table.environment.keys[player.seat], table.environment
-    receipt = table.adjudicator.send(table.adjudicator.challenge(table.agreement.fixed_part, proof), key)
+        raise RuntimeError("there is no old state")
+    receipt = table.adjudicator.send(table.adjudicator.challenge(agreement.fixed_part, proof), key)
     environment.charge(key.address, receipt, "challenge")
-    environment.output.transaction(player.name, what, receipt.gas_used)
+    environment.output.transaction(player.name, "challenges with an old state", receipt.gas_used)
 
 
 def try_illegal(table: DemoTable, label: str, move: VariablePart) -> bool:
     """Send an illegal move to the other player, and to the chain; whether both refuse it."""
-    signed = SignedState(move, {1: _signature(table, 1, move)})
+    key, previous = table.environment.keys[_CARELESS], table.players[0].newest
+    signed = signed_by(table.agreement, key, move, [_CARELESS])
     table.attempt = f"sends a move that {label}"
-    there = _is_refused_by_client(table, signed)
-    previous = table.players[0].newest
+    there = _is_refused_by_client(table, encode_message(table.agreement.channel_id, signed))
     try:
-        operation = table.adjudicator.challenge(table.agreement.fixed_part, _proof(table, [previous, signed]))
-        table.adjudicator.simulate(operation, table.environment.keys[1].address)
+        proof = build_support_proof(table.agreement.fixed_part, [previous, signed])
+        if proof is None:
+            raise RuntimeError("a signature is missing")
+        table.adjudicator.simulate(table.adjudicator.challenge(table.agreement.fixed_part, proof), key.address)
     except RuleError as error:
-        table.environment.output.refused(table.environment.output.names[1], "gives it to the chain", error)
+        table.environment.output.refused(table.environment.output.names[_CARELESS], "gives it to the chain", error)
         return there
     return False
 
 
 def _try_forgery(table: DemoTable, state: VariablePart) -> bool:
-    """Whether a final state that would pay the cheat everything, with the other's signature made up, is refused."""
+    """Whether a final state with the other's signature made up is refused."""
     table.attempt = "sends a final state with a forged signature"
-    forged = VariablePart(state.outcome, b"", state.turn_num + 1, True)
-    signature = _signature(table, 1, VariablePart(state.outcome, b"", state.turn_num + 2, True))
-    return _is_refused_by_client(table, SignedState(forged, {0: signature, 1: signature}))
+    agreement, key = table.agreement, table.environment.keys[_CARELESS]
+    forged = signed_by(agreement, key, VariablePart(state.outcome, b"", state.turn_num + 1, True), range(_TWO))
+    return _is_refused_by_client(table, encode_message(agreement.channel_id, forged))
 
 
-def _is_refused_by_client(table: DemoTable, signed: SignedState) -> bool:
+def _is_refused_by_client(table: DemoTable, message: bytes) -> bool:
     """Whether the honest player's client finds the fault and does not change."""
     player = table.players[0]
     before, faults = player.client.channel, len(player.refusals)
-    table.say(table.players[1], encode_message(table.agreement.channel_id, signed))
+    table.say(table.players[_CARELESS], message)
     return player.client.channel == before and len(player.refusals) == faults + 1
-
-
-def _signature(table: DemoTable, seat: int, state: VariablePart) -> Any:
-    hashes = hash_state(table.agreement.channel_id, state)
-    return table.environment.keys[seat].sign(digest(table.agreement.domain, hashes.state))
 
 
 def _withhold(cheater: DemoPlayer) -> None:

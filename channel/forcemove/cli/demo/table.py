@@ -8,7 +8,7 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-from forcemove.cli.demo.environment import DemoEnvironment
+from forcemove.cli.demo.environment import MAX_COST, DemoEnvironment
 from forcemove.cli.demo.results import MinedTransaction, PlayerResult, ScenarioResult
 from forcemove.errors import ChainError, ForcemoveError
 from forcemove.flow.channel import UPDATES, ConcludeWanted, Line, MoveChosen, Seat, moves_of
@@ -16,7 +16,7 @@ from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, run
 from forcemove.flow.transport import MemoryTransport
 from forcemove.game import Bot, Game
-from forcemove.node.assemble import Assembly, assemble
+from forcemove.node.assemble import Assembly
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
 from forcemove.node.local import undecided
 from forcemove.node.managed_channel import ManagedChannel
@@ -37,8 +37,6 @@ _DONE = {
     "conclude": "concludes, and all are paid",
     "transfer": "has the outcome paid out",
 }
-_MOST = 10**17
-"""The highest cost of one transaction's gas, in wei, however little is at stake, since it is to be shown."""
 _GIVE_UP_AFTER = 10.0
 """Real seconds without an answer after which a node counts as gone."""
 
@@ -88,18 +86,7 @@ class DemoPlayer:
 
 def new_table(environment: DemoEnvironment, game: Game, seats: int, *, careless: int | None = None) -> DemoTable:
     """A new channel between `seats` players. `careless`: the seat of a player that moves without thinking."""
-    assembly = assemble(
-        environment.chain,
-        environment.book,
-        game,
-        [key.address for key in environment.keys[:seats]],
-        stake=environment.stake,
-        deposit=environment.deposit,
-        duration=environment.duration,
-        asset=environment.asset,
-        others=environment.others,
-    )
-    return DemoTable(environment, game, assembly, careless=careless)
+    return DemoTable(environment, game, environment.assemble(game, seats), careless=careless)
 
 
 class DemoTable:
@@ -135,7 +122,7 @@ class DemoTable:
                 player.line,
                 undecided,
                 on_event=lambda event: self._report(player, event),
-                max_cost=_MOST,
+                max_cost=MAX_COST,
             )
         )
         return player

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from forcemove.errors import ForcemoveError
 from forcemove.tables.meetings.listing import open_offers
 from forcemove.tables.running.playable import PlayableGame, playable_for
+from forcemove.tables.standby import relay_pauses
 from forcemove.text.explanations import headline
 from forcemove.transport.connect import connect
 from forcemove.transport.faults import FAULT_SECONDS
@@ -20,7 +21,6 @@ __all__ = ["LobbyFollower"]
 
 _MOST = 50
 """Offers that are shown."""
-_TRY_EVERY = 5.0
 
 
 class LobbyFollower:
@@ -43,16 +43,18 @@ class LobbyFollower:
 
     async def run(self) -> None:
         """Follow until this is cancelled."""
+        pauses = relay_pauses()
         while True:
             try:
                 async with connect(self._relay, fault_seconds=FAULT_SECONDS) as connection:
                     async for found in open_offers(connection.lobby, self._is_shown, _MOST + 1):
+                        pauses.reset()
                         self._take(tuple(found[:_MOST]), has_more=len(found) > _MOST)
             except ForcemoveError as error:
                 self._fail(headline(error))
             except Exception as error:  # whatever a relay makes of it: the tables go on
                 self._fail(f"The list of open games has failed: {type(error).__name__}.")
-            await asyncio.sleep(_TRY_EVERY)
+            await asyncio.sleep(pauses.next_pause())
 
     def _is_shown(self, offer: Offer) -> bool:
         return playable_for(self._playable, offer) is not None

@@ -20,6 +20,7 @@ from forcemove.tables.ports import Output
 from forcemove.tables.running.playable import PlayableGame, find_playable
 from forcemove.tables.running.running_table import RunningTable, SeatSource
 from forcemove.tables.service import TableService
+from forcemove.tables.standby import relay_pauses
 from forcemove.tables.table import PlayTable
 from forcemove.text.explanations import headline
 from forcemove.transport.errors import TransportError
@@ -28,7 +29,6 @@ from forcemove.transport.offers import Offer, OtherOfferShown
 
 __all__ = ["OpenTables", "WantedGame"]
 
-_TRY_EVERY = 5.0
 _ENDED_SHOWN = 10
 _OF_A_RELAY = (TransportError, UnknownVersion, OtherOfferShown)
 _Play = Callable[[], Coroutine[Any, Any, object]]
@@ -215,6 +215,7 @@ class OpenTables:
 
     async def _patiently(self, table: RunningTable, play: _Play) -> object:
         """Play what the journal has; errors that a relay alone can cause end nothing: the relay is asked again."""
+        pauses = relay_pauses()
         while True:
             try:
                 return await play()
@@ -222,4 +223,4 @@ class OpenTables:
                 return False
             except _OF_A_RELAY as error:
                 table.status(f"{headline(error)} It is tried again.")
-            await asyncio.sleep(_TRY_EVERY)
+            await asyncio.sleep(pauses.next_pause())

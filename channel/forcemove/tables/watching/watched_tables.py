@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from forcemove.errors import ForcemoveError
 from forcemove.flow.transport import TRANSPORT_FAULTS, Transport
 from forcemove.game import Game
+from forcemove.tables.standby import relay_pauses
 from forcemove.tables.watching.spectator import Spectator
 from forcemove.tables.watching.watch_link import WatchLink
 from forcemove.text.explanations import headline
@@ -19,7 +20,6 @@ from forcemove.transport.faults import FAULT_SECONDS
 __all__ = ["WatchedTable", "WatchedTables"]
 
 _MOST = 4
-_TRY_EVERY = 5.0
 _AT_ONCE = 16
 """Entries that are checked before other tasks of this event loop get their turns."""
 
@@ -36,18 +36,19 @@ class WatchedTable:
 
     async def run(self) -> None:
         """Follow the log until this is cancelled, whatever becomes of the relay."""
-        link = self.spectator.link
+        link, pauses = self.spectator.link, relay_pauses()
         while True:
             try:
                 async with connect(link.relay, fault_seconds=FAULT_SECONDS) as connection:
                     log = await connection.watch(link.table)
                     self._report("")
+                    pauses.reset()
                     await self._follow(log)
             except ForcemoveError as error:
                 self._report(headline(error))
             except Exception as error:  # whatever a relay makes of it: nothing else of this process ends
                 self._report(f"Watching has failed: {type(error).__name__}.")
-            await asyncio.sleep(_TRY_EVERY)
+            await asyncio.sleep(pauses.next_pause())
 
     async def _follow(self, log: Transport) -> None:
         reader = log.reader(self._next)

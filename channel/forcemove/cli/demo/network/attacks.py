@@ -8,12 +8,10 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.cli.demo.network.players import WentWrong
 from forcemove.game import Game
-from forcemove.protocol.codec.wire import encode_message
-from forcemove.protocol.encoding import digest, hash_state
+from forcemove.playground.attacks import illegal_move
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState
 from forcemove.transport.connect import connect
 from forcemove.transport.terms import TableKind, TableTerms
 
@@ -38,10 +36,10 @@ async def say_something_illegal(relay: str, key: Key, game: Game, other: Channel
     agreement, newest = other.agreement, other.newest
     if newest is None:
         raise WentWrong("Play has not begun.")
-    label, state = game.illegal_moves(newest.state)[0]
-    seat = state.turn_num % agreement.count
-    signature = key.sign(digest(agreement.domain, hash_state(agreement.channel_id, state).state))
-    message = encode_message(agreement.channel_id, SignedState(state, {seat: signature}))
+    found = illegal_move(game, agreement, key, newest.state)
+    if found is None:
+        raise WentWrong("The game has no move that is forbidden now.")
+    label, message = found
     async with connect(relay) as connection:
         table = TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
         log = await connection.join(table, key)

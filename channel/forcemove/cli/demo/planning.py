@@ -1,0 +1,74 @@
+"""Which scenarios a demonstration plays, of which games and between how many players."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+import click
+
+from forcemove.cli.games import load_game, usable_games
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forcemove.game import Game
+
+__all__ = ["ALL_SCENARIOS", "games_for_two", "planned_scenarios"]
+
+_DISPUTES = ("stall", "stale-state", "cheat")
+"""Scenarios for two players."""
+_CHECKED = ("bad-share", "bad-shuffle")
+"""Those of games with moves that only players can judge."""
+ALL_SCENARIOS = ("honest", *_DISPUTES, *_CHECKED)
+"""The scenarios by name."""
+_TWO = 2
+
+
+def planned_scenarios(game_name: str | None, scenario: str | None, seats: int | None) -> list[tuple[str, Game, int]]:
+    """Name, game and number of players of each scenario. The disputes are for two. If no game was named the games take
+    turns in them, the last one first. Each argument is None where nothing was said. Raises `click.UsageError` where
+    nothing can be played."""
+    from forcemove.game import PlayerChecked
+
+    games = [load_game(game_name)] if game_name else usable_games()
+    able = [game for game in games if seats is None or seats in game.seats]
+    for_two = [game for game in able if _TWO in game.seats and seats in (None, _TWO)]
+    honest = [("honest", game, seats or min(game.seats)) for game in able]
+    checked = [game for game in for_two if isinstance(game, PlayerChecked)]
+    if scenario in (*_DISPUTES, *_CHECKED):
+        scenarios = [(scenario, game, _TWO) for game in (checked if scenario in _CHECKED else for_two)]
+    elif scenario:
+        scenarios = honest
+    else:
+        in_turn = zip(_DISPUTES, cycle(reversed(for_two)), strict=False)
+        scenarios = honest + [(name, game, _TWO) for name, game in in_turn]
+        scenarios += [(name, game, _TWO) for game in checked for name in _CHECKED]
+    if not scenarios:
+        raise click.UsageError(_why_nothing_is_played(games, scenario, seats))
+    return scenarios
+
+
+def _why_nothing_is_played(games: Sequence[Game], scenario: str | None, seats: int | None) -> str:
+    if not games:
+        return "No game for channels is installed."
+    can = "; ".join(f"{game.name}: {', '.join(map(str, game.seats))}" for game in games)
+    if scenario in _CHECKED:
+        return f"No game that can be played here has moves that only its players judge, which {scenario} is about."
+    wanted = f"{scenario}, which is for two players" if scenario in _DISPUTES else f"{seats} players"
+    return f"Nothing can be played with {wanted}. Players that the games can have: {can}."
+
+
+def games_for_two(game_name: str | None) -> list[Game]:
+    """What a playground can play: the named game first, else one that is soon understood. Raises `click.UsageError`
+    where there is none."""
+    from forcemove.game import PlayerChecked
+
+    games = sorted(usable_games(), key=lambda game: isinstance(game, PlayerChecked))
+    games = [game for game in games if _TWO in game.seats]
+    if game_name:
+        first = load_game(game_name)
+        games = [first, *(game for game in games if game.name != first.name)]
+    if not games or _TWO not in games[0].seats:
+        raise click.UsageError(_why_nothing_is_played(games[:1], None, _TWO))
+    return games

@@ -1,0 +1,110 @@
+"""How the end of a demonstration's run is reported: as JSON, or in a sentence for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import click
+
+from forcemove.cli.errors import EXIT_ERROR, Explained
+from forcemove.cli.games import game_names, table_game_names
+from forcemove.cli.terminal import Terminal
+
+__all__ = ["JsonCommand", "JsonReport", "ReportedRun", "report_run"]
+
+
+class ReportedRun(Protocol):
+    """A run of scenarios."""
+
+    @property
+    def verdicts(self) -> Sequence[bool]:
+        """Whether each scenario that has ended has ended as it must."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """The results so far."""
+        ...
+
+
+class JsonReport:
+    """The JSON of a run: its results as far as they are known, and the error that ends it."""
+
+    def __init__(self, wanted: bool) -> None:
+        """`wanted`: whether it is printed."""
+        self._wanted = wanted
+        self.content: dict[str, Any] = {"stories": [], "other_transactions": []}
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is not None and not isinstance(error, click.exceptions.Exit):
+            self.print_out(error)
+
+    def print_out(self, error: BaseException | None) -> None:
+        """Print the JSON, once it is complete."""
+        if not self._wanted:
+            return
+        from forcemove.cli.demo.results import error_json
+
+        click.echo(json.dumps(self.content | {"error": error and error_json(error)}, indent=1))
+
+
+class JsonCommand(click.Command):
+    """Prints errors as JSON, too, where `--json` was given."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The installed games, which are looked up only when help is asked for."""
+        with formatter.section("Games"):
+            formatter.write_dl(
+                [
+                    ("for channels", ", ".join(game_names()) or "none is installed"),
+                    ("without money", ", ".join(table_game_names()) or "none is installed"),
+                ]
+            )
+        super().format_epilog(ctx, formatter)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """See `click.Command.parse_args`."""
+        ctx.obj = JsonReport("--json" in args)
+        with ctx.obj:
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """See `click.Command.invoke`."""
+        with ctx.obj:
+            return super().invoke(ctx)
+
+
+def report_run(
+    run: ReportedRun, play: Callable[[], None], report: JsonReport, terminal: Terminal, *, quiet: bool
+) -> int:
+    """Play, and say how it has ended; the exit code. Raises what `play` raises, with its results in the report, and
+    `Explained` where a scenario has not ended as it must and people look on.
+
+    - `run`: what is played.
+    - `play`: plays it.
+    - `report`: is given the results.
+    - `terminal`: where people read.
+    - `quiet`: whether only the JSON is printed.
+    """
+    try:
+        play()
+    finally:
+        terminal.close()
+        report.content = run.to_json()
+    report.print_out(None)
+    count, wrong = len(run.verdicts), run.verdicts.count(False)
+    if quiet:
+        return EXIT_ERROR if wrong else 0
+    terminal.say("")
+    if wrong:
+        raise Explained(
+            f"{wrong} of {count} scenarios did not end as they must (see WRONG above).",
+            "This is a mistake of Forcemove's, or somebody else used the accounts meanwhile.",
+        )
+    what = "The scenario" if count == 1 else f"All {count} scenarios"
+    terminal.say(f"{what} ended with the balances that were expected.", "bold")
+    return 0
