@@ -47,18 +47,20 @@ autodoc_typehints_format = "short"
 lexers.update({name: TextLexer() for name in ("conf", "mermaid", "solidity")})
 
 _LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
+_PICTURE = re.compile(r'<picture>.*?<img alt="(?P<text>[^"]*)" src="(?P<path>[^"]*)".*?</picture>', re.DOTALL)
 
 
 def _adapt(_: Sphinx, page: str, source: list[str]) -> None:
-    """Give an index its place above the pages that it lists, and show a link to a folder or file that is no page as its
-    text."""
+    """Give an index its place above the pages that it lists, show a link to a folder or file that is no page as its
+    text, and a picture of two colour schemes as an image, which is copied."""
     trees = "".join(_trees(ROOT / f"{page}.md", source[0]))
 
     def shown(link: re.Match[str]) -> str:
-        is_page = "://" in link["path"] or link["path"].endswith((".md", ".svg"))
+        is_page = "://" in link["path"] or link["path"].endswith((".md", ".svg", ".webp"))
         return link[0] if is_page else link["text"]
 
-    source[0] = _LINK.sub(shown, source[0]) + trees
+    pictures = _PICTURE.sub(r"![\g<text>](\g<path>)", source[0])
+    source[0] = _LINK.sub(shown, pictures) + trees
 
 
 def _trees(page: Path, text: str) -> Iterator[str]:

@@ -46,7 +46,7 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
     said = (board.headline, _alarm(clock), _newest_fault(window))
     return {
         "say": fill_in("say.html", said=said),
-        "guide": _note("guide", "What to look at", harmless(view.guide), "guide"),
+        "guide": _note("guide", "What to look at", harmless(view.guide, "\n"), "guide"),
         "notice": _note("notice", "Why that was not done", harmless(view.notice), "alarm"),
         "board": fill_in("board.html", view=view, board=board, bar=bar_of(view)),
         "end": fill_in("end.html", end=end_of(view)),

@@ -13,7 +13,6 @@ from forcemove.game import Game, Randomness
 from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.events import Event
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.nonces import draw_nonce
 from forcemove.playground.balances import BalanceCheck, check_balances
 from forcemove.playground.chain import PlaygroundChain
 from forcemove.playground.counterparty import Counterparty
@@ -53,6 +52,7 @@ class PlaygroundMatch:
         stake: int,
         duration: int,
         randomness: Randomness,
+        nonce: int,
     ) -> None:
         """Begin a game; the first `poll` does something.
 
@@ -64,13 +64,13 @@ class PlaygroundMatch:
         - `stake`: of a round, in wei.
         - `duration`: of a challenge, in seconds.
         - `randomness`: for the person's hidden choices.
+        - `nonce`: of the channel.
         """
         self.game, self.players, self.chain = game, players, chain
         self.checks: tuple[BalanceCheck, ...] | None = None
         self.network = PlaygroundNetwork(clock)
         self.person = Person(game, randomness, agrees=True)
         chain.begin_game()
-        nonce = draw_nonce()
         me, bob = (self._assembly(each, book, stake, duration, nonce) for each in players)
         self.adjudicator = Adjudicator(chain, me.adjudicator.address)
         self._before = tuple(chain.balance(each.key.address) for each in players)

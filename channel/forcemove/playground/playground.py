@@ -16,6 +16,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Randomness
 from forcemove.history.history import ChannelHistory, decode_history
 from forcemove.history.overview import Overview, overview
+from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import usual_gas
 from forcemove.playground.buttons import groups_of
 from forcemove.playground.chain import Endpoint, PlaygroundChain
@@ -53,6 +54,7 @@ class Playground:
         stake: int = STAKE,
         duration: int = DURATION,
         randomness: Randomness = secrets.token_bytes,
+        nonces: Callable[[], int] = draw_nonce,
     ) -> None:
         """Bring up a chain with the contracts, and begin the first game.
 
@@ -61,6 +63,7 @@ class Playground:
         - `stake`: of a round, in wei.
         - `duration`: of a challenge, in seconds.
         - `randomness`: for the person's hidden choices.
+        - `nonces`: gives each game's channel its `channel_nonce`.
         """
         self.games: Sequence[Game] = tuple(games)
         self.names = _NAMES
@@ -70,6 +73,7 @@ class Playground:
         self.chain.follow_clock()
         self._clock, self._stake, self._duration, self._randomness = clock, stake, duration, randomness
         self._book = deploy_locally(self.chain, self.games)
+        self._nonces = nonces
         self.endpoint = Endpoint(self.chain, "alice's endpoint")
         endpoints = self.endpoint, Endpoint(self.chain, "bob's endpoint")
         both = zip(_NAMES, local_keys(), endpoints, strict=False)
@@ -92,6 +96,7 @@ class Playground:
             stake=self._stake,
             duration=self._duration,
             randomness=self._randomness,
+            nonce=self._nonces(),
         )
 
     def new_game(self, game: Game) -> None:

@@ -1,4 +1,5 @@
-"""A lobby with its page, in a thread of its own: a real relay, and a journal and a node without a chain."""
+"""A lobby with its page, in a thread of its own: a real relay, and a journal and a node, without a chain unless one is
+given."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from forcemove.browser.pages import PageSection
 from forcemove.browser.server import BrowserServer
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.watching.routes import WatchSection
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Chain
 from forcemove.chain.local import local_keys
 from forcemove.protocol.signing import Key
 from forcemove.registry import installed_games
@@ -52,30 +55,38 @@ class Lines:
 
 @dataclass
 class ServedLobby(Served):
-    """`tables`, `follower`: read in the server's thread only, by `call`."""
+    """`tables`, `follower`, `pages`: read in the server's thread only, by `call`."""
 
     tables: OpenTables
     follower: LobbyFollower
+    pages: LobbyPages
 
 
 @contextmanager
 def served_lobby(
-    relay: str, key: Key = ALICE, name: str = "", store: str = MEMORY, more: Sequence[PageSection] = ()
+    relay: str,
+    key: Key = ALICE,
+    name: str = "",
+    store: str = MEMORY,
+    more: Sequence[PageSection] = (),
+    chains: Sequence[Chain] = (),
+    book: AddressBook | None = None,
 ) -> Iterator[ServedLobby]:
-    """The page of a person who plays friendly games over a relay. `more`: other pages."""
+    """The page of a person who plays over a relay, friendly games alone without `chains`. `more`: other pages."""
     with open_journal(store, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         lines = Lines()
-        service = TableService(journal, Wallet(key, key, key.address), lines, games=GAMES)
-        playable = playable_games(GAMES, (), None)
+        service = TableService(journal, Wallet(key, key, key.address), lines, games=GAMES, chains=chains)
+        playable = playable_games(GAMES, chains, book)
         pages = TablePages(journal, GAMES, home="/lobby")
         service.on_committed(pages.on_committed)
         tables = OpenTables(service, playable, TableOptions(relay, name=name), PageSeats(pages), lines)
         follower = LobbyFollower(relay, playable)
+        lobby = LobbyPages(follower, tables)
         sections: list[PageSection] = [
-            LobbySection(LobbyPages(follower, tables)),
+            LobbySection(lobby),
             WatchSection(WatchedTables(GAMES)),
             *more,
         ]
         server = BrowserServer(pages, 0, sections)
         with running(server, lambda: service.run(tables.run()), follower.run) as found:
-            yield ServedLobby(found.server, found.loop, found.address, tables, follower)
+            yield ServedLobby(found.server, found.loop, found.address, tables, follower, lobby)

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 
 from forcemove.browser.playground_pages import PlaygroundPages
 from forcemove.browser.server import BrowserServer
+from forcemove.game import Game
 from forcemove.playground.playground import Playground
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 
-__all__ = ["Served", "ServedPlayground", "running", "served", "until"]
+__all__ = ["Served", "ServedPlayground", "running", "served", "served_games", "until"]
 
 ValueT = TypeVar("ValueT")
 _SECONDS = 30.0
@@ -105,6 +106,13 @@ async def _wait_for_rest() -> None:
 def served(*, rock_paper_scissors: bool = False) -> Iterator[ServedPlayground]:
     """A playground of its own, whose first game is tic-tac-toe unless the other is asked for."""
     games = (ROCK_PAPER_SCISSORS, TIC_TAC_TOE) if rock_paper_scissors else (TIC_TAC_TOE, ROCK_PAPER_SCISSORS)
+    with served_games(*games) as found:
+        yield found
+
+
+@contextmanager
+def served_games(*games: Game) -> Iterator[ServedPlayground]:
+    """A playground of its own with these games, the first one first."""
     playground = Playground(games)
     with running(BrowserServer(PlaygroundPages(playground))) as found:
         yield ServedPlayground(found.server, found.loop, found.address, playground)

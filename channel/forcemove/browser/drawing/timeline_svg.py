@@ -46,12 +46,13 @@ def _sign(sign: Sign) -> str:
 
 def _shape(sign: Sign) -> str:
     """A sign around its own middle. Its tone and its letters are of our own lists, or a number."""
-    tone, ring = sign.tone, " ring" if sign.happening.is_ring else ""
-    struck = '<path d="M-14 8L14 -8" class="s-ink thick"/>' if sign.happening.is_gone else ""
+    tone, ring, on, struck = sign.tone, " ring" if sign.happening.is_ring else "", "on", ""
+    if sign.happening.is_gone:
+        tone, on, struck = "cell", "on off", '<path d="M-14 8L14 -8" class="s-bad"/>'
     if sign.shape == "cross":
         return f'<circle r="11" class="f-paper"/><path d="M-7 -7l14 14m0 -14l-14 14" class="s-bad thick"/>{struck}'
     small = " small" if len(sign.happening.sign) >= _SMALL else ""
-    words = f'<text y="4" class="on{small}">{sign.happening.sign}</text>'
+    words = f'<text class="{on}{small}">{sign.happening.sign}</text>'
     if sign.shape == "dot":
         return f'<circle r="11" class="f-{tone}{ring}"/>{words}{struck}'
     return f'<rect x="-11" y="-11" width="22" height="22" rx="4" class="f-{tone}"/>{words}{struck}'

@@ -1,0 +1,288 @@
+"""The moments of the page that the pages' pictures show, and what is shown at each of them as text.
+
+Each moment is reached in a real playground whose clock stands still, with numbers that are drawn from a seed: so a
+moment is the same each time. Nothing here needs a browser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from html.parser import HTMLParser
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from forcemove.browser.lobby.render import lobby_page
+from forcemove.browser.lobby.view import OfferDraft
+from forcemove.browser.playground_pages import PlaygroundPages
+from forcemove.browser.render import channel_page
+from forcemove.browser.server import BrowserServer
+from forcemove.chain.deployment import deploy
+from forcemove.chain.local import EmbeddedChain, local_keys
+from forcemove.game import Game, Randomness
+from forcemove.playground.playground import Playground
+from forcemove_games.discard import GAME as DISCARD
+from forcemove_games.randomness import seeded
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from scripts.relay_speed import relay_process
+from tests.browser.served.lobby import GAMES, ServedLobby, served_lobby
+from tests.browser.served.serving import running, until
+
+__all__ = ["MOMENTS", "Moment", "Shown", "shown_lines"]
+
+_STEPS = 60
+_VARYING = re.compile(
+    r"0x[0-9a-fA-F]{4,}(?:…[0-9a-fA-F]+)?|\b\d{1,2}:\d\d:\d\d\b|\b[\d,.]+(?= gas\b| gwei\b)|(?<=:)\d{4,5}\b"
+)
+"""What differs from one machine, or one version of the contracts, to another: hashes, times of day, gas, fees, and
+ports."""
+
+
+class PlayedMoment:
+    """A playground that a moment is reached in. `pages`: shows it."""
+
+    def __init__(self, game: Game, seed: int) -> None:
+        """Begin a game. `seed`: of all that is drawn at random."""
+        self.now = 100.0
+        source = seeded(seed.to_bytes(32), b"pictures")
+        self.playground = Playground(
+            [_with_bot(game, source)],
+            clock=lambda: self.now,
+            randomness=source,
+            nonces=count(1).__next__,
+        )
+        self.pages = PlaygroundPages(self.playground, lambda: self.now)
+        self.playground.poll()
+
+    def wait(self, seconds: float = 1) -> None:
+        """Let time pass, in which everybody acts."""
+        self.now += seconds
+        self.playground.poll()
+
+    def press(self, *names: str) -> None:
+        """Press buttons of the playground. Raises `ValueError` on a shut one."""
+        for name in names:
+            self._require(self.playground.press(name))
+            self.wait()
+
+    def act(self, word: str) -> None:
+        """Decide something, and let Bob answer. Raises `ValueError` where it is not possible."""
+        for _ in range(_STEPS):
+            if word in [each for each, _ in self.playground.match.person.options]:
+                break
+            self.wait()
+        self._require(self.playground.act(word, self.playground.channel.next_turn))
+        self.wait()
+
+    def _require(self, refused: str) -> None:
+        if refused:
+            raise ValueError(refused)
+
+    @property
+    def html(self) -> str:
+        """The page as it is served."""
+        view = self.pages.view(self.playground.channel.agreement.channel_id, None, "token")
+        if view is None:
+            raise ValueError("there is no such channel")
+        return channel_page(view)
+
+
+def _with_bot(game: Game, source: Randomness) -> Game:
+    """The same game, with a bot that draws its numbers from `source`."""
+    found = copy(game)
+    vars(found)["bot"] = lambda seat, _=source, secrets=b"": game.bot(seat, source, secrets)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------- moments
+
+
+def _in_play(moment: PlayedMoment) -> None:
+    moment.act("4")
+    moment.act("8")
+
+
+def _challenged(moment: PlayedMoment) -> None:
+    _in_play(moment)
+    moment.press("silent")
+    moment.act(moment.playground.match.person.choices[0].word)
+    moment.act("challenge")
+
+
+def _paid(moment: PlayedMoment) -> None:
+    _challenged(moment)
+    moment.press("run-out")
+    moment.wait()
+
+
+def _reorganised(moment: PlayedMoment) -> None:
+    moment.press("illegal")
+    moment.act("4")
+    moment.wait()
+    moment.press("old")
+    moment.press("undo")
+    moment.wait()
+
+
+def _hand(moment: PlayedMoment) -> None:
+    for _ in range(2):
+        moment.act(moment.playground.match.person.choices[0].word)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page at a moment. `address`: opens it once in a browser; `html`: the page as it is served."""
+
+    address: str
+    html: str
+
+
+class Moment(Protocol):
+    """A moment of a page."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What its picture shows of the page, as selectors."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Of the window, in pixels."""
+        ...
+
+    def html(self) -> str:
+        """The page as it is served."""
+        ...
+
+    def shown(self) -> AbstractContextManager[Shown]:
+        """The page, served."""
+        ...
+
+
+@dataclass(frozen=True)
+class GameMoment:
+    """A `Moment` of a game in the playground. `reach`: plays up to it; `seed`: of all that is drawn at random."""
+
+    game: Game
+    reach: Callable[[PlayedMoment], None]
+    parts: tuple[str, ...]
+    width: int = 1180
+    seed: int = 1
+
+    def play(self) -> PlayedMoment:
+        """A playground at this moment."""
+        found = PlayedMoment(self.game, self.seed)
+        self.reach(found)
+        return found
+
+    def html(self) -> str:
+        """See `Moment`."""
+        return self.play().html
+
+    @contextmanager
+    def shown(self) -> Iterator[Shown]:
+        """See `Moment`."""
+        played = self.play()
+        with running(BrowserServer(played.pages)) as served:
+            yield Shown(served.address, served.call(lambda: played.html))
+
+
+@dataclass(frozen=True)
+class LobbyMoment:
+    """The `Moment` at which Alice waits at her own table, and two others offer games; over a relay, and a chain."""
+
+    parts: tuple[str, ...]
+    width: int = 1000
+
+    def html(self) -> str:
+        """See `Moment`."""
+        with self.shown() as shown:
+            return shown.html
+
+    @contextmanager
+    def shown(self) -> Iterator[Shown]:
+        """See `Moment`."""
+        with TemporaryDirectory() as name, relay_process(Path(name)) as url, ExitStack() as stack:
+            chain = EmbeddedChain()
+            book = deploy(chain, local_keys()[-1], Path(name) / "book.json", GAMES)
+            alice, bob, carol = (
+                stack.enter_context(served_lobby(url, key, who, chains=(chain,), book=book))
+                for who, key in zip(("Alice", "Bob", "Carol"), local_keys(), strict=False)
+            )
+            for count, (host, draft) in enumerate(zip((bob, carol, alice), _OFFERS, strict=True), 1):
+                host.call(partial(host.pages.make, draft, 0))
+                until(lambda count=count: alice.call(partial(_is_known, alice, count)))  # type: ignore[misc]
+            token = alice.server.session.form_token
+            yield Shown(alice.address, alice.call(lambda: lobby_page(alice.pages.view(token), alice.server.nav)))
+
+
+_OFFERS = (
+    OfferDraft("tic-tac-toe", "0.01 ether"),
+    OfferDraft("rock-paper-scissors", "0"),
+    OfferDraft("discard", "0.05 ether", duration="7200"),
+)
+"""What Bob, Carol and Alice offer."""
+
+
+def _is_known(lobby: ServedLobby, count: int) -> bool:
+    """Whether a person sees so many open games, and the own one among the tables."""
+    view = lobby.pages.view("token")
+    return len(view.offers) == count and all("Waiting" in each.lines[0] for each in view.tables)
+
+
+MOMENTS: Mapping[str, Moment] = {
+    "board": GameMoment(TIC_TAC_TOE, _in_play, (".top",)),
+    "challenge": GameMoment(TIC_TAC_TOE, _challenged, (".top",)),
+    "paid": GameMoment(TIC_TAC_TOE, _paid, ("#guide", ".top")),
+    "reorganised": GameMoment(TIC_TAC_TOE, _reorganised, (".lanes", ".list"), width=880),
+    "hand": GameMoment(DISCARD, _hand, ("#board",)),
+    "lobby": LobbyMoment(("main",)),
+}
+
+
+# ---------------------------------------------------------------------------------------------------------------- text
+
+
+class _Outline(HTMLParser):
+    """Reads a page as lines: elements, and words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        words = [named[name] or "" for name in ("aria-label", "title") if name in named]
+        class_ = named.get("class")
+        mark = f"{tag}.{class_.replace(' ', '.')}" if class_ else tag
+        self.lines.append(f"<{mark}>" + "".join(f" [{each}]" for each in words))
+
+    def handle_data(self, data: str) -> None:
+        if words := " ".join(data.split()):
+            self.lines[-1:] = [*(f"{each} {words}" for each in self.lines[-1:])]
+
+
+def shown_lines(html: str) -> list[str]:
+    """What a page shows: its elements with their classes and its words in their order, and repeated elements counted.
+    What differs from one run to another has a sign in its place."""
+    outline = _Outline()
+    outline.feed(html)
+    outline.close()
+    return list(_counted(_VARYING.sub("*", each) for each in outline.lines))
+
+
+def _counted(lines: Iterable[str]) -> Iterator[str]:
+    last, times = "", 0
+    for each in (*lines, ""):
+        if each == last:
+            times += 1
+            continue
+        if last:
+            yield last if times == 1 else f"{times} x {last}"
+        last, times = each, 1
