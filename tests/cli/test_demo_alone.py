@@ -64,6 +64,16 @@ def test_nobody_is_asked_where_nothing_is_lost(tmp_path: Path) -> None:
     assert "result      You are even; 1 ether was paid to you." in said
 
 
+def test_what_the_chain_costs_and_what_has_happened_is_said_at_the_table(tmp_path: Path) -> None:
+    code, said, _ = scripted(tmp_path, "tic-tac-toe", "history", "4", "leave", "yes")
+
+    assert code == 0
+    assert re.search(r"leave     end the game .* \(about \d\d,000 gas\)", said)
+    told = said.partition("> history\n")[2].partition("> 4\n")[0]
+    for words in ("you signed turn 0: ", "Bob signed turn 1: ", "paid in; the channel holds 2 ether (block "):
+        assert words in told
+
+
 def test_an_input_that_ends_leaves_the_table(tmp_path: Path) -> None:
     code, said, complained = scripted(tmp_path, "tic-tac-toe", "4")
 

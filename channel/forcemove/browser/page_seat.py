@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from forcemove.browser.table_pages import TablePages
-from forcemove.game import Game
+from forcemove.game import Game, Names
 from forcemove.protocol.agreement import Agreement
 from forcemove.tables.playing.person import Person
 from forcemove.tables.ports import Chat, Output, Played, PlayerSeat
@@ -21,9 +21,9 @@ class PageSeat:
         self.person, self.output = Person(game), output
         self.choose = self.person.choose
 
-    def attach(self, played: Played) -> None:
+    def attach(self, played: Played, names: Names) -> None:
         """See `PlayerSeat`."""
-        self.person.played = played
+        self.person.played, self.person.names = played, names
 
     def join_chat(self, chat: Chat) -> None:
         """See `PlayerSeat`."""

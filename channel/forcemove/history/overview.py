@@ -27,7 +27,18 @@ from forcemove.protocol.machine.results import Result, Share, result_of, shares_
 from forcemove.protocol.rules import build_proof_from_record, build_support_proof
 from forcemove.protocol.state import SignedState, VariablePart
 
-__all__ = ["Option", "OptionKind", "Overview", "PendingTransaction", "Safety", "Silence", "overview"]
+__all__ = [
+    "CHALLENGE",
+    "LEAVE",
+    "MOVE",
+    "Option",
+    "OptionKind",
+    "Overview",
+    "PendingTransaction",
+    "Safety",
+    "Silence",
+    "overview",
+]
 
 OptionKind = str
 """`move`, `challenge` or `leave`."""

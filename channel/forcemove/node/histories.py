@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from forcemove.history.entries import EntryKinds
-from forcemove.history.history import decode_history
+from forcemove.history.history import ChannelHistory, decode_history
 from forcemove.history.index import HistoryIndex
 from forcemove.store.journal import Journal
 
@@ -35,6 +35,10 @@ class Histories:
                 pass
         stored = self._journal.history(channel_id, int(EntryKinds.CHAIN))
         return HistoryIndex(decode_history(stored.bodies).entries)
+
+    def load(self, channel_id: bytes) -> ChannelHistory:
+        """What the journal has of a channel's history. Raises `JournalError`."""
+        return decode_history(self._journal.history(channel_id).bodies)
 
     def on_appended(self, count: int) -> None:
         """So many channels were committed."""

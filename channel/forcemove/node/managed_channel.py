@@ -9,6 +9,7 @@ from typing import Protocol
 from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.history.entries import AppointmentAcknowledged
+from forcemove.history.history import ChannelHistory
 from forcemove.history.summary import ChannelSummary, pack_present, pack_profile, summarise
 from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.client import Client
@@ -36,6 +37,10 @@ class ChannelDriver(Protocol):
 
     async def catch_up(self) -> None:
         """Return when all that has come in is taken in, saved and carried out."""
+        ...
+
+    def history(self, channel_id: bytes) -> ChannelHistory:
+        """What the journal has of a channel's history. Raises `JournalError`."""
         ...
 
 
@@ -123,6 +128,10 @@ class ManagedChannel:
         if error is not None:
             raise error
         return changed
+
+    def history(self) -> ChannelHistory:
+        """What has happened, as far as it is saved. Raises `JournalError`."""
+        return self._driver.history(self.id)
 
     def note_receipt(self, tower: str, turn_num: int) -> None:
         """Enter in the history that the watchtower at this address has the appointment up to this turn."""

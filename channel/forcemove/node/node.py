@@ -18,6 +18,7 @@ import contextlib
 from collections.abc import Callable, Iterable
 
 from forcemove.errors import JournalUnavailable
+from forcemove.history.history import ChannelHistory
 from forcemove.node.assemble import Assembly
 from forcemove.node.chain_worker import PollingWorker
 from forcemove.node.channel_builder import ChannelBuilder
@@ -164,6 +165,10 @@ class Node:
     def mark_ready(self, channel_id: bytes) -> None:
         """Let `run` step now: something has come in for this channel. Called in its thread."""
         self._ready_set.mark_ready(channel_id)
+
+    def history(self, channel_id: bytes) -> ChannelHistory:
+        """What the journal has of a channel's history. Raises `JournalError`."""
+        return self._histories.load(channel_id)
 
     async def catch_up(self) -> None:
         """Return when `run` has taken in, saved and carried out all that was there when this was called. Where `run`

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from forcemove.flow.place import Place
-    from forcemove.game import Game
+    from forcemove.game import Game, Names
+    from forcemove.history.history import ChannelHistory
     from forcemove.protocol.agreement import Agreement
     from forcemove.protocol.machine.channel import Channel, Phase
     from forcemove.protocol.machine.effects import ChooseMove
@@ -58,6 +59,10 @@ class Played(Protocol):
         """The time of the channel's chain, or our own, in seconds."""
         ...
 
+    def history(self) -> ChannelHistory:
+        """What has happened in the channel. Raises a `ForcemoveError` where that cannot be read."""
+        ...
+
     def feed(self, input_: Input) -> None:
         """Give the channel an input of ours. Raises a `ForcemoveError` where it is not possible."""
         ...
@@ -88,8 +93,8 @@ class PlayerSeat(Protocol):
         """See `forcemove.node.effect_executor.MoveChooser`."""
         ...
 
-    def attach(self, played: Played) -> None:
-        """Take the channel. Called once, before `run`."""
+    def attach(self, played: Played, names: Names) -> None:
+        """Take the channel. Called once, before `run`. `names`: of the players, by seat."""
         ...
 
     def join_chat(self, chat: Chat) -> None:

@@ -204,7 +204,7 @@ class TableService:
         try:
             driven = await when_free(lambda: self._add(setup), seat.output.say)
             self._played.add(driven.id)
-            seat.attach(driven)
+            seat.attach(driven, match.names)
             yield driven
         finally:
             del self._seated[setup.id]

@@ -1,10 +1,11 @@
-"""Durations and block times as people read them. Pure."""
+"""Durations and times as people read them. Pure but for the reader's own time zone."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
-__all__ = ["duration_text", "show_time"]
+__all__ = ["duration_text", "local_time", "show_time"]
 
 
 def duration_text(seconds: int) -> str:
@@ -14,6 +15,16 @@ def duration_text(seconds: int) -> str:
             count, rest = divmod(seconds, unit)
             return f"{count} {name} {rest // below} {of_it}" if rest // below else f"{count} {name}"
     return f"{seconds} s"
+
+
+@lru_cache(maxsize=256)
+def local_time(seconds: int) -> tuple[str, str]:
+    """Date and time of day of Unix seconds, in the reader's own time zone; no date where there is none."""
+    try:
+        date, _, clock = datetime.fromtimestamp(seconds).isoformat(" ", "seconds").partition(" ")
+    except (OverflowError, ValueError, OSError):
+        return "", f"second {seconds:,}"
+    return date, clock
 
 
 def show_time(seconds: int) -> str:

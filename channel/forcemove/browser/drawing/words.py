@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
 from functools import lru_cache
 
 from forcemove.browser.view import ChannelView
@@ -12,6 +11,7 @@ from forcemove.chain.addresses import short_address
 from forcemove.game import Names
 from forcemove.protocol.machine.results import Share
 from forcemove.text.amounts import amount_text
+from forcemove.text.durations import local_time
 from forcemove.text.harmless import harmless
 
 __all__ = [
@@ -94,16 +94,6 @@ def clock_time(view: ChannelView, block_time: int) -> str:
     date, clock = local_time(view.wall + block_time - view.now)
     today, _ = local_time(view.wall)
     return clock if date == today else f"{clock} on {date}"
-
-
-@lru_cache(maxsize=256)
-def local_time(seconds: int) -> tuple[str, str]:
-    """Date and time of day of Unix seconds, in the reader's own time zone."""
-    try:
-        date, _, clock = datetime.fromtimestamp(seconds).isoformat(" ", "seconds").partition(" ")
-    except (OverflowError, ValueError, OSError):
-        return "", f"second {seconds:,}"
-    return date, clock
 
 
 # -------------------------------------------------------------------------------------------------------------- digits

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, assert_never
 
@@ -33,7 +32,7 @@ from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import turn_of
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.state import SignedState
-from forcemove.text.durations import show_time
+from forcemove.text.durations import local_time
 from forcemove.text.entries import entry_details, entry_text
 
 __all__ = ["describe_state", "timeline_json", "timeline_lines"]
@@ -53,7 +52,7 @@ def timeline_lines(stored: JournalChannel, history: ChannelHistory) -> Iterator[
     """A line for each entry, oldest first, and one for each day."""
     reorged, day = history.reorged, ""
     for place, entry in enumerate(history.entries):
-        date, _, clock = _local_time(entry.time).partition(" ")
+        date, clock = local_time(entry.time)
         if date != day:
             day = date
             yield f"  {click.style(date, underline=True)}"
@@ -61,14 +60,6 @@ def timeline_lines(stored: JournalChannel, history: ChannelHistory) -> Iterator[
         yield f"  {clock}  {_line(stored, entry)}{mark}"
     if history.unreadable:
         yield f"  {history.unreadable} pieces of the history cannot be read: they are damaged, or of another version"
-
-
-def _local_time(seconds: int) -> str:
-    """The reader's own date and time."""
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
-    except (OverflowError, ValueError, OSError):
-        return show_time(seconds)
 
 
 def _line(stored: JournalChannel, entry: Entry) -> str:

@@ -73,7 +73,7 @@ async def _play(game: Game, environment: DemoEnvironment, terminal: Terminal) ->
         for at in range(1, seats)
     )
     driven = [environment.node(at).add(setup) for at, setup in enumerate((person, *bots))]
-    seat.attach(driven[_PERSON])
+    seat.attach(driven[_PERSON], match.names)
     playing = match.until(lambda: _are_over(driven), driven[_PERSON])
     await run_with_background(playing, _drive(environment), seat.run())
     _report_end(environment, driven[_PERSON], match, before, terminal)

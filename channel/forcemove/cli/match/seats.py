@@ -7,7 +7,7 @@ from collections.abc import Callable
 from forcemove.cli.match.screen import Screen
 from forcemove.cli.person.lines import Lines
 from forcemove.cli.terminal import Terminal
-from forcemove.game import Game
+from forcemove.game import Game, Names
 from forcemove.tables.playing.person import Person
 from forcemove.tables.ports import Chat, Played
 
@@ -44,9 +44,9 @@ class PersonSeat:
         self.run = self.output.run
         person.say = self.output.say
 
-    def attach(self, played: Played) -> None:
+    def attach(self, played: Played, names: Names) -> None:
         """See `PlayerSeat`."""
-        self.person.played = played
+        self.person.played, self.person.names = played, names
 
     def join_chat(self, chat: Chat) -> None:
         """See `PlayerSeat`."""

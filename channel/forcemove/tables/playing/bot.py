@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 
 from forcemove.errors import ForcemoveError
-from forcemove.game import Game
+from forcemove.game import Game, Names
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.tables.playing.rounds import choose_rounds
@@ -40,7 +40,7 @@ class BotSeat:
         self._questions.put_nowait(question)
         return None
 
-    def attach(self, played: Played) -> None:
+    def attach(self, played: Played, names: Names) -> None:  # noqa: ARG002  # a bot calls nobody
         """See `PlayerSeat`."""
         self._played = played
 

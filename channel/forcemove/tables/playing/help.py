@@ -1,11 +1,23 @@
-"""The lines that a screen shows on `help`."""
+"""The lines that a screen shows on `help`, and on `history`. Pure but for the reader's own time zone."""
 
 from __future__ import annotations
 
-__all__ = ["HELP", "SAY", "help_lines"]
+from collections.abc import Iterator
+
+from forcemove.game import Game, Names
+from forcemove.history.history import ChannelHistory
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.state import SignedState
+from forcemove.text.durations import local_time
+from forcemove.text.entries import entry_details, entry_text
+
+__all__ = ["HELP", "HISTORY", "SAY", "help_lines", "history_lines"]
 
 HELP = "help"
+HISTORY = "history"
 SAY = "say"
+_NEWEST = 20
+"""Entries of a history that are shown at a table."""
 _TYPING = "Type one of the words on the left and press Enter. The beginning of a word will do."
 _WITH_A_STAKE = (
     "leave ends the game with your next turn. Between two rounds you keep what you have. In a running round you lose "
@@ -14,7 +26,7 @@ _WITH_A_STAKE = (
 )
 _FOR_NOTHING = ("leave ends the game with your next turn. Nothing is at stake.",)
 
-
+_LOOKING = f"{HISTORY} tells what has happened in this channel, the newest {_NEWEST} things."
 _CHATTING = (
     f"{SAY} and some words shows them to the others at the table. Nobody is bound by them, and they are not kept."
 )
@@ -28,4 +40,30 @@ def help_lines(aside: str, *, has_stake: bool, has_chat: bool = False) -> tuple[
     - `has_chat`: whether lines can be sent to the other players.
     """
     chatting = (_CHATTING,) if has_chat else ()
-    return (_TYPING, *(_WITH_A_STAKE if has_stake else _FOR_NOTHING), *chatting, f"Ctrl-C, or Ctrl-D: {aside}")
+    stake = _WITH_A_STAKE if has_stake else _FOR_NOTHING
+    return (_TYPING, *stake, _LOOKING, *chatting, f"Ctrl-C, or Ctrl-D: {aside}")
+
+
+def history_lines(game: Game, channel: Channel, history: ChannelHistory, names: Names) -> Iterator[str]:
+    """The newest entries of a channel's history, oldest first.
+
+    - `game`: describes the states.
+    - `channel`: as we see it.
+    - `history`: of the channel.
+    - `names`: of the players, by seat.
+    """
+
+    def called(index: int | None) -> str:
+        if index == channel.index:
+            return "you"
+        return "a counterparty" if index is None or index >= len(names) else names[index]
+
+    def describe(signed: SignedState) -> str:
+        return "the final state" if signed.state.is_final else game.describe(signed.state, names)
+
+    reorged, entries = history.reorged, history.entries
+    for place in range(max(0, len(entries) - _NEWEST), len(entries)):
+        details = entry_details(entries[place])
+        text = entry_text(entries[place], channel, called, describe) + (f" ({details})" if details else "")
+        mark = " (a reorganisation has removed it)" if place in reorged else ""
+        yield f"{local_time(entries[place].time)[1]}    {text}{mark}"

@@ -7,12 +7,16 @@ from collections.abc import Callable, Sequence
 
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
-from forcemove.game import Choice, Game, Randomness
+from forcemove.game import Choice, Game, Names, Randomness
+from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import MOVE, overview
+from forcemove.node.policy import usual_gas
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
-from forcemove.tables.playing.help import HELP, SAY, help_lines
+from forcemove.tables.playing.content import NAMES
+from forcemove.tables.playing.help import HELP, HISTORY, SAY, help_lines, history_lines
 from forcemove.tables.playing.leaving import Leaving
 from forcemove.tables.playing.rounds import with_counts
 from forcemove.tables.ports import Chat, Played
@@ -25,8 +29,9 @@ _LEAVE, _CHALLENGE, _YES, _NO = "leave", "challenge", "yes", "no"
 
 
 class Person:
-    """A person, who decides by typing. `played`: the channel, once it is driven. `say`: is called with the lines of
-    `help`. `chat`: what the players say to each other; None where they cannot."""
+    """A person, who decides by typing. `played`: the channel, once it is driven; `names`: of its players, by seat.
+    `say`: is called with the lines of `help` and `history`. `chat`: what the players say to each other; None where they
+    cannot."""
 
     def __init__(
         self,
@@ -39,6 +44,7 @@ class Person:
         """`aside`: what becomes of the game when the person presses Ctrl-C. `agrees`: to lose a stake by leaving,
         without being asked."""
         self.played: Played | None = None
+        self.names: Names = NAMES
         self.say: Callable[[str], None] = lambda _: None
         self.chat: Chat | None = None
         self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
@@ -68,11 +74,15 @@ class Person:
             return ()
         if self._doubt:
             return ((_YES, "leave, and lose this"), (_NO, "play on"))
-        offered = [(each.word, each.text) for each in self._open_choices]
-        if is_stuck(played.channel, played.phase) and not played.channel.agreement.is_friendly:
-            offered.append((_CHALLENGE, "wait no longer, and ask the chain, which costs gas"))
-        leave = (_LEAVE, "end the game with your next turn; what the balances are then is paid")
-        return (*offered, leave, (HELP, "what can be done here"))
+        channel, is_friendly = played.channel, played.channel.agreement.is_friendly
+        gas = {} if is_friendly else usual_gas(self._game)
+        seen = overview(channel, ChannelHistory(), played.time(), choices=self._open_choices, gas=gas).options
+        offered = [(each.word, f"{each.text}{_gas_text(each.gas)}") for each in seen if each.kind == MOVE]
+        if is_stuck(channel, played.phase) and not is_friendly:
+            offered.append((_CHALLENGE, f"wait no longer, and ask the chain{_gas_text(gas.get(_CHALLENGE))}"))
+        to_leave = next((each.gas for each in seen if each.kind == _LEAVE), None)
+        paid = f"end the game with your next turn; what the balances are then is paid{_gas_text(to_leave)}"
+        return (*offered, (_LEAVE, paid), (HELP, f"what can be done here, such as {HISTORY}"))
 
     @property
     def choices(self) -> Sequence[Choice]:
@@ -102,6 +112,8 @@ class Person:
         if said[0].lower() == SAY and said[2].strip() and self.chat is not None:
             return self.chat.say(said[2])
         typed, choices = typed.strip().lower(), self._open_choices
+        if typed == HISTORY and self.played is not None:
+            return self._show_history(self.played)
         if not typed:
             typed = choices[0].word if len(choices) == 1 else ""
         words = [word for word, _ in self.options]
@@ -141,11 +153,26 @@ class Person:
         for line in help_lines(self._aside, has_stake=has_stake, has_chat=self.chat is not None):
             self.say(line)
 
+    def _show_history(self, played: Played) -> str:
+        """Show what has happened. Returns what is wrong, where it cannot be read."""
+        try:
+            lines = list(history_lines(self._game, played.channel, played.history(), self.names))
+        except ForcemoveError as error:
+            return headline(error)
+        for line in lines:
+            self.say(line)
+        return "" if lines else "Nothing has happened yet."
+
     def _input_for(self, word: str) -> MoveChosen | ConcludeWanted | ChallengeWanted:
         for choice in self._open_choices:
             if choice.word == word and self._question is not None:
                 return _move(choice, with_counts(self._question.secrets)[0])
         return ChallengeWanted() if word == _CHALLENGE else ConcludeWanted()
+
+
+def _gas_text(gas: int | None) -> str:
+    """What an option costs in gas; empty where it costs none, or that is not known."""
+    return f" (about {round(gas, -3):,} gas)" if gas else ""
 
 
 def _move(choice: Choice, counts: bytes) -> MoveChosen:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Protocol
 
-from forcemove.game import Game
+from forcemove.game import Game, Names
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
@@ -163,8 +163,8 @@ class _TableSeat:
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
         return self._seat.choose(question)
 
-    def attach(self, played: Played) -> None:
-        self._seat.attach(played)
+    def attach(self, played: Played, names: Names) -> None:
+        self._seat.attach(played, names)
         self._on_driven()
 
     def join_chat(self, chat: Chat) -> None:
