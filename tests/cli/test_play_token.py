@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
+from forcemove.browser.lobby.drafts import read_draft
+from forcemove.browser.lobby.view import OfferDraft
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
@@ -20,10 +22,13 @@ from forcemove.tables.errors import CannotPayIn, NoSuchToken, OfferDiffers, Toke
 from forcemove.tables.meetings.terms import new_offer, require_ours, terms_lines
 from forcemove.tables.meetings.tokens import TokenFacts, read_token
 from forcemove.tables.meetings.venues import ChainVenue
+from forcemove.tables.running.playable import playable_for, playable_games
 from forcemove.text.explanations import explain
 from tests.chain.world import deploy_contract
 from tests.cli.command import Command
+from tests.cli.nodes import wait_until
 from tests.cli.tables import DEPOSIT, GUEST, HOST, STAKE, START, World, link_of
+from tests.cli.test_browse import HOME, OFFER, browsing, entered, join, leave, move, sit
 
 ADMIN = local_keys()[0]
 USDC = TokenFacts(b"\xa0" * 20, "USDC", 6)
@@ -165,6 +170,34 @@ def test_who_has_too_little_of_the_token_is_told_before_anything_is_signed(venue
         venue.costs_lines(offer, b"\x99" * 20)
 
 
+# ------------------------------------------------------------------------------------------------------ on the page
+
+
+@pytest.mark.parametrize(
+    ("text", "stake", "asset"), [("2.5 tokens", 25 * 10**17, "TEST"), ("0.1 ether", 10**17, ""), ("7", 7, "")]
+)
+def test_a_form_is_for_the_token_where_its_stake_is_of_tokens(
+    venue: ChainVenue, text: str, stake: int, asset: str
+) -> None:
+    playable = playable_games([venue.game], venue.chains, venue.book, venue.token)
+    wanted = read_draft(OfferDraft("tic-tac-toe", text), playable)
+    assert not isinstance(wanted, str)
+    assert (wanted.stake, "" if wanted.game.token is None else wanted.game.token.symbol) == (stake, asset)
+
+
+def test_a_form_without_a_token_takes_no_tokens(venue: ChainVenue) -> None:
+    playable = playable_games([venue.game], venue.chains, venue.book)
+    assert "is no stake" in str(read_draft(OfferDraft("tic-tac-toe", "2.5 tokens"), playable))
+
+
+def test_a_page_can_join_for_the_token_that_it_knows(venue: ChainVenue) -> None:
+    offer = new_offer(venue, HOST.address, HOST.address, STAKE, 3600)
+    known = playable_games([venue.game], venue.chains, venue.book, venue.token)
+    assert (found := playable_for(known, offer)) is not None
+    assert found.token == venue.token
+    assert playable_for(playable_games([venue.game], venue.chains, venue.book), offer) is None
+
+
 # ------------------------------------------------------------------------------------------------------- a whole game
 
 
@@ -221,4 +254,21 @@ def test_a_silent_guest_loses_its_tokens(tokens: TokenWorld) -> None:
     host.reach("challenge: in block")
     world.travel(3601)
     assert host.end() == 0, host.complained
+    tokens.require_paid(world.alice)
+
+
+def test_two_people_play_for_a_token_on_pages(tokens: TokenWorld) -> None:
+    world = tokens.world
+    alice, bob = (entered(browsing(world, home, *tokens.option)) for home in (world.alice, world.bob))
+    alice.submit("/offers", **OFFER | {"stake": "0.01 tokens"})
+    join(bob)
+    for page in (alice, bob):
+        sit(page)
+    for turn in (4, 6):
+        move(alice, turn)
+        move(bob, turn + 1)
+    leave(alice, 8)
+    for page in (alice, bob):
+        page.reload_until(HOME)
+    wait_until(lambda: world.is_finished(world.alice) and world.is_finished(world.bob))
     tokens.require_paid(world.alice)

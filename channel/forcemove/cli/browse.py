@@ -23,6 +23,7 @@ from forcemove.cli.play.accounts import (
 )
 from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
+from forcemove.cli.play.stakes import ASSET, open_token, require_no_asset
 from forcemove.cli.progress import waiting
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from forcemove.chain.book import AddressBook
     from forcemove.chain.chain import Chain
     from forcemove.cli.terminal import Terminal
+    from forcemove.tables.meetings.tokens import TokenFacts
     from forcemove.tables.options import TableOptions
     from forcemove.tables.service import TableService
 
@@ -79,6 +81,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Seconds that another may be silent; then it is challenged, or a friendly game given up.",
 )
 @LEASE
+@ASSET
 @click.option("--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Where to listen.  [default: any free one]")
 @click.option("--open/--no-open", "opens", default=True, help="Whether to open the page.  [default: --open]")
@@ -95,6 +98,7 @@ def browse(
     towers: tuple[tuple[str, bytes], ...],
     patience: float,
     lease: float,
+    asset: bytes | None,
     allow_mainnet: bool,
     port: int,
     opens: bool,
@@ -112,6 +116,7 @@ def browse(
     """
     if not endpoints:
         require_no_account(account_file, wallet_address, payout)
+        require_no_asset(asset)
     from forcemove.cli.channel.stores import open_store
     from forcemove.cli.match.output import TerminalOutput
     from forcemove.tables.options import TableOptions
@@ -120,6 +125,7 @@ def browse(
 
     connect(relay)  # checks the relay's address before anything is begun
     chains, book = _chain(endpoints, book_file, allow_mainnet)
+    token = open_token(chains, asset)
     wallet = open_wallet(key_file, account_file, payout, wallet_address)
     options = TableOptions(relay, patience=patience, name=own_name)
     watchtowers = [tower_at(*each) for each in towers]
@@ -135,7 +141,7 @@ def browse(
                 towers=watchtowers,
                 lease=lease,
             )
-            await _Browsing(service, book, options, terminal).run(port, opens=opens)
+            await _Browsing(service, book, token, options, terminal).run(port, opens=opens)
 
         run_until_terminated(main())
 
@@ -156,7 +162,12 @@ class _Browsing:
     """The tables, the lobby and the page of one run."""
 
     def __init__(
-        self, service: TableService, book: AddressBook | None, options: TableOptions, terminal: Terminal
+        self,
+        service: TableService,
+        book: AddressBook | None,
+        token: TokenFacts | None,
+        options: TableOptions,
+        terminal: Terminal,
     ) -> None:
         from forcemove.browser.page_seat import PageSeats
         from forcemove.browser.table_pages import TablePages
@@ -166,7 +177,7 @@ class _Browsing:
         from forcemove.tables.running.playable import playable_games
 
         self._service, self._terminal, self._book = service, terminal, book
-        playable = playable_games(service.games, service.chains, book)
+        playable = playable_games(service.games, service.chains, book, token)
         self._pages = TablePages(service.journal, service.games, home="/lobby")
         service.on_committed(self._pages.on_committed)
         seats = PageSeats(self._pages)

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.protocol.types import ETHER, UINT256_MAX
 
-__all__ = ["ETHER_UNITS", "amount_text", "exact_amount", "format_amount", "parse_amount", "show_asset"]
+__all__ = ["ETHER_UNITS", "amount_text", "exact_amount", "format_amount", "parse_amount", "parse_tokens", "show_asset"]
 
 _GWEI = 10**9
 ETHER_UNITS: Mapping[str, int] = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
@@ -49,6 +49,12 @@ def parse_amount(text: str, units: Mapping[str, int] = ETHER_UNITS) -> int | Non
     digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
     named = (unit or number[len(digits) :]).strip()
     return _scaled(digits, units.get(named) if named else 0)
+
+
+def parse_tokens(text: str, decimals: int) -> int | None:
+    """The number of a token's smallest unit that a text means: `2.5 tokens` are whole ones, `1000` is of the smallest
+    unit. None for a text that is no such amount. `decimals`: of the token."""
+    return parse_amount(text, {"token": decimals, "tokens": decimals})
 
 
 def _scaled(digits: str, places: int | None) -> int | None:

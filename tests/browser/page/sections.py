@@ -51,6 +51,7 @@ def lobby_view(offers: int = 3, words: str = "Tic-tac-toe") -> LobbyView:
         tuple(table_row(number, tone, words) for number, tone in enumerate(("", "good", "bad"))),
         (GameOption("tic-tac-toe", "Tic-tac-toe", "2"), GameOption("dice", "Dice", "2 or 3")),
         "31337",
+        words,
         OfferDraft(stake=words),
         2,
         WALL,

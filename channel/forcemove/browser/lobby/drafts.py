@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from forcemove.browser.lobby.view import OfferDraft
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.encoding import NO_CHAIN
-from forcemove.protocol.types import MAX_CHALLENGE_DURATION, MIN_CHALLENGE_DURATION, UINT256_MAX
+from forcemove.protocol.types import ETHER, MAX_CHALLENGE_DURATION, MIN_CHALLENGE_DURATION, UINT256_MAX
+from forcemove.tables.meetings.tokens import TokenFacts
 from forcemove.tables.running.open_tables import WantedGame
 from forcemove.tables.running.playable import PlayableGame, find_playable
-from forcemove.text.amounts import parse_amount
+from forcemove.text.amounts import parse_amount, parse_tokens
 
 __all__ = ["read_draft"]
 
@@ -19,10 +20,10 @@ _MAX_STAKE = UINT256_MAX // DEPOSIT_IN_STAKES
 
 def read_draft(draft: OfferDraft, playable: Sequence[PlayableGame]) -> WantedGame | str:
     """The game that a form asks for, or what is wrong with the form. `playable`: the games that can be played here."""
-    stake = parse_amount(draft.stake)
+    stake, token = _stake(draft.stake, next((each.token for each in playable if each.token is not None), None))
     if stake is None or stake > _MAX_STAKE:
         return f"{draft.stake!r:.60} is no stake: write such as 0.2 ether, 5 gwei, or 0 for a friendly game."
-    game = _find(playable, draft.game, is_friendly=not stake)
+    game = _find(playable, draft.game, token, is_friendly=not stake)
     if isinstance(game, str):
         return game
     seats, duration = _number(draft.seats), _number(draft.duration)
@@ -33,13 +34,23 @@ def read_draft(draft: OfferDraft, playable: Sequence[PlayableGame]) -> WantedGam
     return WantedGame(game, stake, duration, seats)
 
 
-def _find(playable: Sequence[PlayableGame], name: str, *, is_friendly: bool) -> PlayableGame | str:
+def _stake(text: str, token: TokenFacts | None) -> tuple[int | None, TokenFacts | None]:
+    """The stake that a text means, None for none, and what it is of: the token, or None for ether."""
+    in_ether = parse_amount(text)
+    if in_ether is not None or token is None:
+        return in_ether, None
+    return parse_tokens(text, token.decimals), token
+
+
+def _find(
+    playable: Sequence[PlayableGame], name: str, token: TokenFacts | None, *, is_friendly: bool
+) -> PlayableGame | str:
     if is_friendly:
         return find_playable(playable, name, NO_CHAIN) or f"There is no game {name!r:.60} here."
     chain_id = max((each.chain_id for each in playable), default=NO_CHAIN)
     if chain_id == NO_CHAIN:
         return "A stake wants a chain: start this command with --chain, or offer the game for 0."
-    found = find_playable(playable, name, chain_id)
+    found = find_playable(playable, name, chain_id, ETHER if token is None else token.address)
     return found or f"The address book of chain {chain_id} has no contract of {name!r:.60}: offer it for 0."
 
 

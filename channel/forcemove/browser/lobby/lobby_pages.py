@@ -59,6 +59,7 @@ class LobbyPages:
             tuple(table_row(each, follower.url) for each in self._tables.tables.values()),
             self._options(),
             str(chain_id) if chain_id else "",
+            next((each.token.shown for each in self._tables.playable if each.token is not None), ""),
             self._draft,
             self._made,
             int(now),
@@ -73,10 +74,11 @@ class LobbyPages:
         if known is None:
             return None
         costs, problem = self._costs.get(offer, ((), ()))
+        game = playable_for(self._tables.playable, known)
         return OfferPage(
             offer_row(known, shown, self._title(known), self._ours, self._wall()),
             f"{shown_name(known.name)} {show_address(known.host)}".strip(),
-            labelled_lines(list(terms_lines(known, ""))[1:]),
+            labelled_lines(list(terms_lines(known, "", None if game is None else game.token))[1:]),
             costs,
             problem,
             None if table is None else table_row(table, self._follower.url),

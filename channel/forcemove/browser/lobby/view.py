@@ -105,6 +105,7 @@ class LobbyView:
     - `tables`: ours.
     - `games`: those that can be offered.
     - `chain`: the chain's id in words; empty where there is no chain.
+    - `token`: the name of the token that can be played for; empty where there is none.
     - `draft`: what the form begins with.
     - `made`: how many offers were made by the form; a form of before the last of them makes none.
     - `now`: Unix seconds.
@@ -119,6 +120,7 @@ class LobbyView:
     tables: tuple[TableRow, ...]
     games: tuple[GameOption, ...]
     chain: str
+    token: str
     draft: OfferDraft
     made: int
     now: int

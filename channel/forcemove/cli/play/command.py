@@ -24,7 +24,7 @@ from forcemove.cli.play.accounts import (
 )
 from forcemove.cli.play.names import NAME
 from forcemove.cli.play.signals import run_until_terminated
-from forcemove.cli.play.stakes import ASSET, STAKE, TypedStake
+from forcemove.cli.play.stakes import ASSET, STAKE, TypedStake, open_token, require_no_asset
 from forcemove.cli.progress import waiting
 
 if TYPE_CHECKING:
@@ -198,12 +198,11 @@ class _PlayArguments:
             raise click.UsageError("--create wants --stake AMOUNT; 0 is a friendly game.")
         if self.stake is not None and not self.stake.is_nothing and not has_chain:
             raise click.UsageError("A stake wants a chain: name a node with --chain.")
-        if self.asset is not None and not has_chain:
-            raise click.UsageError("--asset is of a game for a stake: name a node with --chain, too.")
         if self.stake is not None and self.stake.is_nothing and has_chain:
             raise click.UsageError("A friendly game (--stake 0) has no chain: leave --chain out.")
         if not has_chain:
             require_no_account(self.account_file, self.wallet_address, self.payout)
+            require_no_asset(self.asset)
 
     def _require_seats(self) -> None:
         """Raise `click.UsageError` where a number of players makes no sense, or the game does not take so many."""
@@ -250,7 +249,6 @@ class _PlayArguments:
         """The chain to play on. Raises `WrongChain` where the book is of another chain than the nodes, and
         `NoSuchToken` and `TokenUnclear`, and
         `click.UsageError` where the game has no contract."""
-        from forcemove.tables.meetings.tokens import read_token
         from forcemove.tables.meetings.venues import ChainVenue
 
         if find_table_game(self.name) is not None:
@@ -258,8 +256,7 @@ class _PlayArguments:
         game = load_game(self.name)
         chains = open_nodes(self.endpoints, expected=chain_ids_of_books(self.book_file))
         require_not_mainnet(chains[0], self.allow_mainnet)
-        token = read_token(chains, self.asset) if self.asset is not None and any(self.asset) else None
-        return ChainVenue(chains, open_book(self.book_file, chains[0]), game, token)
+        return ChainVenue(chains, open_book(self.book_file, chains[0]), game, open_token(chains, self.asset))
 
 
 def _link(text: str | None, relay: str | None) -> Link | None:

@@ -9,15 +9,17 @@ import click
 
 from forcemove.cli.addresses import ADDRESS
 from forcemove.protocol.types import UINT256_MAX
-from forcemove.text.amounts import parse_amount
+from forcemove.text.amounts import parse_amount, parse_tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forcemove.chain.chain import Chain
     from forcemove.tables.meetings.tokens import TokenFacts
 
-__all__ = ["ASSET", "STAKE", "STAKE_AMOUNT", "TypedStake"]
+__all__ = ["ASSET", "STAKE", "STAKE_AMOUNT", "TypedStake", "open_token", "require_no_asset"]
 
 _MOST_DECIMALS = 77
-_TOKENS = ("token", "tokens")
 _HINT = "write such as '0.2 ether', '5 gwei' or '1000' (wei); of a token '2.5 tokens' or '1000' (its smallest unit)"
 
 
@@ -30,22 +32,18 @@ class TypedStake:
     @property
     def is_nothing(self) -> bool:
         """Whether the game is to be a friendly one."""
-        return 0 in (parse_amount(self.text), self.in_tokens(_MOST_DECIMALS))
+        return 0 in (parse_amount(self.text), parse_tokens(self.text, _MOST_DECIMALS))
 
     def of(self, token: TokenFacts | None) -> int:
         """The stake in the smallest unit. `token`: the one that is played for, None for ether. Raises
         `click.UsageError` where it is typed in the other one's units, or is more than there can be."""
-        amount = parse_amount(self.text) if token is None else self.in_tokens(token.decimals)
+        amount = parse_amount(self.text) if token is None else parse_tokens(self.text, token.decimals)
         if amount is None:
             other = "ether: a token has an --asset" if token is None else f"{token.shown}: say how many tokens"
             raise click.UsageError(f"The stake {self.text!r:.80} is no amount of {other}.")
         if amount > UINT256_MAX:
             raise click.UsageError(f"The stake {self.text!r:.80} is more than any asset has: amounts are below 2**256.")
         return amount
-
-    def in_tokens(self, decimals: int) -> int | None:
-        """The text as an amount of a token's smallest unit, None where it is none. `decimals`: of the token."""
-        return parse_amount(self.text, dict.fromkeys(_TOKENS, decimals))
 
 
 class _Stake(click.ParamType[TypedStake]):
@@ -58,7 +56,7 @@ class _Stake(click.ParamType[TypedStake]):
         if isinstance(value, TypedStake):
             return value
         typed = TypedStake(str(value))
-        if parse_amount(typed.text) is None and typed.in_tokens(_MOST_DECIMALS) is None:
+        if parse_amount(typed.text) is None and parse_tokens(typed.text, _MOST_DECIMALS) is None:
             self.fail(f"{value!r:.80} is no amount: {_HINT}", param, ctx)
         return typed
 
@@ -76,6 +74,19 @@ ASSET = click.option(
     "--asset",
     type=ADDRESS,
     metavar="ADDRESS",
-    help="The token (ERC-20) that is played for, such as --stake '2.5 tokens'; the gas is still paid in ether.  "
+    help="The token (ERC-20) that is played for, with a stake such as '2.5 tokens'; the gas is still paid in ether.  "
     "[default: ether]",
 )
+
+
+def require_no_asset(asset: bytes | None) -> None:
+    """Raise `click.UsageError` where a friendly game names a token."""
+    if asset is not None:
+        raise click.UsageError("--asset is of a game for a stake: name a node with --chain, too.")
+
+
+def open_token(chains: Sequence[Chain], asset: bytes | None) -> TokenFacts | None:
+    """What the token that is played for says of itself; None for ether. Raises as `read_token`. `asset`: 20 bytes."""
+    from forcemove.tables.meetings.tokens import read_token
+
+    return read_token(chains, asset) if asset is not None and any(asset) else None

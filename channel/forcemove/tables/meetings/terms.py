@@ -27,6 +27,7 @@ from forcemove.transport.offers import MIN_SEATS, Offer, OfferOfAnotherChain
 __all__ = [
     "Venue",
     "agreement_of",
+    "asset_of",
     "is_ours",
     "labelled_lines",
     "new_offer",
@@ -111,7 +112,7 @@ def new_offer(
         venue.chain_id,
         venue.adjudicator,
         venue.app,
-        _asset(venue),
+        asset_of(venue),
         stake,
         stake * DEPOSIT_IN_STAKES,
         duration,
@@ -124,6 +125,11 @@ def new_offer(
     )
 
 
+def asset_of(venue: Venue) -> bytes:
+    """The asset that is played for: 20 bytes, `ETHER` where nothing is."""
+    return ETHER if venue.token is None else venue.token.address
+
+
 def require_ours(offer: Offer, venue: Venue) -> None:
     """Refuse an offer that is not of our chain, our book and our game, or is for another asset. Raises
     `OfferOfAnotherChain` and `OfferDiffers`."""
@@ -132,7 +138,7 @@ def require_ours(offer: Offer, venue: Venue) -> None:
         ("game", offer.game, venue.name),
         ("adjudicator", offer.adjudicator, venue.adjudicator),
         ("contract of the game", offer.app, venue.app),
-        ("asset", offer.asset, _asset(venue)),
+        ("asset", offer.asset, asset_of(venue)),
     ):
         if offered != ours:
             raise OfferDiffers(what, offered, ours)
@@ -190,7 +196,3 @@ def offered_amount(offer: Offer, amount: int, token: TokenFacts | None = None) -
 def labelled_lines(lines: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Lines of terms, or of costs, each as its name and its value."""
     return tuple((line[:_NAME_COLUMNS].strip(), line[_NAME_COLUMNS:].strip()) for line in lines)
-
-
-def _asset(venue: Venue) -> bytes:
-    return ETHER if venue.token is None else venue.token.address

@@ -9,7 +9,9 @@ from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
 from forcemove.game import Game
 from forcemove.protocol.encoding import NO_CHAIN
-from forcemove.tables.meetings.terms import Venue, is_ours
+from forcemove.protocol.types import ETHER
+from forcemove.tables.meetings.terms import Venue, asset_of, is_ours
+from forcemove.tables.meetings.tokens import TokenFacts
 from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue
 from forcemove.transport.offers import Offer
 
@@ -18,7 +20,7 @@ __all__ = ["PlayableGame", "find_playable", "playable_for", "playable_games"]
 
 @dataclass(frozen=True)
 class PlayableGame:
-    """A game that can be played here. `chain_venue`: its chain, None where it is played without one."""
+    """A game that can be played here. `chain_venue`: its chain and token, None where it is played for nothing."""
 
     game: Game
     chain_venue: ChainVenue | None
@@ -33,29 +35,52 @@ class PlayableGame:
         """The chain's id, 0 where there is none."""
         return self.chain_venue.chain_id if self.chain_venue else NO_CHAIN
 
+    @property
+    def token(self) -> TokenFacts | None:
+        """The token that it is played for; None for ether, or for nothing."""
+        return self.chain_venue.token if self.chain_venue else None
+
 
 def playable_games(
-    games: Sequence[Game], chains: Sequence[Chain], book: AddressBook | None
+    games: Sequence[Game], chains: Sequence[Chain], book: AddressBook | None, token: TokenFacts | None = None
 ) -> tuple[PlayableGame, ...]:
-    """Each game without a chain; and on the chain, where there is one and `book` has the game's contract. `games`:
-    those that are installed; `chains`: the chain through each endpoint."""
-    return tuple(_each(games, tuple(chains), book))
+    """Each game without a chain; and on the chain, where there is one and `book` has the game's contract.
+
+    - `games`: those that are installed.
+    - `chains`: the chain through each endpoint.
+    - `book`: of the chain; None where there is none.
+    - `token`: one that is played for besides ether.
+    """
+    return tuple(_each(games, tuple(chains), book, token))
 
 
-def _each(games: Sequence[Game], chains: tuple[Chain, ...], book: AddressBook | None) -> Iterator[PlayableGame]:
+def _each(
+    games: Sequence[Game], chains: tuple[Chain, ...], book: AddressBook | None, token: TokenFacts | None
+) -> Iterator[PlayableGame]:
     for game in games:
         if chains and book is not None and game.artifact.name in book.contracts:
             yield PlayableGame(game, ChainVenue(chains, book, game))
+            if token is not None:
+                yield PlayableGame(game, ChainVenue(chains, book, game, token))
         yield PlayableGame(game, None)
 
 
-def find_playable(playable: Sequence[PlayableGame], name: str, chain_id: int) -> PlayableGame | None:
-    """The game of this name on this chain (0 for none); None where it cannot be played here."""
-    return next((each for each in playable if (each.game.name, each.chain_id) == (name, chain_id)), None)
+def find_playable(
+    playable: Sequence[PlayableGame], name: str, chain_id: int, asset: bytes = ETHER
+) -> PlayableGame | None:
+    """The game of this name, None where it cannot be played here.
+
+    - `playable`: the games that can.
+    - `name`: of the game.
+    - `chain_id`: 0 for none.
+    - `asset`: what it is played for, 20 bytes.
+    """
+    wanted = name, chain_id, asset
+    return next((each for each in playable if (each.game.name, each.chain_id, asset_of(each.venue)) == wanted), None)
 
 
 def playable_for(playable: Sequence[PlayableGame], offer: Offer) -> PlayableGame | None:
-    """The game that an offer is for; None where it cannot be played here: it is of another chain, another book, or a
-    game that is not installed."""
-    found = find_playable(playable, offer.game, offer.chain_id)
+    """The game that an offer is for; None where it cannot be played here: it is of another chain, another book, for
+    another token, or a game that is not installed."""
+    found = find_playable(playable, offer.game, offer.chain_id, offer.asset)
     return found if found is not None and is_ours(offer, found.venue) else None
