@@ -109,11 +109,11 @@ class DemoEnvironment:
     def node(self, seat: int) -> Node:
         """The node that drives a seat's channels. It has no policy: a demonstration need not be worth its disputes."""
         if seat not in self.nodes:
-            self.nodes[seat] = Node(self.journals.of(seat), policy=None, on_error=self._on_node_error)
+            self.nodes[seat] = Node(self.journals.of(seat), policy=None, on_error=self.on_error)
         return self.nodes[seat]
 
-    def _on_node_error(self, error: Exception) -> None:
-        """Show an error of the chain, after which the node tries again; an error that lasts is raised by the scenario's
+    def on_error(self, error: Exception) -> None:
+        """Show an error of the chain, after which it is tried again; an error that lasts is raised by the scenario's
         own look at the chain. Raises every other error."""
         if not isinstance(error, ChainError):
             raise error

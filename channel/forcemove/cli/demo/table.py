@@ -26,6 +26,7 @@ from forcemove.protocol.machine.effects import SubmitChallenge, operation_name
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER
+from forcemove.tables.playing.match import run_with_background
 
 __all__ = ["DemoPlayer", "DemoTable", "new_table"]
 
@@ -60,15 +61,8 @@ class DemoPlayer:
 
     def place(self, environment: DemoEnvironment) -> Seat:
         """The context for the steps of a flow."""
-
-        def on_error(error: Exception) -> None:
-            """An error of the chain is shown, and tried again: `_watch_the_chain` raises one that lasts. Raises every
-            other error."""
-            if not isinstance(error, ChainError):
-                raise error
-            environment.output.status("The chain does not answer; trying again")
-
-        return Seat(self.name, self.client, self.line, environment.patience, environment.look_every, on_error=on_error)
+        patience, look_every = environment.patience, environment.look_every
+        return Seat(self.name, self.client, self.line, patience, look_every, on_error=environment.on_error)
 
     def move(self, *, another_round: bool) -> MoveChosen | ConcludeWanted:
         """What the bot would do next."""
@@ -142,14 +136,13 @@ class DemoTable:
     async def _watched(
         self, flows: list[Coroutine[Any, Any, None]], background: Coroutine[Any, Any, None] | None
     ) -> None:
-        try:
+        async def main() -> None:
             async with asyncio.TaskGroup() as group:
-                others = [group.create_task(each) for each in (self._watch_the_chain(), background) if each]
-                await asyncio.wait([group.create_task(flow) for flow in flows])
-                for other in others:
-                    other.cancel()
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from None  # the others were cancelled because of it
+                for flow in flows:
+                    group.create_task(flow)
+
+        others = [each for each in (self._watch_the_chain(), background) if each is not None]
+        await run_with_background(main(), *others)
 
     async def _watch_the_chain(self) -> None:
         """Show the time that a challenge leaves. Raises the chain's error when it has lasted for some time, whatever

@@ -5,23 +5,52 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import webbrowser
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from forcemove.browser.inspecting.inspecting import Inspecting
+from forcemove.browser.inspecting.routes import InspectSection
 from forcemove.browser.pages import PageSection
 from forcemove.browser.server import BrowserServer
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.wallet.routes import WalletSection
 from forcemove.browser.wallet.wallet_pages import WalletPages
+from forcemove.chain.book import AddressBook
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ForcemoveError
 from forcemove.tables.service import TableService
 from forcemove.text.explanations import headline
 
-__all__ = ["open_page", "play_with_page", "serve_while", "show_address", "wallet_sections"]
+__all__ = ["open_page", "page_server", "pages_of", "play_with_page", "serve_while", "show_address"]
 
 
-def wallet_sections(service: TableService) -> tuple[PageSection, ...]:
+def pages_of(service: TableService, home: str = "/") -> TablePages:
+    """The pages of a service's channels. `home`: the page that is shown first while nothing is played."""
+    pages = TablePages(service.journal, service.games, home=home)
+    service.on_committed(pages.on_committed)
+    return pages
+
+
+def page_server(
+    pages: TablePages,
+    port: int,
+    service: TableService,
+    book: AddressBook | None,
+    sections: Sequence[PageSection] = (),
+) -> BrowserServer:
+    """What serves the pages of a run: the channels', and those that inspect, and the one of a wallet that pays.
+
+    - `pages`: of the channels.
+    - `port`: where to listen, 0 for any.
+    - `service`: drives the channels.
+    - `book`: the chain's address book; None without a chain.
+    - `sections`: other pages, which come first.
+    """
+    inspecting = InspectSection(Inspecting(service.games, service.chains, book))
+    return BrowserServer(pages, port, [*sections, inspecting, *_wallet_sections(service)])
+
+
+def _wallet_sections(service: TableService) -> tuple[PageSection, ...]:
     """The page of a service's wallet; nothing where a key pays."""
     account = service.wallet.payer
     if not isinstance(account, bytes) or not service.chains:

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from forcemove.cli.channel.options import STORE
-from forcemove.cli.deploy import open_book, require_not_mainnet
-from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.games import find_table_game, load_game
-from forcemove.cli.play.accounts import (
-    ACCOUNT,
-    LEASE,
-    PAYOUT,
-    TOWERS,
-    WALLET,
-    open_wallet,
-    require_no_account,
-    tower_at,
-)
-from forcemove.cli.play.names import NAME
+from forcemove.cli.play.accounts import ACCOUNT, LEASE, PAYOUT, TOWERS, WALLET
+from forcemove.cli.play.arguments import ALLOW_MAINNET, BOOK, KEY, OWN_NAME, PATIENCE, TableArguments
 from forcemove.cli.play.signals import run_until_terminated
-from forcemove.cli.play.stakes import ASSET, STAKE, TypedStake, open_token, require_no_asset
+from forcemove.cli.play.stakes import ASSET, STAKE, TypedStake
 from forcemove.cli.progress import waiting
 
 if TYPE_CHECKING:
@@ -34,8 +22,6 @@ if TYPE_CHECKING:
     from forcemove.transport.links import Link
 
 __all__ = ["play"]
-
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -54,13 +40,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="The node: http(s)://, ws(s)://, or an IPC path; given several times, other nodes of the same chain, of which "
     "one honest one is enough to lose nothing. A friendly game has none.",
 )
-@click.option(
-    "--key",
-    "key_file",
-    required=True,
-    type=_FILE,
-    help="The key file of the player, which signs states (see `forcemove key`).",
-)
+@KEY
 @ACCOUNT
 @WALLET
 @PAYOUT
@@ -73,7 +53,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     metavar="N",
     help="Players of the game that you offer, you among them.  [default: as few as the game takes]",
 )
-@click.option("--name", "own_name", type=NAME, default="", metavar="NAME", help="What the others are to call you.")
+@OWN_NAME
 @click.option("--join", "join_text", metavar="LINK", help="Join the offer of this link, which --create has printed.")
 @click.option("--bot", is_flag=True, help="Let the game's bot play, and not you.")
 @click.option(
@@ -87,27 +67,16 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Seconds that the bot takes for a move, so that people can follow it.",
 )
 @STORE
-@click.option(
-    "--book",
-    "book_file",
-    type=_FILE,
-    help="The address book with the contracts.  [default: forcemove-CHAINID.json]",
-)
+@BOOK
 @TOWERS
 @click.option(
     "--duration", type=click.IntRange(1), default=3600, show_default=True, help="Seconds of a challenge that we offer."
 )
-@click.option(
-    "--patience",
-    type=click.FloatRange(1),
-    default=600.0,
-    show_default=True,
-    help="Seconds that the other may be silent; then it is challenged, or a friendly game given up.",
-)
+@PATIENCE
 @LEASE
 @click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
 @click.option("--anew", "from_scratch", is_flag=True, help="Do not go on with games into which nobody has paid yet.")
-@click.option("--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money.")
+@ALLOW_MAINNET
 @click.option("--browser", "in_browser", is_flag=True, help="Play on a page in a browser on this machine, too.")
 @click.option(
     "--port",
@@ -136,38 +105,22 @@ def play(**given: Any) -> None:
     _PlayArguments(**given).play()
 
 
-@dataclass(frozen=True)
-class _PlayArguments:
+@dataclass(frozen=True, kw_only=True)
+class _PlayArguments(TableArguments):
     """What was typed, as the options of the command name it."""
 
     name: str
-    relay: str | None
-    endpoints: tuple[str, ...]
-    key_file: Path
-    account_file: Path | None
-    wallet_address: bytes | None
-    payout: bytes | None
     creates: bool
     stake: TypedStake | None
-    asset: bytes | None
     seats: int | None
-    own_name: str
     join_text: str | None
     bot: bool
     rounds: int
     pace: float
-    store: str
-    book_file: Path | None
-    towers: tuple[tuple[str, bytes], ...]
     duration: int
-    patience: float
-    lease: float
     agrees: bool
     from_scratch: bool
-    allow_mainnet: bool
     in_browser: bool
-    port: int
-    opens: bool
 
     def play(self) -> None:
         """Play a game to its end. Raises `click.UsageError` where options contradict each other."""
@@ -175,7 +128,7 @@ class _PlayArguments:
         self._require_seats()
         self._require_screen()
         from forcemove.cli.channel.stores import open_store
-        from forcemove.cli.play.playing import PageOptions, Playing
+        from forcemove.cli.play.playing import Playing
         from forcemove.transport.connect import connect
 
         link = _link(self.join_text, self.relay)
@@ -183,11 +136,9 @@ class _PlayArguments:
         connect(where)  # checks the relay's address before anything is begun
         venue = self._venue() if self.endpoints else None
         player, options = self._players(where, link, venue)
-        wallet = open_wallet(self.key_file, self.account_file, self.payout, self.wallet_address)
-        watchtowers = [tower_at(*each) for each in self.towers]
-        page = PageOptions(self.port, self.opens) if self.in_browser else None
+        wallet = self.open_wallet()
         with open_store(self.store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
-            playing = Playing(journal, wallet, terminal, watchtowers, self.lease, page)
+            playing = Playing(self, journal, wallet, terminal, has_page=self.in_browser)
             run_until_terminated(playing.play(self.name, venue, options, player))
 
     def _require_sense(self) -> None:
@@ -200,9 +151,7 @@ class _PlayArguments:
             raise click.UsageError("A stake wants a chain: name a node with --chain.")
         if self.stake is not None and self.stake.is_nothing and has_chain:
             raise click.UsageError("A friendly game (--stake 0) has no chain: leave --chain out.")
-        if not has_chain:
-            require_no_account(self.account_file, self.wallet_address, self.payout)
-            require_no_asset(self.asset)
+        self.require_accounts()
 
     def _require_seats(self) -> None:
         """Raise `click.UsageError` where a number of players makes no sense, or the game does not take so many."""
@@ -245,18 +194,18 @@ class _PlayArguments:
             TableOptions(where, wanted, self.duration, self.patience, self.from_scratch, self.seats, self.own_name),
         )
 
-    def _venue(self) -> ChainVenue:
-        """The chain to play on. Raises `WrongChain` where the book is of another chain than the nodes, and
-        `NoSuchToken` and `TokenUnclear`, and
-        `click.UsageError` where the game has no contract."""
+    def _venue(self) -> ChainVenue | None:
+        """The chain to play on. Raises `WrongChain` where the book is of another chain than the nodes; `NoSuchToken`
+        and `TokenUnclear`; and `click.UsageError` where the game has no contract."""
         from forcemove.tables.meetings.venues import ChainVenue
 
         if find_table_game(self.name) is not None:
             raise click.UsageError(f"No contract enforces {self.name}: play it with --stake 0, and without --chain.")
         game = load_game(self.name)
-        chains = open_nodes(self.endpoints, expected=chain_ids_of_books(self.book_file))
-        require_not_mainnet(chains[0], self.allow_mainnet)
-        return ChainVenue(chains, open_book(self.book_file, chains[0]), game, open_token(chains, self.asset))
+        chains, book = self.open_chains()
+        if book is None:
+            return None
+        return ChainVenue(chains, book, game, self.open_token(chains))
 
 
 def _link(text: str | None, relay: str | None) -> Link | None:

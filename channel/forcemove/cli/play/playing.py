@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forcemove.cli.games import find_table_game, load_game, usable_games
+from forcemove.cli.games import find_table_game, load_game
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from forcemove.browser.server import BrowserServer
     from forcemove.browser.table_pages import TablePages
+    from forcemove.cli.play.arguments import TableArguments
     from forcemove.cli.play.port import PlayerOptions
     from forcemove.cli.terminal import Terminal
     from forcemove.store.journal import Journal
@@ -19,37 +17,26 @@ if TYPE_CHECKING:
     from forcemove.tables.options import TableOptions, Wallet
     from forcemove.tables.service import TableService
     from forcemove.tables.table import PlayTable
-    from forcemove.watchtower.client import TowerClient
 
-__all__ = ["PageOptions", "Playing"]
-
-
-@dataclass(frozen=True)
-class PageOptions:
-    """Of the page of `--browser`. `port`: where to listen, 0 for any; `opens`: whether to open it in a browser."""
-
-    port: int
-    opens: bool
+__all__ = ["Playing"]
 
 
 @dataclass(frozen=True)
 class Playing:
     """What one run plays with.
 
+    - `arguments`: what was typed.
     - `journal`: where channels and meetings are stored.
     - `wallet`: our keys.
     - `terminal`: where lines are printed.
-    - `towers`: the watchtowers that are given an appointment for each channel.
-    - `lease`: seconds, see `Node`.
-    - `page`: of the browser; None for no page.
+    - `has_page`: whether it is played on a page, too.
     """
 
+    arguments: TableArguments
     journal: Journal
     wallet: Wallet
     terminal: Terminal
-    towers: Sequence[TowerClient]
-    lease: float
-    page: PageOptions | None
+    has_page: bool
 
     async def play(self, name: str, venue: ChainVenue | None, options: TableOptions, player: PlayerOptions) -> None:
         """Play a game of the command's kind. Raises `click.UsageError` where the game has no contract, and a chain is
@@ -60,48 +47,21 @@ class Playing:
         - `options`: of the table.
         - `player`: what the player wants.
         """
-        from forcemove.cli.match.output import TerminalOutput
-        from forcemove.tables.service import TableService
-
-        service = TableService(
-            self.journal,
-            self.wallet,
-            TerminalOutput(self.terminal),
-            chains=venue.chains if venue else (),
-            games=usable_games(),
-            towers=self.towers,
-            lease=self.lease,
-        )
-        pages = None if self.page is None else _pages(service)
-        table = _table(name, service, venue, options, player, self.terminal, pages)
-        if table.report_ends():
+        chains = venue.chains if venue else ()
+        service = self.arguments.service(self.journal, self.wallet, chains, self.terminal)
+        if not self.has_page:
+            table = _table(name, service, venue, options, player, self.terminal, None)
+            if not table.report_ends():
+                await service.run(table.play())
             return
-        game = service.run(table.play())
-        if self.page is None or pages is None:
-            await game
-        else:
-            from forcemove.cli.play.browsing import play_with_page
+        from forcemove.cli.play.browsing import page_server, pages_of, play_with_page
 
-            server = _server(pages, self.page.port, service, venue)
-            await play_with_page(game, pages, server, self.terminal, opens=self.page.opens)
-
-
-def _pages(service: TableService) -> TablePages:
-    from forcemove.browser.table_pages import TablePages
-
-    pages = TablePages(service.journal, service.games)
-    service.on_committed(pages.on_committed)
-    return pages
-
-
-def _server(pages: TablePages, port: int, service: TableService, venue: ChainVenue | None) -> BrowserServer:
-    from forcemove.browser.inspecting.inspecting import Inspecting
-    from forcemove.browser.inspecting.routes import InspectSection
-    from forcemove.browser.server import BrowserServer
-    from forcemove.cli.play.browsing import wallet_sections
-
-    inspecting = InspectSection(Inspecting(service.games, service.chains, venue.book if venue else None))
-    return BrowserServer(pages, port, [inspecting, *wallet_sections(service)])
+        pages = pages_of(service)
+        table = _table(name, service, venue, options, player, self.terminal, pages)
+        if not table.report_ends():
+            server = page_server(pages, self.arguments.port, service, venue.book if venue else None)
+            opens = self.arguments.opens
+            await play_with_page(service.run(table.play()), pages, server, self.terminal, opens=opens)
 
 
 def _table(

@@ -12,12 +12,9 @@ from forcemove.protocol.types import UINT256_MAX
 from forcemove.text.amounts import parse_amount, parse_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from forcemove.chain.chain import Chain
     from forcemove.tables.meetings.tokens import TokenFacts
 
-__all__ = ["ASSET", "STAKE", "STAKE_AMOUNT", "TypedStake", "open_token", "require_no_asset"]
+__all__ = ["ASSET", "STAKE", "STAKE_AMOUNT", "TypedStake"]
 
 _MOST_DECIMALS = 77
 _HINT = "write such as '0.2 ether', '5 gwei' or '1000' (wei); of a token '2.5 tokens' or '1000' (its smallest unit)"
@@ -77,16 +74,3 @@ ASSET = click.option(
     help="The token (ERC-20) that is played for, with a stake such as '2.5 tokens'; the gas is still paid in ether.  "
     "[default: ether]",
 )
-
-
-def require_no_asset(asset: bytes | None) -> None:
-    """Raise `click.UsageError` where a friendly game names a token."""
-    if asset is not None:
-        raise click.UsageError("--asset is of a game for a stake: name a node with --chain, too.")
-
-
-def open_token(chains: Sequence[Chain], asset: bytes | None) -> TokenFacts | None:
-    """What the token that is played for says of itself; None for ether. Raises as `read_token`. `asset`: 20 bytes."""
-    from forcemove.tables.meetings.tokens import read_token
-
-    return read_token(chains, asset) if asset is not None and any(asset) else None

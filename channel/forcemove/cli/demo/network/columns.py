@@ -1,22 +1,16 @@
 """The output of two players side by side, in the order in which it is printed; without a terminal it is lines, each
-with its player's name before it.
-
-`forcemove play` calls two players who have met host and guest. Here they have names, and these are shown instead.
-"""
+with its player's name before it."""
 
 from __future__ import annotations
 
-import re
 import sys
 
 from forcemove.cli.demo.output import shortened
 from forcemove.cli.terminal import Terminal
 from forcemove.cli.wrapping import width_of, wrapped
-from forcemove.tables.playing.content import NAMES as PARTS
 
 __all__ = ["Columns"]
 
-_PART = re.compile(rf"\b({'|'.join(PARTS)})\b")
 _GAP = 2
 _ENDS = 10
 """Characters at both ends of a word that is wider than a column, such as a link."""
@@ -34,7 +28,7 @@ class Columns:
 
     def add(self, name: str, line: str) -> None:
         """Show a line that a player's process has printed, or a comment on it."""
-        line = shortened(_PART.sub(lambda part: self._names[PARTS.index(part[1])], line))
+        line = shortened(line)
         if self._half is None:
             self._say(f"{name:<6}| {line}")
             return

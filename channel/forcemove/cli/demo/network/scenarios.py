@@ -83,18 +83,9 @@ class ScenarioRun:
     async def _play(self, player: PlayerProcess, seat: int, *arguments: str) -> None:
         network = self.network
         where = ("--relay", network.relay, "--chain", network.chain.endpoint, "--book", str(network.book_file))
-        who = (
-            "--key",
-            "key.json",
-            "--payout",
-            f"0x{self._payouts[seat].hex()}",
-            "--bot",
-            "--rounds",
-            _ROUNDS,
-            "--pace",
-            _PACE,
-        )
-        await player.start("play", self.game.name, *where, *who, "--patience", self._patience, *arguments)
+        who = ("--key", "key.json", "--name", player.name, "--payout", f"0x{self._payouts[seat].hex()}")
+        how = ("--bot", "--rounds", _ROUNDS, "--pace", _PACE)
+        await player.start("play", self.game.name, *where, *who, *how, "--patience", self._patience, *arguments)
 
     async def end(self) -> None:
         """Wait for the end of both processes."""
