@@ -329,7 +329,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("forcemove.browser.drawing.timeline_svg",),
     ("forcemove.browser.render",),
-    ("forcemove.browser.security",),
+    ("forcemove.browser.security", "forcemove.browser.history_reader"),
     ("forcemove.browser.pages",),
     (
         "forcemove.browser.actions",
