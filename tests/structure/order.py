@@ -334,7 +334,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     (
         "forcemove.browser.actions",
         "forcemove.browser.events",
-        "forcemove.browser.playground_pages",
+        "forcemove.browser.playground.playground_pages",
         "forcemove.browser.table_pages",
     ),
     ("forcemove.browser.page_seat", "forcemove.browser.server"),
@@ -357,6 +357,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.browser.watching", "forcemove.browser.watching.view"),
     ("forcemove.browser.watching.routes",),
     ("forcemove.browser.inspecting.routes",),
+    ("forcemove.browser.playground", "forcemove.browser.playground.playground_server"),
     (
         "forcemove",
         "forcemove.__main__",

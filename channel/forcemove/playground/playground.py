@@ -46,8 +46,8 @@ _TICK = 1.0
 
 
 class Playground:
-    """`match`: the game that is played; `errors`: what has gone wrong that no button has caused; `revision`: rises with
-    each change that can be seen."""
+    """`match`: the game that is played; `book`: names the contracts on `chain`; `errors`: what has gone wrong that no
+    button has caused; `revision`: rises with each change that can be seen."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Playground:
         self._clock, self._stake, self._duration, self._randomness = clock, stake, duration, randomness
         self._nonces = nonces
         with tempfile.TemporaryDirectory() as folder:
-            self._book = deploy(self.chain, local_keys()[-1], Path(folder) / "book.json", self.games)
+            self.book = deploy(self.chain, local_keys()[-1], Path(folder) / "book.json", self.games)
         self.endpoint = Endpoint(self.chain, "alice's endpoint")
         endpoints = self.endpoint, Endpoint(self.chain, "bob's endpoint")
         both = zip(_NAMES, local_keys(), endpoints, strict=False)
@@ -94,7 +94,7 @@ class Playground:
         return PlaygroundMatch(
             game,
             self.chain,
-            self._book,
+            self.book,
             self.players,
             self._clock,
             stake=self._stake,
