@@ -20,7 +20,7 @@ from typing import Protocol
 
 from forcemove.browser.lobby.render import lobby_page
 from forcemove.browser.lobby.view import OfferDraft
-from forcemove.browser.playground_pages import PlaygroundPages
+from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.browser.render import channel_page
 from forcemove.browser.server import BrowserServer
 from forcemove.chain.deployment import deploy

@@ -331,12 +331,12 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("forcemove.browser.drawing.timeline_svg",),
     ("forcemove.browser.render",),
-    ("forcemove.browser.security",),
+    ("forcemove.browser.security", "forcemove.browser.history_reader"),
     ("forcemove.browser.pages",),
     (
         "forcemove.browser.actions",
         "forcemove.browser.events",
-        "forcemove.browser.playground_pages",
+        "forcemove.browser.playground.playground_pages",
         "forcemove.browser.table_pages",
     ),
     ("forcemove.browser.page_seat", "forcemove.browser.server"),
@@ -359,6 +359,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.browser.watching", "forcemove.browser.watching.view"),
     ("forcemove.browser.watching.routes",),
     ("forcemove.browser.inspecting.routes",),
+    ("forcemove.browser.playground", "forcemove.browser.playground.playground_server"),
     (
         "forcemove",
         "forcemove.__main__",

@@ -35,8 +35,11 @@ PANELS = (
 )
 """The ids of a channel page's panels; each is always there, and hidden where it has nothing to say. A table's page has
 `chat` and `chatting`, too."""
+_Line = tuple[int, str, str, str, bool, str]
+"""A line of the list of what has happened: the entry's place, the time of day, the tone, the words, whether a
+reorganisation has removed it, and the gas."""
 _LINES = 20
-"""Lines of the list of what has happened."""
+"""Lines of that list."""
 
 
 def channel_panels(view: ChannelView) -> dict[str, str]:
@@ -122,9 +125,14 @@ def _title(view: ChannelView, window: Window, place: int) -> str:
     return text or type(view.history.entries[place]).__name__
 
 
-def _lines(window: Window, place: int | None) -> list[tuple[Happening, str]]:
-    """The newest lines, or those around the entry that is inspected, newest first, each with its time of day."""
+def _lines(window: Window, place: int | None) -> list[_Line]:
+    """The newest lines, or those around the entry that is inspected, newest first."""
     happenings = window.happenings
     index = next((index for index, each in enumerate(happenings) if each.place == place), len(happenings))
     end = len(happenings) if len(happenings) - index <= _LINES else index + _LINES // 2
-    return [(each, local_time(each.time)[1]) for each in reversed(happenings[max(0, end - _LINES) : end])]
+    return list(map(_line, reversed(happenings[max(0, end - _LINES) : end])))
+
+
+def _line(each: Happening) -> _Line:
+    gas = "" if each.gas is None else f"{each.gas:,}"
+    return each.place, local_time(each.time)[1], each.tone, each.text, each.is_gone, gas

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from forcemove.browser.history_reader import HistoryReader
 from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.security import RequestRefused
 from forcemove.browser.view import ChannelView
 from forcemove.game import Choice, Game, Names
-from forcemove.history.history import ChannelHistory, decode_history
 from forcemove.history.overview import overview
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, read_channels, read_journal_channel
 from forcemove.node.policy import usual_gas
@@ -71,6 +71,7 @@ class TablePages:
         """
         self.changes = ChangeSignal()
         self._journal, self._games, self._wall, self._home = journal, tuple(games), wall, home
+        self._histories = HistoryReader(journal)
         self._seated: dict[bytes, _Seated] = {}
         self._notices: dict[bytes, str] = {}
         self.on_seated: Callable[[], None] = lambda: None
@@ -150,15 +151,12 @@ class TablePages:
         notice: str,
     ) -> ChannelView:
         id_ = channel.agreement.channel_id
-        history = self._history(id_)
+        history = self._histories.read(id_, self.changes.number)
         gas = {} if channel.agreement.is_friendly else usual_gas(game)
         seen = overview(channel, history, now, choices=choices, gas=gas)
         path = f"/c/{hex_text(id_)}"
         wall = int(self._wall())
         return ChannelView(game, channel, history, seen, now, wall, names, own, path, at, form_token, notice=notice)
-
-    def _history(self, channel_id: bytes) -> ChannelHistory:
-        return decode_history(self._journal.history(channel_id).bodies)
 
     # ----------------------------------------------------------------------------------------------------------- doing
 

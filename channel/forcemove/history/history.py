@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
-from forcemove.history.entries import Entry, LogIncluded, LogReorged, TxMined, TxReorged
+from forcemove.history.entries import (
+    Entry,
+    LogIncluded,
+    LogReorged,
+    SignatureAdded,
+    StateAccepted,
+    StateSigned,
+    TxMined,
+    TxReorged,
+)
 from forcemove.history.packing import unpack
 
 __all__ = ["MAX_ENTRIES", "ChannelHistory", "decode_history"]
 
 MAX_ENTRIES = 10_000
 """The newest entries of a channel that are kept."""
+_SIGNED = frozenset({StateSigned, StateAccepted, SignatureAdded})
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelHistory:
     """What has happened in a channel, oldest first. `unreadable`: how many pieces of it are damaged, or were written by
-    another program."""
+    another program; `notes`: the entries that are no states and no signatures, found once: in a long game they are
+    few."""
 
     entries: tuple[Entry, ...] = ()
     unreadable: int = 0
+    notes: tuple[Entry, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple([each for each in self.entries if type(each) not in _SIGNED]))
 
     @property
     def reorged(self) -> frozenset[int]:

@@ -286,7 +286,7 @@ def _options(channel: Channel, phase: Phase, choices: Sequence[Choice], gas: Map
 
 
 def _safety(channel: Channel, history: ChannelHistory) -> Safety:
-    proved, telling = _newest_provable(channel), [each for each in history.entries if type(each) in _TELLING]
+    proved, telling = _newest_provable(channel), [each for each in history.notes if type(each) in _TELLING]
     watched = [each.turn_num for each in telling if isinstance(each, AppointmentAcknowledged)]
     connection = [each for each in telling if isinstance(each, ConnectionLost | ConnectionRestored)]
     return Safety(

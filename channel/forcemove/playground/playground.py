@@ -43,8 +43,8 @@ _TICK = 1.0
 
 
 class Playground:
-    """`match`: the game that is played; `errors`: what has gone wrong that no button has caused; `revision`: rises with
-    each change that can be seen."""
+    """`match`: the game that is played; `book`: names the contracts on `chain`; `errors`: what has gone wrong that no
+    button has caused; `revision`: rises with each change that can be seen."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Playground:
         self.chain = PlaygroundChain(clock)
         self.chain.follow_clock()
         self._clock, self._stake, self._duration, self._randomness = clock, stake, duration, randomness
-        self._book = deploy_locally(self.chain, self.games)
+        self.book = deploy_locally(self.chain, self.games)
         self._nonces = nonces
         self.endpoint = Endpoint(self.chain, "alice's endpoint")
         endpoints = self.endpoint, Endpoint(self.chain, "bob's endpoint")
@@ -90,7 +90,7 @@ class Playground:
         return PlaygroundMatch(
             game,
             self.chain,
-            self._book,
+            self.book,
             self.players,
             self._clock,
             stake=self._stake,

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from forcemove.browser.playground_pages import PlaygroundPages
+from forcemove.browser.playground.playground_server import playground_server
 from forcemove.browser.server import BrowserServer
 from forcemove.game import Game
 from forcemove.playground.playground import Playground
@@ -114,7 +114,7 @@ def served(*, rock_paper_scissors: bool = False) -> Iterator[ServedPlayground]:
 def served_games(*games: Game) -> Iterator[ServedPlayground]:
     """A playground of its own with these games, the first one first."""
     playground = Playground(games)
-    with running(BrowserServer(PlaygroundPages(playground))) as found:
+    with running(playground_server(playground)) as found:
         yield ServedPlayground(found.server, found.loop, found.address, playground)
 
 

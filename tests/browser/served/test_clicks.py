@@ -8,13 +8,17 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Locator
 
+from forcemove.game import Game
 from forcemove.history.entries import FaultFound, LogIncluded
 from forcemove.playground.tours import TOURS
 from forcemove.protocol.logs import Checkpointed
+from forcemove_games.discard import GAME as DISCARD
+from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.served.chromium import Visitor, chromium, visiting
-from tests.browser.served.serving import served, until
+from tests.browser.served.serving import served, served_games, until
 
-_GAMES = pytest.mark.parametrize("rock_paper_scissors", [False, True], ids=["tic-tac-toe", "rock-paper-scissors"])
+_GAMES = pytest.mark.parametrize("game", [TIC_TAC_TOE, ROCK_PAPER_SCISSORS, DISCARD], ids=lambda game: game.name)
 _MOVES = 5
 
 
@@ -58,15 +62,15 @@ def type_enter(spot: Locator) -> None:
 
 @_GAMES
 @pytest.mark.parametrize("act", [click, type_enter], ids=["mouse", "keyboard"])
-def test_a_whole_game(browser: Browser, act: Callable[[Locator], None], rock_paper_scissors: bool) -> None:
-    with served(rock_paper_scissors=rock_paper_scissors) as playground, visiting(browser, playground) as visitor:
+def test_a_whole_game(browser: Browser, act: Callable[[Locator], None], game: Game) -> None:
+    with served_games(game) as playground, visiting(browser, playground) as visitor:
         play_whole(visitor, act)
 
 
 @_GAMES
-def test_a_whole_game_without_scripts(browser: Browser, rock_paper_scissors: bool) -> None:
+def test_a_whole_game_without_scripts(browser: Browser, game: Game) -> None:
     with (
-        served(rock_paper_scissors=rock_paper_scissors) as playground,
+        served_games(game) as playground,
         visiting(browser, playground, has_scripts=False) as visitor,
     ):
         play_whole(visitor, click)
@@ -201,3 +205,16 @@ def test_a_lost_stream_comes_back_and_nothing_is_done_twice(visitor: Visitor) ->
     visitor.move()
     assert all("net::" in each for each in visitor.errors)
     visitor.errors.clear()
+
+
+def test_the_playgrounds_channel_and_contracts_are_inspected_on_its_page(visitor: Visitor) -> None:
+    page, channel = visitor.page, visitor.page.url.partition("/c/")[2]
+    page.locator("nav a", has_text="Inspect").click()
+    page.locator("#what").fill(channel)
+    page.locator("#inspect").click()
+    page.locator("main", has_text="On the chain, at block").wait_for()
+    page.locator("nav a", has_text="Verify").click()
+    page.locator("#verdict", has_text="The deployment is genuine.").wait_for()
+    page.locator("nav a", has_text="Channels").click()
+    page.locator("main a").first.click()
+    visitor.move()

@@ -10,10 +10,9 @@ import pytest
 from forcemove.browser.inspecting.inspecting import Inspecting
 from forcemove.browser.inspecting.routes import InspectSection
 from forcemove.browser.inspecting.subjects import MAX_SUBJECT
-from forcemove.browser.playground_pages import PlaygroundPages
+from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.browser.security import HEADERS
 from forcemove.browser.server import BrowserServer
-from forcemove.chain.chain import Chain
 from forcemove.playground.playground import Playground
 from forcemove.protocol.codec.wire import SignedStateFile, encode_file
 from forcemove.protocol.encoding import encode_variable_part
@@ -22,7 +21,7 @@ from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.html import elements, text_of
 from tests.browser.served.asking import Answer, Asker
-from tests.browser.served.serving import ServedPlayground, running
+from tests.browser.served.serving import ServedPlayground, running, served_games
 from tests.browser.test_hostile import BREAKOUT
 from tests.cli.saved import Saved, state_of
 from tests.protocol.builders import BOB
@@ -33,12 +32,9 @@ SAVED = Saved()
 
 @pytest.fixture(scope="module")
 def asker() -> Iterator[Asker]:
-    """A playground whose page inspects, too, on the playground's chain."""
-    playground = Playground(GAMES)
-    chain: Chain = playground.chain
-    section = InspectSection(Inspecting(GAMES, [chain], playground._book))
-    with running(BrowserServer(PlaygroundPages(playground), 0, [section])) as found:
-        yield Asker(ServedPlayground(found.server, found.loop, found.address, playground))
+    """A playground, whose page inspects on the playground's chain."""
+    with served_games(*GAMES) as found:
+        yield Asker(found)
 
 
 def file_of(turn_num: int, *signers: object) -> bytes:

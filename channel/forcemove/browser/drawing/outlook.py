@@ -26,8 +26,6 @@ from forcemove.tables.playing.ends import ENDINGS
 __all__ = ["Clock", "EndText", "WayOut", "clock_of", "end_of", "ways_out"]
 
 _TWO = 2
-_MINING = frozenset({TxMined, TxReorged})
-"""Most entries are states, and are passed over at once."""
 _OPENING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
 
 
@@ -244,7 +242,7 @@ def end_of(view: ChannelView) -> EndText | None:
 def _spent(view: ChannelView) -> list[str]:
     """What our transactions have cost, as far as the history has them."""
     mined: dict[tuple[bytes, bytes], int] = {}
-    for each in [each for each in view.history.entries if type(each) in _MINING]:
+    for each in view.history.notes:
         match each:
             case TxMined(request=request, block_hash=block, gas_used=gas):
                 mined[request, block] = gas

@@ -5,6 +5,7 @@ times as long for so many numbers. What others can have said is escaped; the res
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from html import escape
 
 from forcemove.browser.drawing.timeline import Sign, Timeline
@@ -18,6 +19,10 @@ _SMALL = 3
 def timeline_markup(timeline: Timeline) -> str:
     """The lanes, clocks, lines and signs; each sign links to its entry on the same page."""
     return "".join((*_background(timeline), *map(_sign, timeline.signs)))
+
+
+_escaped = lru_cache(maxsize=256)(escape)
+"""The same lines are written again with each move."""
 
 
 def _background(timeline: Timeline) -> Iterator[str]:
@@ -38,10 +43,11 @@ def _background(timeline: Timeline) -> Iterator[str]:
 def _sign(sign: Sign) -> str:
     happening = sign.happening
     gone = " (removed by a reorganisation)" if happening.is_gone else ""
+    label = _escaped(happening.text)
     current = ' aria-current="true"' if sign.is_shown else ""
     link = f'href="?at={happening.place:d}#i" id="s-{happening.place:d}"'
     place = f'transform="translate({sign.x:d} {sign.y:d})"'
-    return f'<a {link} {place} aria-label="{escape(happening.text)}{gone}"{current}>{_shape(sign)}</a>'
+    return f'<a {link} {place} aria-label="{label}{gone}"{current}>{_shape(sign)}</a>'
 
 
 def _shape(sign: Sign) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from aiohttp import web
 
@@ -21,6 +22,7 @@ from forcemove.text.reports import ReportPart
 
 __all__ = ["InspectSection"]
 
+ValueT = TypeVar("ValueT")
 _MOST_TYPED = 200
 """Characters of what was typed that the answer's field begins with."""
 
@@ -28,9 +30,10 @@ _MOST_TYPED = 200
 class InspectSection:
     """The `PageSection` of what can be inspected."""
 
-    def __init__(self, inspecting: Inspecting) -> None:
-        """`inspecting`: answers."""
-        self._inspecting = inspecting
+    def __init__(self, inspecting: Inspecting, *, has_threads: bool = True) -> None:
+        """`inspecting`: answers; `has_threads`: whether it may be asked in a thread of its own, as is right where an
+        endpoint may hang, and wrong for a chain in this process whose clock is moved by hand."""
+        self._inspecting, self._has_threads = inspecting, has_threads
         self._site: PageSite
 
     @property
@@ -54,10 +57,13 @@ class InspectSection:
         if not (typed or file):
             return self._page("", (), ("Type a channel's id or other hex, or choose a file.",))
         try:
-            parts = await asyncio.to_thread(lambda: self._inspecting.inspect(read_subject(typed or file)))
+            parts = await self._ask_chain(lambda: self._inspecting.inspect(read_subject(typed or file)))
         except ForcemoveError as error:
             return self._page(_shown(typed), (), refusal_lines(error))
         return self._page(_shown(typed), parts, ())
+
+    async def _ask_chain(self, question: Callable[[], ValueT]) -> ValueT:
+        return await asyncio.to_thread(question) if self._has_threads else question()
 
     def _page(self, typed: str, parts: Sequence[ReportPart], problem: Sequence[str]) -> web.Response:
         token = self._site.session.form_token
@@ -67,7 +73,7 @@ class InspectSection:
     async def _verify(self, _: web.Request) -> web.StreamResponse:
         is_good, lines = False, list[str]()
         try:
-            report = await asyncio.to_thread(self._inspecting.verify)
+            report = await self._ask_chain(self._inspecting.verify)
             is_good, lines = report.is_good, deployment_lines(report)
         except ForcemoveError as error:
             lines = list(refusal_lines(error))

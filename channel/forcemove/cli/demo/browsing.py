@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forcemove.browser.playground_pages import PlaygroundPages
-from forcemove.browser.server import BrowserServer
+from forcemove.browser.playground.playground_server import playground_server
 from forcemove.cli.play.browsing import open_page
 from forcemove.cli.play.signals import Terminated, run_until_terminated
 from forcemove.cli.terminal import Terminal
@@ -40,7 +39,7 @@ def play_in_browser(games: Sequence[Game], stake: int, duration: int, *, port: i
                 open_page(address)
 
         try:
-            run_until_terminated(BrowserServer(PlaygroundPages(playground), port).run(on_ready))
+            run_until_terminated(playground_server(playground, port).run(on_ready))
         except Terminated:
             raise Terminated(_ENDED) from None
         except KeyboardInterrupt:

@@ -1,0 +1,1 @@
+"""The playground in a browser: its channels as pages, and their server."""
