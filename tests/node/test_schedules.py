@@ -60,7 +60,7 @@ def named(seed: object) -> str:
     return f"seed {seed}"
 
 
-@pytest.mark.parametrize("table", seeds(30, 1000), indirect=True, ids=named)
+@pytest.mark.parametrize("table", seeds(20, 1000), indirect=True, ids=named)
 def test_in_any_weather_an_honest_player_is_paid_what_is_owed(table: Table) -> None:
     table.storm()
     table.clear_up()

@@ -39,13 +39,32 @@ def typed(title: str) -> list[str]:
     return re.sub(r" *\\\n *", " ", block).splitlines()
 
 
+class Machines:
+    """Where each friend has installed the wheel, once for all of these tests."""
+
+    def __init__(self, wheel: Path, folder: Path) -> None:
+        self._wheel, self._folder = wheel, folder
+        self._programs: dict[str, Path] = {}
+
+    def programs(self, name: str) -> Path:
+        """The folder of this friend's programs."""
+        if name not in self._programs:
+            self._programs[name] = install_with_ours(self._wheel, self._folder / name)
+        return self._programs[name]
+
+
+@pytest.fixture(scope="module")
+def machines(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Machines:
+    return Machines(wheel, tmp_path_factory.mktemp("environments"))
+
+
 class Friend:
     """At a shell, in an empty folder, with a wheel of their own."""
 
-    def __init__(self, wheel: Path, folder: Path, name: str, where: dict[str, str]) -> None:
+    def __init__(self, machines: Machines, folder: Path, name: str, where: dict[str, str]) -> None:
         self.folder = folder / name
         self.folder.mkdir()
-        programs = install_with_ours(wheel, folder / f"{name}-environment")
+        programs = machines.programs(name)
         pip = f"{sys.executable} -m pip --python {programs / 'python'} install --no-build-isolation"
         self._where = {**where, ".venv/bin/python -m pip install": pip}
         environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(self.folder), "PS1": "$ "}
@@ -92,13 +111,13 @@ def free_port() -> int:
 class Place:
     """Two friends, and where they play."""
 
-    def __init__(self, wheel: Path, folder: Path) -> None:
+    def __init__(self, machines: Machines, folder: Path) -> None:
         self.node = Node(folder)
         where = self.where = {CHAIN: self.node.endpoint, RELAY[5:]: f"127.0.0.1:{free_port()}"}
-        self.alice, self.bob = (Friend(wheel, folder, name, where) for name in ("alice", "bob"))
+        self.alice, self.bob = (Friend(machines, folder, name, where) for name in ("alice", "bob"))
         for friend in (self.alice, self.bob):
             self.node.give(friend.key.address, START)
-        self._relay = Friend(wheel, folder, "relay", where)
+        self._relay = Friend(machines, folder, "relay", where)
         self._relay.enter(typed(FRIENDLY)[0])
         self._relay.reach("The relay listens at")
 
@@ -109,8 +128,8 @@ class Place:
 
 
 @pytest.fixture
-def place(wheel: Path, tmp_path: Path) -> Iterator[Place]:
-    place = Place(wheel, tmp_path)
+def place(machines: Machines, tmp_path: Path) -> Iterator[Place]:
+    place = Place(machines, tmp_path)
     try:
         yield place
     finally:
@@ -182,9 +201,9 @@ def test_friends_play_for_a_stake_with_the_command_as_it_is_printed(place: Place
     ]
 
 
-def test_three_friends_play_a_game_of_their_own_for_a_stake(place: Place, wheel: Path, tmp_path: Path) -> None:
+def test_three_friends_play_a_game_of_their_own_for_a_stake(place: Place, machines: Machines, tmp_path: Path) -> None:
     new, install, deploy, create, copy, install_copy, *joins = typed(THREE)
-    carol = Friend(wheel, tmp_path, "carol", place.where)
+    carol = Friend(machines, tmp_path, "carol", place.where)
     place.node.give(carol.key.address, START)
     alice, guests = place.alice, [place.bob, carol]
     for command in (new, install, deploy):

@@ -76,6 +76,18 @@ def deserted(killed_at: Collection[int]) -> Table:
 
 
 STORIES: tuple[Story, ...] = (*map(story_of, GAMES_FOR_TWO), three, challenged, deserted)
+DEAR = {"discard": 7}
+"""Stories whose every point takes long: of so many points the normal run has one."""
+
+
+def with_steps() -> list[object]:
+    """Each story with the points of the normal run, one of so many; and with every one."""
+    normal = [(each, DEAR.get(each.__name__, 1)) for each in STORIES]
+    return with_sample((*normal, *((story, 1) for story, step in normal if step > 1)), normal)
+
+
+def named(value: Story | int) -> str:
+    return f"every {value}" if isinstance(value, int) else value.__name__
 
 
 def ends_well(table: Table) -> None:
@@ -86,22 +98,22 @@ def ends_well(table: Table) -> None:
     assert table.held == 0
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_threat_21_a_process_that_dies_anywhere_goes_on_and_never_signs_twice(story: Story) -> None:
+@pytest.mark.parametrize(("story", "step"), with_steps(), ids=named)
+def test_threat_21_a_process_that_dies_anywhere_goes_on_and_never_signs_twice(story: Story, step: int) -> None:
     whole = story(())
     ends_well(whole)
     points = whole.seats[0].points
     assert points > 30
-    for point in range(1, points + 1):
+    for point in range(1, points + 1, step):
         table = story((point,))
         assert table.seats[0].deaths == 1
         ends_well(table)
 
 
 @pytest.mark.parametrize("soon", with_sample((1, 2, 4), {1}))
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_threat_21_nor_does_one_that_dies_again_while_it_recovers(story: Story, soon: int) -> None:
-    for point in range(1, story(()).seats[0].points + 1):
+@pytest.mark.parametrize(("story", "step"), with_steps(), ids=named)
+def test_threat_21_nor_does_one_that_dies_again_while_it_recovers(story: Story, step: int, soon: int) -> None:
+    for point in range(1, story(()).seats[0].points + 1, step):
         ends_well(story((point, point + soon)))
 
 
