@@ -329,3 +329,9 @@ def test_a_balance_that_is_wrong_is_told(played: TimedPlayground) -> None:
     played.act("leave")
     assert "WRONG" in played.playground.guide
     assert not all(each.is_right for each in played.playground.match.checks or ())
+
+
+def test_a_busy_machine_is_no_endpoint_that_hangs(played: TimedPlayground) -> None:
+    for player in played.playground.players:
+        with player.endpoint.rpc.deadline(0):
+            assert player.endpoint.block_number() > 0

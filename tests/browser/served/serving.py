@@ -96,8 +96,10 @@ def running(server: BrowserServer, *others: Callable[[], Coroutine[Any, Any, Non
 
 
 async def _wait_for_rest() -> None:
-    """Wait for tasks that were cancelled, too."""
+    """End what still runs, as `asyncio.run` does, and wait for it."""
     rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for each in rest:
+        each.cancel()
     if rest:
         await asyncio.wait(rest, timeout=_SECONDS)
 
