@@ -36,6 +36,7 @@ def open_server(url: str, clock: UnixClock, steps: Sequence[MigrationStep]) -> D
         parsed.set(drivername="postgresql+psycopg"),
         connect_args={"client_encoding": "utf8", "application_name": "forcemove"}
         | ({} if "connect_timeout" in parsed.query else {"connect_timeout": CONNECT_SECONDS}),
+        hide_parameters=True,  # what is stored is secret, also in a log
         pool_size=1,
         max_overflow=0,
     )

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkstemp
 
-from sqlalchemy import create_engine
+from sqlalchemy import Engine, create_engine
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from forcemove.errors import JournalError
@@ -56,19 +56,21 @@ _SETTINGS = (
 
 def open_memory(clock: UnixClock, steps: Sequence[MigrationStep]) -> Database:
     """A journal in memory, which ends with the process."""
-    engine = create_engine("sqlite://", creator=lambda: _connect(":memory:"), poolclass=StaticPool)
-    database = Database(engine, ":memory:", clock)
+    database = Database(_memory_engine(_connect(":memory:")), ":memory:", clock)
     if steps:
         with database.writing() as connection:
             bring_up_to_date(connection, database.where, steps)
     return database
 
 
+def _memory_engine(connection: sqlite3.Connection) -> Engine:
+    return create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool, hide_parameters=True)
+
+
 def connect_memory(steps: Sequence[MigrationStep]) -> sqlite3.Connection:
     """A bare connection to a database in memory, which ends with it."""
     connection = _connect(":memory:")
-    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-    with Database(engine, ":memory:", time.time).writing() as made:
+    with Database(_memory_engine(connection), ":memory:", time.time).writing() as made:
         bring_up_to_date(made, ":memory:", steps)
     return connection
 
@@ -89,6 +91,7 @@ def open_file(
     engine = create_engine(
         "sqlite://",
         creator=lambda: _connect(uri),
+        hide_parameters=True,  # what is stored is secret, also in a log
         poolclass=QueuePool,
         pool_size=1,
         max_overflow=0,
