@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from forcemove.history.entries import (
@@ -45,6 +45,17 @@ _MANY, _MANY_FACTS = 400, 2_000
 """Characters of another program's text that are shown in a sentence, and of the facts beside it."""
 _GWEI = 10**9
 _HASH_DIGITS = 8
+_LOG_NOUNS: Mapping[type[Log], str] = {
+    Deposited: "a deposit",
+    ChallengeRegistered: "a challenge",
+    Responded: "an answer",
+    Checkpointed: "a checkpoint",
+    Concluded: "a conclusion",
+    PartlyPaid: "a payout",
+    Closed: "the last payout",
+    Credited: "a credit",
+    Claimed: "a claim",
+}
 
 
 def signer_of(entry: StateSigned | StateAccepted, channel: Channel) -> int:
@@ -81,7 +92,7 @@ def entry_text(
         case LogIncluded(log=log):
             return _log_text(log)
         case LogReorged(log=log, position=position):
-            return f"a reorganisation removed {type(log).__name__} from block {position.block_number:,}"
+            return f"a reorganisation removed block {position.block_number:,}, with {_LOG_NOUNS[type(log)]}"
         case _:
             return _tx_text(entry)
 
