@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from forcemove.protocol.state import VariablePart
-from tests.games.discard.hands import STATES
+from collections.abc import Iterator
+from itertools import pairwise
+from math import inf
 
-__all__ = ["first_move", "reachable"]
+from forcemove.protocol.state import VariablePart
+from forcemove_games.discard.position import PositionType, decode
+from tests.games.discard.hands import GAMES, STATES
+
+__all__ = ["Pair", "first_move", "moves_of_each_form", "reachable", "shape"]
+
+Pair = tuple[VariablePart, VariablePart]
 
 
 def reachable() -> list[VariablePart]:
@@ -16,3 +23,21 @@ def reachable() -> list[VariablePart]:
 def first_move() -> tuple[VariablePart, VariablePart]:
     """The state in which a channel starts, and the first move."""
     return STATES[0], STATES[1]
+
+
+def shape(state: VariablePart) -> tuple[int, ...]:
+    """What tells moves from others of another form."""
+    core = decode(state.app_data).core
+    shows = core.position_type in (PositionType.SHOWING, PositionType.TIED)
+    return core.position_type, bool(core.pending), bool(core.shared), core.laid if shows else bool(core.laid)
+
+
+def moves_of_each_form(most: float = inf) -> Iterator[Pair]:
+    """Moves of whole hands; of each form at most so many."""
+    found: dict[tuple[int, ...], int] = {}
+    for states in GAMES.values():
+        for from_, to in pairwise(states):
+            kind = shape(to)
+            found[kind] = found.get(kind, 0) + 1
+            if found[kind] <= most:
+                yield from_, to

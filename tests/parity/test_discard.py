@@ -3,7 +3,6 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from math import inf
 from random import Random
@@ -25,29 +24,11 @@ from forcemove_games.discard import rules
 from forcemove_games.discard.position import CORE_LENGTH, PositionType, decode
 from tests.games.discard.dealer import Dealer, begin
 from tests.games.discard.hands import GAMES
+from tests.parity.discard_space import moves_of_each_form, shape
 
 BENCH = Bench(artifact("Discard"), rules)
-Pair = tuple[VariablePart, VariablePart]
 UNCHECKED = (PositionType.SHUFFLED_FIRST, PositionType.SHUFFLED)
 """Deck and proof of these are for players."""
-
-
-def shape(state: VariablePart) -> tuple[int, ...]:
-    """What tells moves from others of another form."""
-    core = decode(state.app_data).core
-    shows = core.position_type in (PositionType.SHOWING, PositionType.TIED)
-    return core.position_type, bool(core.pending), bool(core.shared), core.laid if shows else bool(core.laid)
-
-
-def moves(most: float = inf) -> Iterator[Pair]:
-    """Moves of whole hands; of each form at most so many."""
-    found: dict[tuple[int, ...], int] = {}
-    for states in GAMES.values():
-        for from_, to in pairwise(states):
-            kind = shape(to)
-            found[kind] = found.get(kind, 0) + 1
-            if found[kind] <= most:
-                yield from_, to
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -57,7 +38,7 @@ def test_whole_hands_are_accepted_by_both(name: str) -> None:
 
 
 def test_there_is_a_move_of_each_form() -> None:
-    forms = {shape(to) for _, to in moves()}
+    forms = {shape(to) for _, to in moves_of_each_form()}
     assert {kind for kind, *_ in forms} == set(PositionType)
     played = {form[1:] for form in forms if form[0] == PositionType.PLAYING}
     assert played == {
@@ -70,7 +51,7 @@ def test_there_is_a_move_of_each_form() -> None:
 def test_every_word_of_every_position_is_checked_but_deck_and_proof_of_a_shuffle(most: int) -> None:
     """Each word of the state after a move is changed to some other values."""
     chance = Random(27)
-    for from_, to in moves(most):
+    for from_, to in moves_of_each_form(most):
         call, data = TransitionCall(from_, to), to.app_data
         is_free = decode(data).position_type in UNCHECKED
         for index in range(len(data) // 32):
@@ -83,7 +64,7 @@ def test_every_word_of_every_position_is_checked_but_deck_and_proof_of_a_shuffle
 @pytest.mark.parametrize("most", [1, pytest.param(5, marks=pytest.mark.long)])
 def test_every_word_of_every_position_before_a_move_has_one_verdict(most: int) -> None:
     chance = Random(28)
-    for from_, to in moves(most):
+    for from_, to in moves_of_each_form(most):
         call, data = TransitionCall(from_, to), from_.app_data
         for index in range(len(data) // 32):
             value = int.from_bytes(data[32 * index : 32 * index + 32], "big")
@@ -94,7 +75,7 @@ def test_every_word_of_every_position_before_a_move_has_one_verdict(most: int) -
 def test_moves_with_the_same_word_changed_on_both_sides_have_one_verdict() -> None:
     """Such pairs get past the comparison of cores: keys that are no points, roots of no deck, other hands and tops."""
     chance, refused = Random(29), set[int]()
-    for from_, to in moves(2):
+    for from_, to in moves_of_each_form(2):
         call = TransitionCall(from_, to)
         for index in range(3, CORE_LENGTH // 32):
             for other in (chance.randrange(2**256), chance.randrange(2**24), chance.randrange(24), 0):
@@ -107,7 +88,7 @@ def test_moves_with_the_same_word_changed_on_both_sides_have_one_verdict() -> No
 def test_decks_that_are_none_have_one_verdict() -> None:
     """Nobody but the players looks at a deck before it is dealt: what is dealt of it may be no point."""
     chance = Random(30)
-    for from_, to in moves(2):
+    for from_, to in moves_of_each_form(2):
         if decode(to.app_data).position_type not in (PositionType.DEALT_FIRST, PositionType.DEALT):
             continue
         call, cards = TransitionCall(from_, to), range(CORE_LENGTH // 32, CORE_LENGTH // 32 + 49)
@@ -146,6 +127,6 @@ def is_settled(state: VariablePart) -> bool:
 def test_neighbours_of_every_form_of_a_move_have_one_verdict() -> None:
     """Bits and values of words, lengths, amounts."""
     chance = Random(31)
-    for from_, to in moves(1):
+    for from_, to in moves_of_each_form(1):
         call = TransitionCall(from_, to)
         assert BENCH.compare(call, neighbours(call, chance))[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import islice
 
 import pytest
@@ -15,12 +16,16 @@ from forcemove.chain.reverts import revert_data
 from forcemove.errors import AppError
 from forcemove.protocol.app import Rules
 from forcemove.testing.calls import ID, TransitionCall, Variation
+from forcemove.testing.properties import neighbours
+from forcemove_games.discard import GAME as DISCARD
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.evm import RevertName, artifact, decode_error, function_selector
-from tests.parity import rock_paper_scissors_space, tic_tac_toe_space
+from tests.parity import discard_space, rock_paper_scissors_space, tic_tac_toe_space
 
 SAMPLE = 250
+OF_A_MOVE = 2
+"""Of Discard, whose calls take ten times as long: changed calls of a move of each form."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +60,7 @@ def verdict_of_twin(rules: Rules, variation: Variation) -> RevertName | None:
     return None
 
 
-def sample(variations: list[Variation]) -> list[Variation]:
+def sample(variations: Sequence[Variation]) -> list[Variation]:
     return random.Random(1).sample(variations, SAMPLE)
 
 
@@ -75,3 +80,17 @@ def test_rock_paper_scissors_on_eth_tester(web3: Web3) -> None:
     for variation in sample(variations):
         on_chain = verdict_on_chain(web3, ROCK_PAPER_SCISSORS.artifact.name, address, variation)
         assert on_chain == verdict_of_twin(ROCK_PAPER_SCISSORS, variation)
+
+
+def test_discard_on_eth_tester(web3: Web3) -> None:
+    """An honest move of each form, and some that differ from it."""
+    address, chance = deploy(web3, DISCARD.artifact.name), random.Random(1)
+    errors = set[str]()
+    for from_, to in discard_space.moves_of_each_form(1):
+        call = TransitionCall(from_, to)
+        changed = chance.sample(neighbours(call, chance), OF_A_MOVE)
+        for variation in (call.unchanged(), *changed):
+            on_chain = verdict_on_chain(web3, DISCARD.artifact.name, address, variation)
+            assert on_chain == verdict_of_twin(DISCARD, variation)
+            errors.add("" if on_chain is None else on_chain.name)
+    assert len(errors) > 5
