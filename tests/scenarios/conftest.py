@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.chain.local import AnvilChain
+from forcemove.chain.local import AnvilChain, EmbeddedChain
 from forcemove.game import Game
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.installed import GAMES_FOR_TWO
@@ -20,6 +20,22 @@ def playground() -> Playground:
 @pytest.fixture(scope="session")
 def anvil_playground(anvil: AnvilChain) -> Playground:
     return Playground.on(anvil)
+
+
+PLACES = ("eth-tester", "anvil")
+"""Real chains, for `place`."""
+
+
+@pytest.fixture(scope="session")
+def eth_tester_playground() -> Playground:
+    return Playground.on(EmbeddedChain())
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest) -> Playground:
+    """One of `PLACES`."""
+    found: Playground = request.getfixturevalue(f"{request.param.replace('-', '_')}_playground")
+    return found
 
 
 @pytest.fixture(params=GAMES_FOR_TWO, ids=lambda game: game.name)
