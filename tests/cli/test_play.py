@@ -16,7 +16,7 @@ from tests.transport.offered import join_table
 from tests.transport.people import run
 
 
-@pytest.mark.parametrize("game", ["rock-paper-scissors", "tic-tac-toe"])
+@pytest.mark.parametrize("game", ["rock-paper-scissors", "tic-tac-toe", "discard"])
 def test_two_bots_play_to_the_end(world: World, game: str) -> None:
     host = world.play(world.alice, "--create", "--stake", "0.01 ether", "--rounds", "2", game=game)
     guest = world.play(world.bob, "--join", link_of(host), "--rounds", "2", "--yes", game=game)
