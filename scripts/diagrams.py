@@ -155,14 +155,46 @@ BEST_PEERS = {
 scenario. Given with the project's targets; nothing here measures it again."""
 
 
+DISCARD_DISPUTES = (
+    ("lay, after lay", "challenge_discard", "respond_discard"),
+    ("share and draw, after draw", "", "respond_share"),
+    ("share and lay, after share and draw", "challenge_share", "respond_share_discard"),
+    ("first deal", "challenge_deal", ""),
+    ("second deal", "challenge_second_deal", ""),
+    ("second shuffle", "challenge_shuffle", ""),
+    ("a final state after the second shuffle", "", "respond_leave"),
+    ("four cards shown, after four", "challenge_show", ""),
+)
+"""Disputes of Discard, with the measured rows of a challenge and of an answer; empty where it was not measured."""
+
+
 def gas_table() -> str:
     """Our gas, compared with the target and the best peer."""
     from scripts.gas_report import TARGETS
 
-    rows = json.loads(SNAPSHOT.read_text("utf-8"))["rows"]
-    peers = {name: f"{gas:,}" for name, gas in BEST_PEERS.items()}
-    lines = [(name, f"{rows[name]:,}", f"{TARGETS[name]:,}", peers.get(name, "none has it")) for name in TARGETS]
+    rows, peers = _measured(), {name: f"{gas:,}" for name, gas in BEST_PEERS.items()}
+    lines = [
+        (name, f"{rows[name]:,}", f"{target:,}", peers.get(name, "none has it"))
+        for name, target in TARGETS.items()
+        if not name.startswith("discard_")
+    ]
     return _table(("operation", "gas", "target", "best published peer"), lines, numbers_from=1)
+
+
+def discard_gas_table() -> str:
+    """The gas of Discard's disputes."""
+    rows = _measured()
+
+    def shown(name: str) -> str:
+        return f"{rows[f'discard_{name}']:,}" if name else ""
+
+    lines = [(what, shown(challenge), shown(answer)) for what, challenge, answer in DISCARD_DISPUTES]
+    return _table(("dispute", "challenge, gas", "answer, gas"), lines, numbers_from=1)
+
+
+def _measured() -> dict[str, int]:
+    rows: dict[str, int] = json.loads(SNAPSHOT.read_text("utf-8"))["rows"]
+    return rows
 
 
 # ---------------------------------------------------------------------------------------------------- the smallest app
@@ -190,6 +222,7 @@ def parts() -> dict[str, str]:
         "life": life_diagram(),
         **games_diagrams(),
         "gas": gas_table(),
+        "discard-gas": discard_gas_table(),
         "smallest-app": smallest_app(),
         **{f"api-{name}": reference(name) for name in PUBLIC},
     }
