@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.hashing import keccak256
@@ -10,6 +11,7 @@ from forcemove.protocol.hashing import keccak256
 __all__ = ["parse_address", "short_address", "show_address"]
 
 
+@lru_cache(maxsize=4_096)  # a list shows the same ones again and again, and each takes a hash
 def show_address(address: bytes) -> str:
     """20 bytes as 0x and 40 digits; a letter is a capital where the hash of the digits has a nibble of 8 or more."""
     digits = address.hex()

@@ -40,6 +40,8 @@ _ALIKE = str.maketrans("01i", "oll")
 
 def shown_name(name: str) -> str:
     """A name as it may be shown; empty where nothing of it can be. What is written out is in ASCII."""
+    if not name:
+        return ""
     shown = "".join(_shown_characters(unicodedata.normalize("NFC", name))).strip()
     shown = re.sub(" {2,}", " ", shown)
     is_readable = any(unicodedata.category(each)[0] in "LNS" for each in shown)
