@@ -1,5 +1,5 @@
 """Discard in live channels: processes that end at every point of a hand and come back with their journals, and wrong
-shuffles, after which the honest client leaves and has its deposit back."""
+shuffles, after which the honest client leaves and has its deposit back, on real chains, too."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from forcemove.protocol.machine.inputs import MoveChosen
 from forcemove_games.discard.game import Discard
 from forcemove_games.discard.position import PositionType, decode
 from tests.games.cards.dealt import stream
+from tests.scenarios.conftest import PLACES
 from tests.scenarios.story import DEPOSIT, Player, Playground, Story
 
 GAME = Discard()
@@ -73,10 +74,18 @@ def cheating(playground: Playground, turn: int) -> Iterator[tuple[Story, Player,
         number += 1
 
 
+@pytest.fixture(params=["memory", *PLACES])
+def somewhere(request: pytest.FixtureRequest) -> Playground:
+    """A chain in memory, or one of `PLACES`."""
+    name = "" if request.param == "memory" else f"{request.param.replace('-', '_')}_"
+    found: Playground = request.getfixturevalue(f"{name}playground")
+    return found
+
+
 @pytest.mark.parametrize("turn", TURNS)
-def test_who_is_sent_a_wrong_shuffle_leaves_and_has_its_deposit(playground: Playground, turn: int) -> None:
+def test_who_is_sent_a_wrong_shuffle_leaves_and_has_its_deposit(somewhere: Playground, turn: int) -> None:
     tried = []
-    for made, honest, cheat, false in cheating(playground, turn):
+    for made, honest, cheat, false in cheating(somewhere, turn):
         honest.stops_at = None
         cheat.client.feed(MoveChosen(*false.move, false.secrets))
         made.play()
@@ -90,9 +99,9 @@ def test_who_is_sent_a_wrong_shuffle_leaves_and_has_its_deposit(playground: Play
 
 
 @pytest.mark.parametrize("turn", TURNS)
-def test_a_wrong_shuffle_that_is_taken_to_the_chain_is_answered_with_the_end(playground: Playground, turn: int) -> None:
+def test_a_wrong_shuffle_that_is_taken_to_the_chain_is_answered_with_the_end(somewhere: Playground, turn: int) -> None:
     """The adjudicator takes it for legal, so the clock runs; the honest client ends it with a final state."""
-    for made, honest, cheat, false in cheating(playground, turn):
+    for made, honest, cheat, false in cheating(somewhere, turn):
         honest.stops_at, cheat.is_silent = None, True
         before = cheat.newest
         wrong = made.sign(false.move.after(before.state), cheat.seat)
