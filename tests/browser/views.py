@@ -8,8 +8,9 @@ from forcemove.browser.view import Button, ButtonGroup, ChannelView
 from forcemove.browser.wallet.view import SentState, WalletRow, WalletView
 from forcemove.errors import ForcemoveError
 from forcemove.game import Choice, Game
-from forcemove.history.history import ChannelHistory, decode_history
+from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import Overview, overview
+from forcemove.node.histories import load_history
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.state import VariablePart
@@ -33,8 +34,7 @@ def random_bytes(count: int) -> bytes:
 
 
 def history_of(player: Player, channel: Channel) -> ChannelHistory:
-    stored = player.journal.history(channel.agreement.channel_id)
-    return decode_history(stored.bodies, stored.damaged)
+    return load_history(player.journal, channel.agreement.channel_id)
 
 
 def view_of(story: Story, seat: int = 0, **changes: object) -> ChannelView:

@@ -25,10 +25,10 @@ from forcemove.history.entries import (
     TxRequested,
     TxSent,
 )
-from forcemove.history.history import ChannelHistory, decode_history
+from forcemove.history.history import ChannelHistory
 from forcemove.node import histories, outbox, recorder
 from forcemove.node.events import LogAdded, LogRemoved, Mined, Received, Sent, SubmissionRefused
-from forcemove.node.histories import Histories
+from forcemove.node.histories import Histories, load_history
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.outbox import JournalledTxStore
 from forcemove.node.recorder import ChannelRecorder
@@ -60,8 +60,7 @@ def story(playground: Playground) -> Story:
 
 
 def read(journal: Journal, channel_id: bytes) -> ChannelHistory:
-    stored = journal.history(channel_id)
-    return decode_history(stored.bodies, stored.damaged)
+    return load_history(journal, channel_id)
 
 
 def entries(player: Player, *kinds: type[Entry]) -> list[Any]:

@@ -11,7 +11,8 @@ from typing import Any
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game
 from forcemove.history.entries import Entry
-from forcemove.history.history import ChannelHistory, decode_history
+from forcemove.history.history import ChannelHistory
+from forcemove.node.histories import load_history
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import decode_message, encode_message
 from forcemove.protocol.machine.channel import Phase
@@ -171,8 +172,7 @@ class EventfulGame:
 
     def history(self, player: Player) -> ChannelHistory:
         """The player's, as the journal has it."""
-        stored = player.journal.history(self.story.agreement.channel_id)
-        return decode_history(stored.bodies, stored.damaged)
+        return load_history(player.journal, self.story.agreement.channel_id)
 
     def standing(self, player: Player) -> list[Entry]:
         """Without what a reorganisation has removed."""

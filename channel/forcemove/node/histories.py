@@ -10,12 +10,18 @@ from forcemove.history.history import ChannelHistory, decode_history
 from forcemove.history.index import HistoryIndex
 from forcemove.store.journal import Journal
 
-__all__ = ["Histories"]
+__all__ = ["Histories", "load_history"]
 
 _GATHER_AFTER = 512
 """Commits of channels after which the journal gathers what they have appended, as soon as there is time."""
 _GATHER_AT_LAST = 16_384
 """... and after which it does so even where there is never time."""
+
+
+def load_history(journal: Journal, channel_id: bytes) -> ChannelHistory:
+    """What a journal has of a channel's history. Raises `JournalError`."""
+    stored = journal.history(channel_id)
+    return decode_history(stored.bodies, stored.damaged)
 
 
 class Histories:
@@ -38,7 +44,7 @@ class Histories:
 
     def load(self, channel_id: bytes) -> ChannelHistory:
         """What the journal has of a channel's history. Raises `JournalError`."""
-        return decode_history(self._journal.history(channel_id).bodies)
+        return load_history(self._journal, channel_id)
 
     def on_appended(self, count: int) -> None:
         """So many channels were committed."""

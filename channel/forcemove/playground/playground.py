@@ -14,8 +14,9 @@ from forcemove.chain.errors import Unreachable
 from forcemove.chain.local import deploy_locally, local_keys
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Randomness
-from forcemove.history.history import ChannelHistory, decode_history
+from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import Overview, overview
+from forcemove.node.histories import load_history
 from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import usual_gas
 from forcemove.playground.buttons import groups_of
@@ -176,8 +177,7 @@ class Playground:
         """What has happened in a channel of the person's. Raises `JournalError`."""
         key = channel_id, self.revision
         if self._history is None or self._history[0] != key:
-            stored = self.players[0].journal.history(channel_id)
-            self._history = key, decode_history(stored.bodies)
+            self._history = key, load_history(self.players[0].journal, channel_id)
         return self._history[1]
 
     def _history_now(self) -> ChannelHistory:

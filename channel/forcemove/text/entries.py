@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
 from forcemove.history.entries import (
@@ -39,7 +39,7 @@ from forcemove.protocol.state import SignedState
 from forcemove.text.amounts import amount_text, format_amount
 from forcemove.text.harmless import harmless
 
-__all__ = ["entry_details", "entry_text", "signer_of"]
+__all__ = ["entry_line", "entry_text", "name_at", "signer_of"]
 
 _MANY, _MANY_FACTS = 400, 2_000
 """Characters of another program's text that are shown in a sentence, and of the facts beside it."""
@@ -56,6 +56,19 @@ _LOG_NOUNS: Mapping[type[Log], str] = {
     Credited: "a credit",
     Claimed: "a claim",
 }
+
+
+def name_at(seat: int | None, names: Sequence[str], own: int, us: str = "you") -> str:
+    """What a participant is called in a sentence.
+
+    - `seat`: its index; None for one that is not known.
+    - `names`: of all participants, by index.
+    - `own`: our index.
+    - `us`: what we are called.
+    """
+    if seat == own:
+        return us
+    return "a counterparty" if seat is None or seat >= len(names) else names[seat]
 
 
 def signer_of(entry: StateSigned | StateAccepted, channel: Channel) -> int:
@@ -148,7 +161,15 @@ def _log_text(log: Log) -> str:
             assert_never(log)
 
 
-def entry_details(entry: Entry) -> str:
+def entry_line(
+    entry: Entry, channel: Channel, called: Callable[[int | None], str], describe: Callable[[SignedState], str]
+) -> str:
+    """The sentence of an entry, with what is known besides in brackets. The parameters are those of `entry_text`."""
+    text, details = entry_text(entry, channel, called, describe), _details(entry)
+    return f"{text} ({details})" if details else text
+
+
+def _details(entry: Entry) -> str:
     """What is known of an entry besides its sentence; empty where there is nothing."""
     match entry:
         case FaultFound(facts=facts):

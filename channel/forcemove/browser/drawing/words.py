@@ -12,6 +12,7 @@ from forcemove.game import Names
 from forcemove.protocol.machine.results import Share
 from forcemove.text.amounts import amount_text
 from forcemove.text.durations import local_time
+from forcemove.text.entries import name_at
 from forcemove.text.harmless import harmless
 
 __all__ = [
@@ -43,9 +44,7 @@ def shown_names(names: Names) -> Names:
 
 def named(view: ChannelView, seat: int | None) -> str:
     """A participant in a sentence: `you`, or a name."""
-    if seat == view.channel.index:
-        return "you"
-    return "a counterparty" if seat is None or seat >= len(view.names) else shown_names(view.names)[seat]
+    return name_at(seat, shown_names(view.names), view.channel.index)
 
 
 def change_text(asset: bytes, change: int) -> str:

@@ -20,9 +20,9 @@ from forcemove.cli.pages import page
 from forcemove.cli.private_file import write_private
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
-from forcemove.history.history import decode_history
 from forcemove.inspect.report_json import to_json
 from forcemove.inspect.signed_state import report_signed_state
+from forcemove.node.histories import load_history
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.errors import AlreadyMoved
 from forcemove.store.records import ExportKind, Ownership
@@ -162,8 +162,7 @@ def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     """
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
-        evidence, kept = journal.evidence(stored.id), journal.history(stored.id)
-    history = decode_history(kept.bodies, kept.damaged)
+        evidence, history = journal.evidence(stored.id), load_history(journal, stored.id)
     logs = _read_chain(stored, endpoint)[1].logs if endpoint else None
     if as_json:
         _print(pages.history_json(stored, history, evidence, logs))

@@ -33,7 +33,7 @@ from forcemove.inspect.onchain import turn_of
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.state import SignedState
 from forcemove.text.durations import local_time
-from forcemove.text.entries import entry_details, entry_text
+from forcemove.text.entries import entry_line, name_at
 
 __all__ = ["describe_state", "timeline_json", "timeline_lines"]
 
@@ -63,17 +63,13 @@ def timeline_lines(stored: JournalChannel, history: ChannelHistory) -> Iterator[
 
 
 def _line(stored: JournalChannel, entry: Entry) -> str:
-    text = entry_text(entry, stored.channel, partial(_called, stored), partial(describe_state, stored))
-    details = entry_details(entry)
-    return f"{text} ({details})" if details else text
+    return entry_line(entry, stored.channel, partial(_called, stored), partial(describe_state, stored))
 
 
 def _called(stored: JournalChannel, index: int | None) -> str:
     """A participant: `we`, or the short form of its address."""
-    participants = stored.channel.agreement.fixed_part.participants
-    if index == stored.channel.index:
-        return "we"
-    return "a counterparty" if index is None or index >= len(participants) else short_address(participants[index])
+    addresses = tuple(map(short_address, stored.channel.agreement.fixed_part.participants))
+    return name_at(index, addresses, stored.channel.index, "we")
 
 
 # ---------------------------------------------------------------------------------------------------------------- JSON

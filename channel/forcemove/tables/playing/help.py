@@ -9,7 +9,7 @@ from forcemove.history.history import ChannelHistory
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.state import SignedState
 from forcemove.text.durations import local_time
-from forcemove.text.entries import entry_details, entry_text
+from forcemove.text.entries import entry_line, name_at
 
 __all__ = ["HELP", "HISTORY", "SAY", "help_lines", "history_lines"]
 
@@ -53,17 +53,14 @@ def history_lines(game: Game, channel: Channel, history: ChannelHistory, names: 
     - `names`: of the players, by seat.
     """
 
-    def called(index: int | None) -> str:
-        if index == channel.index:
-            return "you"
-        return "a counterparty" if index is None or index >= len(names) else names[index]
+    def called(seat: int | None) -> str:
+        return name_at(seat, names, channel.index)
 
     def describe(signed: SignedState) -> str:
         return "the final state" if signed.state.is_final else game.describe(signed.state, names)
 
     reorged, entries = history.reorged, history.entries
     for place in range(max(0, len(entries) - _NEWEST), len(entries)):
-        details = entry_details(entries[place])
-        text = entry_text(entries[place], channel, called, describe) + (f" ({details})" if details else "")
+        line = entry_line(entries[place], channel, called, describe)
         mark = " (a reorganisation has removed it)" if place in reorged else ""
-        yield f"{local_time(entries[place].time)[1]}    {text}{mark}"
+        yield f"{local_time(entries[place].time)[1]}    {line}{mark}"
