@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.codec import Function
@@ -44,17 +45,18 @@ class Token:
 
     def symbol(self) -> str:
         """The token's name for itself, as it says: any text, from whoever wrote its contract."""
-        data = self.chain.call(Call(self.address, _SYMBOL.encode()))
-        with making_sense(self.chain.endpoint):
-            (symbol,) = _SYMBOL.decode(data)
-        return str(symbol)
+        return str(self._answer(_SYMBOL))
 
     def approve(self, spender: bytes, amount: int) -> Call:
         """The call by which its sender lets `spender` take up to `amount`; for `Chain.send`."""
         return Call(self.address, _APPROVE.encode(spender, amount))
 
     def _number(self, function: Function, *accounts: bytes) -> int:
+        return int(self._answer(function, *accounts))
+
+    def _answer(self, function: Function, *accounts: bytes) -> Any:
+        """The one value that a function returns."""
         data = self.chain.call(Call(self.address, function.encode(*accounts)))
         with making_sense(self.chain.endpoint):
-            (amount,) = function.decode(data)
-        return int(amount)
+            (value,) = function.decode(data)
+        return value

@@ -8,11 +8,22 @@ from decimal import Decimal, InvalidOperation, localcontext
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.protocol.types import ETHER, UINT256_MAX
 
-__all__ = ["ETHER_UNITS", "amount_text", "exact_amount", "format_amount", "parse_amount", "parse_tokens", "show_asset"]
+__all__ = [
+    "ETHER_UNITS",
+    "MAX_DECIMALS",
+    "amount_text",
+    "exact_amount",
+    "format_amount",
+    "parse_amount",
+    "parse_tokens",
+    "show_asset",
+]
 
 _GWEI = 10**9
 ETHER_UNITS: Mapping[str, int] = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
 """The units that people write ether in, each with its places after the point of the smallest one."""
+MAX_DECIMALS = 77
+"""Digits that can stand after the point of a token's amount: a 256-bit number has no more."""
 _MAX_DIGITS = 100
 _SHOWN = 10**12
 """The smallest amount that is shown to people, in 10**-18."""

@@ -10,7 +10,7 @@ from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.types import ETHER, MAX_CHALLENGE_DURATION, MIN_CHALLENGE_DURATION, UINT256_MAX
 from forcemove.tables.meetings.tokens import TokenFacts
 from forcemove.tables.running.open_tables import WantedGame
-from forcemove.tables.running.playable import PlayableGame, find_playable
+from forcemove.tables.running.playable import PlayableGame, find_playable, token_of
 from forcemove.text.amounts import parse_amount, parse_tokens
 
 __all__ = ["read_draft"]
@@ -20,7 +20,7 @@ _MAX_STAKE = UINT256_MAX // DEPOSIT_IN_STAKES
 
 def read_draft(draft: OfferDraft, playable: Sequence[PlayableGame]) -> WantedGame | str:
     """The game that a form asks for, or what is wrong with the form. `playable`: the games that can be played here."""
-    stake, token = _stake(draft.stake, next((each.token for each in playable if each.token is not None), None))
+    stake, token = _stake(draft.stake, token_of(playable))
     if stake is None or stake > _MAX_STAKE:
         return f"{draft.stake!r:.60} is no stake: write such as 0.2 ether, 5 gwei, or 0 for a friendly game."
     game = _find(playable, draft.game, token, is_friendly=not stake)

@@ -21,7 +21,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.tables.meetings.terms import labelled_lines, terms_lines
 from forcemove.tables.running.lobby_follower import LobbyFollower
 from forcemove.tables.running.open_tables import OpenTables
-from forcemove.tables.running.playable import find_playable, playable_for
+from forcemove.tables.running.playable import find_playable, playable_for, token_of
 from forcemove.text.names import shown_name
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
@@ -50,7 +50,8 @@ class LobbyPages:
     def view(self, form_token: str) -> LobbyView:
         """The lobby as its page shows it. `form_token`: for the page's forms."""
         follower, now = self._follower, self._wall()
-        chain_id = max((each.chain_id for each in self._tables.playable), default=0)
+        playable = self._tables.playable
+        chain_id, token = max((each.chain_id for each in playable), default=0), token_of(playable)
         return LobbyView(
             follower.url,
             follower.problem,
@@ -59,7 +60,7 @@ class LobbyPages:
             tuple(table_row(each, follower.url) for each in self._tables.tables.values()),
             self._options(),
             str(chain_id) if chain_id else "",
-            next((each.token.shown for each in self._tables.playable if each.token is not None), ""),
+            "" if token is None else token.shown,
             self._draft,
             self._made,
             int(now),

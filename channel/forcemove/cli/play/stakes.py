@@ -9,14 +9,13 @@ import click
 
 from forcemove.cli.addresses import ADDRESS
 from forcemove.protocol.types import UINT256_MAX
-from forcemove.text.amounts import parse_amount, parse_tokens
+from forcemove.text.amounts import MAX_DECIMALS, parse_amount, parse_tokens
 
 if TYPE_CHECKING:
     from forcemove.tables.meetings.tokens import TokenFacts
 
 __all__ = ["ASSET", "STAKE", "STAKE_AMOUNT", "TypedStake"]
 
-_MOST_DECIMALS = 77
 _HINT = "write such as '0.2 ether', '5 gwei' or '1000' (wei); of a token '2.5 tokens' or '1000' (its smallest unit)"
 
 
@@ -29,7 +28,7 @@ class TypedStake:
     @property
     def is_nothing(self) -> bool:
         """Whether the game is to be a friendly one."""
-        return 0 in (parse_amount(self.text), parse_tokens(self.text, _MOST_DECIMALS))
+        return 0 in (parse_amount(self.text), parse_tokens(self.text, MAX_DECIMALS))
 
     def of(self, token: TokenFacts | None) -> int:
         """The stake in the smallest unit. `token`: the one that is played for, None for ether. Raises
@@ -53,7 +52,7 @@ class _Stake(click.ParamType[TypedStake]):
         if isinstance(value, TypedStake):
             return value
         typed = TypedStake(str(value))
-        if parse_amount(typed.text) is None and parse_tokens(typed.text, _MOST_DECIMALS) is None:
+        if parse_amount(typed.text) is None and parse_tokens(typed.text, MAX_DECIMALS) is None:
             self.fail(f"{value!r:.80} is no amount: {_HINT}", param, ctx)
         return typed
 

@@ -12,14 +12,12 @@ from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
 from forcemove.tables.asking import answers
 from forcemove.tables.errors import NoSuchToken, TokenUnclear
-from forcemove.text.amounts import ETHER_UNITS, exact_amount
+from forcemove.text.amounts import ETHER_UNITS, MAX_DECIMALS, exact_amount
 from forcemove.text.names import full_name
 
 __all__ = ["TokenFacts", "read_token"]
 
 ValueT = TypeVar("ValueT")
-_MOST_DECIMALS = 77
-"""A 256-bit number has no more digits."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def _read(chain: Chain, address: bytes) -> TokenFacts:
         raise NoSuchToken(address)
     token = Token(chain, address)
     decimals = _said(token.decimals, 0)
-    return TokenFacts(address, _said(token.symbol, ""), decimals if decimals <= _MOST_DECIMALS else 0)
+    return TokenFacts(address, _said(token.symbol, ""), decimals if decimals <= MAX_DECIMALS else 0)
 
 
 def _said(ask: Callable[[], ValueT], otherwise: ValueT) -> ValueT:

@@ -15,7 +15,7 @@ from forcemove.tables.meetings.tokens import TokenFacts
 from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue
 from forcemove.transport.offers import Offer
 
-__all__ = ["PlayableGame", "find_playable", "playable_for", "playable_games"]
+__all__ = ["PlayableGame", "find_playable", "playable_for", "playable_games", "token_of"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ def _each(
             if token is not None:
                 yield PlayableGame(game, ChainVenue(chains, book, game, token))
         yield PlayableGame(game, None)
+
+
+def token_of(playable: Sequence[PlayableGame]) -> TokenFacts | None:
+    """The token that is played for besides ether; None for none."""
+    return next((each.token for each in playable if each.token is not None), None)
 
 
 def find_playable(
