@@ -23,8 +23,7 @@ from forcemove.browser.lobby.view import OfferDraft
 from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.browser.render import channel_page
 from forcemove.browser.server import BrowserServer
-from forcemove.chain.deployment import deploy
-from forcemove.chain.local import EmbeddedChain, local_keys
+from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.game import Game, Randomness
 from forcemove.playground.playground import Playground
 from forcemove_games.discard import GAME as DISCARD
@@ -210,7 +209,7 @@ class LobbyMoment:
         """See `Moment`."""
         with TemporaryDirectory() as name, relay_process(Path(name)) as url, ExitStack() as stack:
             chain = EmbeddedChain()
-            book = deploy(chain, local_keys()[-1], Path(name) / "book.json", GAMES)
+            book = deploy_locally(chain, GAMES)
             alice, bob, carol = (
                 stack.enter_context(served_lobby(url, key, who, chains=(chain,), book=book))
                 for who, key in zip(("Alice", "Bob", "Carol"), local_keys(), strict=False)

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
+from tests.browser.served.chromium import chromium
 from tests.cli.command import Command
 from tests.cli.tables import House, World, world_on
 from tests.jetstream.server import running_server
@@ -20,6 +22,12 @@ def forcemove(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return Command(capsys)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
 
 
 @pytest.fixture

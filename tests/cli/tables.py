@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.deployment import deploy
@@ -189,6 +190,9 @@ class World(House):
             assert most - GAS_AT_MOST < self.node.chain.balance(key.address) < most
 
 
+WorldT = TypeVar("WorldT", bound=World)
+
+
 class Person:
     """At a terminal."""
 
@@ -214,9 +218,16 @@ class Person:
 @contextmanager
 def world_on(carrier: Process, folder: Path, server: Server | None = None) -> Iterator[World]:
     """A world with a new node."""
+    with on_new_node(folder, lambda node: World(node, folder, carrier, server)) as world:
+        yield world
+
+
+@contextmanager
+def on_new_node(folder: Path, make: Callable[[Node], WorldT]) -> Iterator[WorldT]:
+    """What is made on a new node, until everybody leaves."""
     node = Node(folder)
     try:
-        world = World(node, folder, carrier, server)
+        world = make(node)
         try:
             yield world
         finally:

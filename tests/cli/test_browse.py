@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.served.chromium import chromium
 from tests.browser.served.forms import FormBrowser
 from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import House, World
@@ -83,12 +82,6 @@ def test_two_people_meet_play_and_are_paid_without_scripts(world: World) -> None
         page.reload_until(HOME)
     wait_until(lambda: world.is_finished(world.alice) and world.is_finished(world.bob))
     world.require_right_ends()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @contextmanager

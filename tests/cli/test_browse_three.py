@@ -9,30 +9,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.served.chromium import chromium
-from tests.cli.nodes import Demo, Node, wait_until
+from tests.cli.nodes import Demo, wait_until
+from tests.cli.tables import on_new_node
 from tests.cli.test_browse import HOME, opened
 from tests.cli.three import NAME, WorldOfThree
 from tests.relay.process import RelayProcess
 
 
 @pytest.fixture
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
 def world(tmp_path: Path, relay: RelayProcess) -> Iterator[WorldOfThree]:
-    node = Node(tmp_path)
-    try:
-        world = WorldOfThree(node, tmp_path, relay)
-        try:
-            yield world
-        finally:
-            world.leave()
-    finally:
-        node.stop()
+    with on_new_node(tmp_path, lambda node: WorldOfThree(node, tmp_path, relay)) as world:
+        yield world
 
 
 def browsing(world: WorldOfThree, home: Path, name: str) -> Demo:

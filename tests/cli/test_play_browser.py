@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.served.chromium import chromium
 from tests.cli.nodes import Demo, Node, wait_until
 from tests.cli.tables import World, link_of
 from tests.relay.process import RelayProcess
@@ -20,12 +19,6 @@ GAME = "tic-tac-toe"
 CREATE = ("--create", "--stake", "0.01 ether", "--name", "Alice")
 PAGE = ("--browser", "--no-open")
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/enter\?token=[\w-]{43}")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

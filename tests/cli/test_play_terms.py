@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 import pytest
 
-from forcemove.chain.deployment import deploy
-from forcemove.chain.local import EmbeddedChain, local_keys
+from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.errors import MalformedBytes
 from forcemove.game import Game
 from forcemove.protocol.outcome import address_destination
@@ -28,10 +25,9 @@ STAKE = 10**16
 
 
 @pytest.fixture(scope="module")
-def venue(tmp_path_factory: pytest.TempPathFactory) -> ChainVenue:
+def venue() -> ChainVenue:
     chain, game = EmbeddedChain(), find_game("tic-tac-toe").game
-    book: Path = tmp_path_factory.mktemp("ground") / "book.json"
-    return ChainVenue((chain,), deploy(chain, local_keys()[-1], book, [game]), game)
+    return ChainVenue((chain,), deploy_locally(chain, [game]), game)
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.chain.local import local_keys
 from forcemove.cli.demo.network.attacks import challenge_with
-from tests.cli.nodes import Demo, Node, wait_until
-from tests.cli.tables import GAS_AT_MOST, GUEST, HOST, START, link_of
+from tests.cli.nodes import Demo, wait_until
+from tests.cli.tables import GAS_AT_MOST, GUEST, HOST, START, link_of, on_new_node
 from tests.cli.three import CAROL, HouseOfThree, WorldOfThree
 from tests.relay.process import RelayProcess, running_relay
 from tests.sampled import with_sample
@@ -34,15 +34,8 @@ def three(tmp_path: Path, relay: RelayProcess) -> Iterator[HouseOfThree]:
 @pytest.fixture
 def stakes(tmp_path: Path, relay: RelayProcess) -> Iterator[WorldOfThree]:
     """They play for a stake."""
-    node = Node(tmp_path)
-    try:
-        world = WorldOfThree(node, tmp_path, relay)
-        try:
-            yield world
-        finally:
-            world.leave()
-    finally:
-        node.stop()
+    with on_new_node(tmp_path, lambda node: WorldOfThree(node, tmp_path, relay)) as world:
+        yield world
 
 
 def test_three_play_a_game_for_three_to_its_payout(stakes: WorldOfThree) -> None:

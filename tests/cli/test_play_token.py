@@ -13,8 +13,7 @@ from forcemove.browser.lobby.view import OfferDraft
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
-from forcemove.chain.deployment import deploy
-from forcemove.chain.local import EmbeddedChain, local_keys
+from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.chain.token import Token
 from forcemove.cli.play.stakes import STAKE_AMOUNT, TypedStake
 from forcemove.registry import find_game
@@ -40,12 +39,11 @@ def chain() -> EmbeddedChain:
 
 
 @pytest.fixture(scope="module")
-def venue(chain: EmbeddedChain, tmp_path_factory: pytest.TempPathFactory) -> ChainVenue:
+def venue(chain: EmbeddedChain) -> ChainVenue:
     """A table on which tic-tac-toe is played for a token, of which the host has some, and the guest nothing."""
-    book, game = tmp_path_factory.mktemp("ground") / "book.json", find_game("tic-tac-toe").game
-    token = deploy_contract(chain, "TestToken")
+    game, token = find_game("tic-tac-toe").game, deploy_contract(chain, "TestToken")
     chain.send(Call(token, function("mint", "TestToken").encode(HOST.address, DEPOSIT)), ADMIN)
-    return ChainVenue((chain,), deploy(chain, ADMIN, book, [game]), game, read_token((chain,), token))
+    return ChainVenue((chain,), deploy_locally(chain, [game]), game, read_token((chain,), token))
 
 
 # ------------------------------------------------------------------------------------------------------ what is typed

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from forcemove.chain.addresses import show_address
@@ -18,7 +17,6 @@ from forcemove.chain.chain import Call, Chain
 from forcemove.chain.local import local_keys
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
-from tests.browser.served.chromium import chromium
 from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import DEPOSIT, GAS_AT_MOST, GUEST, HOST, START, World
 
@@ -64,12 +62,6 @@ class ScriptedWallet:
         signed = self.chain.sign(Call(to, data, int(transaction["value"], 16)), self.key)
         self.chain.broadcast(signed)
         return f"0x{signed.hash.hex()}"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @contextmanager

@@ -33,8 +33,9 @@ def eth_tester_playground() -> Playground:
 
 @pytest.fixture
 def place(request: pytest.FixtureRequest) -> Playground:
-    """One of `PLACES`."""
-    found: Playground = request.getfixturevalue(f"{request.param.replace('-', '_')}_playground")
+    """One of `PLACES`, or `memory`."""
+    name = "" if request.param == "memory" else f"{request.param.replace('-', '_')}_"
+    found: Playground = request.getfixturevalue(f"{name}playground")
     return found
 
 

@@ -74,18 +74,14 @@ def cheating(playground: Playground, turn: int) -> Iterator[tuple[Story, Player,
         number += 1
 
 
-@pytest.fixture(params=["memory", *PLACES])
-def somewhere(request: pytest.FixtureRequest) -> Playground:
-    """A chain in memory, or one of `PLACES`."""
-    name = "" if request.param == "memory" else f"{request.param.replace('-', '_')}_"
-    found: Playground = request.getfixturevalue(f"{name}playground")
-    return found
+SOMEWHERE = pytest.mark.parametrize("place", ["memory", *PLACES], indirect=True)
 
 
+@SOMEWHERE
 @pytest.mark.parametrize("turn", TURNS)
-def test_who_is_sent_a_wrong_shuffle_leaves_and_has_its_deposit(somewhere: Playground, turn: int) -> None:
+def test_who_is_sent_a_wrong_shuffle_leaves_and_has_its_deposit(place: Playground, turn: int) -> None:
     tried = []
-    for made, honest, cheat, false in cheating(somewhere, turn):
+    for made, honest, cheat, false in cheating(place, turn):
         honest.stops_at = None
         cheat.client.feed(MoveChosen(*false.move, false.secrets))
         made.play()
@@ -98,10 +94,11 @@ def test_who_is_sent_a_wrong_shuffle_leaves_and_has_its_deposit(somewhere: Playg
     assert len(set(tried)) == len(tried) >= 3
 
 
+@SOMEWHERE
 @pytest.mark.parametrize("turn", TURNS)
-def test_a_wrong_shuffle_that_is_taken_to_the_chain_is_answered_with_the_end(somewhere: Playground, turn: int) -> None:
+def test_a_wrong_shuffle_that_is_taken_to_the_chain_is_answered_with_the_end(place: Playground, turn: int) -> None:
     """The adjudicator takes it for legal, so the clock runs; the honest client ends it with a final state."""
-    for made, honest, cheat, false in cheating(somewhere, turn):
+    for made, honest, cheat, false in cheating(place, turn):
         honest.stops_at, cheat.is_silent = None, True
         before = cheat.newest
         wrong = made.sign(false.move.after(before.state), cheat.seat)

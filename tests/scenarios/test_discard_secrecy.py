@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import logging
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, pairwise
@@ -31,6 +30,7 @@ from forcemove_games.discard_sra.cards import SIZE
 from tests.games.cards.dealt import stream
 from tests.games.discard.observer import Named, Observer, states_in
 from tests.scenarios.story import Player, Playground, Story
+from tests.secret_forms import forms
 
 GAME = Discard()
 LEAVE_AFTER = 10
@@ -182,11 +182,6 @@ def secrets_of(hand: Hand, seat: int) -> Iterator[bytes]:
             yield ((s - c * key) % ORDER).to_bytes(32, "big")
 
 
-def forms(secret: bytes) -> tuple[str, ...]:
-    """How a text could have it."""
-    return secret.hex(), str(int.from_bytes(secret, "big")), repr(secret)[2:-1], b64encode(secret).decode()
-
-
 def reports(story: Story, player: Player) -> Iterator[str]:
     """What inspection says of each state, and the file of it."""
     agreement = story.agreement
@@ -207,10 +202,10 @@ def test_no_secret_is_in_a_repr_a_log_a_report_a_history_or_a_message(
     shown += [text for player in players for text in reports(hand.story, player)]
     histories = [player.journal.history(hand.story.agreement.channel_id).bodies for player in players]
     data = b"".join((*(body for bodies in histories for body in bodies), *machines[0].messages, *machines[1].messages))
-    text = "".join(shown) + data.decode("latin-1")
+    text = "".join(shown).encode() + data
     assert len(text) > 1_000_000
     for seat in range(2):
         secrets = list(secrets_of(hand, seat))
         assert len(secrets) > 8
-        assert not [secret for secret in secrets if secret in data or any(form in text for form in forms(secret))]
-        assert ", ".join(map(str, hand.orders[seat].values())) not in text
+        assert not [secret for secret in secrets if any(form in text for form in forms(secret))]
+        assert ", ".join(map(str, hand.orders[seat].values())).encode() not in text

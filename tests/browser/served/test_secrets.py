@@ -28,6 +28,7 @@ from forcemove_games.rock_paper_scissors.openings import decode_openings
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.served.asking import Asker
 from tests.browser.served.serving import ServedPlayground, served_games, until
+from tests.secret_forms import forms
 
 _TURNS = {TIC_TAC_TOE.name: 9, ROCK_PAPER_SCISSORS.name: 8, DISCARD.name: 14}
 """The turn up to which each game is played before Alice leaves."""
@@ -35,20 +36,6 @@ _ENTRIES_BACK = 3
 
 
 # ----------------------------------------------------------------------------------------------------- how it is sought
-
-
-def forms(secret: bytes) -> Iterator[bytes]:
-    """A secret as it might be written: raw, hex, decimal, escaped, and base64 at each place in what surrounds it."""
-    yield secret
-    yield repr(secret)[2:-1].encode()
-    yield secret.hex().encode()
-    yield secret.hex().upper().encode()
-    yield str(int.from_bytes(secret)).encode()
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        for before in range(3):
-            whole = encode(bytes(before) + secret)
-            first, rest = -(-before * 8 // 6), (before + len(secret)) % 3
-            yield whole[first + (before > 0) : len(whole) - (4 if rest else 0)]
 
 
 def found_in(text: bytes, secrets: dict[str, bytes]) -> list[str]:
