@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.cli.channel.options import STORE
-from forcemove.cli.play.accounts import ACCOUNT, LEASE, PAYOUT, TOWERS, WALLET
-from forcemove.cli.play.arguments import ALLOW_MAINNET, BOOK, KEY, OWN_NAME, PATIENCE, TableArguments
+from forcemove.cli.play.arguments import TableArguments
+from forcemove.cli.play.options import (
+    ACCOUNT,
+    ALLOW_MAINNET,
+    BOOK,
+    KEY,
+    LEASE,
+    OWN_NAME,
+    PATIENCE,
+    PAYOUT,
+    TOWERS,
+    WALLET,
+)
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.play.stakes import ASSET
 from forcemove.cli.progress import waiting

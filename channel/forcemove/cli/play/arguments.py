@@ -1,4 +1,4 @@
-"""What the commands share that play at tables: options, and what these open."""
+"""What was typed to a command that plays at tables, as one value, and what it opens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.games import usable_games
 from forcemove.cli.key import open_key_file
-from forcemove.cli.play.names import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,32 +24,7 @@ if TYPE_CHECKING:
     from forcemove.tables.options import Wallet
     from forcemove.tables.service import TableService
 
-__all__ = ["ALLOW_MAINNET", "BOOK", "KEY", "OWN_NAME", "PATIENCE", "TableArguments"]
-
-_FILE = click.Path(dir_okay=False, path_type=Path)
-KEY = click.option(
-    "--key",
-    "key_file",
-    required=True,
-    type=_FILE,
-    help="The key file of the player, which signs states (see `forcemove key`).",
-)
-OWN_NAME = click.option(
-    "--name", "own_name", type=NAME, default="", metavar="NAME", help="What the others are to call you."
-)
-BOOK = click.option(
-    "--book", "book_file", type=_FILE, help="The address book with the contracts.  [default: forcemove-CHAINID.json]"
-)
-PATIENCE = click.option(
-    "--patience",
-    type=click.FloatRange(1),
-    default=600.0,
-    show_default=True,
-    help="Seconds that another may be silent; then it is challenged, or a friendly game given up.",
-)
-ALLOW_MAINNET = click.option(
-    "--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money."
-)
+__all__ = ["TableArguments"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,19 @@ import click
 
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.games import find_table_game, load_game
-from forcemove.cli.play.accounts import ACCOUNT, LEASE, PAYOUT, TOWERS, WALLET
-from forcemove.cli.play.arguments import ALLOW_MAINNET, BOOK, KEY, OWN_NAME, PATIENCE, TableArguments
+from forcemove.cli.play.arguments import TableArguments
+from forcemove.cli.play.options import (
+    ACCOUNT,
+    ALLOW_MAINNET,
+    BOOK,
+    KEY,
+    LEASE,
+    OWN_NAME,
+    PATIENCE,
+    PAYOUT,
+    TOWERS,
+    WALLET,
+)
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.play.stakes import ASSET, STAKE, TypedStake
 from forcemove.cli.progress import waiting

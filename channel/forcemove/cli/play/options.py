@@ -1,0 +1,85 @@
+"""The options that the commands share that play at tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from forcemove.cli.addresses import ADDRESS
+from forcemove.cli.play.names import NAME
+
+__all__ = ["ACCOUNT", "ALLOW_MAINNET", "BOOK", "KEY", "LEASE", "OWN_NAME", "PATIENCE", "PAYOUT", "TOWERS", "WALLET"]
+
+
+class _Tower(click.ParamType[tuple[str, bytes]]):
+    """ADDRESS@URL."""
+
+    name = "ADDRESS@URL"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
+        """See `click.ParamType.convert`."""
+        if isinstance(value, tuple):
+            return value
+        address, separator, url = value.partition("@")
+        if not separator or not url.startswith(("http://", "https://")):
+            self.fail(
+                f"{value!r:.200} is not a watchtower's address and URL, such as 0x…@https://tower.example", param, ctx
+            )
+        return url, ADDRESS.convert(address, param, ctx)
+
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+KEY = click.option(
+    "--key",
+    "key_file",
+    required=True,
+    type=_FILE,
+    help="The key file of the player, which signs states (see `forcemove key`).",
+)
+ACCOUNT = click.option(
+    "--account",
+    "account_file",
+    type=_FILE,
+    help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
+)
+WALLET = click.option(
+    "--wallet",
+    "wallet_address",
+    type=ADDRESS,
+    help="The address of a wallet in the browser, which pays in, pays the gas, and is paid: it signs on the page. "
+    "In place of --account.",
+)
+PAYOUT = click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: whoever pays in]")
+OWN_NAME = click.option(
+    "--name", "own_name", type=NAME, default="", metavar="NAME", help="What the others are to call you."
+)
+BOOK = click.option(
+    "--book", "book_file", type=_FILE, help="The address book with the contracts.  [default: forcemove-CHAINID.json]"
+)
+PATIENCE = click.option(
+    "--patience",
+    type=click.FloatRange(1),
+    default=600.0,
+    show_default=True,
+    help="Seconds that another may be silent; then it is challenged, or a friendly game given up.",
+)
+ALLOW_MAINNET = click.option(
+    "--allow-mainnet", is_flag=True, help="Play even on Ethereum's main network, for real money."
+)
+TOWERS = click.option(
+    "--tower",
+    "towers",
+    multiple=True,
+    type=_Tower(),
+    help="A watchtower that is to answer for you while you are away: its account, and where it is; may be given "
+    "several times (see `forcemove watch`).",
+)
+LEASE = click.option(
+    "--lease",
+    type=click.FloatRange(1),
+    default=60.0,
+    show_default=True,
+    help="Seconds after which another process on the same PostgreSQL goes on for one that died; on a file, at once.",
+)
