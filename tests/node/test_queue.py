@@ -157,6 +157,36 @@ def test_what_is_refused_waits_no_more(home: Home) -> None:
     assert home.wishes == 0
 
 
+def test_what_is_not_wanted_any_more_waits_no_more(home: Home) -> None:
+    """The process that had the account has stopped, and the channel does not want what was asked of it."""
+    home.go_on(home.second, home.bob, rounds=5)
+    (worker,) = home.second.node._workers.accounts.values()
+    (id_,) = home.second.node.channels
+    assert (home.wishes, worker.is_sending) == (1, True)
+    worker.withdraw(id_, ())
+    home.first.node.release()
+    home.node.is_mining = False
+    home.second.now += 2
+    home.second.node.poll()
+    assert (home.wishes, worker.is_sending, home.node.waiting) == (0, False, [])
+
+
+def test_what_is_wanted_again_is_sent(home: Home) -> None:
+    """A reorganisation brings back what a channel wants before this process has the account: the newest word counts."""
+    home.go_on(home.second, home.bob, rounds=5)
+    (worker,) = home.second.node._workers.accounts.values()
+    (id_,) = home.second.node.channels
+    ((_, request),) = worker._outbox.waiting().values()
+    worker.withdraw(id_, ())
+    home.second.node.poll()
+    worker.submit(request)
+    home.second.now += 2
+    home.second.node.poll()
+    home.first.node.release()
+    home.go_on(home.second, home.bob)
+    assert home.is_over
+
+
 @pytest.mark.parametrize("refused", ["eth_sendRawTransaction", "eth_call"])
 def test_what_is_refused_is_asked_again_and_sent_when_it_can_be(home: Home, refused: str) -> None:
     is_poor = be_poor(home, refused)

@@ -335,3 +335,20 @@ def test_a_busy_machine_is_no_endpoint_that_hangs(played: TimedPlayground) -> No
     for player in played.playground.players:
         with player.endpoint.rpc.deadline(0):
             assert player.endpoint.block_number() > 0
+
+
+def test_what_a_channel_that_is_paid_does_not_want_any_more_is_not_sent(played: TimedPlayground) -> None:
+    """Its sender holds back what was undone after it was mined twice. A block later the channel is paid after all, and
+    balances were compared some minutes late."""
+    played.press("old")
+    played.wait(1)
+    played.move()
+    played.wait(1)
+    played.act("leave")
+    played.wait(5)
+    played.press("dear")
+    for _ in range(3):
+        played.press("undo")
+    assert phase(played) is Phase.CLOSED
+    assert not any(each.is_sending for each in played.playground.match.players)
+    played.require_right()

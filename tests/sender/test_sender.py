@@ -102,6 +102,23 @@ def test_what_is_asked_for_is_mined_and_told_once(desk: Desk) -> None:
     assert not desk.sender.request_ids
 
 
+def test_what_is_withdrawn_is_not_sent_unless_it_has_a_nonce(desk: Desk) -> None:
+    desk.want("sent")
+    desk.look()
+    desk.want("unsent")
+    desk.sender.withdraw([b"sent", b"unsent"])
+    for _ in range(3):
+        desk.look()
+        desk.wait(1)
+    assert desk.landed == ["sent"]
+    desk.want("unsent")
+    for _ in range(3):
+        desk.look()
+        desk.wait(1)
+    assert desk.landed == ["sent", "unsent"]
+    assert not desk.kept.all()
+
+
 def test_threat_46_a_look_never_waits(desk: Desk) -> None:
     """It used to wait for each transaction, and everything else of the process with it."""
     desk.want("a")

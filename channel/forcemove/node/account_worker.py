@@ -8,14 +8,24 @@ lease is free, the other process takes it and sends by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from forcemove.chain.reverts import ErrorTable
 from forcemove.errors import PassingError
 from forcemove.node.errors import AccountInUse
 from forcemove.node.outbox import JournalledTxStore, Outbox
+from forcemove.protocol.machine.effects import Submission
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Reorged, RequestId, TxFailed, TxOutcome, TxRequest, channel_of
+from forcemove.sender.transactions import (
+    Approval,
+    ChannelTx,
+    Reorged,
+    RequestId,
+    TxFailed,
+    TxOutcome,
+    TxRequest,
+    channel_of,
+)
 from forcemove.store.errors import NotInOutbox
 from forcemove.store.records import Account
 
@@ -61,6 +71,8 @@ class AccountWorker:
         self._is_dismissed = False
         self._requests: list[TxRequest] = []
         self._new: list[TxRequest] = []
+        self._withdrawn: set[RequestId] = set()
+        self._to_withdraw: frozenset[RequestId] = frozenset()
         self._asked: dict[RequestId, float] = {}
         self._new_outcomes: list[TxOutcome] = []
         self._looked_at: float | None = None
@@ -72,6 +84,14 @@ class AccountWorker:
     def submit(self, request: TxRequest) -> None:
         """Ask for a transaction; the next look sends it, or asks the other process."""
         self._requests.append(request)
+        self._withdrawn.difference_update((request.request_id, Approval(request.request_id)))
+
+    def withdraw(self, channel_id: bytes, wanted: Collection[Submission]) -> None:
+        """Send nothing more for a channel but what it still wants. What has a nonce already goes on, and what another
+        process is to send is left to it."""
+        unwanted = {each for each in self._unsettled if _is_unwanted(each, channel_id, wanted)}
+        self._requests = [each for each in self._requests if each.request_id not in unwanted]
+        self._withdrawn |= unwanted
 
     @property
     def is_ours(self) -> bool:
@@ -109,8 +129,10 @@ class AccountWorker:
         """See `PollingWorker`."""
         if self._is_dismissed:
             self._sender, self._is_dismissed = None, False
-        self._new += self._requests
-        self._requests = []
+        self._new = [each for each in self._new if each.request_id not in self._withdrawn] + self._requests
+        again = {each.request_id for each in self._requests}
+        self._to_withdraw = frozenset((self._to_withdraw | self._withdrawn) - again)
+        self._requests, self._withdrawn = [], set()
         return self.look
 
     def abandon(self) -> None:
@@ -147,8 +169,12 @@ class AccountWorker:
     def _send(self, sender: Sender, transactions: JournalledTxStore, *, is_due: bool) -> None:
         if self._error_table is not None:
             sender.error_table |= self._error_table
+        sender.withdraw(self._to_withdraw)
         waiting = self._outbox.waiting() if is_due else {}
         if is_due:
+            for request_id in self._to_withdraw & waiting.keys():
+                self._drop(waiting.pop(request_id)[0])
+            self._to_withdraw = frozenset()
             transactions.outbox_numbers = {request_id: number for request_id, (number, _) in waiting.items()}
         for request in (*self._new, *(request for _, request in waiting.values())):
             sender.submit(request)
@@ -187,3 +213,9 @@ class AccountWorker:
         since = min((since for request_id, since in self._asked.items() if request_id in waiting), default=now)
         if not self._new_outcomes and now - since >= _TAKEN_WITHIN:
             raise AccountInUse(self._account.chain_id, self._account.address)
+
+
+def _is_unwanted(request_id: RequestId, channel_id: bytes, wanted: Collection[Submission]) -> bool:
+    """Whether a request is the channel's own, or the approval that one needs, and is for nothing that it wants."""
+    own = request_id.needed_by if isinstance(request_id, Approval) else request_id
+    return isinstance(own, ChannelTx) and own.channel_id == channel_id and own.submission not in wanted

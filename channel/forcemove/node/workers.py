@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from forcemove.node.account_worker import AccountWorker, LeasedSender
 from forcemove.node.assemble import Assembly
@@ -13,6 +13,7 @@ from forcemove.node.outbox import JournalledTxStore, Outbox
 from forcemove.node.policy import own_clock
 from forcemove.node.polling import OnPollError, poll_once
 from forcemove.node.wallets import ExternalWallet
+from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.signing import Key
 from forcemove.sender.sender import Sender
 from forcemove.store.journal import Journal
@@ -91,6 +92,11 @@ class Workers:
     def is_sending_for(self, channel_id: bytes) -> bool:
         """Whether a transaction for this channel is on its way, or is to be sent."""
         return any(each.is_sending_for(channel_id) for each in self.accounts.values())
+
+    def withdraw(self, channel_id: bytes, wanted: Collection[Submission]) -> None:
+        """Send nothing more for a channel but what it still wants."""
+        for each in self.accounts.values():
+            each.withdraw(channel_id, wanted)
 
     def poll_once(self, on_error: OnPollError) -> None:
         """Let all workers look, one after the other. `on_error`: called with each error of a look."""

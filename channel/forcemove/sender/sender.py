@@ -16,7 +16,7 @@ behind it: with the nearest of their deadlines and the largest of their caps.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction
@@ -151,6 +151,12 @@ class Sender:
         on its way and has failed by no endpoint's word."""
         if not self._pending.is_offered(request.request_id) and not self._is_requested(request.request_id):
             self._requests.append(request)
+
+    def withdraw(self, request_ids: Collection[RequestId]) -> None:
+        """Send nothing for these requests, unless they are asked for again. A transaction that has a nonce goes on: it
+        may be mined, whoever wants it."""
+        self._requests = [each for each in self._requests if each.request_id not in request_ids]
+        self._again.difference_update(request_ids)
 
     def _is_requested(self, request_id: RequestId) -> bool:
         return any(each.request_id == request_id for each in self._requests)
