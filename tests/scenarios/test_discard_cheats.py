@@ -39,7 +39,7 @@ NAMED = {
     PositionType.KEYED: {"sends a deck that is cut off"},
     PositionType.SHUFFLED_FIRST: {"sends a deck that is cut off"},
     PositionType.SHUFFLED: {"swaps two shares", "gives shares without a proof", "deals with shares of another key"},
-    PositionType.DEALT_FIRST: {"swaps two shares", "gives shares without a proof"},
+    PositionType.DEALT_FIRST: {"swaps two shares", "gives shares without a proof", "deals with shares of another key"},
     PositionType.PLAYING: {"gives a share without a proof", "gives a share of another turn"},
 }
 """Of what is tried after a position of each type, what must be among it."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from forcemove.errors import AppError
 from forcemove.game import FalseMove, Move, Randomness
 from forcemove.protocol.state import VariablePart
-from forcemove_games.cards.deck import CardWords, decode_deck, encode_deck, first_deck, remask
+from forcemove_games.cards.deck import CardWords, deck_root, decode_deck, encode_deck, first_deck, remask
 from forcemove_games.cards.key_proof import KeyProof
 from forcemove_games.cards.share_proof import ShareItem, ShareProof
 from forcemove_games.cards.shuffle_proof import shuffle
@@ -87,7 +87,7 @@ def _of_type(side: PlayerSide) -> Iterator[Labelled]:
         shuffled = moves.made(side, steps.shuffled(side.core), empty, side.secrets)
         yield from wrong_payments(side.state, shuffled.move, stake)
     elif kind in _DEALS:
-        yield "deals with shares of another key", moves.deal(_with_made_up_key(side)).move
+        yield "deals with shares of another key", _foreign_deal(side)
     elif kind in _PLAYS and side.core.passes < PLAYERS:
         yield from _bad_plays(side)
 
@@ -102,6 +102,15 @@ def _bad_keys(side: PlayerSide) -> Iterator[Labelled]:
     if side.core.position_type is PositionType.KEYED_FIRST and isinstance(side.position.tail, KeyProof):
         copied = steps.keyed(side.core, side.seat, side.core.keys[1 - side.seat])
         yield "copies the other's key and proof", _unpaid(side, copied, side.position.tail)
+
+
+def _foreign_deal(side: PlayerSide) -> Move:
+    """A deal with a made-up key. What is left of the card that is turned up is no card then: the first of all is
+    named."""
+    deck, shares, _ = moves.deal_parts(_with_made_up_key(side))
+    is_first = side.core.position_type is PositionType.SHUFFLED
+    core = steps.dealt_first(side.core) if is_first else steps.dealt(side.core, side.seat, deck_root(deck), 0)
+    return moves.made(side, core, shares, side.secrets).move
 
 
 def _nothing(length: int) -> bytes:

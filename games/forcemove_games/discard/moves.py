@@ -41,7 +41,20 @@ from forcemove_games.discard_sra.cards import SIZE
 from forcemove_games.randomness import Randomness
 from forcemove_games.two_player import take_stakes
 
-__all__ = ["MadeMove", "cannot_move", "deal", "draw", "lay", "made", "next_hand", "set_up", "show", "show_key"]
+__all__ = [
+    "DealParts",
+    "MadeMove",
+    "cannot_move",
+    "deal",
+    "deal_parts",
+    "draw",
+    "lay",
+    "made",
+    "next_hand",
+    "set_up",
+    "show",
+    "show_key",
+]
 
 _SEED_LENGTH = 32
 
@@ -103,21 +116,34 @@ def _shuffle(side: PlayerSide) -> MadeMove:
     return made(side, steps.shuffled(side.core), ShuffledDeck(shuffled, proof), secrets)
 
 
-def deal(side: PlayerSide) -> MadeMove:
-    """Our shares of the other's hand and of the card that is turned up."""
+class DealParts(NamedTuple):
+    """What a deal is made of: the deck without the dealer's shares, the shares, and one proof for all of them. `top`:
+    the masked card that is turned up, without all shares that were given of it."""
+
+    deck: Deck
+    shares: DealtShares
+    top: MaskedCard
+
+
+def deal_parts(side: PlayerSide) -> DealParts:
+    """Our shares of the other's hand and of the card that is turned up, whatever that turns out to be."""
     tail, is_first = side.position.tail, side.core.position_type is PositionType.SHUFFLED
     assert isinstance(tail, ShuffledDeck | DealtShares)  # noqa: S101  # by its type
     places = dealt_places(PositionType.DEALT_FIRST if is_first else PositionType.DEALT)
     deck = decode_deck(tail.deck, SIZE)
     proof, items = _shares(side, [deck[place] for place in places])
     after = _without_ours(side, deck, places)
-    data = encode_deck(after)
-    secrets = side.secrets.with_deck(side.state.turn_num + 1, data)
-    if is_first:
-        return made(side, steps.dealt_first(side.core), DealtShares(data, proof, items), secrets)
-    top = open_card(after[places[-1]].c2, SIZE)
-    core = steps.dealt(side.core, side.seat, deck_root(after), top)
-    return made(side, core, DealtShares(b"", proof, items), secrets)
+    return DealParts(after, DealtShares(encode_deck(after) if is_first else b"", proof, items), after[places[-1]])
+
+
+def deal(side: PlayerSide) -> MadeMove:
+    """Our shares of the other's hand and of the card that is turned up."""
+    deck, shares, top = deal_parts(side)
+    secrets = side.secrets.with_deck(side.state.turn_num + 1, encode_deck(deck))
+    if side.core.position_type is PositionType.SHUFFLED:
+        return made(side, steps.dealt_first(side.core), shares, secrets)
+    core = steps.dealt(side.core, side.seat, deck_root(deck), open_card(top.c2, SIZE))
+    return made(side, core, shares, secrets)
 
 
 # -------------------------------------------------------------------------------------------------------------- play
