@@ -37,10 +37,11 @@ __all__ = ["MOMENTS", "Moment", "Shown", "shown_lines"]
 
 _STEPS = 60
 _VARYING = re.compile(
-    r"0x[0-9a-fA-F]{4,}(?:…[0-9a-fA-F]+)?|\b\d{1,2}:\d\d:\d\d\b|\b[\d,.]+(?= gas\b| gwei\b)|(?<=:)\d{4,5}\b"
+    r"0x[0-9a-fA-F]{4,}(?:…[0-9a-fA-F]+)?|\b\d{1,2}:\d\d:\d\d\b(?: on \d{4}-\d\d-\d\d)?"
+    r"|\b[\d,.]+(?= gas\b| gwei\b)|(?<=:)\d{4,5}\b"
 )
-"""What differs from one machine, or one version of the contracts, to another: hashes, times of day, gas, fees, and
-ports."""
+"""What differs from one machine, or one version of the contracts, to another: hashes, times of day (late in the evening
+those of the next day), gas, fees, and ports."""
 
 
 class PlayedMoment:

@@ -6,15 +6,21 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from forcemove.browser import templating
+from forcemove.browser.drawing import board, happenings
 from forcemove.browser.render import PANELS, channel_page, channel_panels
 from forcemove.browser.view import ChannelView
+from forcemove.history.entries import Entry
+from forcemove.history.history import ChannelHistory
 from forcemove.protocol.machine.channel import Phase
 from forcemove.tables.playing.content import clock_text, content_of
 from forcemove.tables.playing.ends import EndObserver, end_lines
 from forcemove.text.amounts import format_amount
+from forcemove.text.entries import entry_text
 from tests.browser.html import elements, find, text_of
 from tests.browser.views import WALL, Looks, view_of
 from tests.scenarios.story import DURATION, Story
@@ -192,3 +198,45 @@ def test_the_panels_stay_where_the_phase_has_none(looks: Looks) -> None:
     for id_ in ("clock", "ways"):
         assert "hidden" in elements(panels[id_])[0].attributes
     assert "hidden" not in elements(panels["end"])[0].attributes
+
+
+# ------------------------------------------------------------------------------------------- what is remembered
+
+
+def test_what_is_remembered_follows_every_change(view: ChannelView) -> None:
+    """Each panel says what it would say if nothing was remembered, whatever has changed since it was made."""
+    others = (
+        replace(view, names=("Alina", "Bert")),
+        replace(view, names=("Bob", "Alice")),
+        replace(view, path="/c/0x00", form_token="another"),
+        replace(view, groups=()),
+        replace(view, notice="late", guide="look"),
+        replace(view, now=view.now + 30, wall=view.wall + 30),
+        replace(view, history=ChannelHistory(view.history.entries[1:])),
+        replace(view, history=ChannelHistory(view.history.entries[:-1])),
+        replace(view, own=b""),
+    )
+    remembered = [channel_panels(each) for each in (view, *others, view)]
+    assert remembered == [_from_scratch(each) for each in (view, *others, view)]
+
+
+def _from_scratch(view: ChannelView) -> dict[str, str]:
+    """The panels as a process makes them that has made none before."""
+    templating._filled_in.cache_clear()
+    board._picture.cache_clear()
+    happenings._said._made.clear()
+    return channel_panels(view)
+
+
+def test_with_each_entry_only_that_entry_is_put_into_words(looks: Looks, monkeypatch: pytest.MonkeyPatch) -> None:
+    view, said = view_of(looks.long(60)), list[object]()
+
+    def noted(entry: Entry, *rest: Any) -> str:
+        said.append(entry)
+        return entry_text(entry, *rest)
+
+    monkeypatch.setattr(happenings, "entry_text", noted)
+    channel_panels(replace(view, history=ChannelHistory(view.history.entries[:-1])))
+    said.clear()
+    channel_panels(view)
+    assert said == [view.history.entries[-1]]

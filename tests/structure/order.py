@@ -315,7 +315,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.playground.buttons",),
     ("forcemove.playground.playground",),
     ("forcemove.browser", "forcemove.browser.templating", "forcemove.browser.view", "forcemove.browser.drawing"),
-    ("forcemove.browser.drawing.words",),
+    ("forcemove.browser.drawing.words", "forcemove.browser.drawing.remembered"),
     (
         "forcemove.browser.drawing.money",
         "forcemove.browser.drawing.answers",

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from forcemove.browser.drawing.board import board_of
-from forcemove.browser.drawing.happenings import Happening, Window, window_of
+from forcemove.browser.drawing.happenings import Window, window_of
 from forcemove.browser.drawing.inspector import inspected, shown_place
 from forcemove.browser.drawing.listing import listed_rows
 from forcemove.browser.drawing.money import bar_of
 from forcemove.browser.drawing.outlook import Clock, clock_of, end_of, ways_out
 from forcemove.browser.drawing.safety import safety_of
 from forcemove.browser.drawing.timeline import timeline_of
-from forcemove.browser.drawing.timeline_svg import timeline_markup
-from forcemove.browser.drawing.words import local_time
-from forcemove.browser.templating import PLAIN_NAV, Nav, fill_in
+from forcemove.browser.drawing.timeline_svg import line_markup, timeline_markup
+from forcemove.browser.templating import PLAIN_NAV, Nav, fill_in, fill_in_once
 from forcemove.browser.view import ChannelView
 from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.text.harmless import harmless
@@ -35,11 +35,17 @@ PANELS = (
 )
 """The ids of a channel page's panels; each is always there, and hidden where it has nothing to say. A table's page has
 `chat` and `chatting`, too."""
-_Line = tuple[int, str, str, str, bool, str]
-"""A line of the list of what has happened: the entry's place, the time of day, the tone, the words, whether a
-reorganisation has removed it, and the gas."""
 _LINES = 20
-"""Lines of that list."""
+"""Lines of the list of what has happened."""
+
+
+class Form(NamedTuple):
+    """What each form of a page has: the page's `path`, the `token` that it must bring with it, and the `turn` that it
+    is meant for."""
+
+    path: str
+    token: str
+    turn: int
 
 
 def channel_panels(view: ChannelView) -> dict[str, str]:
@@ -47,18 +53,19 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
     board, window = board_of(view), window_of(view)
     clock = clock_of(view)
     said = (board.headline, _alarm(clock), _newest_fault(window))
+    form = Form(view.path, view.form_token, view.seen.next_turn)
     return {
-        "say": fill_in("say.html", said=said),
+        "say": fill_in_once("say.html", said=said),
         "guide": _note("guide", "What to look at", harmless(view.guide, "\n"), "guide"),
         "notice": _note("notice", "Why that was not done", harmless(view.notice), "alarm"),
-        "board": fill_in("board.html", view=view, board=board, bar=bar_of(view)),
-        "end": fill_in("end.html", end=end_of(view)),
-        "clock": fill_in("clock.html", clock=clock),
-        "safety": fill_in("safety.html", words=safety_of(view)),
-        "ways": fill_in("ways.html", view=view, ways=ways_out(view)),
-        "playground": fill_in("playground.html", view=view),
+        "board": fill_in_once("board.html", form=form, board=board, bar=bar_of(view)),
+        "end": fill_in_once("end.html", end=end_of(view)),
+        "clock": fill_in_once("clock.html", clock=clock),
+        "safety": fill_in_once("safety.html", words=safety_of(view)),
+        "ways": fill_in_once("ways.html", form=form, ways=ways_out(view)),
+        "playground": fill_in_once("playground.html", form=form, groups=view.groups),
         "happened": _happened(view, window),
-        **_chat(view),
+        **_chat(view, form),
     }
 
 
@@ -83,14 +90,15 @@ def message_page(title: str, text: str, nav: Nav = PLAIN_NAV) -> str:
 
 
 def _note(id_: str, label: str, text: str, tone: str) -> str:
-    return fill_in("note.html", id=id_, label=label, text=text, tone=tone)
+    return fill_in_once("note.html", id=id_, label=label, text=text, tone=tone)
 
 
-def _chat(view: ChannelView) -> dict[str, str]:
+def _chat(view: ChannelView, form: Form) -> dict[str, str]:
     """The lines, and by itself the form, so that a new line takes nothing away that somebody types."""
     if view.chat is None:
         return {}
-    return {"chat": fill_in("chat.html", lines=view.chat), "chatting": fill_in("chatting.html", view=view)}
+    lines = fill_in_once("chat.html", lines=tuple(view.chat))
+    return {"chat": lines, "chatting": fill_in_once("chatting.html", form=form)}
 
 
 def _alarm(clock: Clock | None) -> str:
@@ -108,13 +116,13 @@ def _happened(view: ChannelView, window: Window) -> str:
     timeline = timeline_of(view, window.happenings, place)
     return fill_in(
         "happened.html",
-        view=view,
-        timeline=timeline,
+        path=view.path,
+        width=timeline.width,
+        height=timeline.height,
         markup=timeline_markup(timeline),
         lines=_lines(window, place),
         older=window.older,
         newer=window.newer,
-        place=place,
         found=found,
     )
 
@@ -125,14 +133,10 @@ def _title(view: ChannelView, window: Window, place: int) -> str:
     return text or type(view.history.entries[place]).__name__
 
 
-def _lines(window: Window, place: int | None) -> list[_Line]:
+def _lines(window: Window, place: int | None) -> str:
     """The newest lines, or those around the entry that is inspected, newest first."""
     happenings = window.happenings
     index = next((index for index, each in enumerate(happenings) if each.place == place), len(happenings))
     end = len(happenings) if len(happenings) - index <= _LINES else index + _LINES // 2
-    return list(map(_line, reversed(happenings[max(0, end - _LINES) : end])))
-
-
-def _line(each: Happening) -> _Line:
-    gas = "" if each.gas is None else f"{each.gas:,}"
-    return each.place, local_time(each.time)[1], each.tone, each.text, each.is_gone, gas
+    shown = reversed(happenings[max(0, end - _LINES) : end])
+    return "".join([line_markup(each, is_shown=each.place == place) for each in shown])

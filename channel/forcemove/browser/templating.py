@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Hashable, Sequence
+from functools import cache, lru_cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from forcemove.text.harmless import harmless
 
-__all__ = ["PLAIN_NAV", "Nav", "fill_in"]
+__all__ = ["PLAIN_NAV", "Nav", "fill_in", "fill_in_once"]
 
 Nav = Sequence[tuple[str, str]]
 """The pages that every page leads to: path and name of each."""
@@ -41,3 +41,14 @@ def _number(value: float) -> str:
 def fill_in(template: str, **values: object) -> str:
     """The HTML that a template of the package makes of these values. `template`: its file's name."""
     return _environment().get_template(template).render(values)
+
+
+def fill_in_once(template: str, **values: Hashable) -> str:
+    """The same as `fill_in`; of the values that were given last, it is made once. With each move most panels of a page
+    stay as they are."""
+    return _filled_in(template, tuple(values.items()))
+
+
+@lru_cache(maxsize=256)
+def _filled_in(template: str, values: tuple[tuple[str, Hashable], ...]) -> str:
+    return fill_in(template, **dict(values))

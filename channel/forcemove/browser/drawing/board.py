@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from forcemove.browser.drawing.money import Balance, balances_of
 from forcemove.browser.drawing.words import amount_text, gas_text, named, paid_text, shown_names
 from forcemove.browser.view import ChannelView
-from forcemove.game import Pictured
+from forcemove.game import Names, Pictured
 from forcemove.history.entries import StateAccepted, StateSigned
 from forcemove.history.overview import Option
 from forcemove.picture import Spot, Svg
@@ -78,7 +79,6 @@ class Board:
     - `lines`: the board as text, where there is no picture.
     - `headline`: what has happened, and who is to do what.
     - `buttons`: the choices that have no place in the picture.
-    - `turn`: the turn that a click is meant for.
     """
 
     title: str
@@ -90,7 +90,6 @@ class Board:
     lines: str
     headline: str
     buttons: tuple[SpotButton, ...]
-    turn: int
 
 
 def board_of(view: ChannelView) -> Board:
@@ -114,7 +113,6 @@ def board_of(view: ChannelView) -> Board:
         "" if drawing is not None else "\n".join(map(harmless, content.board)),
         harmless(content.headline),
         tuple(_button(view, each, keys) for word, each in moves.items() if word not in placed),
-        seen.next_turn,
     )
 
 
@@ -150,17 +148,35 @@ def _drawing(view: ChannelView, state: VariablePart, moves: dict[str, Option], k
         return None
     names = shown_names(view.names)
     try:
-        svg = view.game.picture(state, view.channel.index, view.own, names, tuple(moves), _before(view, state))
-        return _checked(view, svg, moves, keys)
+        svg, markup = _picture(
+            view.game, state, view.channel.index, view.own, names, tuple(moves), _before(view, state)
+        )
+        return _in_our_units(view, svg, markup, moves, keys)
     except Exception:
         return None
 
 
-def _checked(view: ChannelView, svg: Svg, moves: dict[str, Option], keys: dict[str, str]) -> Drawing:
-    """The picture in the page's units. Raises on what is none."""
+@lru_cache(maxsize=16)
+def _picture(
+    game: Pictured,
+    state: VariablePart,
+    viewer: int,
+    own: bytes,
+    names: Names,
+    moves: tuple[str, ...],
+    before: VariablePart | None,
+) -> tuple[Svg, str]:
+    """A game's picture and its markup: the same until one of these changes. The parameters are those of
+    `Pictured.picture`. Raises on what is no picture, and what the game raises."""
+    svg = game.picture(state, viewer, own, names, moves, before)
     if type(svg) is not Svg:
         raise TypeError(f"a picture is an Svg, and no {type(svg).__name__}")
-    markup, scale = svg.markup(), SCALE_TO / svg.width
+    return svg, svg.markup()
+
+
+def _in_our_units(view: ChannelView, svg: Svg, markup: str, moves: dict[str, Option], keys: dict[str, str]) -> Drawing:
+    """The picture in the page's units. Raises on what is none."""
+    scale = SCALE_TO / svg.width
     spots = tuple(_place(view, each, scale, moves.get(each.word), keys) for each in svg.spots)
     return Drawing(SCALE_TO, svg.height * scale, f"{scale:g}", markup, harmless(svg.text), spots)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, assert_never
 
+from forcemove.browser.drawing.remembered import EntryMemo
 from forcemove.browser.drawing.words import capitalised, named
 from forcemove.browser.view import ChannelView
 from forcemove.history.entries import (
@@ -179,10 +180,28 @@ def _removed(standing: dict[object, int], key: object, end: int) -> set[int]:
 # ------------------------------------------------------------------------------------------------------------- entries
 
 
+_said: EntryMemo[Happening] = EntryMemo()
+
+
 def _happening(view: ChannelView, place: int, entry: Entry, fates: _Fates) -> Happening | None:
     """One entry; None where another one says the same."""
+    context = (view.channel.agreement.channel_id, view.channel.index, view.names)
+    found = Happening(place, *_said.of(entry, context, lambda: _alone(view, entry))[1:])
+    match entry:
+        case LogIncluded(position=position):
+            return found._replace(is_gone=place in fates.gone, gas=fates.gas.get(position.transaction_hash))
+        case TxRequested():
+            return None  # what is sent for it says so
+        case TxMined(transaction_hash=hash_, gas_used=gas):
+            return None if hash_ in fates.logged else found._replace(is_gone=place in fates.gone, gas=gas)
+        case _:
+            return found
+
+
+def _alone(view: ChannelView, entry: Entry) -> Happening:
+    """What an entry says wherever it stands, whatever has come after it."""
     text = capitalised(entry_text(entry, view.channel, partial(named, view), partial(_kind, view)))
-    found = Happening(place, entry.time, text, "", "", None)
+    found = Happening(0, entry.time, text, "", "", None)
     match entry:
         case StateSigned(signed=signed) | StateAccepted(signed=signed):
             return found._replace(sign=str(signed.state.turn_num), lane=signer_of(entry, view.channel))
@@ -190,19 +209,13 @@ def _happening(view: ChannelView, place: int, entry: Entry, fates: _Fates) -> Ha
             return found._replace(sign=str(turn), lane=seat, is_ring=True)
         case FaultFound(participant=participant):
             return found._replace(tone="bad", sign=_CROSS, lane=participant, is_fault=True)
-        case AppointmentAcknowledged() | ConnectionRestored() | TxSent():
+        case AppointmentAcknowledged() | ConnectionRestored() | TxSent() | TxMined() | TxRequested():
             return found._replace(tone="muted")
         case ConnectionLost() | LogReorged() | TxReorged():
             return found._replace(tone="bad")
-        case LogIncluded(log=log, position=position):
+        case LogIncluded(log=log):
             tone = "bad" if isinstance(log, ChallengeRegistered) else "good" if isinstance(log, _GOOD) else ""
-            is_gone, kind, gas = place in fates.gone, type(log), fates.gas.get(position.transaction_hash)
-            return found._replace(tone=tone, sign=_SIGNS[kind], is_gone=is_gone, gas=gas, log=kind)
-        case TxRequested():
-            return None  # what is sent for it says so
-        case TxMined(transaction_hash=hash_, gas_used=gas):
-            is_gone = place in fates.gone
-            return None if hash_ in fates.logged else found._replace(tone="muted", is_gone=is_gone, gas=gas)
+            return found._replace(tone=tone, sign=_SIGNS[type(log)], log=type(log))
         case TxRefused():
             return found._replace(tone="bad", sign=_CROSS)
         case _:

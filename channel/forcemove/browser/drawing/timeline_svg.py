@@ -1,5 +1,6 @@
-"""The timeline as markup: the content of its `svg` element. A page is made with each move, and a template takes ten
-times as long for so many numbers. What others can have said is escaped; the rest are numbers and words of ours. Pure.
+"""The timeline as markup: the content of its `svg` element, and the lines beneath it. A page is made with each move,
+and a template takes ten times as long for so many numbers. What others can have said is escaped; the rest are numbers
+and words of ours. Pure.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from html import escape
 
+from forcemove.browser.drawing.happenings import Happening
 from forcemove.browser.drawing.timeline import Sign, Timeline
+from forcemove.browser.drawing.words import local_time
 
-__all__ = ["timeline_markup"]
+__all__ = ["line_markup", "timeline_markup"]
 
 _SMALL = 3
 """Characters of a sign that are written smaller."""
@@ -19,6 +22,17 @@ _SMALL = 3
 def timeline_markup(timeline: Timeline) -> str:
     """The lanes, clocks, lines and signs; each sign links to its entry on the same page."""
     return "".join((*_background(timeline), *map(_sign, timeline.signs)))
+
+
+def line_markup(each: Happening, *, is_shown: bool) -> str:
+    """An entry as an item of the list of what has happened; it links to the entry. `is_shown`: in the inspector."""
+    current = ' aria-current="true"' if is_shown else ""
+    tone = f' class="{each.tone}"' if each.tone else ""
+    text = _escaped(each.text)
+    said = f"<s>{text}</s> (removed by a reorganisation)" if each.is_gone else text
+    gas = "" if each.gas is None else f' <span class="gas">{each.gas:,} gas</span>'
+    link = f'href="?at={each.place:d}#i" id="l-{each.place:d}"'
+    return f"<li{current}><time>{local_time(each.time)[1]}</time> <a {link}{tone}>{said}</a>{gas}</li>\n"
 
 
 _escaped = lru_cache(maxsize=256)(escape)
