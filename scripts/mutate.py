@@ -20,18 +20,22 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+from scripts.forked_pytest import ForkedPytest  # noqa: E402
 
 MUTATIONS = ROOT / "tests" / "threats" / "mutations.toml"
 THREATS = tuple(range(1, 62))
@@ -41,7 +45,7 @@ SECONDS = 600
 SECONDS_UNCHANGED = 3_600
 """How long the tests of all mutations may take on the unchanged sources."""
 
-_PYTEST = ("-m", "pytest", "-p", "no:cacheprovider", "-m", "not long")
+_OPTIONS = ("-p", "no:cacheprovider", "-m", "not long")
 _FAILED = re.compile(r"^FAILED ([^\s\[]+)", re.MULTILINE)
 _REBUILD = "import sys; from scripts.mutate import rebuild; rebuild(sys.argv[1])"
 _NAMES = {"name", "threats", "file", "find", "replace", "tests"}
@@ -196,13 +200,18 @@ def _sources_of(contract: str) -> frozenset[str]:
 def _run(tree: Path, *arguments: str, seconds: int = SECONDS) -> subprocess.CompletedProcess[str]:
     """Run Python inside of a copy, with the copy's code. Raises `Failure` where it does not end."""
     command = [sys.executable, *arguments]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(tree / each) for each in ("channel", "games", "."))}
     try:
         return subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=seconds
+            command, cwd=tree, env=_environment(tree), capture_output=True, text=True, check=False, timeout=seconds
         )
     except subprocess.TimeoutExpired:
         raise Failure(f"did not end within {seconds} seconds") from None
+
+
+def _environment(tree: Path) -> dict[str, str]:
+    """In which a copy's code is found first, and Python keeps what it has compiled: mutations differ in one file."""
+    paths = {"PYTHONPATH": os.pathsep.join(str(tree / each) for each in ("channel", "games", "."))}
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | paths
 
 
 def _require_success(done: subprocess.CompletedProcess[str], what: str) -> None:
@@ -213,14 +222,23 @@ def _require_success(done: subprocess.CompletedProcess[str], what: str) -> None:
 # ---------------------------------------------------------------------------------------------------------------- tests
 
 
+_of_thread = threading.local()
+"""`pytest`: of a thread that judges mutations."""
+
+
 def failed_tests(tree: Path, tests: Sequence[str]) -> set[str]:
     """Run tests in a copy; those that failed, without their parameters. Raises `Failure` where they could not be run.
 
     An error in a fixture is no failure: the test itself has to notice the mutation.
     """
-    done = _run(tree, *_PYTEST, "--tb=no", "-rf", *tests)
+    if not hasattr(_of_thread, "pytest"):
+        _of_thread.pytest = ForkedPytest()
+    try:
+        done = _of_thread.pytest.run([*_OPTIONS, "--tb=no", "-rf", *tests], tree, _environment(tree), SECONDS)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"did not end within {SECONDS} seconds") from None
     if done.returncode not in (0, 1):
-        raise Failure(f"pytest ended with status {done.returncode}: {(done.stdout + done.stderr).strip()[-1500:]}")
+        raise Failure(f"pytest ended with status {done.returncode}: {done.stdout.strip()[-1500:]}")
     return set(_FAILED.findall(done.stdout))
 
 
@@ -230,7 +248,7 @@ def prepare(tree: Path, mutations: Sequence[Mutation], jobs: int) -> None:
     if any(mutation.contract for mutation in mutations):
         _require_success(_run(tree, "-m", "scripts.compile_contracts"), "the unchanged sources do not compile")
     tests = sorted({test for mutation in mutations for test in mutation.tests})
-    done = _run(tree, *_PYTEST, "--tb=short", "-n", str(jobs), *tests, seconds=SECONDS_UNCHANGED)
+    done = _run(tree, "-m", "pytest", *_OPTIONS, "--tb=short", "-n", str(jobs), *tests, seconds=SECONDS_UNCHANGED)
     _require_success(done, "the unchanged sources do not pass")
 
 
@@ -248,9 +266,10 @@ def judge(mutation: Mutation, original: Path) -> Result:
 
 def _survival(mutation: Mutation, original: Path, tree: Path) -> str:
     """The tests that did not notice, in a sentence; empty where all did."""
-    shutil.copytree(original, tree, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", ".hypothesis"))
+    shutil.copytree(original, tree, symlinks=True, ignore=shutil.ignore_patterns(".hypothesis"))
     source = tree / mutation.file
     source.write_text(source.read_text("utf-8").replace(mutation.find, mutation.replace), "utf-8")
+    Path(cache_from_source(str(source))).unlink(missing_ok=True)
     if mutation.contract:
         _require_success(_run(tree, "-c", _REBUILD, mutation.contract), "does not compile")
     unmoved = sorted(set(mutation.tests) - failed_tests(tree, mutation.tests))
