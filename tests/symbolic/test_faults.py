@@ -22,7 +22,7 @@ def test_a_fault_is_found(tmp_path: Path, fault: Fault) -> None:
     with pytest.raises(CodeNotCommitted):
         building.require_committed(codes)
     building.build(tmp_path, proof.source, codes, faulty=True)
-    assert not running.run(tmp_path, proof.contract, proof.name, loop=proof.loop, limit=proof.limit).proved
+    assert not running.run(tmp_path, proof, proof.name).proved
 
 
 def test_a_fault_that_is_not_in_the_source_is_refused() -> None:
