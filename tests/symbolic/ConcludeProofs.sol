@@ -98,11 +98,11 @@ contract ConcludeProofs is Payouts {
         uint48 recorded = _turnOf(payout.status);
         bool turn = either(_turnOf(payout.later) == turnNum, _turnOf(payout.later) == recorded);
         bool never = both(_turnOf(payout.later) >= turnNum, _turnOf(payout.later) >= recorded);
-        assert(both(both(turn, never), _endOf(payout.later) == uint48(block.timestamp)));
-        assert(payout.left & CLOSED == 0);
         for (uint256 i = 0; i < 2; ++i) {
             payout.outcome[i].amount -= payout.paid[i];
         }
-        assert(uint160(payout.later) == _fingerprint(payout.stateHash, payout.outcome));
+        bool owed = uint160(payout.later) == _fingerprint(payout.stateHash, payout.outcome);
+        bool fromNow = both(_endOf(payout.later) == uint48(block.timestamp), _isBegun(payout));
+        assert(both(both(turn, never), both(owed, fromNow)));
     }
 }

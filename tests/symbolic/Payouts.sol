@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Allocation} from "../../contracts/types/Channel.sol";
 import {Token} from "./Token.sol";
-import {World, both} from "./World.sol";
+import {World, both, implies} from "./World.sol";
 
 /// @title Somebody who takes ether or refuses it
 contract Recipient {
@@ -107,6 +107,12 @@ abstract contract Payouts is World {
             bool noMoreSpent = payout.spent <= payout.paid[0] + payout.paid[1];
             assert(both(both(first, second), both(both(taken, open), noMoreSpent)));
         }
+    }
+
+    /// @dev The channel is not closed, and takes no more deposits if it has paid anything.
+    function _isBegun(Payout memory payout) internal pure returns (bool) {
+        bool begun = implies(payout.paid[0] | payout.paid[1] != 0, payout.left & PAYOUT_BEGUN != 0);
+        return both(begun, payout.left & CLOSED == 0);
     }
 
     /// @dev Without a jump.

@@ -30,6 +30,19 @@ contract TransferProofs is Payouts {
         if (payout.done) assert(payout.later == 0);
     }
 
+    /// @dev Only the first is asked for: what is due to the second stays there.
+    function check_transfer_of_the_first() public {
+        Payout memory payout = _transferEther(_one(0));
+        if (!payout.done) return;
+        _requireOnePaid(payout, 0, _least(payout.amounts[0], payout.held));
+        _requireOwedKept(payout);
+    }
+
+    function check_transfer_of_the_first_twin() public {
+        Payout memory payout = _transferEther(_one(0));
+        if (payout.done) assert(payout.paid[0] == payout.amounts[0]);
+    }
+
     /// @dev Only the second is asked for: what is due to the first before stays there for the first.
     function check_transfer_of_the_second() public {
         Payout memory payout = _transferEther(_one(1));
@@ -46,6 +59,32 @@ contract TransferProofs is Payouts {
         if (payout.done) assert(payout.paid[1] == payout.amounts[1]);
     }
 
+    /// @dev To ask for each is to ask for all.
+    function check_transfer_of_each() public {
+        Payout memory payout = _transferEther(_two(0, 1));
+        if (!payout.done) return;
+        _requirePaidInOrder(payout);
+        _requireOwedKept(payout);
+    }
+
+    function check_transfer_of_each_twin() public {
+        Payout memory payout = _transferEther(_two(0, 1));
+        if (payout.done) assert(payout.paid[0] == payout.amounts[0]);
+    }
+
+    /// @dev One that is not there is refused, and so is one that does not rise.
+    function check_transfer_refuses_indices() public {
+        uint256 index = SVM.createUint256("index");
+        VM.assume(index > 1);
+        assert(!_transferEther(_one(index)).done);
+        assert(!_transferEther(_two(1, 0)).done);
+        assert(!_transferEther(_two(1, 1)).done);
+    }
+
+    function check_transfer_refuses_indices_twin() public {
+        assert(!_transferEther(_two(0, 1)).done);
+    }
+
     // ------------------------------------------------------------------------------------------------------ events
 
     function _transferEther(uint256[] memory indices) private returns (Payout memory payout) {
@@ -57,6 +96,11 @@ contract TransferProofs is Payouts {
     function _one(uint256 index) private pure returns (uint256[] memory indices) {
         indices = new uint256[](1);
         indices[0] = index;
+    }
+
+    function _two(uint256 first, uint256 second) private pure returns (uint256[] memory indices) {
+        indices = new uint256[](2);
+        (indices[0], indices[1]) = (first, second);
     }
 
     // ------------------------------------------------------------------------------------------------------ claims
@@ -80,8 +124,9 @@ contract TransferProofs is Payouts {
         if (settled) {
             assert(both(payout.later == 0, payout.left & CLOSED != 0));
         } else {
-            assert(both(payout.later >> 160 == payout.status >> 160, payout.left & CLOSED == 0));
-            assert(uint160(payout.later) == _fingerprint(payout.stateHash, outcome));
+            bool owed = uint160(payout.later) == _fingerprint(payout.stateHash, outcome);
+            bool sameEnd = payout.later >> 160 == payout.status >> 160;
+            assert(both(both(owed, sameEnd), _isBegun(payout)));
         }
     }
 }
