@@ -22,7 +22,7 @@ class Proof:
     name: str
     loop: int = 4
     branching: int = 1
-    limit: float = 600
+    limit: float = 1800
 
     @property
     def source(self) -> str:
