@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {Token} from "./Token.sol";
 import {World, both} from "./World.sol";
 
 /// @title A deposit adds exactly what arrives, and never to what has begun to pay
@@ -30,6 +31,40 @@ contract DepositProofs is World {
     function check_deposit_twin() public {
         Deposit memory deposit = _deposit();
         if (deposit.done) assert(deposit.arrived == deposit.amount);
+    }
+
+    function check_deposit_of_a_token() public {
+        Deposit memory deposit = _depositToken();
+        if (!deposit.done) return;
+        assert(both(deposit.before <= MAX_HELD, deposit.later <= MAX_HELD));
+        unchecked {
+            assert(both(deposit.later >= deposit.before, deposit.later - deposit.before == deposit.arrived));
+        }
+        assert(deposit.before >= deposit.expectedHeld);
+    }
+
+    function check_deposit_of_a_token_twin() public {
+        Deposit memory deposit = _depositToken();
+        if (deposit.done) assert(deposit.arrived <= deposit.amount);
+    }
+
+    /// @dev What the adjudicator has of the token before is no more than fits with what arrives.
+    function _depositToken() private returns (Deposit memory deposit) {
+        Token token = new Token(SVM.createBool("silent"));
+        deposit.arrived = SVM.createUint256("delivered");
+        token.deliver(deposit.arrived);
+        uint256 balance = SVM.createUint256("balance");
+        VM.assume(balance <= type(uint256).max - deposit.arrived);
+        token.mint(address(adjudicator), balance);
+        deposit.channelId = SVM.createBytes32("channel");
+        deposit.before = _anyHoldings(deposit.channelId, address(token));
+        deposit.expectedHeld = SVM.createUint256("expected");
+        deposit.amount = SVM.createUint256("amount");
+        bytes memory call = abi.encodeCall(
+            adjudicator.deposit, (deposit.channelId, address(token), deposit.expectedHeld, deposit.amount)
+        );
+        (deposit.done,) = address(adjudicator).call(call);
+        deposit.later = _holdings(deposit.channelId, address(token));
     }
 
     function _deposit() private returns (Deposit memory deposit) {

@@ -79,6 +79,9 @@ abstract contract World {
     uint256 internal constant PAYOUT_BEGUN = 1 << 254;
     uint256 internal constant MAX_HELD = PAYOUT_BEGUN - 1;
 
+    /// @dev More wei than there are.
+    uint256 internal constant ALL_ETHER = 1 << 96;
+
     IAdjudicator internal adjudicator;
 
     function setUp() public {
@@ -123,6 +126,14 @@ abstract contract World {
 
     function _anyHoldings(bytes32 channelId, address asset) internal returns (uint256 holdings) {
         holdings = SVM.createUint256("holdings");
+        _store(_holdingsSlot(channelId, asset), holdings);
+    }
+
+    /// @dev What is held is there, so that it is below ALL_ETHER. Its bits and the flags are given one by one: the solver
+    /// has less to do than with one word about which something is assumed.
+    function _someHoldings(bytes32 channelId, address asset) internal returns (uint256 holdings, uint256 held) {
+        held = SVM.createUint(96, "held");
+        holdings = held | (SVM.createUint(2, "flags") << 254);
         _store(_holdingsSlot(channelId, asset), holdings);
     }
 

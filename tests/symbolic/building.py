@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ def require_committed(codes: Mapping[str, bytes]) -> None:
             raise CodeNotCommitted(name, pinned[name]["creationCodeHash"], found)
 
 
+@cache
 def _compiled(source: str) -> dict[str, dict[str, Any]]:
     name = f"{PROOFS.relative_to(ROOT)}/{source}"
     given = compiler.standard_json([name], compiler.project_files(ROOT))

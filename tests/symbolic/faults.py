@@ -7,12 +7,13 @@ it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from forcemove.contracts import compiler
 from scripts.compile_contracts import CONTRACTS, standard_json
 from tests.symbolic.building import committed_codes
 
-__all__ = ["FAULTS", "Fault", "FaultMisplaced", "faulty_codes"]
+__all__ = ["FAULTS", "Fault", "FaultMisplaced", "changed_sources", "faulty_codes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,102 @@ FAULTS = (
 """,
     ),
     Fault(
+        "a conclusion leaves what it pays in the holdings",
+        "check_conclude_paid",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "holdings.minus(total).withTombstone()",
+        "holdings.withTombstone()",
+    ),
+    Fault(
+        "a conclusion lets the record fall",
+        "check_conclude_short_of_the_first",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "turnNum > recorded ? turnNum : recorded,",
+        "turnNum,",
+    ),
+    Fault(
+        "a part of a payment leaves the whole owed",
+        "check_conclude_short_of_the_second",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "            remaining[i].amount -= payments[i];\n",
+        "            if (payments[i] == remaining[i].amount) remaining[i].amount = 0;\n",
+    ),
+    Fault(
+        "what has begun to pay takes deposits",
+        "check_transfer_keeps_what_is_owed",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "owesNothing ? holdings.withTombstone() : holdings.withPayoutBegun()",
+        "owesNothing ? holdings.withTombstone() : holdings",
+    ),
+    Fault(
+        "the indices are not looked at",
+        "check_transfer_of_the_first",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "if (chosen == ALL && _payAll(channelId, status, outcome)) return;",
+        "if (_payAll(channelId, status, outcome)) return;",
+    ),
+    Fault(
+        "what each is paid is taken from the holdings once",
+        "check_transfer_of_each",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "                paid += worth;\n",
+        "                paid = worth;\n",
+    ),
+    Fault(
+        "an index may come twice",
+        "check_transfer_refuses_indices",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "if (i != 0 && index <= indices[i - 1])",
+        "if (i != 0 && index < indices[i - 1])",
+    ),
+    Fault(
+        "a token that says no has paid",
+        "check_transfer_of_a_token",
+        "Adjudicator",
+        "libraries/Payments.sol",
+        "size >= 32 && answer == 1",
+        "size >= 32",
+    ),
+    Fault(
+        "one asset pays for the other",
+        "check_transfer_of_two_assets",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "uint256 available = holdings.amount();",
+        "uint256 available = _holdings[channelId][outcome[0].asset].amount();",
+    ),
+    Fault(
+        "an asset that is not asked for is paid, too",
+        "check_transfer_of_one_of_two_assets",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "                if (worth == 0 || (chosen >> i) & 1 == 0) continue;\n",
+        "                if (worth == 0) continue;\n",
+    ),
+    Fault(
+        "a closed channel is paid",
+        "check_transfer_to_a_channel",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "if (holdings.isClosed() || !holdings.fits(amount)) return false;",
+        "if (!holdings.fits(amount)) return false;",
+    ),
+    Fault(
+        "what was asked for counts, and not what arrives",
+        "check_deposit_of_a_token",
+        "Adjudicator",
+        "Adjudicator.sol",
+        "arrived = IERC20(asset).balanceOf(address(this)) - before;",
+        "arrived = amount;",
+    ),
+    Fault(
         "the loser's side is not checked",
         "check_tic_tac_toe_keeps_the_sum_even",
         "TicTacToe",
@@ -78,6 +175,13 @@ FAULTS = (
 def faulty_codes(fault: Fault) -> dict[str, bytes]:
     """The committed creation codes, but of one contract that of the changed source, by our compiler. Raises
     `FaultMisplaced`, and what the compiler raises."""
+    name, given = changed_sources(fault)
+    output = compiler.compile_standard_json(given, CONTRACTS).contracts[name][fault.contract]
+    return committed_codes() | {fault.contract: bytes.fromhex(output["evm"]["bytecode"]["object"])}
+
+
+def changed_sources(fault: Fault) -> tuple[str, dict[str, Any]]:
+    """The file of the contract, and what the compiler is given: the sources with the fault. Raises `FaultMisplaced`."""
     folder = "games/" if fault.contract != "Adjudicator" else ""
     name = f"contracts/{folder}{fault.contract}.sol"
     given = standard_json([CONTRACTS.parent / name])
@@ -85,5 +189,4 @@ def faulty_codes(fault: Fault) -> dict[str, bytes]:
     if (times := source["content"].count(fault.find)) != 1:
         raise FaultMisplaced(fault.name, times)
     source["content"] = source["content"].replace(fault.find, fault.replace)
-    output = compiler.compile_standard_json(given, CONTRACTS).contracts[name][fault.contract]
-    return committed_codes() | {fault.contract: bytes.fromhex(output["evm"]["bytecode"]["object"])}
+    return name, given

@@ -9,13 +9,20 @@ __all__ = ["PROOFS", "Proof"]
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A function of a contract of proofs. `loop`: how often a loop is followed; where that is not enough, nothing is
-    proved. `limit`: seconds after which it is given up."""
+    """A function of a contract of proofs.
+
+    - `contract`, `name`: where it is, and its name.
+    - `loop`: how often a loop is followed; where that is not enough, nothing is proved.
+    - `branching`: milliseconds that the solver may take to see that a branch cannot be reached; a branch about which it
+      is not sure then is followed.
+    - `limit`: seconds after which it is given up.
+    """
 
     contract: str
     name: str
     loop: int = 4
-    limit: float = 600
+    branching: int = 1
+    limit: float = 1800
 
     @property
     def source(self) -> str:
@@ -34,15 +41,24 @@ PROOFS = (
     Proof("HashProofs", "check_state_hash"),
     Proof("HashProofs", "check_channel_id"),
     Proof("DepositProofs", "check_deposit"),
+    Proof("DepositProofs", "check_deposit_of_a_token", branching=100),
     Proof("RecordProofs", "check_checkpoint"),
     Proof("RecordProofs", "check_challenge"),
     Proof("RecordProofs", "check_respond_even"),
     Proof("RecordProofs", "check_respond_odd"),
-    Proof("PaymentProofs", "check_transfer"),
-    Proof("PaymentProofs", "check_transfer_keeps_what_is_owed"),
-    Proof("PaymentProofs", "check_transfer_of_the_second"),
-    Proof("PaymentProofs", "check_conclude_paid"),
-    Proof("PaymentProofs", "check_conclude_short_of_the_first"),
+    Proof("TransferProofs", "check_transfer", branching=100),
+    Proof("TransferProofs", "check_transfer_keeps_what_is_owed", branching=100),
+    Proof("TransferProofs", "check_transfer_of_the_first", branching=100),
+    Proof("TransferProofs", "check_transfer_of_the_second", branching=100),
+    Proof("TransferProofs", "check_transfer_of_each", branching=100),
+    Proof("TransferProofs", "check_transfer_refuses_indices", branching=100),
+    Proof("TokenProofs", "check_transfer_of_a_token", branching=100),
+    Proof("TokenProofs", "check_transfer_of_two_assets", branching=100),
+    Proof("TokenProofs", "check_transfer_of_one_of_two_assets", branching=100),
+    Proof("ChannelProofs", "check_transfer_to_a_channel", branching=100),
+    Proof("ConcludeProofs", "check_conclude_paid", branching=100),
+    Proof("ConcludeProofs", "check_conclude_short_of_the_first", branching=100),
+    Proof("ConcludeProofs", "check_conclude_short_of_the_second", branching=100),
     Proof("GameProofs", "check_tic_tac_toe_keeps_the_sum_even", loop=8),
     Proof("GameProofs", "check_tic_tac_toe_keeps_the_sum_odd", loop=8),
     Proof("GameProofs", "check_tic_tac_toe_keeps_marks_and_stake", loop=8),

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.symbolic.proofs import Proof
+
 __all__ = ["HalmosMissing", "NoVerdict", "TookTooLong", "Verdict", "run"]
 
 _PROGRAMS = Path(sys.prefix) / "analysis" / "bin"
@@ -55,9 +57,9 @@ class TookTooLong(Exception):
     seconds: float
 
 
-def run(folder: Path, contract: str, function: str, *, loop: int, limit: float) -> Verdict:
-    """What halmos says of a function without arguments. `folder`: what `building.build` has written. `loop`, `limit`:
-    see `proofs.Proof`. Waits until no other proof runs.
+def run(folder: Path, proof: Proof, function: str) -> Verdict:
+    """What halmos says of a function without arguments. `folder`: what `building.build` has written. `proof`: where the
+    function is, and its bounds. `function`: the name of the proof or of its twin. Waits until no other proof runs.
 
     Raises `HalmosMissing`, `NoVerdict`, `TookTooLong`.
     """
@@ -65,15 +67,16 @@ def run(folder: Path, contract: str, function: str, *, loop: int, limit: float) 
         raise HalmosMissing(str(_PROGRAMS / "halmos"))
     report = folder / f"{function}.json"
     report.unlink(missing_ok=True)
-    command = [str(_PROGRAMS / "halmos"), *_arguments(folder, contract, function, report), "--loop", str(loop)]
+    command = [str(_PROGRAMS / "halmos"), *_arguments(folder, proof, function, report)]
     with _alone():
-        said = _finish(command, _environment(folder), limit)
+        said = _finish(command, _environment(folder), proof.limit)
     return _verdict(json.loads(report.read_text("utf-8")) if report.exists() else {}, said)
 
 
-def _arguments(folder: Path, contract: str, function: str, report: Path) -> list[str]:
+def _arguments(folder: Path, proof: Proof, function: str, report: Path) -> list[str]:
     return [
-        *("--root", str(folder), "--contract", contract, "--match-test", rf"^{function}\("),
+        *("--root", str(folder), "--contract", proof.contract, "--match-test", rf"^{function}\("),
+        *("--loop", str(proof.loop), "--solver-timeout-branching", f"{proof.branching}ms"),
         *("--solver-threads", "1", "--solver-max-memory", str(_MEMORY), "--solver-timeout-assertion", "0"),
         *("--early-exit", "--no-status", "--json-output", str(report)),
     ]

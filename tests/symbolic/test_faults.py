@@ -9,7 +9,7 @@ import pytest
 
 from tests.symbolic import building, running
 from tests.symbolic.building import CodeNotCommitted
-from tests.symbolic.faults import FAULTS, Fault, FaultMisplaced, faulty_codes
+from tests.symbolic.faults import FAULTS, Fault, FaultMisplaced, changed_sources, faulty_codes
 from tests.symbolic.proofs import PROOFS
 
 PROOF = {proof.name: proof for proof in PROOFS}
@@ -22,7 +22,13 @@ def test_a_fault_is_found(tmp_path: Path, fault: Fault) -> None:
     with pytest.raises(CodeNotCommitted):
         building.require_committed(codes)
     building.build(tmp_path, proof.source, codes, faulty=True)
-    assert not running.run(tmp_path, proof.contract, proof.name, loop=proof.loop, limit=proof.limit).proved
+    assert not running.run(tmp_path, proof, proof.name).proved
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_has_its_place_in_the_source(fault: Fault) -> None:
+    _, given = changed_sources(fault)
+    assert fault.find not in given["sources"][f"contracts/{fault.path}"]["content"]
 
 
 def test_a_fault_that_is_not_in_the_source_is_refused() -> None:

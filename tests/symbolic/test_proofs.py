@@ -48,6 +48,6 @@ def test_every_proof_that_is_written_is_in_the_table() -> None:
 
 
 def _run(folder: Folder, proof: Proof, function: str) -> running.Verdict:
-    verdict = running.run(folder(proof.source), proof.contract, function, loop=proof.loop, limit=proof.limit)
+    verdict = running.run(folder(proof.source), proof, function)
     print(f"{function}: {verdict.paths} paths, {verdict.seconds:.1f} s")
     return verdict

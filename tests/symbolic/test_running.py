@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.symbolic import running
+from tests.symbolic.proofs import Proof
 from tests.symbolic.running import HalmosMissing, NoVerdict, TookTooLong, Verdict
 
 PROVED = {"exitcode": 0, "num_bounded_loops": 0, "num_paths": [3, 2, 0], "time": [1.5, 1, 0], "models": []}
@@ -68,7 +69,7 @@ def test_the_report_of_an_earlier_run_does_not_count(monkeypatch: pytest.MonkeyP
 
 
 def _run(folder: Path, limit: float = 60) -> Verdict:
-    return running.run(folder, "C", "check_it", loop=1, limit=limit)
+    return running.run(folder, Proof("C", "check_it", limit=limit), "check_it")
 
 
 def _reporting(results: list[dict[str, Any]]) -> str:
