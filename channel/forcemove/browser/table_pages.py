@@ -12,6 +12,7 @@ from forcemove.browser.security import RequestRefused
 from forcemove.browser.view import ChannelView
 from forcemove.game import Choice, Game, Names
 from forcemove.history.overview import overview
+from forcemove.history.tokens import Tokens
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, read_channels, read_journal_channel
 from forcemove.node.policy import usual_gas
 from forcemove.protocol.agreement import Agreement
@@ -44,6 +45,11 @@ class _Seated:
         """The channel as the person knows it, and its chain's time; None before it is driven."""
         played = self.person.played
         return None if played is None else (played.channel, played.time())
+
+    @property
+    def tokens(self) -> Tokens:
+        """What the channel's tokens say of themselves."""
+        return () if self.person.played is None else self.person.played.tokens
 
     @property
     def lines(self) -> tuple[str, ...] | None:
@@ -129,14 +135,15 @@ class TablePages:
             own = with_counts(channel.secrets)[1]
             choices = seated.person.choices
             found = self._view(seated.game, channel, now, seated.names, own, choices, at, form_token, notice)
-            return replace(found, chat=seated.lines)
+            return replace(found, chat=seated.lines, tokens=seated.tokens)
         stored = self._journal.load(channel_id)
         kept: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)
         if kept is None or kept.game is None:
             return None
         agreement = kept.channel.agreement
         names = shown_names(signed_names(self._journal, agreement), agreement.fixed_part.participants)
-        return self._view(kept.game, kept.channel, int(self._wall()), names, b"", (), at, form_token, notice)
+        found = self._view(kept.game, kept.channel, int(self._wall()), names, b"", (), at, form_token, notice)
+        return replace(found, tokens=kept.tokens)
 
     def _view(
         self,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forcemove.browser.server import BrowserServer
     from forcemove.chain.book import AddressBook
     from forcemove.cli.terminal import Terminal
-    from forcemove.tables.meetings.tokens import TokenFacts
+    from forcemove.history.tokens import TokenFacts
     from forcemove.tables.options import TableOptions
     from forcemove.tables.service import TableService
 

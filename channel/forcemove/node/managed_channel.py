@@ -11,6 +11,7 @@ from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.history.entries import AppointmentAcknowledged
 from forcemove.history.history import ChannelHistory
 from forcemove.history.summary import ChannelSummary, pack_present, pack_profile, summarise
+from forcemove.history.tokens import Tokens
 from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
@@ -98,6 +99,11 @@ class ManagedChannel:
     def channel(self) -> Channel:
         """The channel as we see it."""
         return self.client.channel
+
+    @property
+    def tokens(self) -> Tokens:
+        """What the channel's tokens say of themselves, as far as that was known when it began."""
+        return self._metadata.tokens
 
     @property
     def phase(self) -> Phase:
@@ -258,7 +264,8 @@ class ManagedChannel:
         """The channel for a list; None where an error of ours is in the way, which keeps nothing from being saved."""
         metadata = self._metadata
         try:
-            return summarise(self.channel, metadata.app, metadata.begun_at, self.recorder.now(), self.chain.time)
+            begun_at, saved_at, now = metadata.begun_at, self.recorder.now(), self.chain.time
+            return summarise(self.channel, metadata.app, begun_at, saved_at, now, metadata.tokens)
         except Exception as error:
             self.executor.keep_error(error)
             return None

@@ -89,7 +89,9 @@ def _stake(view: ChannelView) -> SafetyWord:
         stake = view.game.stake_of(app_data)
     except AppError:
         return SafetyWord("Stake", "unknown", "bad", "The position cannot be read.")
-    return SafetyWord("Stake", amount_text(assets[0][0], stake), "", "What a round, or a move, is played for.")
+    return SafetyWord(
+        "Stake", amount_text(assets[0][0], stake, view.tokens), "", "What a round, or a move, is played for."
+    )
 
 
 def _pending(tx: PendingTransaction) -> SafetyWord:
