@@ -267,7 +267,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.inspect.inspection",),
     ("forcemove.inspect.report_json",),
     ("forcemove.text.durations", "forcemove.text.harmless", "forcemove.text.names"),
-    ("forcemove.text.amounts",),
+    ("forcemove.text.amounts", "forcemove.text.depths"),
     ("forcemove.text", "forcemove.text.entries", "forcemove.text.explanations"),
     ("forcemove.text.reports", "forcemove.text.deployments"),
     (

@@ -10,6 +10,7 @@ from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.history.entries import AppointmentAcknowledged
 from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import ChainDepth
 from forcemove.history.summary import ChannelSummary, pack_present, pack_profile, summarise
 from forcemove.history.tokens import Tokens
 from forcemove.node.chain_worker import UpdateSource
@@ -104,6 +105,13 @@ class ManagedChannel:
     def tokens(self) -> Tokens:
         """What the channel's tokens say of themselves, as far as that was known when it began."""
         return self._metadata.tokens
+
+    @property
+    def depth(self) -> ChainDepth | None:
+        """How far the chain goes by the endpoint that has seen least of it, and how deep logs are believed; None before
+        the chain was read, and of a friendly channel."""
+        heads = [each.number for each in self.chain.viewers if each.number >= 0]
+        return ChainDepth(min(heads), self._metadata.confirmations) if heads else None
 
     @property
     def phase(self) -> Phase:

@@ -108,6 +108,7 @@ def board_of(view: ChannelView) -> Board:
         names=shown_names(view.names),
         own=view.own,
         tokens=view.tokens,
+        depth=view.depth,
     )
     balances = balances_of(view)
     return Board(

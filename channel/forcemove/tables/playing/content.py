@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forcemove.game import Game, Names
-from forcemove.history.overview import Overview, Silence
+from forcemove.history.overview import ChainDepth, Overview, Silence
 from forcemove.history.tokens import Tokens
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.results import Share
 from forcemove.protocol.outcome import Outcome
 from forcemove.text.amounts import amount_text
+from forcemove.text.depths import deposit_text
 from forcemove.text.explanations import headline
 
 __all__ = ["NAMES", "TableContent", "balances", "clock_text", "content_of"]
@@ -44,6 +45,7 @@ def content_of(
     names: Names = NAMES,
     own: bytes = b"",
     tokens: Tokens = (),
+    depth: ChainDepth | None = None,
 ) -> TableContent:
     """What the screen shows of a channel.
 
@@ -56,12 +58,14 @@ def content_of(
     - `names`: of the players, by seat.
     - `own`: the viewer's secrets, as the game gave them; empty for a spectator.
     - `tokens`: what the channel's tokens say of themselves, as far as that is known.
+    - `depth`: how far the chain goes, and how deep logs are believed; None where that is not known.
     """
     newest = channel.newest
     last_of_opening = 2 * channel.agreement.count - 1
     is_played = seen.phase in (Phase.PLAYING, Phase.CHALLENGED)
     if newest is None or newest.state.turn_num < last_of_opening or not is_played:
-        return TableContent(f"{seen.phase.value.capitalize()}.", warning=warning)
+        deposit = deposit_text(seen.safety.deposit_block, depth)
+        return TableContent(f"{seen.phase.value.capitalize()}. {deposit}".strip(), warning=warning)
     names = names_for(channel.index, names)
     return TableContent(
         f"Turn {seen.next_turn}. {game.describe(newest.state, names)}",

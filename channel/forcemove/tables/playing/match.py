@@ -95,13 +95,14 @@ class Match:
         content = content_of(
             self._game,
             channel,
-            overview(channel, ChannelHistory(), now),
+            overview(channel, _told(played), now),
             now,
             silence_left=left,
             warning=self.warning,
             names=self.names,
             own=with_counts(channel.secrets)[1],
             tokens=played.tokens,
+            depth=played.depth,
         )
         self._output.show(content)
 
@@ -189,6 +190,15 @@ class Match:
         if len(self.names) == len(NAMES):
             return "the game is over: pay this."
         return f"{self.names[state.turn_num % len(self.names)]} has left, and the game is over: pay this."
+
+
+def _told(played: Played) -> ChannelHistory:
+    """What the screen says of a channel's history: how deep our deposit is. A journal that cannot be read for that is
+    no reason to end a game."""
+    if played.phase in _BEGINNING:
+        with contextlib.suppress(ForcemoveError):
+            return played.history()
+    return ChannelHistory()
 
 
 async def run_with_background(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
