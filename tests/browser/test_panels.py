@@ -21,6 +21,7 @@ from forcemove.tables.playing.content import clock_text, content_of
 from forcemove.tables.playing.ends import EndObserver, end_lines
 from forcemove.text.amounts import format_amount
 from forcemove.text.entries import entry_text
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.html import elements, find, text_of
 from tests.browser.views import WALL, Looks, view_of
 from tests.scenarios.story import DURATION, Story
@@ -198,6 +199,23 @@ def test_the_panels_stay_where_the_phase_has_none(looks: Looks) -> None:
     for id_ in ("clock", "ways"):
         assert "hidden" in elements(panels[id_])[0].attributes
     assert "hidden" not in elements(panels["end"])[0].attributes
+
+
+# --------------------------------------------------------------------------------------------------- while it is funded
+
+
+def test_how_deep_our_deposit_is_stands_on_the_page(looks: Looks) -> None:
+    story = looks.playground.story(TIC_TAC_TOE, confirmations=3)
+    while not story.alice.mined:
+        for player in story.players:
+            player.client.poll()
+    depth = story.alice.client.managed.depth
+    assert depth is not None
+    view = view_of(story, depth=depth)
+    assert "yours: 1 of 3 blocks" in panel(view, "safety")
+    assert "Your deposit is 1 of 3 blocks deep." in panel(view, "board")
+    later = replace(view, depth=replace(depth, head=depth.head + 1))
+    assert "yours: 2 of 3 blocks" in panel(later, "safety")
 
 
 # ------------------------------------------------------------------------------------------- what is remembered

@@ -98,6 +98,10 @@ class House:
         """Whether the one channel of a journal is."""
         return self._kept(home)[1] is Ownership.FINISHED
 
+    def store(self, home: Path) -> str:
+        """Where a machine's journal is."""
+        return self._stores[home]
+
     def channel(self, home: Path) -> Channel:
         """The one channel of a journal, which is finished."""
         channel, standing = self._kept(home)

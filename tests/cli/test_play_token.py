@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
 
@@ -10,18 +11,22 @@ import pytest
 
 from forcemove.browser.lobby.drafts import read_draft
 from forcemove.browser.lobby.view import OfferDraft
-from forcemove.chain.addresses import show_address
+from forcemove.chain.addresses import short_address, show_address
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.chain.token import Token
 from forcemove.cli.play.stakes import STAKE_AMOUNT, TypedStake
+from forcemove.errors import InvalidValue
+from forcemove.history.tokens import TokenFacts, Tokens
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.registry import find_game
 from forcemove.tables.errors import CannotPayIn, NoSuchToken, OfferDiffers, TokenUnclear, TooFewTokens
 from forcemove.tables.meetings.terms import new_offer, require_ours, terms_lines
-from forcemove.tables.meetings.tokens import TokenFacts, read_token
+from forcemove.tables.meetings.tokens import read_token
 from forcemove.tables.meetings.venues import ChainVenue
 from forcemove.tables.running.playable import playable_for, playable_games
+from forcemove.text.amounts import amount_text, exact_tokens, token_name
 from forcemove.text.explanations import explain
 from tests.chain.world import deploy_contract
 from tests.cli.command import Command
@@ -99,18 +104,56 @@ def test_a_token_wants_a_chain(forcemove: Command) -> None:
 def test_a_token_says_its_name_and_its_decimals(venue: ChainVenue) -> None:
     assert venue.token is not None
     assert (venue.token.symbol, venue.token.decimals) == ("TEST", 18)
-    assert USDC.show(2_500_000) == "2.5 USDC 0xA0a0…a0a0"
-    assert TokenFacts(USDC.address).show(2_500_000) == "2500000 0xA0a0…a0a0"
+    assert exact_tokens(USDC, 2_500_000) == "2.5 USDC 0xA0a0…a0a0"
+    assert exact_tokens(TokenFacts(USDC.address), 2_500_000) == "2500000 0xA0a0…a0a0"
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (2_500_000, "2.5 USDC 0xA0a0…a0a0"),
+        (1, "0.000001 USDC 0xA0a0…a0a0"),
+        (0, "0 USDC 0xA0a0…a0a0"),
+        (12_345_000_001, "12345.000001 USDC 0xA0a0…a0a0"),
+    ],
+)
+def test_screens_say_whole_tokens(amount: int, text: str) -> None:
+    assert amount_text(USDC.address, amount, (USDC,)) == text
+
+
+def test_screens_leave_out_what_is_less_than_a_millionth_of_a_token() -> None:
+    dai = TokenFacts(b"\xda" * 20, "DAI", 18)
+    assert (
+        amount_text(dai.address, 1_234_567_890_123_456_789, (USDC, dai)) == f"1.234567 DAI {short_address(dai.address)}"
+    )
+    assert amount_text(dai.address, 5, (dai,)) == f"< 0.000001 DAI {short_address(dai.address)}"
+
+
+@pytest.mark.parametrize("known", [(), (TokenFacts(b"\xb0" * 20, "USDC", 6),)])
+def test_of_a_token_that_is_not_known_screens_say_that_they_count_its_smallest_unit(known: Tokens) -> None:
+    assert amount_text(USDC.address, 2_500_000, known) == "2,500,000 smallest units of 0xA0a0…a0a0"
+    assert amount_text(USDC.address, 1, known) == "1 smallest unit of 0xA0a0…a0a0"
+
+
+def test_a_token_that_says_no_decimals_is_counted_in_its_smallest_unit() -> None:
+    named = TokenFacts(USDC.address, "USDC")
+    assert amount_text(USDC.address, 7, (named,)) == "7 smallest units of USDC 0xA0a0…a0a0"
+
+
+def test_facts_that_no_token_can_have_are_refused() -> None:
+    for wrong in (-1, 78):
+        with pytest.raises(InvalidValue):
+            TokenFacts(USDC.address, "USDC", wrong)
 
 
 def test_a_hostile_name_is_shown_harmless() -> None:
-    assert "\x1b" not in TokenFacts(USDC.address, "\x1b[2J ether").shown
-    assert TokenFacts(USDC.address, "you").shown == "0xA0a0…a0a0"
+    assert "\x1b" not in token_name(TokenFacts(USDC.address, "\x1b[2J ether"))
+    assert token_name(TokenFacts(USDC.address, "you")) == "0xA0a0…a0a0"
 
 
 @pytest.mark.parametrize("name", ["ether", "ETH", "Wei", " gwei "])
 def test_no_token_is_shown_as_ether(name: str) -> None:
-    assert TokenFacts(USDC.address, name).shown == "0xA0a0…a0a0"
+    assert token_name(TokenFacts(USDC.address, name)) == "0xA0a0…a0a0"
 
 
 def test_where_there_is_no_contract_there_is_no_token(chain: EmbeddedChain) -> None:
@@ -143,9 +186,11 @@ def test_the_terms_are_in_the_token_and_say_its_address(venue: ChainVenue) -> No
     offer = new_offer(venue, HOST.address, HOST.address, STAKE, 3600)
     assert offer.asset == venue.token.address
     said = "\n".join(terms_lines(offer, "Tic-tac-toe", venue.token))
-    assert f"stake        0.01 {venue.token.shown} a round" in said
+    assert f"stake        0.01 {token_name(venue.token)} a round" in said
     assert f"token        {show_address(offer.asset)}" in said
-    assert any(f"at most lost 0.05 {venue.token.shown}" in line for line in venue.costs_lines(offer, HOST.address))
+    assert any(
+        f"at most lost 0.05 {token_name(venue.token)}" in line for line in venue.costs_lines(offer, HOST.address)
+    )
 
 
 @pytest.mark.parametrize("ours", ["ether", "another token"])
@@ -209,6 +254,16 @@ class TokenWorld:
             chain.send(Call(self.token.address, function("mint", "TestToken").encode(key.address, START)), ADMIN)
         self.option = ("--asset", show_address(self.token.address))
 
+    def require_known_without_a_chain(self, home: Path, forcemove: Command) -> None:
+        """The commands that read nothing but the journal say whole tokens."""
+        store, name = ("--store", self.world.store(home)), f"TEST {short_address(self.token.address)}"
+        id_ = hex_text(self.world.channel(home).agreement.channel_id)
+        for verb in (("list", "--all"), ("show", id_), ("history", id_)):
+            said = forcemove("channel", *verb, *store)
+            assert said.code == 0, said.err
+            assert f" {name}" in said.out or "you are even" in said.out, verb
+            assert "smallest units of" not in said.out
+
     def require_paid(self, home: Path) -> None:
         """Everybody has the tokens that the newest state pays, and has paid for nothing but gas in ether."""
         channel = self.world.channel(home)
@@ -225,7 +280,7 @@ def tokens(world: World) -> TokenWorld:
     return TokenWorld(world)
 
 
-def test_two_bots_play_for_a_token(tokens: TokenWorld) -> None:
+def test_two_bots_play_for_a_token(tokens: TokenWorld, forcemove: Command) -> None:
     world, option = tokens.world, tokens.option
     host = world.play(world.alice, "--create", "--stake", "0.01 tokens", *option, "--rounds", "2")
     link = link_of(host)
@@ -239,8 +294,10 @@ def test_two_bots_play_for_a_token(tokens: TokenWorld) -> None:
     tokens.require_paid(world.alice)
     for each in (host, guest):
         assert "stake        0.01 TEST 0x" in each.said
-        assert "ether was paid to you" not in each.said
-        assert " of 0x" in each.said
+        assert re.search(r"0\.\d+ TEST 0x\w{4}…\w{4} was paid to you", each.said)
+        assert " ether" not in each.said.partition("result ")[2].partition("gas ")[0]
+        assert "smallest unit" not in each.said
+    tokens.require_known_without_a_chain(world.alice, forcemove)
 
 
 def test_a_silent_guest_loses_its_tokens(tokens: TokenWorld) -> None:

@@ -183,6 +183,24 @@ def test_what_is_on_its_way_to_the_chain(played: Story) -> None:
     assert pending(asked, sent, bumped, mined, undone) == [("deposit", 7, 2, "")]
 
 
+def test_the_block_of_a_deposit_is_known_until_it_is_as_deep_as_it_is_believed(played: Story) -> None:
+    def block(*entries: Entry) -> int | None:
+        return overview(channel, ChannelHistory(entries), 0).safety.deposit_block
+
+    channel = played.alice.client.channel
+    mined = TxMined(4, b"a" * 32, "deposit", b"2" * 32, 5, b"b" * 32, 46_000, 9)
+    undone = TxReorged(5, b"a" * 32, "deposit", b"2" * 32, b"b" * 32)
+    again = TxMined(6, b"a" * 32, "deposit", b"2" * 32, 6, b"c" * 32, 46_000, 9)
+    other = TxMined(6, b"d" * 32, "challenge", b"3" * 32, 9, b"c" * 32, 46_000, 9)
+    assert block() is None
+    assert block(mined, other) == 5
+    assert block(mined, undone) is None
+    assert block(mined, undone, again) == 6
+    played.play_until(6)
+    channel = played.alice.client.channel
+    assert block(mined) is None
+
+
 def test_how_safe_the_money_is(played: Story) -> None:
     played.play_until(6)
     channel, now = played.alice.client.channel, played.alice.client.managed.time()

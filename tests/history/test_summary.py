@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import msgpack
 from msgspec.structs import replace
 
 from forcemove.history import summary as module
 from forcemove.history.summary import pack_present, pack_profile, summarise, unpack_summary
+from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.record import Record
 from forcemove.protocol.machine.results import result_of
@@ -37,6 +39,20 @@ def test_a_summary_survives_as_bytes(amount: int) -> None:
     for each in (played, replace(played, record=replace(played.record, closed=True)), replace(played, accepted=())):
         found = summarise(each, "TicTacToe", 7, 9, NOW)
         assert unpack_summary(pack_profile(found), pack_present(found)) == found
+
+
+def test_the_tokens_of_a_summary_survive_as_bytes() -> None:
+    tokens = (TokenFacts(b"\xa0" * 20, "USDC", 6),)
+    found = summarise(channel(), "TicTacToe", 7, 9, NOW, tokens)
+    assert found.tokens == tokens
+    assert unpack_summary(pack_profile(found), pack_present(found)) == found
+
+
+def test_a_profile_of_a_program_that_knew_no_tokens_is_read() -> None:
+    """Such a profile has eight values."""
+    found = summarise(channel(), "TicTacToe", 7, 9, NOW)
+    written = msgpack.decode(pack_profile(found))
+    assert unpack_summary(msgpack.encode(written[:8]), pack_present(found)) == found
 
 
 def test_a_channel_that_is_over_has_its_result() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
+from forcemove.node.histories import load_history
 from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.tables.playing.content import TableContent, content_of
 from forcemove.tables.playing.person import Person
@@ -55,6 +56,29 @@ def test_who_waits_is_told_when_the_mover_is_challenged_and_the_mover_what_that_
         "above."
     )
     assert content(played.alice, math.inf).outlook == "Ben is to move."
+
+
+def test_who_has_paid_in_is_told_how_deep_that_is(playground: Playground) -> None:
+    """Block by block, until the deposit is as deep as it is believed."""
+    made = playground.story(TIC_TAC_TOE, confirmations=3)
+    said = list[str]()
+    for _ in range(12):
+        for player in made.players:
+            player.client.poll()
+        said.append(_opening(made.alice))
+        made.mine()
+    deep = [each for each in dict.fromkeys(said) if "deposit" in each]
+    assert deep == [f"Funding. Your deposit is {count} of 3 blocks deep." for count in (1, 2)]
+    assert _opening(made.alice).startswith("Turn ")
+
+
+def _opening(player: Player) -> str:
+    managed = player.client.managed
+    seen = overview(managed.channel, load_history(player.journal, managed.id), managed.time())
+    shown = content_of(
+        TIC_TAC_TOE, managed.channel, seen, managed.time(), silence_left=30, names=NAMES, depth=managed.depth
+    )
+    return shown.headline
 
 
 def test_the_board_is_the_viewers_own(playground: Playground) -> None:

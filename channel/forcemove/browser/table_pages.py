@@ -11,12 +11,13 @@ from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.security import RequestRefused
 from forcemove.browser.view import ChannelView
 from forcemove.game import Choice, Game, Names
-from forcemove.history.overview import overview
+from forcemove.history.overview import ChainDepth, overview
+from forcemove.history.tokens import Tokens
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, read_channels, read_journal_channel
 from forcemove.node.policy import usual_gas
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.store.journal import Journal
 from forcemove.tables.meetings.stored import signed_names
 from forcemove.tables.playing.person import Person
@@ -44,6 +45,17 @@ class _Seated:
         """The channel as the person knows it, and its chain's time; None before it is driven."""
         played = self.person.played
         return None if played is None else (played.channel, played.time())
+
+    @property
+    def tokens(self) -> Tokens:
+        """What the channel's tokens say of themselves."""
+        return () if self.person.played is None else self.person.played.tokens
+
+    @property
+    def depth(self) -> ChainDepth | None:
+        """How far the chain goes, while the channel waits for deposits; None later, when no screen says it."""
+        played = self.person.played
+        return played.depth if played is not None and played.phase is Phase.FUNDING else None
 
     @property
     def lines(self) -> tuple[str, ...] | None:
@@ -129,14 +141,15 @@ class TablePages:
             own = with_counts(channel.secrets)[1]
             choices = seated.person.choices
             found = self._view(seated.game, channel, now, seated.names, own, choices, at, form_token, notice)
-            return replace(found, chat=seated.lines)
+            return replace(found, chat=seated.lines, tokens=seated.tokens, depth=seated.depth)
         stored = self._journal.load(channel_id)
         kept: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)
         if kept is None or kept.game is None:
             return None
         agreement = kept.channel.agreement
         names = shown_names(signed_names(self._journal, agreement), agreement.fixed_part.participants)
-        return self._view(kept.game, kept.channel, int(self._wall()), names, b"", (), at, form_token, notice)
+        found = self._view(kept.game, kept.channel, int(self._wall()), names, b"", (), at, form_token, notice)
+        return replace(found, tokens=kept.tokens)
 
     def _view(
         self,
@@ -182,8 +195,10 @@ class TablePages:
 
 def _looks(seated: _Seated) -> tuple[object, ...]:
     """What changes without a commit."""
-    played = seated.played
-    return () if played is None else (played[0].next_turn, played[0].phase(played[1]), seated.words, seated.lines)
+    if seated.played is None:
+        return ()
+    channel, now = seated.played
+    return channel.next_turn, channel.phase(now), seated.words, seated.lines, seated.depth
 
 
 def _act(seated: _Seated, do: str, word: str, turn: int) -> str | None:

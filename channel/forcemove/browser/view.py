@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from forcemove.game import Game, Names
 from forcemove.history.history import ChannelHistory
-from forcemove.history.overview import Overview
+from forcemove.history.overview import ChainDepth, Overview
+from forcemove.history.tokens import Tokens
 from forcemove.protocol.machine.channel import Channel
 
 __all__ = ["Button", "ButtonGroup", "ChannelView"]
@@ -49,6 +50,8 @@ class ChannelView:
     - `groups`: the playground's buttons.
     - `guide`: what a guided tour says now; empty without one.
     - `notice`: why the last action was refused; empty where it was not.
+    - `tokens`: what the channel's tokens say of themselves, as far as that is known.
+    - `depth`: how far the chain goes, and how deep logs are believed; None where that is not known.
     - `chat`: the newest lines of the table's chat; None where nothing can be said.
     """
 
@@ -66,4 +69,6 @@ class ChannelView:
     groups: tuple[ButtonGroup, ...] = ()
     guide: str = ""
     notice: str = ""
+    tokens: Tokens = ()
+    depth: ChainDepth | None = None
     chat: Sequence[str] | None = None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from forcemove.browser.server import BrowserServer
     from forcemove.chain.book import AddressBook
     from forcemove.cli.terminal import Terminal
-    from forcemove.tables.meetings.tokens import TokenFacts
+    from forcemove.history.tokens import TokenFacts
     from forcemove.tables.options import TableOptions
     from forcemove.tables.service import TableService
 
@@ -114,6 +114,7 @@ class _Browsing:
         from forcemove.tables.running.lobby_follower import LobbyFollower
         from forcemove.tables.running.open_tables import OpenTables
         from forcemove.tables.running.playable import playable_games
+        from forcemove.tables.watching.watched_tables import WatchedTables
 
         self._service, self._terminal, self._book = service, terminal, book
         playable = playable_games(service.games, service.chains, book, token)
@@ -121,6 +122,7 @@ class _Browsing:
         seats = PageSeats(self._pages)
         self._tables = OpenTables(service, playable, options, seats, TerminalOutput(terminal))
         self._follower = LobbyFollower(options.relay, playable)
+        self._watched = WatchedTables(service.games)
 
     async def run(self, port: int, *, opens: bool) -> None:
         """Serve the page and play until this is cancelled. Raises `AddressUnusable`."""
@@ -131,7 +133,8 @@ class _Browsing:
             self._terminal.close()
             show_address(address, self._terminal, opens=opens)
 
-        playing = run_with_background(self._service.run(self._tables.run()), self._follower.run())
+        tables = self._service.run(self._tables.run())
+        playing = run_with_background(tables, self._follower.run(), self._watched.run())
         await serve_while(playing, self._server(port), self._terminal, on_ready, lambda: None)
 
     def _server(self, port: int) -> BrowserServer:
@@ -139,8 +142,7 @@ class _Browsing:
         from forcemove.browser.lobby.routes import LobbySection
         from forcemove.browser.watching.routes import WatchSection
         from forcemove.cli.play.browsing import page_server
-        from forcemove.tables.watching.watched_tables import WatchedTables
 
         lobby = LobbySection(LobbyPages(self._follower, self._tables))
-        watching = WatchSection(WatchedTables(self._service.games))
+        watching = WatchSection(self._watched)
         return page_server(self._pages, port, self._service, self._book, [lobby, watching])

@@ -7,6 +7,7 @@ from typing import Any
 
 from forcemove.chain.addresses import show_address
 from forcemove.cli.layout import show_field
+from forcemove.history.tokens import Tokens
 from forcemove.protocol.machine.results import Ending, Result, Share
 from forcemove.text.amounts import show_asset
 from forcemove.text.reports import ending_text
@@ -14,11 +15,12 @@ from forcemove.text.reports import ending_text
 __all__ = ["result_json", "result_lines"]
 
 
-def result_lines(result: Result) -> Iterator[str]:
-    """Fields of a page: how the channel ended, and what each participant was paid and has won or lost by that."""
+def result_lines(result: Result, tokens: Tokens = ()) -> Iterator[str]:
+    """Fields of a page: how the channel ended, and what each participant was paid and has won or lost by that.
+    `tokens`: what its tokens say of themselves."""
     yield show_field("ended", ending_text(result.ending))
     if any(share.deposited for share in result.shares):
-        yield show_field("paid", "\n".join(map(_share_line, result.shares)))
+        yield show_field("paid", "\n".join(_share_line(each, tokens) for each in result.shares))
 
 
 def result_json(result: Result) -> dict[str, Any] | None:
@@ -42,7 +44,7 @@ def result_json(result: Result) -> dict[str, Any] | None:
     }
 
 
-def _share_line(share: Share) -> str:
+def _share_line(share: Share, tokens: Tokens) -> str:
     won = share.payable - share.deposited
-    what = "is even" if not won else f"{'wins' if won > 0 else 'loses'} {show_asset(share.asset, abs(won))}"
-    return f"{show_asset(share.asset, share.payable)} to participant {share.participant}, who {what}"
+    what = "is even" if not won else f"{'wins' if won > 0 else 'loses'} {show_asset(share.asset, abs(won), tokens)}"
+    return f"{show_asset(share.asset, share.payable, tokens)} to participant {share.participant}, who {what}"

@@ -33,6 +33,7 @@ __all__ = [
     "MOVE",
     "Option",
     "OptionKind",
+    "ChainDepth",
     "Overview",
     "PendingTransaction",
     "Safety",
@@ -117,6 +118,8 @@ class Safety:
     - `watched_turn`: the newest turn that a watchtower has acknowledged, None for none.
     - `is_connected`: whether messages go and come, as far as the history knows.
     - `pending`: our transactions on their way.
+    - `deposit_block`: the number of the block that has our newest deposit, while it is not as deep as we believe logs;
+      else None.
     """
 
     is_genuine: bool
@@ -126,6 +129,16 @@ class Safety:
     watched_turn: int | None
     is_connected: bool
     pending: tuple[PendingTransaction, ...]
+    deposit_block: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChainDepth:
+    """`head`: the number of the chain's newest block; `needed`: how many blocks deep something must be to be believed,
+    1 is the newest block."""
+
+    head: int
+    needed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +310,30 @@ def _safety(channel: Channel, history: ChannelHistory) -> Safety:
         max(watched, default=None),
         not connection or isinstance(connection[-1], ConnectionRestored),
         _pending(telling),
+        None if _holds_ours(channel) else _deposit_block(telling),
     )
+
+
+def _holds_ours(channel: Channel) -> bool:
+    """Whether the channel is known to hold, or to have held, our deposit of every asset."""
+    if channel.record.payout_begun:
+        return True
+    expected = ((asset, sum(amounts[: channel.index + 1])) for asset, amounts in channel.agreement.deposits)
+    return all(channel.held(asset) >= total for asset, total in expected)
+
+
+def _deposit_block(entries: Sequence[Entry]) -> int | None:
+    """The block of our newest deposit that is mined, and that no reorganisation has removed."""
+    mined: dict[tuple[bytes, bytes], int] = {}
+    for each in entries:
+        match each:
+            case TxMined(request=request, operation="deposit", block_hash=hash_, block_number=number):
+                mined[request, hash_] = number
+            case TxReorged(request=request, block_hash=hash_):
+                mined.pop((request, hash_), None)
+            case _:
+                pass
+    return max(mined.values(), default=None)
 
 
 def _pending(entries: Sequence[Entry]) -> tuple[PendingTransaction, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import Struct
 
+from forcemove.history.tokens import TokenFacts, Tokens
 from forcemove.protocol.machine.channel import OVER, Channel, Phase
 from forcemove.protocol.machine.results import Ending, Result, Share, result_of
 
@@ -46,6 +47,7 @@ class ChannelSummary:
     - `finalizes_at`: the block time (seconds) at which a challenge is over, 0 for none.
     - `ours`, `held`: what the newest state would pay us, and what the channel holds.
     - `result`: how it has ended, None where it is not over.
+    - `tokens`: what its tokens say of themselves, as far as that is known.
     """
 
     app: str
@@ -63,6 +65,7 @@ class ChannelSummary:
     ours: Amounts
     held: Amounts
     result: Result | None
+    tokens: Tokens = ()
 
     @property
     def counterparties(self) -> tuple[bytes, ...]:
@@ -80,7 +83,9 @@ class ChannelSummary:
         return self.finalizes_at != 0 and self.phase is not Phase.CLOSED
 
 
-def summarise(channel: Channel, app: str, begun_at: int, changed_at: int, now: int) -> ChannelSummary:
+def summarise(
+    channel: Channel, app: str, begun_at: int, changed_at: int, now: int, tokens: Tokens = ()
+) -> ChannelSummary:
     """The summary of a channel.
 
     - `channel`: as it is saved.
@@ -88,6 +93,7 @@ def summarise(channel: Channel, app: str, begun_at: int, changed_at: int, now: i
     - `begun_at`: see `ChannelSummary`.
     - `changed_at`: see `ChannelSummary`.
     - `now`: the chain's time, seconds.
+    - `tokens`: see `ChannelSummary`.
     """
     agreement, phase = channel.agreement, channel.phase(now)
     return ChannelSummary(
@@ -106,6 +112,7 @@ def summarise(channel: Channel, app: str, begun_at: int, changed_at: int, now: i
         ours_in(channel),
         left_in(channel),
         result_of(channel, now) if phase in OVER else None,
+        tokens,
     )
 
 
@@ -139,6 +146,7 @@ class _Profile(Struct, frozen=True, array_like=True):
     participants: tuple[bytes, ...]
     deposits: tuple[tuple[bytes, tuple[str, ...]], ...]
     begun_at: int
+    tokens: tuple[TokenFacts, ...] = ()
 
 
 _TextShare = tuple[bytes, int, str, str, str]
@@ -168,7 +176,7 @@ def pack_profile(summary: ChannelSummary) -> bytes:
     """The bytes of what never changes."""
     deposits = tuple((asset, tuple(map(str, amounts))) for asset, amounts in summary.deposits)
     where = (str(summary.chain_id), summary.adjudicator, summary.index, summary.participants)
-    return _ENCODER.encode(_Profile(_VERSION, summary.app, *where, deposits, summary.begun_at))
+    return _ENCODER.encode(_Profile(_VERSION, summary.app, *where, deposits, summary.begun_at, tuple(summary.tokens)))
 
 
 def pack_present(summary: ChannelSummary) -> bytes:
@@ -227,4 +235,5 @@ def _summary_of(fixed: _Profile, rest: _Present) -> ChannelSummary:
         tuple((asset, int(amount)) for asset, amount in rest.ours),
         tuple((asset, int(amount)) for asset, amount in rest.held),
         Result(Ending[rest.ending], shares) if rest.ending else None,
+        fixed.tokens,
     )

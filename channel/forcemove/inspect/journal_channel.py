@@ -13,6 +13,7 @@ from forcemove.follower.followed_channel import Origin
 from forcemove.follower.origins import find_elsewhere
 from forcemove.game import Game
 from forcemove.history.summary import ChannelSummary, left_in, ours_in, summarise, unpack_summary
+from forcemove.history.tokens import Tokens
 from forcemove.node.assemble import Assembly, reassemble
 from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
@@ -72,6 +73,11 @@ class JournalChannel:
         return SignedStateFile(agreement.domain, agreement.fixed_part, newest) if newest else None
 
     @property
+    def tokens(self) -> Tokens:
+        """What the channel's tokens said of themselves when it began, as far as that is known."""
+        return self.metadata.tokens
+
+    @property
     def title(self) -> str:
         """The game's name for people; its contract's name where the game is not installed."""
         return self.game.title if self.game else self.metadata.app
@@ -100,7 +106,7 @@ class JournalChannel:
     def listed(self, now: int) -> ListedChannel:
         """The channel as a list shows it at `now`, Unix seconds."""
         metadata = self.metadata
-        summary = summarise(self.channel, metadata.app, metadata.begun_at, 0, now)
+        summary = summarise(self.channel, metadata.app, metadata.begun_at, 0, now, metadata.tokens)
         return ListedChannel(self.id, self.ownership, summary, self.game)
 
     def require_game(self) -> Game:
@@ -133,6 +139,7 @@ class JournalChannel:
             from_block=metadata.from_block,
             origin_hash=metadata.origin_hash,
             others=others,
+            tokens=metadata.tokens,
         )
 
 

@@ -18,6 +18,7 @@ from forcemove.chain.reverts import app_errors
 from forcemove.chain.rpc import making_sense
 from forcemove.errors import PassingError
 from forcemove.game import PlayableApp
+from forcemove.history.tokens import Tokens
 from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import default_confirmations
 from forcemove.protocol.agreement import Agreement, agree
@@ -34,7 +35,8 @@ ValueT = TypeVar("ValueT")
 class Assembly:
     """One channel of an app on a chain. `adjudicator`: knows the app's errors. `factory`: of our own address book, 20
     bytes. `from_block`: a block before which the channel has logged nothing. `others`: the same adjudicator through
-    other endpoints of the chain. `origin_hash`: the hash of `from_block`, 32 bytes, or empty where it is not known."""
+    other endpoints of the chain. `origin_hash`: the hash of `from_block`, 32 bytes, or empty where it is not known.
+    `tokens`: what the channel's tokens say of themselves, for people, as far as that is known."""
 
     app: PlayableApp
     adjudicator: Adjudicator
@@ -43,6 +45,7 @@ class Assembly:
     from_block: int = 0
     others: tuple[Adjudicator, ...] = ()
     origin_hash: bytes = b""
+    tokens: Tokens = ()
 
 
 def assemble(
@@ -138,6 +141,7 @@ def reassemble(
     from_block: int = 0,
     others: Sequence[Chain] = (),
     origin_hash: bytes = b"",
+    tokens: Tokens = (),
 ) -> Assembly:
     """A channel whose agreement is known from before.
 
@@ -148,9 +152,10 @@ def reassemble(
     - `from_block`: a block before which the channel has logged nothing.
     - `others`: the same chain through other endpoints.
     - `origin_hash`: the hash of `from_block`, 32 bytes; empty where it is not known.
+    - `tokens`: what the channel's tokens say of themselves, as far as that is known.
     """
     adjudicator, *more = _adjudicators((chain, *others), agreement.domain.adjudicator, app)
-    return Assembly(app, adjudicator, agreement, factory, from_block, tuple(more), origin_hash)
+    return Assembly(app, adjudicator, agreement, factory, from_block, tuple(more), origin_hash, tokens)
 
 
 def _adjudicators(chains: Sequence[Chain], address: bytes, app: PlayableApp) -> list[Adjudicator]:

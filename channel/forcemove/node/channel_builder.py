@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from forcemove.chain.adjudicator import Adjudicator
@@ -131,9 +132,8 @@ def _metadata_of(setup: ChannelSetup) -> ChannelMetadata:
     app = assembly.app.artifact.name
     if isinstance(assembly, FriendlyAssembly):
         return ChannelMetadata(app, 0, _NO_FACTORY, setup.depth, begun_at=begun_at)
-    return ChannelMetadata(
-        app, assembly.from_block, assembly.factory, setup.depth, assembly.origin_hash, begun_at=begun_at
-    )
+    began = (assembly.from_block, assembly.factory, setup.depth, assembly.origin_hash, begun_at)
+    return ChannelMetadata(app, *began, tuple(assembly.tokens) or UNSET)
 
 
 def _following_of(setup: ChannelSetup, channel: Channel, stored: StoredChannel | None) -> FollowRequest:

@@ -10,7 +10,9 @@ from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.history.entries import AppointmentAcknowledged
 from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import ChainDepth
 from forcemove.history.summary import ChannelSummary, pack_present, pack_profile, summarise
+from forcemove.history.tokens import Tokens
 from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
@@ -98,6 +100,18 @@ class ManagedChannel:
     def channel(self) -> Channel:
         """The channel as we see it."""
         return self.client.channel
+
+    @property
+    def tokens(self) -> Tokens:
+        """What the channel's tokens say of themselves, as far as that was known when it began."""
+        return self._metadata.tokens
+
+    @property
+    def depth(self) -> ChainDepth | None:
+        """How far the chain goes by the endpoint that has seen least of it, and how deep logs are believed; None before
+        the chain was read, and of a friendly channel."""
+        heads = [each.number for each in self.chain.viewers if each.number >= 0]
+        return ChainDepth(min(heads), self._metadata.confirmations) if heads else None
 
     @property
     def phase(self) -> Phase:
@@ -258,7 +272,8 @@ class ManagedChannel:
         """The channel for a list; None where an error of ours is in the way, which keeps nothing from being saved."""
         metadata = self._metadata
         try:
-            return summarise(self.channel, metadata.app, metadata.begun_at, self.recorder.now(), self.chain.time)
+            begun_at, saved_at, now = metadata.begun_at, self.recorder.now(), self.chain.time
+            return summarise(self.channel, metadata.app, begun_at, saved_at, now, metadata.tokens)
         except Exception as error:
             self.executor.keep_error(error)
             return None

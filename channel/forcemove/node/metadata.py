@@ -3,10 +3,11 @@ to which block its logs are read."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.follower.on_chain_view import Checkpoint
+from forcemove.history.tokens import TokenFacts, Tokens
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.types import require_bytes
@@ -19,7 +20,8 @@ class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
     the address book that named the contracts, 20 bytes. `confirmations`: how deep a log must be to be believed.
     `origin_hash`: the hash of `from_block`, 32 bytes, or empty where it is not known: a chain without it is another
     one, whatever its id. `begun_at`: Unix seconds of our own clock when the channel was first saved, 0 where that is
-    not known."""
+    not known. `token_facts`: what the channel's tokens said of themselves when it began, UNSET where nothing is
+    known."""
 
     app: str
     from_block: int
@@ -27,9 +29,15 @@ class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
     confirmations: int
     origin_hash: bytes = b""
     begun_at: int = 0
+    token_facts: tuple[TokenFacts, ...] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         require_bytes("factory", self.factory, 20)
+
+    @property
+    def tokens(self) -> Tokens:
+        """What the channel's tokens say of themselves, as far as that is known."""
+        return () if isinstance(self.token_facts, UnsetType) else self.token_facts
 
 
 METADATA: Codec[ChannelMetadata] = Codec("description of a channel", ChannelMetadata)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from forcemove.game import Game, Names
+from forcemove.history.tokens import Tokens
 from forcemove.inspect.journal_channel import JournalChannel, read_channels
 from forcemove.node.friendly import FriendlyAssembly
 from forcemove.protocol.agreement import Agreement
@@ -87,7 +88,8 @@ class ChannelGameRunner:
         if stored is not None:
             self._port.say("The game is over that this command has begun before.")
             names = shown_names(meeting.names, meeting.players)
-            self._say_result(CHANNELS.decode(stored.snapshot), EndObserver(), names)
+            tokens = () if self._venue is None or self._venue.token is None else (self._venue.token,)
+            self._say_result(CHANNELS.decode(stored.snapshot), EndObserver(), names, tokens)
 
     def _load(self, meeting: Meeting) -> StoredChannel | None:
         return self._journal.load(agreement_of(meeting.offer, meeting.joins, self._game).channel_id)
@@ -112,7 +114,7 @@ class ChannelGameRunner:
                 channel = await self._drive(self._venue, agreement, stored, seat, match)
         finally:
             self._port.leave_seat()
-        self._say_result(channel, match.end_observer, match.names)
+        self._say_result(channel, match.end_observer, match.names, match.tokens)
 
     async def _drive_friendly(self, agreement: Agreement, seat: PlayerSeat, match: Match) -> Channel:
         assembly, patience = FriendlyAssembly(self._game, agreement), self._options.patience
@@ -147,7 +149,7 @@ class ChannelGameRunner:
         chat = TableChat(messenger, _table_of(agreement), self._key, match.names, seat.output.say)
         seat.join_chat(chat)
 
-    def _say_result(self, channel: Channel, seen: EndObserver, names: Names) -> None:
+    def _say_result(self, channel: Channel, seen: EndObserver, names: Names, tokens: Tokens) -> None:
         """Show what was paid to whom, the difference to our deposit, and the cost. Raises `NeverFunded` where there
         was no money to play for."""
         if channel.agreement.is_friendly:
@@ -155,7 +157,7 @@ class ChannelGameRunner:
             self._port.say(f"result      The game is over, and {who} have signed its end. Nothing was at stake.")
         else:
             result = seen.of(channel, int(time.time()))
-            for line in end_lines(result, channel.index, seen, names):
+            for line in end_lines(result, channel.index, seen, names, tokens):
                 self._port.say(line)
         self._port.say(f"channel     {hex_text(channel.agreement.channel_id)}")
         if not channel.agreement.is_friendly and result.ending is Ending.UNFUNDED:

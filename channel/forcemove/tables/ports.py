@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from forcemove.flow.place import Place
     from forcemove.game import Game, Names
     from forcemove.history.history import ChannelHistory
+    from forcemove.history.overview import ChainDepth
+    from forcemove.history.tokens import Tokens
     from forcemove.protocol.agreement import Agreement
     from forcemove.protocol.machine.channel import Channel, Phase
     from forcemove.protocol.machine.effects import ChooseMove
@@ -48,6 +50,16 @@ class Played(Protocol):
     @property
     def channel(self) -> Channel:
         """As we see it."""
+        ...
+
+    @property
+    def tokens(self) -> Tokens:
+        """What the channel's tokens say of themselves, as far as that is known."""
+        ...
+
+    @property
+    def depth(self) -> ChainDepth | None:
+        """How far the chain goes, and how deep logs are believed; None where that is not known."""
         ...
 
     @property

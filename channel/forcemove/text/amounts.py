@@ -6,27 +6,30 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation, localcontext
 
 from forcemove.chain.addresses import short_address, show_address
+from forcemove.history.tokens import TokenFacts, Tokens
 from forcemove.protocol.types import ETHER, UINT256_MAX
+from forcemove.text.names import full_name
 
 __all__ = [
     "ETHER_UNITS",
-    "MAX_DECIMALS",
     "amount_text",
     "exact_amount",
+    "exact_tokens",
     "format_amount",
     "parse_amount",
     "parse_tokens",
     "show_asset",
+    "token_name",
 ]
 
 _GWEI = 10**9
 ETHER_UNITS: Mapping[str, int] = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
 """The units that people write ether in, each with its places after the point of the smallest one."""
-MAX_DECIMALS = 77
-"""Digits that can stand after the point of a token's amount: a 256-bit number has no more."""
 _MAX_DIGITS = 100
 _SHOWN = 10**12
 """The smallest amount that is shown to people, in 10**-18."""
+_DIGITS = 6
+"""Digits after the point of a token's amount that are shown."""
 
 
 def format_amount(amount: int, symbol: str = "ether", *, is_needed: bool = False) -> str:
@@ -86,14 +89,42 @@ def _scaled(digits: str, places: int | None) -> int | None:
         return int(amount) if amount == amount.to_integral_value() else None
 
 
-def amount_text(asset: bytes, amount: int) -> str:
-    """An amount of an asset (20 bytes) for people: of a token in its smallest unit, for what it says of its decimals is
-    known to nobody but its contract."""
-    return format_amount(amount) if asset == ETHER else f"{amount:,} of {short_address(asset)}"
+def token_name(token: TokenFacts) -> str:
+    """A token's name for itself, as it may be shown, with the short form of its address. None is shown as ether."""
+    is_ether = token.symbol.strip().casefold() in ETHER_UNITS
+    return full_name("" if is_ether else token.symbol, token.address)
 
 
-def show_asset(asset: bytes, amount: int) -> str:
-    """An amount of ether or of a token, exactly."""
+def exact_tokens(token: TokenFacts, amount: int) -> str:
+    """An amount of a token with all its digits, such as `2.5 USDC 0xa0b8…eb48`. `amount`: in the smallest unit."""
+    return exact_amount(amount, token_name(token), token.decimals)
+
+
+def amount_text(asset: bytes, amount: int, tokens: Tokens = ()) -> str:
+    """An amount of an asset (20 bytes) for people, with at most six digits after the point: whole tokens where their
+    decimals are known, else the token's smallest units.
+
+    - `asset`: 20 bytes; zero is ether.
+    - `amount`: in the smallest unit.
+    - `tokens`: those of which something is known.
+    """
+    if asset == ETHER:
+        return format_amount(amount)
+    token = _known(asset, tokens)
+    if token is None or not token.decimals:
+        name = short_address(asset) if token is None else token_name(token)
+        return f"{amount:,} smallest {'unit' if amount == 1 else 'units'} of {name}"
+    step = 10 ** max(0, token.decimals - _DIGITS)
+    return f"< {exact_tokens(token, step)}" if 0 < amount < step else exact_tokens(token, amount - amount % step)
+
+
+def show_asset(asset: bytes, amount: int, tokens: Tokens = ()) -> str:
+    """An amount of ether or of a token, exactly. The parameters are those of `amount_text`."""
     if asset == ETHER:
         return f"{exact_amount(amount)} ({amount:,} wei)"
-    return f"{amount:,} of the smallest unit of {show_address(asset)}"
+    token, units = _known(asset, tokens), f"{amount:,} of the smallest unit of {show_address(asset)}"
+    return units if token is None or not token.decimals else f"{exact_tokens(token, amount)} ({units})"
+
+
+def _known(asset: bytes, tokens: Tokens) -> TokenFacts | None:
+    return next((each for each in tokens if each.address == asset), None)

@@ -22,6 +22,7 @@ from forcemove.history.entries import (
     TxRequested,
     TxSent,
 )
+from forcemove.history.tokens import Tokens
 from forcemove.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
@@ -79,7 +80,11 @@ def signer_of(entry: StateSigned | StateAccepted, channel: Channel) -> int:
 
 
 def entry_text(
-    entry: Entry, channel: Channel, called: Callable[[int | None], str], describe: Callable[[SignedState], str]
+    entry: Entry,
+    channel: Channel,
+    called: Callable[[int | None], str],
+    describe: Callable[[SignedState], str],
+    tokens: Tokens = (),
 ) -> str:
     """What an entry says, as a sentence that may begin with a small letter.
 
@@ -87,6 +92,7 @@ def entry_text(
     - `channel`: as we see it.
     - `called`: what a participant is called, by its index; None for one that is not known.
     - `describe`: what a state is, in a few words.
+    - `tokens`: what the channel's tokens say of themselves, as far as that is known.
     """
     match entry:
         case StateSigned(signed=signed) | StateAccepted(signed=signed):
@@ -103,7 +109,7 @@ def entry_text(
         case ConnectionRestored(url=url):
             return f"the connection to {_shown(url)} was there again"
         case LogIncluded(log=log):
-            return _log_text(log)
+            return _log_text(log, tokens)
         case LogReorged(log=log, position=position):
             return f"a reorganisation removed block {position.block_number:,}, with {_LOG_NOUNS[type(log)]}"
         case _:
@@ -136,10 +142,10 @@ def _tx_text(entry: TxRequested | TxSent | TxMined | TxReorged | TxRefused) -> s
             assert_never(entry)
 
 
-def _log_text(log: Log) -> str:
+def _log_text(log: Log, tokens: Tokens) -> str:
     match log:
         case Deposited(asset=asset, held=held):
-            return f"paid in; the channel holds {amount_text(asset, held)}"
+            return f"paid in; the channel holds {amount_text(asset, held, tokens)}"
         case ChallengeRegistered(state=state):
             return f"challenge at turn {state.turn_num:,}: the clock starts"
         case Responded(state=state):
@@ -149,23 +155,34 @@ def _log_text(log: Log) -> str:
         case Concluded(turn_num=turn):
             return f"concluded with turn {turn:,}"
         case PartlyPaid(remaining=remaining):
-            left = " and ".join(amount_text(each.asset, each.amount) for each in remaining if each.amount)
+            left = " and ".join(amount_text(each.asset, each.amount, tokens) for each in remaining if each.amount)
             return f"partly paid out; {left or 'nothing'} is still owed"
         case Closed():
             return "paid out; the channel is closed"
         case Credited(asset=asset, amount=amount):
-            return f"{amount_text(asset, amount)} could not be pushed, and can be claimed"
+            return f"{amount_text(asset, amount, tokens)} could not be pushed, and can be claimed"
         case Claimed(asset=asset, amount=amount):
-            return f"{amount_text(asset, amount)} was claimed"
+            return f"{amount_text(asset, amount, tokens)} was claimed"
         case _:
             assert_never(log)
 
 
 def entry_line(
-    entry: Entry, channel: Channel, called: Callable[[int | None], str], describe: Callable[[SignedState], str]
+    entry: Entry,
+    channel: Channel,
+    called: Callable[[int | None], str],
+    describe: Callable[[SignedState], str],
+    tokens: Tokens = (),
 ) -> str:
-    """The sentence of an entry, with what is known besides in brackets. The parameters are those of `entry_text`."""
-    text, details = entry_text(entry, channel, called, describe), _details(entry)
+    """The sentence of an entry, with what is known besides in brackets.
+
+    - `entry`: see `entry_text`.
+    - `channel`: see `entry_text`.
+    - `called`: see `entry_text`.
+    - `describe`: see `entry_text`.
+    - `tokens`: see `entry_text`.
+    """
+    text, details = entry_text(entry, channel, called, describe, tokens), _details(entry)
     return f"{text} ({details})" if details else text
 
 

@@ -82,11 +82,8 @@ def served_lobby(
         tables = OpenTables(service, playable, TableOptions(relay, name=name), PageSeats(pages), lines)
         follower = LobbyFollower(relay, playable)
         lobby = LobbyPages(follower, tables)
-        sections: list[PageSection] = [
-            LobbySection(lobby),
-            WatchSection(WatchedTables(GAMES)),
-            *more,
-        ]
+        watched = WatchedTables(GAMES)
+        sections: list[PageSection] = [LobbySection(lobby), WatchSection(watched), *more]
         server = BrowserServer(pages, 0, sections)
-        with running(server, lambda: service.run(tables.run()), follower.run) as found:
+        with running(server, lambda: service.run(tables.run()), follower.run, watched.run) as found:
             yield ServedLobby(found.server, found.loop, found.address, tables, follower, lobby)

@@ -100,7 +100,15 @@ def board_of(view: ChannelView) -> Board:
     drawing = None if state is None else _drawing(view, state, moves, keys)
     placed = set() if drawing is None else {each.button.word for each in drawing.spots}
     content = content_of(
-        view.game, view.channel, seen, view.now, silence_left=math.inf, names=shown_names(view.names), own=view.own
+        view.game,
+        view.channel,
+        seen,
+        view.now,
+        silence_left=math.inf,
+        names=shown_names(view.names),
+        own=view.own,
+        tokens=view.tokens,
+        depth=view.depth,
     )
     balances = balances_of(view)
     return Board(
@@ -195,7 +203,7 @@ def _button(view: ChannelView, option: Option, keys: dict[str, str]) -> SpotButt
     ours = [each for each in option.shares if each.participant == view.channel.index]
     cost = f", {gas_text(option.gas)}" if option.gas else ""
     after = f"If it ended then, {paid_text(view, option.shares)}{cost}" if option.shares else ""
-    paid = " and ".join(amount_text(each.asset, each.payable) for each in ours)
+    paid = " and ".join(amount_text(each.asset, each.payable, view.tokens) for each in ours)
     return SpotButton(option.word, harmless(option.text), after, paid, keys.get(option.word, ""))
 
 

@@ -185,7 +185,7 @@ _said: EntryMemo[Happening] = EntryMemo()
 
 def _happening(view: ChannelView, place: int, entry: Entry, fates: _Fates) -> Happening | None:
     """One entry; None where another one says the same."""
-    context = (view.channel.agreement.channel_id, view.channel.index, view.names)
+    context = (view.channel.agreement.channel_id, view.channel.index, view.names, view.tokens)
     found = Happening(place, *_said.of(entry, context, lambda: _alone(view, entry))[1:])
     match entry:
         case LogIncluded(position=position):
@@ -200,7 +200,7 @@ def _happening(view: ChannelView, place: int, entry: Entry, fates: _Fates) -> Ha
 
 def _alone(view: ChannelView, entry: Entry) -> Happening:
     """What an entry says wherever it stands, whatever has come after it."""
-    text = capitalised(entry_text(entry, view.channel, partial(named, view), partial(_kind, view)))
+    text = capitalised(entry_text(entry, view.channel, partial(named, view), partial(_kind, view), view.tokens))
     found = Happening(0, entry.time, text, "", "", None)
     match entry:
         case StateSigned(signed=signed) | StateAccepted(signed=signed):

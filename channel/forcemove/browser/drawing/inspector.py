@@ -178,7 +178,7 @@ def _state_fields(view: ChannelView, found: SignedStateReport) -> Iterator[Field
     yield from _position(view, found)
     for index, each in enumerate(found.state.pays):
         to = "another channel" if each.account is None else show_address(each.account)
-        amount = amount_text(each.allocation.asset, each.allocation.amount)
+        amount = amount_text(each.allocation.asset, each.allocation.amount, view.tokens)
         yield Field(f"outcome[{index}]", f"{amount} \N{RIGHTWARDS ARROW} {to}", is_code=True)
     hashes = hash_state(found.channel_id, state)
     yield Field("digest", short_hash(digest(found.file.domain, hashes.state), 12), is_code=True)

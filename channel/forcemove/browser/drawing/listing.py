@@ -69,7 +69,7 @@ def _money(listed: ListedChannel) -> str:
         return "nothing"
     if summary.result is not None:
         ours = [each for each in summary.result.shares if each.participant == summary.index]
-        paid = " and ".join(amount_text(each.asset, each.payable) for each in ours)
+        paid = " and ".join(amount_text(each.asset, each.payable, summary.tokens) for each in ours)
         back = "paid back" if summary.result.ending is Ending.UNFUNDED else "paid"
         return f"{paid} {back}" if summary.phase is Phase.CLOSED else f"{paid} to come"
-    return " and ".join(amount_text(*each) for each in summary.ours) + " if it ended now"
+    return " and ".join(amount_text(*each, summary.tokens) for each in summary.ours) + " if it ended now"

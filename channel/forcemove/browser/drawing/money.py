@@ -56,8 +56,8 @@ def balances_of(view: ChannelView) -> tuple[Balance, ...]:
                 seat,
                 names[seat],
                 seat == view.channel.index,
-                ", ".join(amount_text(each.asset, each.payable) for each in shares),
-                ", ".join(filter(None, (change_text(*each) for each in changes))),
+                ", ".join(amount_text(each.asset, each.payable, view.tokens) for each in shares),
+                ", ".join(filter(None, (change_text(*each, view.tokens) for each in changes))),
                 "good" if total > 0 else "bad" if total < 0 else "",
                 seen.phase in (Phase.PLAYING, Phase.CHALLENGED) and seen.mover == seat,
             )
@@ -79,6 +79,8 @@ def bar_of(view: ChannelView) -> MoneyBar | None:
         parts.append(BarPart(each.participant, round(x, 2), round(width, 2)))
         x += width
     names = shown_names(view.names)
-    text = ", ".join(f"{names[each.participant]} {amount_text(each.asset, each.payable)}" for each in ordered)
+    text = ", ".join(
+        f"{names[each.participant]} {amount_text(each.asset, each.payable, view.tokens)}" for each in ordered
+    )
     start = 100 * ordered[0].deposited / deposited if deposited else 0.0
     return MoneyBar(tuple(parts), round(start, 2), text)

@@ -136,7 +136,7 @@ def _pays(view: ChannelView, silence: Silence) -> str:
 
 
 def _collected(view: ChannelView) -> str:
-    owed = " and ".join(amount_text(*each) for each in view.seen.to_come)
+    owed = " and ".join(amount_text(*each, view.tokens) for each in view.seen.to_come)
     return (
         f"The chain owes you {owed}, which your client collects by itself." if owed else "The chain owes you nothing."
     )
@@ -208,7 +208,7 @@ def _why_not_challenge(view: ChannelView) -> str:
 
 
 def _collect(view: ChannelView) -> WayOut:
-    owed = " and ".join(amount_text(*each) for each in view.seen.to_come)
+    owed = " and ".join(amount_text(*each, view.tokens) for each in view.seen.to_come)
     if owed:
         return WayOut("collect", "Collect", "", "", f"{owed} are owed to you: your client collects by itself.")
     return WayOut("collect", "Collect", "", "", "Nothing is owed to you before the end; then your client collects it.")
@@ -232,11 +232,13 @@ def end_of(view: ChannelView) -> EndText | None:
     sentences = [ENDINGS[seen.result.ending]]
     if ours and not channel.agreement.is_friendly:
         where = "another channel" if channel.payee is None else short_address(channel.payee)
-        paid = " and ".join(amount_text(each.asset, each.payable) for each in ours)
+        paid = " and ".join(amount_text(each.asset, each.payable, view.tokens) for each in ours)
         verb = "came home" if seen.phase is Phase.CLOSED and not seen.to_come else "is to come"
         sentences.insert(0, f"{paid} {verb} to {where}.")
     sentences += _spent(view)
-    return EndText(title, ", ".join(filter(None, (change_text(*each) for each in changes))), tuple(sentences))
+    return EndText(
+        title, ", ".join(filter(None, (change_text(*each, view.tokens) for each in changes))), tuple(sentences)
+    )
 
 
 def _spent(view: ChannelView) -> list[str]:

@@ -9,6 +9,7 @@ from forcemove.browser.view import ChannelView
 from forcemove.errors import AppError
 from forcemove.history.overview import PendingTransaction
 from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.text.depths import depth_text
 from forcemove.text.harmless import harmless
 
 __all__ = ["SafetyWord", "safety_of"]
@@ -51,7 +52,9 @@ def _deposits(view: ChannelView) -> SafetyWord:
     if view.seen.phase in OVER:
         return SafetyWord("Deposits", "not all there", "", "Not everybody has paid in.")
     behind = "You pay in only after those before you, and nothing is played before all is there."
-    return SafetyWord("Deposits", "not yet all there", "", behind)
+    block = view.seen.safety.deposit_block
+    word = "not yet all there" if block is None or view.depth is None else f"yours: {depth_text(block, view.depth)}"
+    return SafetyWord("Deposits", word, "", behind)
 
 
 def _provable(view: ChannelView) -> SafetyWord:
@@ -89,7 +92,9 @@ def _stake(view: ChannelView) -> SafetyWord:
         stake = view.game.stake_of(app_data)
     except AppError:
         return SafetyWord("Stake", "unknown", "bad", "The position cannot be read.")
-    return SafetyWord("Stake", amount_text(assets[0][0], stake), "", "What a round, or a move, is played for.")
+    return SafetyWord(
+        "Stake", amount_text(assets[0][0], stake, view.tokens), "", "What a round, or a move, is played for."
+    )
 
 
 def _pending(tx: PendingTransaction) -> SafetyWord:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from forcemove.browser.view import ChannelView
 from forcemove.chain.addresses import short_address
 from forcemove.game import Names
+from forcemove.history.tokens import Tokens
 from forcemove.protocol.machine.results import Share
 from forcemove.text.amounts import amount_text
 from forcemove.text.durations import local_time
@@ -47,11 +48,11 @@ def named(view: ChannelView, seat: int | None) -> str:
     return name_at(seat, shown_names(view.names), view.channel.index)
 
 
-def change_text(asset: bytes, change: int) -> str:
+def change_text(asset: bytes, change: int, tokens: Tokens = ()) -> str:
     """A change with its sign; empty where nothing has changed."""
     if not change:
         return ""
-    return f"{_MINUS if change < 0 else '+'}{amount_text(asset, abs(change))}"
+    return f"{_MINUS if change < 0 else '+'}{amount_text(asset, abs(change), tokens)}"
 
 
 def paid_text(view: ChannelView, shares: Iterable[Share]) -> str:
@@ -61,7 +62,7 @@ def paid_text(view: ChannelView, shares: Iterable[Share]) -> str:
     for each in ordered:
         who = named(view, each.participant)
         verb = "" if parts else " are paid" if each.participant == view.channel.index else " is paid"
-        parts.append(f"{who}{verb} {amount_text(each.asset, each.payable)}")
+        parts.append(f"{who}{verb} {amount_text(each.asset, each.payable, view.tokens)}")
     if len(parts) < 2:
         return "".join(parts) or "nobody is paid anything"
     return f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forcemove.browser.lobby.view import OfferDraft
+from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.types import ETHER, MAX_CHALLENGE_DURATION, MIN_CHALLENGE_DURATION, UINT256_MAX
-from forcemove.tables.meetings.tokens import TokenFacts
 from forcemove.tables.running.open_tables import WantedGame
 from forcemove.tables.running.playable import PlayableGame, find_playable, token_of
 from forcemove.text.amounts import parse_amount, parse_tokens

@@ -22,6 +22,7 @@ from forcemove.tables.meetings.terms import labelled_lines, terms_lines
 from forcemove.tables.running.lobby_follower import LobbyFollower
 from forcemove.tables.running.open_tables import OpenTables
 from forcemove.tables.running.playable import find_playable, playable_for, token_of
+from forcemove.text.amounts import token_name
 from forcemove.text.names import shown_name
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
@@ -60,7 +61,7 @@ class LobbyPages:
             tuple(table_row(each, follower.url) for each in self._tables.tables.values()),
             self._options(),
             str(chain_id) if chain_id else "",
-            "" if token is None else token.shown,
+            "" if token is None else token_name(token),
             self._draft,
             self._made,
             int(now),

@@ -15,6 +15,7 @@ from forcemove.cli.channel.timeline import describe_state, timeline_json, timeli
 from forcemove.cli.layout import show_field, show_title
 from forcemove.cli.results import result_json, result_lines
 from forcemove.history.history import ChannelHistory
+from forcemove.history.tokens import Tokens
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
 from forcemove.inspect.onchain import turn_of
 from forcemove.inspect.soundness import Finding
@@ -101,18 +102,19 @@ def _came_of_it(listed: ListedChannel) -> str:
     mark = marks.get(listed.ownership, "")
     if summary.result is None:
         turn = "nothing signed yet" if summary.turn_num is None else f"turn {summary.turn_num}"
-        amounts = ", ".join(amount_text(*each) for each in summary.ours) or "nothing"
+        amounts = ", ".join(amount_text(*each, summary.tokens) for each in summary.ours) or "nothing"
         stake = "for nothing" if summary.is_friendly else f"ours now: {amounts}"
         return f"{phase.value}, {turn}; {stake}{mark}"
     if summary.is_friendly:
         return f"over: nothing was at stake{mark}"
     ours = [each for each in summary.result.shares if each.participant == summary.index]
-    return f"{phase.value}: {', '.join(map(_won, ours))}; {ending_text(summary.result.ending)}{mark}"
+    won = ", ".join(_won(each, summary.tokens) for each in ours)
+    return f"{phase.value}: {won}; {ending_text(summary.result.ending)}{mark}"
 
 
-def _won(share: Share) -> str:
+def _won(share: Share, tokens: Tokens) -> str:
     won = share.payable - share.deposited
-    return f"you {'win' if won > 0 else 'lose'} {amount_text(share.asset, abs(won))}" if won else "you are even"
+    return f"you {'win' if won > 0 else 'lose'} {amount_text(share.asset, abs(won), tokens)}" if won else "you are even"
 
 
 # ---------------------------------------------------------------------------------------------------------- one of them
@@ -121,7 +123,7 @@ def _won(share: Share) -> str:
 def channel_page(stored: JournalChannel, now: int) -> str:
     """The page of a stored channel."""
     agreement, channel = stored.channel.agreement, stored.channel
-    phase = channel.phase(now)
+    phase, held = channel.phase(now), "\n".join(show_asset(*each, stored.tokens) for each in stored.held)
     lines = [
         click.style(f"{stored.title}, as the journal has it", bold=True),
         show_field("channel", hex_text(stored.id)),
@@ -133,14 +135,12 @@ def channel_page(stored: JournalChannel, now: int) -> str:
         show_field("we are", f"participant {channel.index}, paid at {_payee(stored)}"),
         show_field("with", "\n".join(map(show_address, stored.counterparties))),
         show_field("deposits", "\n".join(_deposits(stored))),
-        show_field("ours", "\n".join(show_asset(*each) for each in stored.ours) or "nothing"),
-        show_field(
-            "held", "\n".join(show_asset(*each) for each in stored.held) or "nothing, when it was last looked at"
-        ),
+        show_field("ours", "\n".join(show_asset(*each, stored.tokens) for each in stored.ours) or "nothing"),
+        show_field("held", held or "nothing, when it was last looked at"),
         show_field("duration", f"{agreement.fixed_part.challenge_duration:,} seconds to answer a challenge"),
     ]
     if phase in OVER:
-        lines += result_lines(result_of(channel, now))
+        lines += result_lines(result_of(channel, now), stored.tokens)
     if channel.status.finalizes_at:
         lines.append(show_field("clock ends", show_time(channel.status.finalizes_at)))
     if channel.requested:
@@ -157,7 +157,7 @@ def _payee(stored: JournalChannel) -> str:
 def _deposits(stored: JournalChannel) -> Iterable[str]:
     for asset, amounts in stored.channel.agreement.deposits:
         for index, amount in enumerate(amounts):
-            yield f"{show_asset(asset, amount)} by participant {index}"
+            yield f"{show_asset(asset, amount, stored.tokens)} by participant {index}"
 
 
 def channel_json(listed: ListedChannel) -> dict[str, Any]:

@@ -148,13 +148,13 @@ def _report_end(driven: ManagedChannel, seen: EndObserver) -> None:
         echo("Nothing is left on the chain.")
     result = seen.of(driven.channel, driven.chain.time)
     if result.ending is not Ending.OPEN and any(share.deposited for share in result.shares):
-        echo("\n".join(result_lines(result)))
+        echo("\n".join(result_lines(result, driven.tokens)))
         echo(show_field("gas", f"{format_amount(seen.cost)}, since this command began"))
 
 
 def _what_is_left(stored: JournalChannel, driven: ManagedChannel) -> str:
     channel, phase = driven.channel, driven.phase
-    held = ", ".join(show_asset(asset, amount) for asset, amount in left_in(channel))
+    held = ", ".join(show_asset(asset, amount, stored.tokens) for asset, amount in left_in(channel))
     start = f"{short_id(stored.id)} {stored.title}: {phase.value}"
     if not held:
         return f"{start}; nothing is left on the chain"

@@ -63,7 +63,7 @@ def timeline_lines(stored: JournalChannel, history: ChannelHistory) -> Iterator[
 
 
 def _line(stored: JournalChannel, entry: Entry) -> str:
-    return entry_line(entry, stored.channel, partial(_called, stored), partial(describe_state, stored))
+    return entry_line(entry, stored.channel, partial(_called, stored), partial(describe_state, stored), stored.tokens)
 
 
 def _called(stored: JournalChannel, index: int | None) -> str:

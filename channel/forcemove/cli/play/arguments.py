@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from forcemove.chain.book import AddressBook
     from forcemove.chain.chain import Chain
     from forcemove.cli.terminal import Terminal
+    from forcemove.history.tokens import TokenFacts
     from forcemove.store.journal import Journal
-    from forcemove.tables.meetings.tokens import TokenFacts
     from forcemove.tables.options import Wallet
     from forcemove.tables.service import TableService
 

@@ -21,11 +21,12 @@ from forcemove.cli.person.numbered import Numbered
 from forcemove.cli.play.stakes import STAKE_AMOUNT, TypedStake
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game
+from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import Agreement
 from forcemove.tables.meetings.terms import Venue
-from forcemove.tables.meetings.tokens import TokenFacts
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.ports import LogSeat, PlayerSeat
+from forcemove.text.amounts import token_name
 from forcemove.transport.connect import Connection
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
@@ -153,7 +154,7 @@ def has_terminal() -> bool:
 
 async def _ask_stake(token: TokenFacts | None) -> int:
     """The stake that the person types, in the smallest unit. `token`: that is played for. Raises `click.Abort`."""
-    such = "0.1 ether" if token is None else f"'2.5 tokens' of {token.shown}"
+    such = "0.1 ether" if token is None else f"'2.5 tokens' of {token_name(token)}"
     while True:
         asked = f"The stake of a round, such as {such}; each player pays in five"
         typed: TypedStake = await asyncio.to_thread(click.prompt, asked, type=STAKE_AMOUNT, err=True)

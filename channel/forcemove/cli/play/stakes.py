@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.cli.addresses import ADDRESS
+from forcemove.history.tokens import MAX_DECIMALS
 from forcemove.protocol.types import UINT256_MAX
-from forcemove.text.amounts import MAX_DECIMALS, parse_amount, parse_tokens
+from forcemove.text.amounts import parse_amount, parse_tokens, token_name
 
 if TYPE_CHECKING:
-    from forcemove.tables.meetings.tokens import TokenFacts
+    from forcemove.history.tokens import TokenFacts
 
 __all__ = ["ASSET", "STAKE", "STAKE_AMOUNT", "TypedStake"]
 
@@ -35,7 +36,7 @@ class TypedStake:
         `click.UsageError` where it is typed in the other one's units, or is more than there can be."""
         amount = parse_amount(self.text) if token is None else parse_tokens(self.text, token.decimals)
         if amount is None:
-            other = "ether: a token has an --asset" if token is None else f"{token.shown}: say how many tokens"
+            other = "ether: a token has an --asset" if token is None else f"{token_name(token)}: say how many tokens"
             raise click.UsageError(f"The stake {self.text!r:.80} is no amount of {other}.")
         if amount > UINT256_MAX:
             raise click.UsageError(f"The stake {self.text!r:.80} is more than any asset has: amounts are below 2**256.")

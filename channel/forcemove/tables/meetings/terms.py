@@ -9,6 +9,7 @@ from typing import Protocol
 
 from forcemove.chain.addresses import show_address
 from forcemove.game import Game
+from forcemove.history.tokens import TokenFacts
 from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import (
     Policy,
@@ -18,8 +19,7 @@ from forcemove.protocol.encoding import Domain
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.types import ETHER, FixedPart
 from forcemove.tables.errors import OfferDiffers
-from forcemove.tables.meetings.tokens import TokenFacts
-from forcemove.text.amounts import amount_text, exact_amount
+from forcemove.text.amounts import amount_text, exact_amount, exact_tokens
 from forcemove.text.names import shown_name
 from forcemove.transport.joins import Join
 from forcemove.transport.offers import MIN_SEATS, Offer, OfferOfAnotherChain
@@ -190,7 +190,7 @@ def offered_amount(offer: Offer, amount: int, token: TokenFacts | None = None) -
     where it was not asked."""
     if offer.asset == ETHER:
         return exact_amount(amount)
-    return amount_text(offer.asset, amount) if token is None else token.show(amount)
+    return amount_text(offer.asset, amount) if token is None else exact_tokens(token, amount)
 
 
 def labelled_lines(lines: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
+from forcemove.history.tokens import MAX_DECIMALS, TokenFacts
 from forcemove.tables.asking import answers
 from forcemove.tables.errors import NoSuchToken, TokenUnclear
-from forcemove.text.amounts import ETHER_UNITS, MAX_DECIMALS, exact_amount
-from forcemove.text.names import full_name
 
-__all__ = ["TokenFacts", "read_token"]
+__all__ = ["read_token"]
 
 ValueT = TypeVar("ValueT")
-
-
-@dataclass(frozen=True)
-class TokenFacts:
-    """The token at `address` (20 bytes), and what it says of itself: `symbol`, its name for itself, any text; and
-    `decimals`, the digits of an amount that stand after the point. Both are for people: nothing is decided by them."""
-
-    address: bytes
-    symbol: str = ""
-    decimals: int = 0
-
-    @property
-    def shown(self) -> str:
-        """Its name for itself, as it may be shown, with the short form of its address. None is shown as ether."""
-        is_ether = self.symbol.strip().casefold() in ETHER_UNITS
-        return full_name("" if is_ether else self.symbol, self.address)
-
-    def show(self, amount: int) -> str:
-        """An amount with all its digits, such as `2.5 USDC 0xa0b8…eb48`. `amount`: in the smallest unit."""
-        return exact_amount(amount, self.shown, self.decimals)
+_LONGEST = 64
+"""Characters of a symbol that are kept; fewer are shown."""
 
 
 def read_token(chains: Sequence[Chain], address: bytes) -> TokenFacts:
@@ -54,7 +34,7 @@ def _read(chain: Chain, address: bytes) -> TokenFacts:
         raise NoSuchToken(address)
     token = Token(chain, address)
     decimals = _said(token.decimals, 0)
-    return TokenFacts(address, _said(token.symbol, ""), decimals if decimals <= MAX_DECIMALS else 0)
+    return TokenFacts(address, _said(token.symbol, "")[:_LONGEST], decimals if decimals <= MAX_DECIMALS else 0)
 
 
 def _said(ask: Callable[[], ValueT], otherwise: ValueT) -> ValueT:

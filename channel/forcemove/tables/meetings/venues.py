@@ -9,6 +9,7 @@ from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
 from forcemove.chain.token import Token
 from forcemove.game import Game
+from forcemove.history.tokens import TokenFacts
 from forcemove.node.assemble import Assembly, begin, reassemble
 from forcemove.node.policy import (
     Conditions,
@@ -25,7 +26,6 @@ from forcemove.protocol.types import ETHER, ZERO_ADDRESS
 from forcemove.tables.asking import answering, answers
 from forcemove.tables.errors import CannotPayIn, ChallengeTooShort, StakeTooLow, TooFewTokens
 from forcemove.tables.meetings.terms import agreement_of, offered_amount
-from forcemove.tables.meetings.tokens import TokenFacts
 from forcemove.text.amounts import format_amount
 from forcemove.transport.joins import Join
 from forcemove.transport.offers import Offer
@@ -111,6 +111,7 @@ class ChainVenue:
             from_block=new.from_block,
             others=self.chains[1:],
             origin_hash=new.origin_hash,
+            tokens=() if self.token is None else (self.token,),
         )
 
     def require_playable(self, agreement: Agreement, index: int) -> None:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forcemove.game import Game, Names
-from forcemove.history.overview import Overview, Silence
+from forcemove.history.overview import ChainDepth, Overview, Silence
+from forcemove.history.tokens import Tokens
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.results import Share
 from forcemove.protocol.outcome import Outcome
 from forcemove.text.amounts import amount_text
+from forcemove.text.depths import deposit_text
 from forcemove.text.explanations import headline
 
 __all__ = ["NAMES", "TableContent", "balances", "clock_text", "content_of"]
@@ -42,6 +44,8 @@ def content_of(
     warning: str = "",
     names: Names = NAMES,
     own: bytes = b"",
+    tokens: Tokens = (),
+    depth: ChainDepth | None = None,
 ) -> TableContent:
     """What the screen shows of a channel.
 
@@ -53,18 +57,21 @@ def content_of(
     - `warning`: a line for the player; empty for none.
     - `names`: of the players, by seat.
     - `own`: the viewer's secrets, as the game gave them; empty for a spectator.
+    - `tokens`: what the channel's tokens say of themselves, as far as that is known.
+    - `depth`: how far the chain goes, and how deep logs are believed; None where that is not known.
     """
     newest = channel.newest
     last_of_opening = 2 * channel.agreement.count - 1
     is_played = seen.phase in (Phase.PLAYING, Phase.CHALLENGED)
     if newest is None or newest.state.turn_num < last_of_opening or not is_played:
-        return TableContent(f"{seen.phase.value.capitalize()}.", warning=warning)
+        deposit = deposit_text(seen.safety.deposit_block, depth)
+        return TableContent(f"{seen.phase.value.capitalize()}. {deposit}".strip(), warning=warning)
     names = names_for(channel.index, names)
     return TableContent(
         f"Turn {seen.next_turn}. {game.describe(newest.state, names)}",
         game.board(newest.state, names, own).splitlines(),
-        _money(seen.result.shares, names),
-        _outlook(channel, seen, now, silence_left, names),
+        _money(seen.result.shares, names, tokens),
+        _outlook(channel, seen, now, silence_left, names, tokens),
         warning,
     )
 
@@ -74,35 +81,32 @@ def names_for(seat: int, names: Names = NAMES) -> Names:
     return tuple(f"{name} (you)" if each == seat else name for each, name in enumerate(names))
 
 
-def balances(outcome: Outcome, names: Names = NAMES) -> str:
+def balances(outcome: Outcome, names: Names = NAMES, tokens: Tokens = ()) -> str:
     """What each would be paid."""
     return ", ".join(
-        f"{name} {amount_text(each.asset, each.amount)}" for name, each in zip(names, outcome, strict=False)
+        f"{name} {amount_text(each.asset, each.amount, tokens)}" for name, each in zip(names, outcome, strict=False)
     )
 
 
-def _money(shares: Sequence[Share], names: Names) -> str:
+def _money(shares: Sequence[Share], names: Names, tokens: Tokens) -> str:
     """What each would be paid, and the change since the beginning; empty where nothing is at stake."""
-    return ", ".join(
-        f"{names[each.participant]} {_share(each.asset, each.payable, each.payable - each.deposited)}"
-        for each in shares
-    )
+    return ", ".join(f"{names[each.participant]} {_share(each, tokens)}" for each in shares)
 
 
-def _share(asset: bytes, amount: int, change: int) -> str:
+def _share(share: Share, tokens: Tokens) -> str:
     """A player's balance, and its change since the beginning."""
-    shown = amount_text(asset, amount)
-    return f"{shown} ({'-' if change < 0 else '+'}{amount_text(asset, abs(change))})" if change else shown
+    shown, change = amount_text(share.asset, share.payable, tokens), share.payable - share.deposited
+    return f"{shown} ({'-' if change < 0 else '+'}{amount_text(share.asset, abs(change), tokens)})" if change else shown
 
 
-def _outlook(channel: Channel, seen: Overview, now: int, silence_left: float, names: Names) -> str:
+def _outlook(channel: Channel, seen: Overview, now: int, silence_left: float, names: Names, tokens: Tokens) -> str:
     silence, other = seen.silence, _another(channel, seen, names)
     reason = channel.reason_to_wait(seen.phase) if seen.is_ours else None
     if reason is not None:
         return f"Your move waits. {headline(reason)}"
     if silence is None:
         return "Nothing is at stake: nobody loses anything by leaving."
-    pays = _pays(silence, seen, names)
+    pays = _pays(silence, seen, names, tokens)
     if silence.finalizes_at is not None:
         who = "you have" if silence.participant == channel.index else f"{names[silence.participant]} has"
         left = clock_text(silence.finalizes_at - now)
@@ -119,11 +123,11 @@ def _outlook(channel: Channel, seen: Overview, now: int, silence_left: float, na
     return f"If {other} stays silent for {left} more, it is challenged, and has {given} to answer, or {pays}."
 
 
-def _pays(silence: Silence, seen: Overview, names: Names) -> str:
+def _pays(silence: Silence, seen: Overview, names: Names, tokens: Tokens) -> str:
     """What the channel pays whose mover is silent."""
     if silence.shares in (None, seen.result.shares):
         return "the channel pays what is said above"
-    return f"the channel pays {_money(silence.shares or (), names)}"
+    return f"the channel pays {_money(silence.shares or (), names, tokens)}"
 
 
 def _another(channel: Channel, seen: Overview, names: Names) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forcemove.game import Names
+from forcemove.history.tokens import Tokens
 from forcemove.node.events import Mined, SubmissionRefused
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import operation_name
@@ -57,19 +58,29 @@ class EndObserver:
         return self._seen if self._seen and channel.phase(now) is Phase.CLOSED else result_of(channel, now)
 
 
-def end_lines(result: Result, index: int, seen: EndObserver, names: Names = NAMES) -> Iterator[str]:
-    """The end for people, of a channel in one asset. `index`: which participant we are. `names`: by seat."""
+def end_lines(
+    result: Result, index: int, seen: EndObserver, names: Names = NAMES, tokens: Tokens = ()
+) -> Iterator[str]:
+    """The end for people, of a channel in one asset.
+
+    - `result`: how it has ended.
+    - `index`: which participant we are.
+    - `seen`: what we have paid for it.
+    - `names`: by seat.
+    - `tokens`: what the channel's tokens say of themselves, as far as that is known.
+    """
     ours = next(share for share in result.shares if share.participant == index)
     won = ours.payable - ours.deposited
     if result.ending is Ending.UNFUNDED:
-        text = f"Not all have paid in; {amount_text(ours.asset, ours.payable)} came back to you."
+        text = f"Not all have paid in; {amount_text(ours.asset, ours.payable, tokens)} came back to you."
     else:
-        what = "are even" if not won else f"{'win' if won > 0 else 'lose'} {amount_text(ours.asset, abs(won))}"
-        text = f"You {what}; {amount_text(ours.asset, ours.payable)} was paid to you."
+        what = "are even" if not won else f"{'win' if won > 0 else 'lose'} {amount_text(ours.asset, abs(won), tokens)}"
+        text = f"You {what}; {amount_text(ours.asset, ours.payable, tokens)} was paid to you."
     yield f"result      {text}"
     yield f"ended       {ENDINGS[result.ending]}"
     named = zip(names_for(index, names), result.shares, strict=True)
-    yield f"paid        {', '.join(f'{name} {amount_text(share.asset, share.payable)}' for name, share in named)}"
+    paid = ", ".join(f"{name} {amount_text(share.asset, share.payable, tokens)}" for name, share in named)
+    yield f"paid        {paid}"
     if seen.transactions:
         number = "1 transaction" if seen.transactions == 1 else f"{seen.transactions} transactions"
         yield f"gas         {format_amount(seen.cost)}, for {number} of yours since this command began"

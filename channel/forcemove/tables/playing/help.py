@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forcemove.game import Game, Names
-from forcemove.history.history import ChannelHistory
-from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.state import SignedState
+from forcemove.tables.ports import Played
 from forcemove.text.durations import local_time
 from forcemove.text.entries import entry_line, name_at
 
@@ -44,14 +43,16 @@ def help_lines(aside: str, *, has_stake: bool, has_chat: bool = False) -> tuple[
     return (_TYPING, *stake, _LOOKING, *chatting, f"Ctrl-C, or Ctrl-D: {aside}")
 
 
-def history_lines(game: Game, channel: Channel, history: ChannelHistory, names: Names) -> Iterator[str]:
+def history_lines(game: Game, played: Played, names: Names) -> Iterator[str]:
     """The newest entries of a channel's history, oldest first.
 
     - `game`: describes the states.
-    - `channel`: as we see it.
-    - `history`: of the channel.
+    - `played`: the channel.
     - `names`: of the players, by seat.
+
+    Raises as `Played.history`.
     """
+    channel, history = played.channel, played.history()
 
     def called(seat: int | None) -> str:
         return name_at(seat, names, channel.index)
@@ -61,6 +62,6 @@ def history_lines(game: Game, channel: Channel, history: ChannelHistory, names: 
 
     reorged, entries = history.reorged, history.entries
     for place in range(max(0, len(entries) - _NEWEST), len(entries)):
-        line = entry_line(entries[place], channel, called, describe)
+        line = entry_line(entries[place], channel, called, describe, played.tokens)
         mark = " (a reorganisation has removed it)" if place in reorged else ""
         yield f"{local_time(entries[place].time)[1]}    {line}{mark}"

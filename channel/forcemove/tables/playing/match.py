@@ -13,6 +13,7 @@ from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Names, PlayerChecked
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
+from forcemove.history.tokens import Tokens
 from forcemove.node.events import CounterpartyFault, Event, Mined, Received, Sent, SubmissionRefused
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
@@ -66,6 +67,11 @@ class Match:
         self._progress: object = None
         self.end_observer = EndObserver()
 
+    @property
+    def tokens(self) -> Tokens:
+        """What the channel's tokens say of themselves, as far as that is known."""
+        return () if self._played is None else self._played.tokens
+
     # -------------------------------------------------------------------------------------------------------- waiting
 
     async def until(self, is_over: Callable[[], bool], played: Played) -> None:
@@ -89,12 +95,14 @@ class Match:
         content = content_of(
             self._game,
             channel,
-            overview(channel, ChannelHistory(), now),
+            overview(channel, _told(played), now),
             now,
             silence_left=left,
             warning=self.warning,
             names=self.names,
             own=with_counts(channel.secrets)[1],
+            tokens=played.tokens,
+            depth=played.depth,
         )
         self._output.show(content)
 
@@ -175,13 +183,22 @@ class Match:
         what = self._ending(state) if state.is_final else self._game.describe(state, self.names)
         self._output.say(f"turn {state.turn_num:>4}   {what}")
         if any(each.amount for each in state.outcome):
-            self._output.say(f"            if it ended now: {balances(state.outcome, self.names)}")
+            self._output.say(f"            if it ended now: {balances(state.outcome, self.names, self.tokens)}")
 
     def _ending(self, state: VariablePart) -> str:
         """The text of a final state. Of two players each knows who has left."""
         if len(self.names) == len(NAMES):
             return "the game is over: pay this."
         return f"{self.names[state.turn_num % len(self.names)]} has left, and the game is over: pay this."
+
+
+def _told(played: Played) -> ChannelHistory:
+    """What the screen says of a channel's history: how deep our deposit is. A journal that cannot be read for that is
+    no reason to end a game."""
+    if played.phase in _BEGINNING:
+        with contextlib.suppress(ForcemoveError):
+            return played.history()
+    return ChannelHistory()
 
 
 async def run_with_background(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:

@@ -133,7 +133,7 @@ class Person:
         if word == _LEAVE and not agrees and (cost := self._leaving.cost(played.channel)):
             self._doubt = cost
             most = "" if played.channel.is_our_turn else "up to "
-            lost = amount_text(played.channel.agreement.deposits[0][0], cost)
+            lost = amount_text(played.channel.agreement.deposits[0][0], cost, played.tokens)
             return f"If you leave in this round you lose {most}{lost}. Leave? Type yes or no."
         self._doubt = 0
         try:
@@ -156,7 +156,7 @@ class Person:
     def _show_history(self, played: Played) -> str:
         """Show what has happened. Returns what is wrong, where it cannot be read."""
         try:
-            lines = list(history_lines(self._game, played.channel, played.history(), self.names))
+            lines = list(history_lines(self._game, played, self.names))
         except ForcemoveError as error:
             return headline(error)
         for line in lines:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
 from forcemove.game import Game
+from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.types import ETHER
 from forcemove.tables.meetings.terms import Venue, asset_of, is_ours
-from forcemove.tables.meetings.tokens import TokenFacts
 from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue
 from forcemove.transport.offers import Offer
 

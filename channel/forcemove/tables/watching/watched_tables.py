@@ -74,13 +74,14 @@ class WatchedTable:
 
 
 class WatchedTables:
-    """The tables that are watched by one process, at most four: the newest. `on_change`: is called when anything of
-    them has changed."""
+    """The tables that are watched by one process, at most four: the newest. Whoever watches tables has `run` run.
+    `on_change`: is called when anything of them has changed."""
 
     def __init__(self, games: Sequence[Game]) -> None:
         """`games`: those that are installed."""
         self._games = tuple(games)
         self._watched: dict[WatchLink, tuple[WatchedTable, asyncio.Task[None]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self.on_change: Callable[[], None] = lambda: None
 
     def find_game(self, link: WatchLink) -> Game | None:
@@ -102,14 +103,22 @@ class WatchedTables:
             _, task = self._watched.pop(next(iter(self._watched)))
             task.cancel()
         watched = WatchedTable(Spectator(link, game), self._notify)
-        self._watched[link] = watched, asyncio.create_task(watched.run())
+        task = asyncio.create_task(watched.run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        self._watched[link] = watched, task
         return watched
 
-    def stop(self) -> None:
-        """Watch nothing more."""
-        for _, task in self._watched.values():
-            task.cancel()
-        self._watched.clear()
+    async def run(self) -> None:
+        """Wait until this is cancelled; then follow no log any more."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            tasks = list(self._tasks)
+            for task in tasks:
+                task.cancel()
+            self._watched.clear()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     def _notify(self) -> None:
         self.on_change()
