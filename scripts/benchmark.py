@@ -51,6 +51,7 @@ from forcemove_games.rock_paper_scissors import GAME  # noqa: E402
 from forcemove_games.sra.deck import shuffle_between_two  # noqa: E402
 from forcemove_games.views import Json, apply_update, filter_state, play_action, replay_action  # noqa: E402
 from scripts import (  # noqa: E402
+    card_speed,
     commit_ratio,
     history_speed,
     jetstream_speed,
@@ -101,6 +102,10 @@ TARGETS = {
     "queue_actions_per_second": Target(100_000, "/s", "posted, ordered, read back; in memory", at_least=True),
     "signed_queue_actions_per_second": Target(6_000, "/s", "the same, signed and verified", at_least=True),
     "sra_shuffle_seconds": Target(1.5, "s", "52 cards, two sides, 2048 bits, every check"),
+    "shuffle_prove_ms": Target(20, "ms", "CPU time: another player's deck of 52 cards shuffled, with the proof"),
+    "shuffle_verify_ms": Target(25, "ms", "CPU time: that proof checked"),
+    "discard_set_up_ms": Target(80, "ms", "CPU time: keys, shuffles and deals of 24 cards, made and checked by both"),
+    "discard_turn_ms": Target(5, "ms", "CPU time: a turn of Discard in memory, proofs made and checked"),
     "durable_turn_ratio": Target(1.9, "x", "a turn of one of 100 channels, on disk before it is sent / in memory"),
     "channel_cost_growth": Target(3, "x", "a node's CPU time for a block, 1,000 idle channels / 10"),
     "requests_per_block": Target(4, "", "of a node with 1,000 idle channels"),
@@ -479,6 +484,10 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "queue_actions_per_second": lambda: measure_queue(50_000, signed=False),
     "signed_queue_actions_per_second": lambda: measure_queue(10_000, signed=True),
     "sra_shuffle_seconds": lambda: statistics.median(_seconds(lambda: shuffle_between_two(52)) for _ in range(3)),
+    "shuffle_prove_ms": card_speed.shuffle_prove_ms,
+    "shuffle_verify_ms": card_speed.shuffle_verify_ms,
+    "discard_set_up_ms": card_speed.discard_set_up_ms,
+    "discard_turn_ms": card_speed.discard_turn_ms,
     "durable_turn_ratio": node_speed.durable_turn_ratio,
     "channel_cost_growth": node_speed.channel_cost_growth,
     "requests_per_block": node_speed.requests_per_block,

@@ -30,10 +30,18 @@ GAME = Discard()
 FIRST_TURN = 3
 LAST_TURN = 90
 ON_ANVIL = (PositionType.KEYED_FIRST, PositionType.SHUFFLED, PositionType.DEALT_FIRST, PositionType.PLAYING)
-EVERYWHERE = [(place, kind) for place in PLACES for kind in PositionType if place == "eth-tester" or kind in ON_ANVIL]
-IN_EVERY_POSITION = pytest.mark.parametrize(
-    ("place", "kind"), EVERYWHERE, indirect=["place"], ids=[f"{kind.label} on {place}" for place, kind in EVERYWHERE]
-)
+"""Of the normal run; all in the long one."""
+EVERYWHERE = [
+    pytest.param(
+        place,
+        kind,
+        id=f"{kind.label} on {place}",
+        marks=[] if place == "eth-tester" or kind in ON_ANVIL else pytest.mark.long,
+    )
+    for place in PLACES
+    for kind in PositionType
+]
+IN_EVERY_POSITION = pytest.mark.parametrize(("place", "kind"), EVERYWHERE, indirect=["place"])
 NAMED = {
     PositionType.KEYED_FIRST: {"copies the other's key and proof", "shows a key of another one's"},
     PositionType.KEYED: {"sends a deck that is cut off"},

@@ -24,8 +24,17 @@ from typing import TypeVar
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.encoding import word
 from forcemove.protocol.hashing import keccak256
-from forcemove_games.cards.curve import COMPRESSED_LENGTH, ORDER, Point, fresh_scalar, require_scalar, times_g, total
-from forcemove_games.cards.deck import Deck, remask
+from forcemove_games.cards.curve import (
+    COMPRESSED_LENGTH,
+    ORDER,
+    G,
+    Point,
+    fresh_scalar,
+    require_scalar,
+    times_g,
+    total,
+)
+from forcemove_games.cards.deck import Deck, first_deck, remask
 from forcemove_games.cards.errors import PointRefused, ScalarOutOfRange, ShuffleRefused
 from forcemove_games.cards.hashing import Tag, context, generator, hash_to_scalar
 from forcemove_games.randomness import Randomness, choose, seeded, system_randomness
@@ -131,11 +140,13 @@ def prove_order(
     nonces = seeded(secret, Tag.SHUFFLE_C.value.encode())
     w, a, x, y = ([fresh_scalar(nonces) for _ in range(number)] for number in (4, count, count, count))
     k = list(_chain(a, v))
-    c = _committed(key, after, k, w, x, y).challenge(st, k)
+    own = [masks[j] for j in order]
+    outputs = _of_first_deck(key, order, own, w[3], x) if _is_first(before, key) else _of_outputs(key, after, w[3], x)
+    c = _committed(outputs, k, w, x, y).challenge(st, k)
     later, weighted = 1, 0
     for a_i, v_i in zip(reversed(a), reversed(v), strict=True):
         weighted, later = weighted + a_i * later, later * v_i % ORDER
-    sums = (sum(hidden), weighted, _dot(hidden, u), _dot([masks[j] for j in order], v))
+    sums = (sum(hidden), weighted, _dot(hidden, u), _dot(own, v))
     s = [(w_i - c * each) % ORDER for w_i, each in zip(w, sums, strict=True)]
     b = [(y_i - c * a_i) % ORDER for y_i, a_i in zip(y, a, strict=True)]
     d = [(x_i - c * v_i) % ORDER for x_i, v_i in zip(x, v, strict=True)]
@@ -194,20 +205,39 @@ def _chain(a: Sequence[int], v: Sequence[int]) -> Iterator[Point]:
 
 
 def _committed(
-    key: Point, after: Deck, k: Sequence[Point], w: Sequence[int], x: Sequence[int], y: Sequence[int]
+    outputs: tuple[Point, Point], k: Sequence[Point], w: Sequence[int], x: Sequence[int], y: Sequence[int]
 ) -> _Commitments:
-    h = [generator(i) for i in range(len(after) + 1)]
+    """All commitments; `outputs`: t41 and t42."""
+    h = [generator(i) for i in range(len(x) + 1)]
     chain = zip(y, x, [h[0], *k[:-1]], strict=True)
+    t3 = total((times_g(w[2]), *_times(h[1:], x)))
     return _Commitments(
-        (
-            times_g(w[0]),
-            times_g(w[1]),
-            total((times_g(w[2]), *_times(h[1:], x))),
-            total((times_g(-w[3]), *_times([card.c1 for card in after], x))),
-            total((key * -w[3], *_times([card.c2 for card in after], x))),
-        ),
+        (times_g(w[0]), times_g(w[1]), t3, *outputs),
         [times_g(y_i) + before * x_i for y_i, x_i, before in chain],
     )
+
+
+def _of_outputs(key: Point, after: Deck, w4: int, x: Sequence[int]) -> tuple[Point, Point]:
+    """t41 and t42."""
+    return (
+        total((times_g(-w4), *_times([card.c1 for card in after], x))),
+        total((key * -w4, *_times([card.c2 for card in after], x))),
+    )
+
+
+def _is_first(deck: Deck, key: Point) -> bool:
+    """Whether nobody has shuffled the deck. Everybody can see that."""
+    return deck[0].c1 == G and deck == first_deck(len(deck), key)
+
+
+def _of_first_deck(
+    key: Point, order: Sequence[int], masks: Sequence[int], w4: int, x: Sequence[int]
+) -> tuple[Point, Point]:
+    """t41 and t42 of a shuffle of the first deck: with m the whole mask of card i of `after`, that card is
+    (mG, (j_i + 1)G + mY), so that both sums need one product with G and one with Y, where others need one for each
+    point. `masks`: what was added, by the index in `after`."""
+    both = _dot(x, [mask + 1 for mask in masks]) - w4
+    return times_g(both), times_g(_dot(x, [j + 1 for j in order])) + key * both
 
 
 def _decoded(proof: bytes, count: int) -> tuple[int, list[int], list[int], list[int], list[Point], list[Point]]:

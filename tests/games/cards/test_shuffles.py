@@ -9,6 +9,7 @@ from itertools import permutations
 import pytest
 
 from forcemove.errors import AppError, MalformedBytes
+from forcemove_games.cards import shuffle_proof
 from forcemove_games.cards.curve import ORDER, Point, fresh_scalar, times_g, total
 from forcemove_games.cards.deck import Deck, MaskedCard, card_point, open_card, remask, take_off
 from forcemove_games.cards.errors import ScalarOutOfRange, ShuffleRefused
@@ -40,6 +41,16 @@ def test_a_shuffle_keeps_every_card_and_is_proved(cards: int) -> None:
     assert len(proof) == proof_length(cards) == 160 + 130 * cards
     require_shuffle(before, after, proof, PARTY.joint, CHANNEL, TURN)
     assert sorted(_read(after)) == list(range(cards))
+
+
+@pytest.mark.parametrize("cards", [1, 24])
+def test_a_shuffle_of_the_first_deck_has_the_same_proof_where_it_is_not_known_as_that(
+    cards: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is saved there changes no byte."""
+    made = shuffle(PARTY.first(cards), PARTY.joint, CHANNEL, TURN, stream("first"))
+    monkeypatch.setattr(shuffle_proof, "_is_first", lambda _deck, _key: False)
+    assert shuffle(PARTY.first(cards), PARTY.joint, CHANNEL, TURN, stream("first")) == made
 
 
 def test_a_proof_of_another_channel_turn_or_key_is_refused() -> None:
