@@ -95,7 +95,7 @@ class Match:
         content = content_of(
             self._game,
             channel,
-            overview(channel, _told(played), now),
+            overview(channel, _opening_history(played), now),
             now,
             silence_left=left,
             warning=self.warning,
@@ -192,7 +192,7 @@ class Match:
         return f"{self.names[state.turn_num % len(self.names)]} has left, and the game is over: pay this."
 
 
-def _told(played: Played) -> ChannelHistory:
+def _opening_history(played: Played) -> ChannelHistory:
     """What the screen says of a channel's history: how deep our deposit is. A journal that cannot be read for that is
     no reason to end a game."""
     if played.phase in _BEGINNING:
