@@ -129,7 +129,7 @@ def _attack(rounds: int) -> None:
             words = [key.x, key.y, *key_proof]
             words[chance.randrange(4)] = _changed(chance, words)
             verdict = _key_verdict((words[0], words[1]), KeyProof(*words[2:]), TURN)
-        assert verdict[0] or number % 3 == 0  # a word may be changed to itself there
+        assert verdict[0], "a changed input is accepted"
         found.add(verdict[0])
     assert found - {""} == {
         "ScalarOutOfRange",
