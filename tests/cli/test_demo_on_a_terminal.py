@@ -50,7 +50,7 @@ def test_no_line_of_a_story_is_damaged_or_lost(tmp_path: Path, columns: int, sce
     require_whole(seen.lines)
     turns = [int(line[5:9]) for line in seen.lines if line.startswith("turn")]
     assert sorted(set(turns)) == list(range(max(turns) + 1))
-    assert any("Playing" in frame for frame in seen.frames), "the status was never there"
+    assert b"Playing" in seen.data, "the status was never there"
 
 
 def test_a_line_that_is_too_long_goes_on_below_its_own_text(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_progress_goes_to_standard_error_where_only_that_is_a_terminal(tmp_path:
 
     assert seen.code == 0
     assert [line for line in seen.lines if line] == []
-    assert any("Playing" in frame for frame in seen.frames)
+    assert b"Playing" in seen.data
     story = (tmp_path / "story.txt").read_text("utf-8")
     assert "\x1b" not in story
     require_whole(story.splitlines())
