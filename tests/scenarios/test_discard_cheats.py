@@ -9,8 +9,11 @@ import pytest
 
 from forcemove.errors import AppError, RuleError
 from forcemove.game import Move
+from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import Overview, overview
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.machine.results import Share
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove_games.discard import moves
@@ -131,6 +134,15 @@ def require_refused(hand: Hand, state: VariablePart) -> None:
         story.adjudicator.simulate(operation, KEYS[hand.cheat.seat].address)
 
 
+def seen_by(player: Player) -> Overview:
+    """What its screen says before anything has come of it."""
+    return overview(player.client.channel, ChannelHistory(), player.client.managed.time())
+
+
+def amounts(shares: tuple[Share, ...]) -> list[int]:
+    return [share.payable for share in shares]
+
+
 def end_by_the_clock(story: Story, honest: Player) -> None:
     """The other is silent from now on."""
     honest.client.feed(ChallengeWanted())
@@ -150,6 +162,12 @@ def test_what_the_rules_forbid_is_refused_and_silence_costs_what_is_at_stake(
     for _, state in found:
         require_refused(hand, state)
     due = hand.due
+    for player in hand.story.players:
+        silence = seen_by(player).silence
+        assert silence is not None
+        assert silence.participant == hand.cheat.seat
+        assert silence.shares is not None
+        assert amounts(silence.shares) == [each.amount for each in due]
     end_by_the_clock(hand.story, hand.honest)
     hand.story.ends_with(due)
 
@@ -161,6 +179,8 @@ def test_a_final_state_pays_what_the_rules_give_and_no_other_is_taken(place: Pla
     require_refused(hand, VariablePart(shift(newest.outcome, seat, STAKE), b"", newest.turn_num + 1, is_final=True))
     require_refused(hand, VariablePart(newest.outcome, newest.app_data, newest.turn_num + 1, is_final=True))
     due = hand.due
+    for player in hand.story.players:
+        assert amounts(seen_by(player).result.shares) == [each.amount for each in due]
     hand.cheat.client.feed(ConcludeWanted())
     hand.story.play()
     hand.story.ends_with(due)
