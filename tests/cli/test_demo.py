@@ -19,10 +19,10 @@ from forcemove.game import PlayerChecked
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.codec.wire import decode_file
 from forcemove.text.amounts import format_amount
-from tests.installed import GAMES
+from tests.installed import GAMES, GAMES_FOR_TWO
 from tests.sampled import sampled
 
-NAMES = [game.name for game in GAMES]
+NAMES = [game.name for game in GAMES_FOR_TWO]
 SCENARIOS = ("honest", "stall", "stale-state", "cheat")
 CHECKED = ("bad-share", "bad-shuffle")
 
@@ -31,11 +31,18 @@ def demo(*arguments: str) -> Result:
     return CliRunner().invoke(forcemove, ["demo", *arguments], standalone_mode=False)
 
 
-@pytest.mark.parametrize(("scenario", "game"), sampled([*product(SCENARIOS, NAMES)], every=len(NAMES) + 1))
-def test_a_story_ends_with_the_expected_balances(game: str, scenario: str) -> None:
+FOR_MORE = [("honest", game.name, min(game.seats)) for game in GAMES if game not in GAMES_FOR_TWO]
+"""The disputes that are shown are for two."""
+
+
+@pytest.mark.parametrize(
+    ("scenario", "game", "seats"),
+    [*sampled([*product(SCENARIOS, NAMES, [2])], every=len(NAMES) + 1), *FOR_MORE],
+)
+def test_a_story_ends_with_the_expected_balances(game: str, scenario: str, seats: int) -> None:
     result = demo("--game", game, "--scenario", scenario)
     assert result.return_value == 0
-    assert result.output.count("found, as expected") == 2
+    assert result.output.count("found, as expected") == seats
     assert "WRONG" not in result.output
 
 

@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
+import click
 import pytest
 
-import forcemove.chain.book
-import forcemove.chain.deployment
-import forcemove.chain.errors
-import forcemove.contracts
-import forcemove.contracts.compiler
-import forcemove.contracts.project
-import forcemove.follower.errors
-import forcemove.inspect.journal_channel
-import forcemove.node.errors
-import forcemove.node.keys
-import forcemove.node.policy
-import forcemove.protocol.errors
-import forcemove.relay.errors
-import forcemove.scaffold.scaffold
-import forcemove.sender.errors
-import forcemove.serving.errors
-import forcemove.store.errors
-import forcemove.tables.errors
-import forcemove.transport.errors
-import forcemove.watchtower.client_errors
-import forcemove.watchtower.errors
-from forcemove.chain.errors import NotMined, TransactionReverted, Unreachable
+import forcemove as forcemove_package
+from forcemove.chain.errors import NoContract, NotMined, TransactionReverted, Unreachable
 from forcemove.cli.errors import Explained, MainnetRefused, run
+from forcemove.cli.main import forcemove as group
 from forcemove.errors import (
     AppError,
     ForcemoveError,
@@ -50,6 +35,9 @@ from forcemove_games.two_player import MalformedPosition
 from tests.cli.command import Command
 
 ROOT = Path(__file__).parents[2]
+VERBS = group.list_commands(click.Context(group))
+HEAVY = {"web3", "rich", "eth_account", "eth_keyfile", "eth_tester", "requests", "sqlalchemy", "aiohttp", "jinja2"}
+"""What takes long to import."""
 ADDRESS = bytes.fromhex("5aaeb6053f3e94c9b9a09f33669435e7ef1beaed")
 
 
@@ -57,11 +45,11 @@ def test_help_names_every_command(forcemove: Command) -> None:
     said = forcemove("--help")
 
     assert said.code == 0
-    for command in ("demo", "deploy", "verify", "key", "inspect"):
+    for command in VERBS:
         assert f"\n  {command} " in said.out
 
 
-@pytest.mark.parametrize("command", ["deploy", "verify", "key", "key new", "key import", "key show"])
+@pytest.mark.parametrize("command", [*VERBS, "key new", "key import", "key show"])
 def test_each_command_has_help(forcemove: Command, command: str) -> None:
     said = forcemove(*command.split(), "--help")
 
@@ -85,18 +73,35 @@ def test_wrong_usage_exits_with_two(forcemove: Command, arguments: tuple[str, ..
     assert "Usage: forcemove" in said.err
 
 
-def test_help_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize("verb", ["", *VERBS])
+def test_help_imports_nothing_heavy(verb: str) -> None:
     program = (
         "import sys\n"
         "from forcemove.cli.main import forcemove\n"
-        "forcemove.main(['--help'], standalone_mode=False)\n"
-        "print(sorted({'web3', 'rich', 'eth_account', 'eth_keyfile', 'eth_tester', 'requests'} & set(sys.modules)))\n"
+        f"forcemove.main({[*verb.split(), '--help']}, standalone_mode=False)\n"
+        f"print(sorted({HEAVY} & set(sys.modules)))\n"
     )
     said = subprocess.run(  # noqa: S603  # this very interpreter
         [sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True
     )
 
     assert said.stdout.splitlines()[-1] == "[]"
+
+
+def given_words(file: Path) -> Iterator[str]:
+    """The first word of each text that the file gives to a call, or has in a list or a tuple."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        match node:
+            case ast.Call(args=given) | ast.List(elts=given) | ast.Tuple(elts=given):
+                texts = (each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str))
+                yield from (text.removeprefix("forcemove ").partition(" ")[0] for text in texts)
+
+
+def test_a_test_of_the_command_line_runs_each_verb() -> None:
+    folders = (ROOT / "tests" / folder for folder in ("cli", "scaffold"))
+    files = [file for folder in folders for file in folder.glob("*.py") if file != Path(__file__)]
+
+    assert set(VERBS) - {word for file in files for word in given_words(file)} == set()
 
 
 # -------------------------------------------------------------------------------------------------------------- errors
@@ -169,9 +174,7 @@ def test_nothing_of_python_is_shown_to_people() -> None:
 
 
 def test_an_address_is_shown_with_its_checksum() -> None:
-    assert "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" in explain(
-        forcemove.chain.errors.NoContract("TicTacToe", ADDRESS)
-    )
+    assert "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" in explain(NoContract("TicTacToe", ADDRESS))
 
 
 @pytest.mark.parametrize(
@@ -195,41 +198,36 @@ def test_an_unknown_version_says_who_must_update() -> None:
     assert older.startswith("The key file is of version 1, which is older than this program's, 3.\nThe program that")
 
 
-def _named_errors() -> list[type[ForcemoveError]]:
-    modules = (
-        forcemove.chain.errors,
-        forcemove.chain.book,
-        forcemove.chain.deployment,
-        forcemove.follower.errors,
-        forcemove.sender.errors,
-        forcemove.inspect.journal_channel,
-        forcemove.node.errors,
-        forcemove.node.keys,
-        forcemove.node.policy,
-        forcemove.protocol.errors,
-        forcemove.contracts,
-        forcemove.contracts.compiler,
-        forcemove.contracts.project,
-        forcemove.scaffold.scaffold,
-        forcemove.store.errors,
-        forcemove.transport.errors,
-        forcemove.relay.errors,
-        forcemove.tables.errors,
-        forcemove.tables.errors,
-        forcemove.serving.errors,
-        forcemove.watchtower.errors,
-        forcemove.watchtower.client_errors,
-    )
-    return [
-        found
+_FAMILIES = ("forcemove.errors", "forcemove.protocol.rule_errors", "forcemove.flow.", "forcemove.game")
+"""Modules whose errors are families, or are told by their family, their name and their values."""
+
+
+def _named_errors() -> set[str]:
+    """The errors of all modules but these, by their names."""
+    names = (each.name for each in walk_packages(forcemove_package.__path__, "forcemove."))
+    modules = [import_module(name) for name in names if not name.endswith("__main__")]
+    return {
+        found.__name__
         for module in modules
         for found in vars(module).values()
-        if isinstance(found, type) and issubclass(found, ForcemoveError) and found.__module__ == module.__name__
-    ]
+        if isinstance(found, type)
+        and issubclass(found, ForcemoveError)
+        and found.__module__ == module.__name__
+        and not module.__name__.startswith(_FAMILIES)
+    }
+
+
+def _told_by_screens() -> set[str]:
+    """The classes that the command line and the page have cases for."""
+    files = [file for room in ("cli", "browser") for file in (ROOT / "channel" / "forcemove" / room).rglob("*.py")]
+    cases = (node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))))
+    return {node.cls.id for node in cases if isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name)}
 
 
 # What a user of these commands cannot meet, or that needs no more than its family says.
 _FAMILY_IS_ENOUGH = {
+    "InspectionError",
+    "RequestRefused",
     "AlreadySigned",
     "ChannelIdUsed",
     "FinalStateSigned",
@@ -252,10 +250,10 @@ _FAMILY_IS_ENOUGH = {
 }
 
 
-def test_the_errors_of_the_chain_and_of_keys_have_their_own_words() -> None:
-    named = {error.__name__ for error in _named_errors()}
+def test_every_error_has_its_own_words() -> None:
+    named = _named_errors()
 
-    assert named - set(EXPLANATIONS) == _FAMILY_IS_ENOUGH
+    assert named - set(EXPLANATIONS) - _told_by_screens() == _FAMILY_IS_ENOUGH
     assert set(EXPLANATIONS) <= named
 
 

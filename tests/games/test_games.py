@@ -12,18 +12,30 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.errors import AppError
-from forcemove.game import Choice, FalseMove, Game, Move
+from forcemove.game import Choice, FalseMove, Game, Move, Names
 from forcemove.protocol.app import App
-from forcemove.protocol.outcome import require_same_totals
+from forcemove.protocol.outcome import Allocation, Outcome, address_destination, require_same_totals
 from forcemove.testing.calls import Bench, TransitionCall
 from forcemove.testing.properties import require_choices
 from tests.evm import errors_of
-from tests.games.states import BALANCE, ID, STAKE, final, outcome, state
-from tests.installed import each_game, space_of
+from tests.games.states import BALANCE, ID, STAKE, final, state
+from tests.installed import GAMES, each_game, space_of
 from tests.protocol.builders import terms
 
-NAMES = ("Alice", "Bob")
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+def names_of(game: Game) -> Names:
+    """One for each participant of the fewest."""
+    return ("Alice", "Bob", "Carol", "Dave", "Eve", "Frank", "Grace", "Heidi")[: min(game.seats)]
+
+
+def balances(game: Game, first: int = BALANCE) -> Outcome:
+    """What each has, of the fewest participants; `first`: what participant 0 has."""
+    return tuple(
+        Allocation(bytes(20), address_destination(bytes((seat + 1,)) * 20), BALANCE if seat else first)
+        for seat in range(min(game.seats))
+    )
 
 
 @each_game
@@ -39,6 +51,14 @@ def test_the_game_is_found_by_its_entry_point(game: Game) -> None:
     assert getattr(import_module(module), attribute) is game
 
 
+def test_every_game_of_this_repository_is_installed() -> None:
+    """An entry point counts once the project is installed anew; `scripts/setup test` does that."""
+    entry_points = tomllib.loads(PYPROJECT.read_text("utf-8"))["project"]["entry-points"]["forcemove.games"]
+    assert set(entry_points) == {game.name for game in GAMES}
+    contracts = {file.stem for file in (PYPROJECT.parent / "contracts" / "games").glob("*.sol")}
+    assert contracts == {game.artifact.name for game in GAMES}
+
+
 @each_game
 def test_every_error_of_the_contract_has_its_twin(game: Game) -> None:
     """The same names, and as many values; parity tests compare the values."""
@@ -50,16 +70,17 @@ def test_every_error_of_the_contract_has_its_twin(game: Game) -> None:
 @each_game
 def test_every_reachable_position_is_described_in_one_line(game: Game) -> None:
     for at in space_of(game).reachable():
-        text = game.describe(at, NAMES)
+        text = game.describe(at, names_of(game))
         assert text.endswith(".")
         assert "\n" not in text
-        assert "Alice" in text or "Bob" in text
+        assert any(name in text for name in names_of(game))
 
 
 @each_game
 def test_people_can_play_by_what_is_offered(game: Game) -> None:
     agreed = replace(terms(STAKE), channel_id=ID)
-    assert require_choices(game, state(game.initial_app_data(agreed), turn_num=3), games=8) > 100
+    begin = state(game.initial_app_data(agreed), balances(game), turn_num=2 * min(game.seats) - 1)
+    assert require_choices(game, begin, games=8) > 100
 
 
 @each_game
@@ -69,7 +90,7 @@ def test_nothing_is_offered_after_the_end(game: Game) -> None:
 
 @each_game
 def test_every_reachable_position_has_a_board(game: Game) -> None:
-    heights = {len(game.board(at, NAMES).splitlines()) for at in space_of(game).reachable()}
+    heights = {len(game.board(at, names_of(game)).splitlines()) for at in space_of(game).reachable()}
     assert len(heights) == 1, "a screen does not jump"
 
 
@@ -90,9 +111,9 @@ def test_bytes_that_are_no_position_raise_the_games_own_error(game: Game) -> Non
 
 @each_game
 def test_during_the_setup_participant_0_is_announced_as_the_first_mover(game: Game) -> None:
-    for turn_num in range(4):
-        opening = state(game.initial_app_data(terms(STAKE)), turn_num=turn_num)
-        assert game.describe(opening, NAMES).split(": ")[1].startswith("Alice")
+    for turn_num in range(2 * min(game.seats)):
+        opening = state(game.initial_app_data(terms(STAKE)), balances(game), turn_num=turn_num)
+        assert game.describe(opening, names_of(game)).split(": ")[1].startswith("Alice")
 
 
 @each_game
@@ -102,7 +123,7 @@ def test_illegal_moves_are_refused_by_the_bytecode_for_the_same_reason(game: Gam
         illegal = game.illegal_moves(at)
         assert len(illegal) >= 4
         for _, successor in illegal:
-            bench.require_refused(TransitionCall(at, successor))
+            bench.require_refused(TransitionCall(at, successor, len(at.outcome)))
 
 
 @each_game
@@ -118,7 +139,7 @@ def test_illegal_moves_have_labels_that_differ_and_pass_the_core(game: Game) -> 
 
 @each_game
 def test_where_a_round_cannot_be_paid_for_starting_it_is_among_the_illegal_moves(game: Game) -> None:
-    poor = state(game.initial_app_data(terms(STAKE)), outcome(STAKE - 1, BALANCE))
+    poor = state(game.initial_app_data(terms(STAKE)), balances(game, STAKE - 1))
     assert game.illegal_moves(poor)
     assert game.illegal_moves(final()) == []
 

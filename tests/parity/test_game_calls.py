@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,59 +29,68 @@ def first_move(game: Game) -> tuple[VariablePart, VariablePart]:
     return from_, to
 
 
-@each_game
-@pytest.mark.parametrize("num_participants", [0, 1, 3, 32, UINT256_MAX])
-def test_any_other_number_of_participants_is_refused_by_both(game: Game, num_participants: int) -> None:
-    BENCHES[game.name].require_refused(TransitionCall(*first_move(game), num_participants))
+def call_of(from_: VariablePart, to: VariablePart) -> TransitionCall:
+    """A call with as many participants as there are allocations."""
+    return TransitionCall(from_, to, len(from_.outcome))
 
 
 @each_game
-@pytest.mark.parametrize("count", [0, 1, 3, 64])
+@pytest.mark.parametrize("difference", [None, -1, 1, 30, UINT256_MAX])
+def test_any_other_number_of_participants_is_refused_by_both(game: Game, difference: int | None) -> None:
+    from_, to = first_move(game)
+    seats = len(from_.outcome)
+    num_participants = 0 if difference is None else min(seats + difference, UINT256_MAX)
+    BENCHES[game.name].require_refused(TransitionCall(from_, to, num_participants))
+
+
+@each_game
+@pytest.mark.parametrize("difference", [None, -1, 1, 62])
 @pytest.mark.parametrize("side", [FROM, TO])
-def test_any_other_number_of_allocations_is_refused_by_both(game: Game, count: int, side: int) -> None:
+def test_any_other_number_of_allocations_is_refused_by_both(game: Game, difference: int | None, side: int) -> None:
     states = list(first_move(game))
-    states[side] = replace(states[side], outcome=(states[side].outcome * 32)[:count])
-    BENCHES[game.name].require_refused(TransitionCall(states[FROM], states[TO]))
+    seats = len(states[side].outcome)
+    count = 0 if difference is None else seats + difference
+    states[side] = replace(states[side], outcome=(states[side].outcome * 64)[:count])
+    BENCHES[game.name].require_refused(TransitionCall(states[FROM], states[TO], seats))
 
 
 @each_game
 @pytest.mark.parametrize("assets", [(bytes(20), TOKEN), (TOKEN, OTHER_TOKEN), (TOKEN, bytes(20))])
 def test_two_assets_are_refused_by_both(game: Game, assets: tuple[bytes, bytes]) -> None:
-    from_, to = (replace(at, outcome=_in_assets(at.outcome, assets)) for at in first_move(game))
-    BENCHES[game.name].require_refused(TransitionCall(from_, to))
+    """The last allocation is of another asset than those before it."""
+    most, last = assets
+    seats = len(first_move(game)[FROM].outcome)
+    from_, to = (replace(at, outcome=_in_assets(at.outcome, [most] * (seats - 1) + [last])) for at in first_move(game))
+    BENCHES[game.name].require_refused(call_of(from_, to))
 
 
 @each_game
 def test_any_single_asset_is_accepted_by_both(game: Game) -> None:
-    from_, to = (replace(at, outcome=_in_assets(at.outcome, (TOKEN, TOKEN))) for at in first_move(game))
-    BENCHES[game.name].require_accepted(TransitionCall(from_, to))
+    from_, to = (replace(at, outcome=_in_assets(at.outcome, [TOKEN] * len(at.outcome))) for at in first_move(game))
+    BENCHES[game.name].require_accepted(call_of(from_, to))
 
 
-def _in_assets(entries: Outcome, assets: tuple[bytes, bytes]) -> Outcome:
+def _in_assets(entries: Outcome, assets: Sequence[bytes]) -> Outcome:
     return tuple(replace(entry, asset=asset) for entry, asset in zip(entries, assets, strict=True))
 
 
 @each_game
 def test_destinations_that_change_or_trade_places_are_refused_by_both(game: Game) -> None:
     from_, to = first_move(game)
-    alice, bob = to.outcome
+    own = [entry.destination for entry in to.outcome]
     elsewhere = b"\x99" * 32
-    for destinations in (
-        (elsewhere, bob.destination),
-        (alice.destination, elsewhere),
-        (bob.destination, alice.destination),
-    ):
+    for destinations in ([elsewhere, *own[1:]], [*own[:-1], elsewhere], [*own[1:], own[0]]):
         moved = tuple(
             replace(entry, destination=destination) for entry, destination in zip(to.outcome, destinations, strict=True)
         )
-        BENCHES[game.name].require_refused(TransitionCall(from_, replace(to, outcome=moved)))
+        BENCHES[game.name].require_refused(call_of(from_, replace(to, outcome=moved)))
 
 
 @each_game
 @pytest.mark.parametrize("turn_num", [0, 5, 10, 11, UINT48_MAX])
-def test_the_mover_is_told_by_the_parity_of_the_turn_alone(game: Game, turn_num: int) -> None:
+def test_the_mover_is_told_by_the_turn_alone(game: Game, turn_num: int) -> None:
     from_, to = first_move(game)
-    call = TransitionCall(from_, replace(to, turn_num=turn_num))
+    call = call_of(from_, replace(to, turn_num=turn_num))
     BENCHES[game.name].compare(call, [call.unchanged()])
 
 
@@ -119,7 +131,7 @@ def test_rubbish_has_one_verdict(game: Game, from_: VariablePart, to: VariablePa
 
 @each_game
 def test_truncated_calldata_is_malformed_without_a_name(game: Game) -> None:
-    calldata = TransitionCall(*first_move(game)).exact
+    calldata = call_of(*first_move(game)).exact
     assert BENCHES[game.name].ask_raw(calldata) == (True, (1).to_bytes(32, "big"))
     for length in range(0, len(calldata), 7):
         assert BENCHES[game.name].ask_raw(calldata[:length]) == (False, b"")
@@ -128,7 +140,7 @@ def test_truncated_calldata_is_malformed_without_a_name(game: Game) -> None:
 @each_game
 @pytest.mark.parametrize(("side", "place"), [(TO, TURN_NUM), (FROM, ASSET)], ids=["turnNum", "asset"])
 def test_dirty_upper_bits_of_a_typed_word_are_malformed_without_a_name(game: Game, side: int, place: int) -> None:
-    call = TransitionCall(*first_move(game))
+    call = call_of(*first_move(game))
     patch = call.patch(side, place, (2**200).to_bytes(32, "big"))
     position = int.from_bytes(patch[:2], "big") - 4
     dirty = call.exact[:position] + patch[2:] + call.exact[position + 32 :]
@@ -138,7 +150,7 @@ def test_dirty_upper_bits_of_a_typed_word_are_malformed_without_a_name(game: Gam
 @each_game
 def test_an_amount_that_fills_a_word_is_no_reason_to_panic(game: Game) -> None:
     from_, to = first_move(game)
-    for full in ((UINT256_MAX, BALANCE), (BALANCE, UINT256_MAX), (UINT256_MAX, UINT256_MAX)):
-        paid = outcome(*full)
-        call = TransitionCall(replace(from_, outcome=paid), replace(to, outcome=paid))
+    for amounts in product((UINT256_MAX, BALANCE), repeat=len(from_.outcome)):
+        paid = tuple(replace(entry, amount=amount) for entry, amount in zip(from_.outcome, amounts, strict=True))
+        call = call_of(replace(from_, outcome=paid), replace(to, outcome=paid))
         BENCHES[game.name].compare(call, [call.unchanged()])

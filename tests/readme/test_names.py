@@ -13,6 +13,7 @@ import pytest
 
 from forcemove.cli.main import forcemove
 from forcemove.transport.links import LINK_HEAD
+from tests.installed import GAMES
 from tests.readme.text import DOCS, PAGES, ROOT, code_spans, name_of, sections
 
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -87,6 +88,13 @@ def test_the_page_of_commands_has_every_command() -> None:
     commands = {f"forcemove {name}" for name in forcemove.list_commands(click.Context(forcemove))}
 
     assert commands <= set(code_spans(DOCS / "commands.md"))
+
+
+@pytest.mark.parametrize("page", ["README.md", "games/README.md"])
+def test_the_pages_that_say_which_games_there_are_name_every_game(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8").lower()
+
+    assert [game.title for game in GAMES if game.title.lower() not in text] == []
 
 
 @pytest.mark.parametrize(

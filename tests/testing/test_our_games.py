@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import inf
+from pathlib import Path
 
 import pytest
 
@@ -31,10 +32,13 @@ from forcemove_games.rock_paper_scissors.position import Weapon
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove_games.tic_tac_toe import position as tic_tac_toe_position
 from forcemove_games.tic_tac_toe import rules as tic_tac_toe
+from tests.installed import GAMES
 from tests.sampled import sampled
 
-STAKE, AMOUNTS = 3, (3, 3)
-"""Whoever has lost a round cannot pay for another."""
+ROOT = Path(__file__).parents[2]
+
+STAKE = 3
+"""All that a participant has: whoever has lost a round cannot pay for another."""
 SALT = b"\x5a" * 32
 
 
@@ -52,8 +56,9 @@ class Case:
 
     @property
     def space(self) -> StateSpace:
-        """All of it, however long that takes."""
-        begin = first_state(self.game.initial_app_data(terms_of(AMOUNTS, STAKE)), AMOUNTS)
+        """All of it, however long that takes, between as few as can play."""
+        amounts = (STAKE,) * min(self.game.seats)
+        begin = first_state(self.game.initial_app_data(terms_of(amounts, STAKE)), amounts)
         return StateSpace(begin, self.moves, Bounds(seconds=inf))
 
 
@@ -89,7 +94,17 @@ CASES = [
     Case(TIC_TAC_TOE, _marks, _is_between_boards, states=10_962, made=34_254),
     Case(ROCK_PAPER_SCISSORS, _hands, _is_between_hands, states=25, made=33),
 ]
+ELSEWHERE = {"discard": "tests/parity/test_discard.py"}
+"""Games that are no `Case`, and the file of tests that walks through them."""
+ASKED = ("require_both_alike", "require_legal_moves", "require_successors", "require_no_gain_by_leaving")
 each_case = pytest.mark.parametrize("case", CASES, ids=[case.game.name for case in CASES])
+
+
+def test_every_game_is_walked_here_or_elsewhere() -> None:
+    assert sorted([case.game.name for case in CASES] + [*ELSEWHERE]) == sorted(game.name for game in GAMES)
+    for path in ELSEWHERE.values():
+        text = (ROOT / path).read_text("utf-8")
+        assert [asked for asked in ASKED if f"{asked}(" not in text] == [], path
 
 
 @each_case
@@ -107,9 +122,9 @@ def test_nobody_gains_by_walking_away(case: Case) -> None:
     require_no_gain_by_leaving(case.space, case.is_settled)
 
 
-def test_bytecode_and_twin_are_alike() -> None:
+@pytest.mark.parametrize("case", CASES[1:], ids=lambda case: case.game.name)
+def test_bytecode_and_twin_are_alike(case: Case) -> None:
     """Of tic-tac-toe there is more in `tests/parity`, on the whole space."""
-    case = CASES[1]
     bench = Bench(case.game.artifact, case.game)
     assert require_both_alike(bench, case.space) > 1_000
 
@@ -119,4 +134,4 @@ PLAYS = (play_honestly, play_silence, play_forced, play_stale, play_cheat)
 
 @pytest.mark.parametrize(("play", "case"), sampled([*product(PLAYS, CASES)], every=3))
 def test_a_channel_comes_to_its_end(case: Case, play: Callable[[Game, int], Outcome]) -> None:
-    play(case.game, 2)
+    play(case.game, min(case.game.seats))

@@ -359,6 +359,14 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The offer is for another {what}: {offered}, and not {ours}.",
         "Nothing was signed. Check game, stake, --asset and --book, or ask the host for another offer.",
     ),
+    "OfferOfAnotherChain": (
+        "The offer is for chain {offered}, and we play on chain {ours}; chain 0 means a friendly game, without one.",
+        "Nothing was signed. Join with --chain and a node of the offer's chain, or without --chain if it is 0.",
+    ),
+    "OtherOfferShown": (
+        "The relay shows the offer {hash} otherwise than its host has signed it.",
+        "Nothing was signed. This is the relay's doing: agree on another one with the host.",
+    ),
     "OfferOver": (
         "The offer {offer} is over: nobody has joined in time, or it was withdrawn.",
         "Nothing was signed. Run the same command again to make a new one.",

@@ -10,19 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forcemove.cli.channel import pages
 from forcemove.cli.channel.acting import challenge, collect, conclude
 from forcemove.cli.channel.options import ENDPOINT, ID, IDS, JSON, STORE
-from forcemove.cli.channel.stores import find_channel, find_channels, list_all, open_store
 from forcemove.cli.deploy import open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.pages import page
 from forcemove.cli.private_file import write_private
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
-from forcemove.inspect.report_json import to_json
-from forcemove.inspect.signed_state import report_signed_state
-from forcemove.node.histories import load_history
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.errors import AlreadyMoved
 from forcemove.store.records import ExportKind, Ownership
@@ -67,6 +62,8 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
 
     With --chain it says which of them did not begin on that chain, though its chain id is the same.
     """
+    from forcemove.cli.channel import pages
+    from forcemove.cli.channel.stores import list_all, open_store
     from forcemove.tables.meetings.stored import names_by_players
 
     over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
@@ -91,6 +88,8 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
 
 def _elsewhere(journal: Journal, listed: Sequence[ListedChannel], endpoint: str) -> list[bytes]:
     """The ids of the channels with the chain's id that did not begin on it."""
+    from forcemove.cli.channel.stores import find_channel
+
     chain = open_node(endpoint)
     with waiting("Reading the chain"):
         ours = (each.id for each in listed if each.summary.chain_id == chain.chain_id)
@@ -107,6 +106,10 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
 
     With --chain what the chain has is shown beside it.
     """
+    from forcemove.cli.channel import pages
+    from forcemove.cli.channel.stores import find_channel, open_store
+    from forcemove.inspect.report_json import to_json
+
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
     now, report = int(time.time()), _report(stored, endpoint)
@@ -121,6 +124,7 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
 def _report(stored: JournalChannel, endpoint: str | None) -> SignedStateReport | None:
     """The report of the newest state; None where there is none."""
     from forcemove.inspect.apps import KnownApp, KnownBy
+    from forcemove.inspect.signed_state import report_signed_state
 
     if stored.newest_file is None:
         return None
@@ -160,6 +164,10 @@ def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     It reads the journal alone: no chain need be at hand. What a reorganisation has removed is marked. Then come the
     states that are kept, what the chain has logged (with --chain), and what counterparties did wrong.
     """
+    from forcemove.cli.channel import pages
+    from forcemove.cli.channel.stores import find_channel, open_store
+    from forcemove.node.histories import load_history
+
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
         evidence, history = journal.evidence(stored.id), load_history(journal, stored.id)
@@ -178,6 +186,8 @@ def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
 def verify(store: str, id_: str, endpoint: str | None, as_json: bool) -> int:
     """Check that what is kept of a channel is sound: every signature, every rule, and with --chain the contracts, the
     deposits, and that the chain has nothing newer. Exits with 1 if anything is wrong."""
+    from forcemove.cli.channel import pages
+    from forcemove.cli.channel.stores import find_channel, open_store
     from forcemove.inspect.soundness import examine, examine_on_chain
 
     with open_store(store) as journal:
@@ -209,6 +219,8 @@ def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup
 
     The file has what players hide, such as salts: keep it as private as the journal. It has no key.
     """
+    from forcemove.cli.channel.stores import find_channels, open_store
+
     if move == backup:
         raise click.UsageError("Say either --move or --backup.")
     if bool(ids) == wants_all:
@@ -249,6 +261,9 @@ def import_(store: str, file: Path) -> None:
 
     What was moved is played on from here. What comes from a backup signs nothing, but answers challenges and collects.
     """
+    from forcemove.cli.channel import pages
+    from forcemove.cli.channel.stores import find_channel, open_store
+
     with open_store(store, may_be_new=True) as journal:
         ids = journal.import_(file.read_bytes())
         stored = [find_channel(journal, hex_text(id_)) for id_ in ids]
