@@ -25,6 +25,7 @@ __all__ = [
     "fresh_scalar",
     "inverse",
     "require_scalar",
+    "require_secret",
     "times_g",
     "total",
 ]
@@ -130,9 +131,12 @@ class Point:
 
 
 def total(points: Iterable[Point]) -> Point:
-    """The sum of one or more points. Raises `PointRefused`, both values 0, where it is infinity."""
+    """The sum. Raises `PointRefused`, both values 0, where it is infinity, as it is of no points."""
+    keys = [each._key for each in points]
+    if not keys:  # libsecp256k1 would end the process
+        raise PointRefused(0, 0)
     try:
-        return Point(PublicKey.combine_keys([each._key for each in points]))
+        return Point(PublicKey.combine_keys(keys))
     except ValueError:
         raise PointRefused(0, 0) from None
 
@@ -146,6 +150,12 @@ def require_scalar(scalar: int) -> None:
     """Raise `ScalarOutOfRange` unless the scalar is from 1 to the order less 1."""
     if not 0 < scalar < ORDER:
         raise ScalarOutOfRange(scalar & _MASK)
+
+
+def require_secret(scalar: int) -> None:
+    """As `require_scalar`, of a secret: the error's scalar is 0, whatever this one is."""
+    if not 0 < scalar < ORDER:
+        raise ScalarOutOfRange(0)
 
 
 def fresh_scalar(randomness: Randomness) -> int:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forcemove_games.cards.curve import ORDER, Point, fresh_scalar, require_scalar, times_g, total
+from forcemove.protocol.encoding import word
+from forcemove_games.cards.curve import ORDER, Point, require_scalar, require_secret, times_g, total
 from forcemove_games.cards.errors import KeyRefused, PointRefused
 from forcemove_games.cards.hashing import Tag, address_word, context, hash_to_scalar
 from forcemove_games.randomness import Randomness, system_randomness
@@ -27,11 +28,20 @@ class KeyProof(NamedTuple):
 def prove_key(
     secret: int, channel_id: bytes, turn_num: int, randomness: Randomness = system_randomness
 ) -> tuple[Point, KeyProof]:
-    """The key of a secret scalar, and the proof for the state of this turn. Raises `ScalarOutOfRange`."""
-    require_scalar(secret)
+    """The key of a secret scalar, and the proof for the state of this turn. Raises `ScalarOutOfRange`.
+
+    - `secret`: of our key.
+    - `channel_id`: 32 bytes.
+    - `turn_num`: of the state that the proof is in.
+    - `randomness`: fresh bytes; the nonce depends on the secret, the channel and the turn, too, so that equal bytes for
+      two proofs of one key give nothing away.
+    """
+    require_secret(secret)
     key, about = times_g(secret), context(Tag.KEY, channel_id, turn_num)
     while True:
-        nonce = fresh_scalar(randomness)
+        nonce = hash_to_scalar(Tag.NONCE.bytes, word(secret), about, key.words, randomness(32))
+        if not nonce:
+            continue
         challenge = _challenge(about, key, times_g(nonce))
         response = (nonce + challenge * secret) % ORDER
         if challenge and response:

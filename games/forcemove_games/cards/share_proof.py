@@ -18,7 +18,7 @@ from typing import NamedTuple
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.encoding import word
 from forcemove.protocol.hashing import keccak256
-from forcemove_games.cards.curve import FIELD, ORDER, Point, inverse, require_scalar, times_g
+from forcemove_games.cards.curve import FIELD, ORDER, Point, inverse, require_scalar, require_secret, times_g
 from forcemove_games.cards.deck import CardWords, MaskedCard
 from forcemove_games.cards.errors import MaskRefused, PointRefused, ShareRefused, SlopeRefused
 from forcemove_games.cards.hashing import Tag, address_word, context, hash_to_scalar
@@ -100,7 +100,7 @@ def prove_shares(
     - `randomness`: fresh bytes; the nonce depends on the secret and the statement, too, so that equal bytes for two
       statements give nothing away.
     """
-    require_scalar(secret)
+    require_secret(secret)
     key, about = times_g(secret), context(Tag.SHARE, channel_id, turn_num)
     shares = [share_of(secret, card) for card in cards]
     statement = b"".join(_stated(card, share) for card, share in zip(cards, shares, strict=True))
@@ -136,8 +136,6 @@ def require_shares(
     Raises `ScalarOutOfRange`, `PointRefused`, `MaskRefused`, `SlopeRefused`, `ShareRefused`; and `MalformedBytes` where
     there are not as many items as cards.
     """
-    if len(items) != len(cards) or not cards:
-        raise MalformedBytes("shares", f"there are {len(items)} of {len(cards)} cards")
     taken = take_shares(key, list(map(CardWords.of, cards)), proof, items, channel_id, turn_num)
     return tuple(
         MaskedCard(card.c1, Point.from_coordinates(words.c2x, words.c2y))
@@ -163,6 +161,8 @@ def take_shares(
     - `channel_id`: 32 bytes.
     - `turn_num`: of the state that the proof is in.
     """
+    if len(items) != len(cards) or not cards:
+        raise MalformedBytes("shares", f"there are {len(items)} of {len(cards)} cards")
     require_scalar(proof.challenge)
     require_scalar(proof.response)
     try:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from forcemove.errors import MalformedBytes
+from forcemove.errors import InvalidValue, MalformedBytes
 from forcemove.protocol.encoding import word
 from forcemove.protocol.hashing import keccak256
 from forcemove_games.cards.curve import (
@@ -92,7 +92,7 @@ def shuffle(
     randomness: Randomness = system_randomness,
 ) -> tuple[Deck, bytes]:
     """The deck in a random order under new masks, and the proof. Raises `PointRefused` and `ScalarOutOfRange` for a
-    deck that is none.
+    deck that is none, `InvalidValue` for one without cards.
 
     - `before`: the deck; who shuffles has checked its proof.
     - `key`: the joint key.
@@ -126,8 +126,12 @@ def prove_order(
     - `channel_id`: 32 bytes.
     - `turn_num`: of the state that the proof is in.
     - `randomness`: fresh bytes; the nonces depend on the statement and the masks, too.
+
+    Raises `InvalidValue` where there are no cards.
     """
     count = len(before)
+    if not count:
+        raise InvalidValue("before", before, "a deck of at least one card")
     hidden = [fresh_scalar(randomness) for _ in range(count)]
     com = [times_g(r) for r in hidden]
     for i, j in enumerate(order):
@@ -156,7 +160,7 @@ def prove_order(
 
 def require_shuffle(before: Deck, after: Deck, proof: bytes, key: Point, channel_id: bytes, turn_num: int) -> None:
     """Raise `ShuffleRefused`, `ScalarOutOfRange` or `PointRefused` unless `after` is a shuffle of `before`, and
-    `MalformedBytes` where the proof has another length.
+    `MalformedBytes` where the proof has another length, or there are no cards.
 
     - `before`: the deck before, which was checked.
     - `after`: the deck after it, as many cards.
@@ -166,7 +170,7 @@ def require_shuffle(before: Deck, after: Deck, proof: bytes, key: Point, channel
     - `turn_num`: of the state that the proof is in.
     """
     count = len(before)
-    if len(after) != count or len(proof) != proof_length(count):
+    if not count or len(after) != count or len(proof) != proof_length(count):
         raise MalformedBytes("shuffle", f"{len(proof)} bytes for {len(after)} cards of {count}")
     c, s, b, d, com, k = _decoded(proof, count)
     about = context(Tag.SHUFFLE_STATEMENT, channel_id, turn_num)

@@ -38,7 +38,7 @@ class Discard:
     artifact: Artifact = artifact("Discard")
     title = "Discard"
     seats = (PLAYERS,)
-    dispute_gas = 460_000
+    dispute_gas = 470_000
     table: tuple[TransitionRow, ...] = rules.TABLE
     errors: Mapping[str, type[AppError]] = rules.ERRORS
 

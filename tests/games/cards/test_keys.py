@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove_games.cards.curve import ORDER, G, Point, times_g
+from forcemove_games.cards.curve import ORDER, G, Point, times_g, total
 from forcemove_games.cards.errors import KeyRefused, PointRefused, ScalarOutOfRange
 from forcemove_games.cards.key_proof import KeyProof, joint_key, prove_key, require_key
 from tests.games.cards.dealt import CHANNEL, TURN, stream
@@ -76,6 +76,34 @@ def test_a_chosen_challenge_leads_to_infinity_and_is_refused() -> None:
 def test_keys_that_cancel_each_other_have_no_sum() -> None:
     with pytest.raises(PointRefused):
         joint_key([KEY, -KEY])
+
+
+def test_no_keys_have_no_sum_and_the_process_lives_on() -> None:
+    """libsecp256k1 ends the process that asks for it."""
+    for sum_of in (total, joint_key):
+        with pytest.raises(PointRefused):
+            sum_of([])
+
+
+def test_equal_randomness_for_two_statements_gives_two_nonces() -> None:
+    """One nonce for two channels or turns would give the secret away."""
+
+    def ones(length: int) -> bytes:
+        return b"\1" * length
+
+    statements = [(CHANNEL, TURN), (CHANNEL, TURN + 1), (bytes(32), TURN)]
+    proofs = [prove_key(SECRET, *statement, ones)[1] for statement in statements]
+    nonces = {(proof.response - proof.challenge * SECRET) % ORDER for proof in proofs}
+    assert len(nonces) == len(statements)
+    assert prove_key(SECRET, CHANNEL, TURN, ones)[1] == proofs[0]
+
+
+@pytest.mark.parametrize("secret", [0, ORDER, SECRET + ORDER, SECRET - ORDER])
+def test_a_secret_out_of_range_is_refused_and_not_named(secret: int) -> None:
+    """Who has forgotten to reduce it may go on with the same one."""
+    with pytest.raises(ScalarOutOfRange) as refused:
+        prove_key(secret, CHANNEL, TURN)
+    assert refused.value.scalar == 0
 
 
 @pytest.mark.parametrize("data", [b"", bytes(33), b"\x02" + bytes(31), b"\x04" + bytes(32), b"\x02" + b"\xff" * 32])

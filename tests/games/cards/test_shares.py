@@ -8,7 +8,7 @@ import pytest
 
 from forcemove.errors import AppError, MalformedBytes
 from forcemove_games.cards.curve import FIELD, ORDER, Point
-from forcemove_games.cards.deck import MaskedCard, open_card
+from forcemove_games.cards.deck import CardWords, MaskedCard, open_card
 from forcemove_games.cards.errors import (
     CardUnknown,
     MaskRefused,
@@ -17,7 +17,7 @@ from forcemove_games.cards.errors import (
     ShareRefused,
     SlopeRefused,
 )
-from forcemove_games.cards.share_proof import ShareItem, ShareProof, prove_shares, require_shares, share_of
+from forcemove_games.cards.share_proof import ShareItem, ShareProof, prove_shares, require_shares, share_of, take_shares
 from tests.games.cards.dealt import CHANNEL, TURN, Party, stream
 
 ALICE_AND_BOB = Party.of(2)
@@ -159,8 +159,18 @@ def test_other_numbers_of_items_are_refused() -> None:
     for items in ((), ITEMS[:2], (*ITEMS, ITEMS[0])):
         with pytest.raises(MalformedBytes):
             _check(items=items)
+    for count in (2, 4):
+        with pytest.raises(MalformedBytes):
+            take_shares(KEY, [CardWords.of(card) for card in DECK[:count]], PROOF, ITEMS, CHANNEL, TURN)
     with pytest.raises(MalformedBytes):
         ShareItem.decode(bytes(287))
+
+
+@pytest.mark.parametrize("secret", [0, SECRET + ORDER])
+def test_a_secret_out_of_range_is_refused_and_not_named(secret: int) -> None:
+    with pytest.raises(ScalarOutOfRange) as refused:
+        prove_shares(secret, CARDS, CHANNEL, TURN)
+    assert refused.value.scalar == 0
 
 
 def test_equal_randomness_for_two_statements_gives_two_nonces() -> None:

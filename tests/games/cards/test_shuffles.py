@@ -8,7 +8,8 @@ from itertools import permutations
 
 import pytest
 
-from forcemove.errors import AppError, MalformedBytes
+from forcemove.errors import AppError, InvalidValue, MalformedBytes
+from forcemove.protocol.encoding import word
 from forcemove_games.cards import shuffle_proof
 from forcemove_games.cards.curve import ORDER, Point, fresh_scalar, times_g, total
 from forcemove_games.cards.deck import Deck, MaskedCard, card_point, open_card, remask, take_off
@@ -132,6 +133,15 @@ def test_other_lengths_are_refused() -> None:
     for after in (AFTER[:-1], (*AFTER, AFTER[0])):
         with pytest.raises(MalformedBytes):
             _check(after)
+
+
+def test_a_deck_without_cards_is_refused() -> None:
+    """Its proof has a length, too."""
+    assert proof_length(0) == 160
+    with pytest.raises(MalformedBytes):
+        _check((), b"".join(word(1) for _ in range(5)), ())
+    with pytest.raises(InvalidValue):
+        shuffle((), PARTY.joint, CHANNEL, TURN)
 
 
 def test_equal_randomness_for_two_statements_gives_two_nonces() -> None:

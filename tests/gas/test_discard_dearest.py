@@ -1,0 +1,56 @@
+"""The dearest dispute that Discard can come to: not that of one hand in ether, but of what a player may choose."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from forcemove.protocol.encoding import challenge_hash, digest, hash_state
+from forcemove.protocol.outcome import Allocation
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import UINT48_MAX, UINT64_MAX
+from forcemove_games.discard import GAME
+from forcemove_games.discard.position import Core, Position, PositionType
+from forcemove_games.discard.tails import DECK_LENGTH, PROOF_LENGTH, ShuffledDeck
+from scripts.gas_report import Bench, Channel
+
+FULL = b"\xff" * 32
+"""Each byte of calldata that is not zero costs four times as much as a zero."""
+HALF = int.from_bytes(FULL) // 2
+TAIL = ShuffledDeck(b"\xff" * DECK_LENGTH, b"\xff" * PROOF_LENGTH)
+
+
+@pytest.fixture(scope="module")
+def channel() -> Channel:
+    """With the largest nonce that a channel may have."""
+    bench = Bench()
+    bench.nonce = UINT64_MAX - 1
+    return bench.channel(app=bench.discard)
+
+
+def second_shuffle(channel: Channel) -> tuple[VariablePart, VariablePart]:
+    """Two shuffles without a zero byte in deck and proof: the contract looks into neither. In a late hand for all of
+    a token, with payouts that are no accounts'."""
+    key = (int.from_bytes(FULL), int.from_bytes(FULL))
+    core = Core(PositionType.SHUFFLED_FIRST, HALF, channel.id, UINT48_MAX, (key, key))
+    paid = tuple(Allocation(FULL[:20], FULL, HALF) for _ in range(2))
+    first = VariablePart(paid, Position(core, TAIL).encode(), UINT48_MAX - 1)
+    core = replace(core, position_type=PositionType.SHUFFLED)
+    return first, VariablePart(paid, Position(core, TAIL).encode(), UINT48_MAX)
+
+
+def signed_challenge(channel: Channel, state: VariablePart) -> tuple[bytes, bytes]:
+    """By which participant 1 lets anybody send the challenge."""
+    domain = channel.bench.domain
+    struct = challenge_hash(channel.id, state.turn_num, hash_state(channel.id, state).state)
+    signature = channel.keys[1].sign(digest(domain, struct))
+    return signature.r, signature.vs
+
+
+def test_no_bytes_make_a_dispute_dearer_than_the_game_says(channel: Channel) -> None:
+    """A challenge with a signature more, because another account than a player's sends it; each answer is cheaper."""
+    first, second = second_shuffle(channel)
+    bench, fixed, functions = channel.bench, channel.fixed, channel.functions
+    stranger = bytes.fromhex(bench.funder[2:])
+    challenge = functions.challenge(fixed, *channel.proof_of([first, second]), signed_challenge(channel, second))
+    assert bench.send(stranger, challenge) <= GAME.dispute_gas
