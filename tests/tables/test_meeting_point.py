@@ -34,14 +34,18 @@ def meeting(*guests: Key) -> Meeting:
 
 
 class Lobby:
-    """Shows what it is told to; then it has forgotten the offer."""
+    """Shows what it is told to; then it has forgotten the offer. `is_open`: whether the offer stays open then;
+    `is_known`: whether it can be withdrawn."""
 
     def __init__(self, story: list[OfferStatus]) -> None:
         self._story, self.joined = iter(story), 0
+        self.is_open, self.is_known = False, True
 
     async def watch(self, offer: bytes) -> AsyncGenerator[OfferStatus]:
         for each in self._story:
             yield each
+        if self.is_open:
+            await asyncio.Event().wait()
         raise RelayRefused(offer, Reason.UNKNOWN_OFFER, "gone")
 
     async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int, name: str = "") -> OfferStatus:
@@ -50,6 +54,8 @@ class Lobby:
 
     async def withdraw(self, offer: bytes, key: Key) -> None:
         """It is gone."""
+        if not self.is_known:
+            raise RelayRefused(offer, Reason.UNKNOWN_OFFER, "gone")
 
 
 class Place:
@@ -108,11 +114,39 @@ def test_threat_27_a_game_of_another_order_or_of_others_is_not_begun(over: tuple
         asyncio.run(place.point(BOB).take(PAYOUT))
     assert place.been == [meeting(BOB, CAROL).table.id]
     assert place.at == []
+    assert place.stored == [], "nobody goes on with it later"
 
 
 def test_a_game_whose_offer_the_lobby_has_forgotten_has_begun() -> None:
     place = Place(shown(BOB, CAROL))
     assert place.met(place.point(BOB).take(PAYOUT)).table == meeting(BOB, CAROL).table
+
+
+def taken_back(*, is_known: bool) -> Place:
+    """Alice takes her offer back while all seats are taken, and not all are at the table. `is_known`: whether the lobby
+    has it still: else all were there."""
+    place = Place(shown(BOB, CAROL))
+    place.lobby.is_open, place.lobby.is_known = True, is_known
+
+    async def main() -> None:
+        waiting = asyncio.create_task(place.point(ALICE).wait_for_guests())
+        while not place.at:
+            await asyncio.sleep(0)
+        assert place.stored == [meeting(BOB, CAROL)]
+        waiting.cancel()
+        await asyncio.wait([waiting])
+
+    asyncio.run(main())
+    assert place.at == []
+    return place
+
+
+def test_a_game_whose_offer_its_host_has_taken_back_is_not_gone_on_with() -> None:
+    assert taken_back(is_known=True).stored == []
+
+
+def test_a_game_that_had_begun_when_its_host_took_the_offer_back_is_gone_on_with() -> None:
+    assert taken_back(is_known=False).stored == [meeting(BOB, CAROL)]
 
 
 def test_nobody_begins_at_no_table() -> None:

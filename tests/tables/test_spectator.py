@@ -13,8 +13,8 @@ from forcemove.protocol.state import SignedState
 from forcemove.tables.watching.spectator import Spectator
 from forcemove.tables.watching.watch_link import WATCH_HEAD, WatchLink, parse_watch_link
 from forcemove_games.tic_tac_toe import GAME
-from tests.cli.saved import Saved, state_of
-from tests.protocol.builders import ALICE, BOB, MALLORY
+from tests.cli.saved import Saved, final_of, state_of
+from tests.protocol.builders import ALICE, BOB, MALLORY, outcome
 
 SAVED = Saved()
 LINK = WatchLink("ws://127.0.0.1:7000", GAME.name, SAVED.domain, SAVED.fixed)
@@ -44,6 +44,12 @@ def newest(spectator: Spectator) -> int:
     return spectator.newest.state.turn_num
 
 
+def begin(spectator: Spectator) -> None:
+    """Turn 4 is believed."""
+    for number in (3, 4):
+        spectator.take(turn(number))
+
+
 def test_a_game_is_followed_from_its_beginning(spectator: Spectator) -> None:
     for number in range(8):
         assert spectator.take(turn(number))
@@ -61,15 +67,50 @@ def test_a_log_whose_beginning_was_dropped_is_not_whole(spectator: Spectator) ->
     assert not spectator.is_whole
 
 
+def test_one_player_alone_cannot_invent_a_later_position(spectator: Spectator) -> None:
+    """Bob, whose turn the later states are, wants it to look as if he had won."""
+    begin(spectator)
+    robbed = replace(final_of(9), outcome=outcome(0, 20))
+    for state in (state_of(9), robbed, replace(state_of(7), app_data=b"nonsense")):
+        spectator.take(message(SAVED.signed(state, BOB)))
+    assert newest(spectator) == 4
+    spectator.take(turn(5))
+    assert newest(spectator) == 5
+
+
+def test_after_a_gap_a_state_is_believed_once_all_have_signed_what_led_to_it(spectator: Spectator) -> None:
+    for number in (0, 1, 2):
+        spectator.take(turn(number))
+    assert not spectator.take(turn(5))
+    assert newest(spectator) == 2
+    assert spectator.take(turn(6))
+    assert [each.state.turn_num for each in spectator.states] == [0, 1, 2, 5, 6]
+    assert not spectator.is_whole
+
+
+def test_after_a_gap_a_state_that_all_have_signed_is_believed(spectator: Spectator) -> None:
+    spectator.take(turn(0))
+    spectator.take(message(SAVED.signed(state_of(5), BOB)))
+    assert newest(spectator) == 0
+    assert spectator.take(message(SAVED.signed(state_of(5), ALICE, BOB)))
+    assert newest(spectator) == 5
+
+
+def test_after_a_gap_states_that_do_not_follow_each_other_are_not_believed(spectator: Spectator) -> None:
+    spectator.take(turn(5))
+    spectator.take(message(SAVED.signed(replace(state_of(6), app_data=state_of(4).app_data))))
+    assert spectator.newest is None
+
+
 def test_a_state_that_its_mover_has_not_signed_is_not_believed(spectator: Spectator) -> None:
-    spectator.take(turn(4))
+    begin(spectator)
     spectator.take(message(SAVED.signed(state_of(5), ALICE)))
     assert isinstance(fault(spectator), SignatureMissing)
     assert newest(spectator) == 4
 
 
 def test_a_forged_signature_is_not_believed(spectator: Spectator) -> None:
-    spectator.take(turn(4))
+    begin(spectator)
     state = state_of(5)
     spectator.take(message(SignedState(state, {1: SAVED.signature(MALLORY, state)})))
     assert isinstance(fault(spectator), WrongSigner)
@@ -77,20 +118,20 @@ def test_a_forged_signature_is_not_believed(spectator: Spectator) -> None:
 
 
 def test_an_illegal_move_is_not_believed(spectator: Spectator) -> None:
-    spectator.take(turn(4))
+    begin(spectator)
     spectator.take(message(SAVED.signed(replace(state_of(5), app_data=state_of(4).app_data))))
     assert spectator.refused == 1
     assert newest(spectator) == 4
 
 
 def test_two_states_of_one_turn_are_a_fault(spectator: Spectator) -> None:
-    spectator.take(turn(4))
+    begin(spectator)
     spectator.take(message(SAVED.signed(replace(state_of(4), app_data=state_of(6).app_data))))
     assert isinstance(fault(spectator), StateConflict)
 
 
 def test_more_signatures_on_the_newest_state_are_taken(spectator: Spectator) -> None:
-    spectator.take(turn(4))
+    begin(spectator)
     assert spectator.take(message(SAVED.signed(state_of(4), ALICE, BOB)))
     assert spectator.newest is not None
     assert spectator.newest.signers == {0, 1}

@@ -7,19 +7,26 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
+from msgspec.structs import replace as replaced
 from playwright.sync_api import Browser
 
 from forcemove.browser.inspecting.render import InspectView, VerifyView, inspect_page, verify_page
 from forcemove.browser.lobby.render import lobby_page, offer_page
 from forcemove.browser.watching.routes import watch_page
-from forcemove.browser.watching.view import WatchView
+from forcemove.browser.watching.view import WatchView, watch_view
+from forcemove.protocol.codec.wire import encode_message
+from forcemove.tables.watching.spectator import Spectator
+from forcemove.tables.watching.watched_tables import WatchedTable
 from forcemove.text.reports import ReportEntry, ReportPart
+from forcemove_games.tic_tac_toe import GAME
 from tests.browser.html import find
 from tests.browser.page.routed import browser as launched
 from tests.browser.page.routed import opened
 from tests.browser.page.sections import NAV, lobby_view, offer_view, section_pages, watched_view
 from tests.browser.page.test_speed import MOST_KILOBYTES, kilobytes
 from tests.browser.test_hostile import BREAKOUT, NASTY, skeleton
+from tests.cli.saved import state_of
+from tests.tables.test_spectator import LINK, SAVED
 
 MOST_OFFERS = 50
 
@@ -47,6 +54,15 @@ def watch_said(words: str) -> WatchView:
     players = ((words, words), (words, words))
     said = replace(watched_view(), title=words, where=words, lines=words, headline=words, checked=words, problem=words)
     return replace(said, players=players, picture=None, faults=(words,), history=(words,))
+
+
+@pytest.mark.parametrize("app_data", [b"", b"nonsense", b"\xff" * 128])
+def test_a_watched_table_has_a_page_whatever_its_players_call_a_position(app_data: bytes) -> None:
+    spectator = Spectator(LINK, GAME)
+    for turn in range(4):
+        spectator.take(encode_message(SAVED.id, SAVED.signed(replaced(state_of(turn), app_data=app_data))))
+    view = watch_view(LINK, GAME, WatchedTable(spectator, lambda: None), "form-token")
+    assert "Turn 3. The position cannot be read." in watch_page(view, NAV)
 
 
 @settings(deadline=None, max_examples=100)

@@ -84,6 +84,12 @@ def states(asker: Asker) -> list[str]:
     return asker.served.call(lambda: [each.state.value for each in lobby_of(asker).tables.tables.values()])
 
 
+def kept_meetings(asker: Asker) -> int:
+    """How many offers and meetings the journal has that may be gone on with."""
+    journal = lobby_of(asker).tables.service.journal
+    return asker.served.call(lambda: len(list(journal.meetings.all())))
+
+
 def offered(asker: Asker, **fields: str) -> str:
     """Make an offer, and wait until it is in the lobby; the path of its page."""
     assert asker.post("/offers", OFFER | fields).headers["location"] == "/lobby"
@@ -155,6 +161,19 @@ def test_a_seat_is_left_before_the_game_has_begun(relay: RelayProcess, bob: Aske
     assert "Join on these terms" in bob.get(path).body
     bob.post(path + "/withdraw", {})
     assert "cannot be taken back" in notice(bob)
+
+
+def test_who_has_left_a_seat_does_not_go_on_with_the_game_later(relay: RelayProcess, bob: Asker) -> None:
+    strange_offer(relay.url, "Eve")
+    path = shown(bob)
+    bob.post(path + "/join", {})
+    until(lambda: kept_meetings(bob) == 1)
+    bob.post(path + "/withdraw", {})
+    until(lambda: states(bob) == [])
+    assert kept_meetings(bob) == 0
+    withdraw_all(relay.url)
+    bob.post("/lobby/resume", {})
+    assert states(bob) == []
 
 
 @pytest.mark.parametrize("words", ["</td><script>alert(1)</script>", "\u202eeve\x1b[2J", "{{7*7}}"])

@@ -3,7 +3,9 @@ signed. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from forcemove.browser.drawing.board import SCALE_TO
 from forcemove.browser.drawing.words import amount_text, count_text
@@ -86,7 +88,7 @@ def watch_view(link: WatchLink, game: Game | None, watched: WatchedTable | None,
         _players(link, names, states[-1] if states else None),
         harmless(f"{link.relay}, {chain}, channel 0x{link.channel_id.hex()}"),
         None if game is None or position is None else _picture(game, position, names, positions),
-        "" if game is None or position is None else harmless(game.board(position.state, names), keep="\n"),
+        "" if game is None or position is None else _told(partial(game.board, position.state, names)),
         _headline(game, states, position, names),
         "" if spectator is None else _checked(spectator),
         () if spectator is None else tuple(harmless(headline(each)) for each in spectator.faults),
@@ -138,7 +140,16 @@ def _headline(game: Game | None, states: list[SeenState], position: SeenState | 
         return f"Turn {newest.turn_num}. The game is over: pay this."
     if position is None:
         return f"Turn {newest.turn_num}. The players agree on the terms and pay in."
-    return harmless(f"Turn {newest.turn_num}. {game.describe(position.state, names)}")
+    return f"Turn {newest.turn_num}. {_told(partial(game.describe, position.state, names))}"
+
+
+def _told(ask: Callable[[], str]) -> str:
+    """What a game says of a position. Players who agree on one that is none see no game; a spectator's page is
+    there."""
+    try:
+        return harmless(ask(), keep="\n")
+    except Exception:
+        return "The position cannot be read."
 
 
 def _checked(spectator: Spectator) -> str:

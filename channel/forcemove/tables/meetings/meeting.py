@@ -101,11 +101,13 @@ async def has_come_about(connection: Connection, meeting: Meeting) -> bool:
     return shown is None or shown.is_over
 
 
-async def take_back(connection: Connection, offer: Offer, key: Key) -> None:
-    """Withdraw an offer of ours, if it is open and the lobby answers."""
+async def take_back(connection: Connection, offer: Offer, key: Key) -> bool:
+    """Withdraw an offer of ours, if it is open and the lobby answers; returns whether that was done."""
     with contextlib.suppress(TransportError, TimeoutError):
         async with asyncio.timeout(_WITHDRAWAL_SECONDS):
             await connection.lobby.withdraw(offer.hash, key)
+            return True
+    return False
 
 
 class MeetingPoint:
@@ -139,7 +141,8 @@ class MeetingPoint:
             while (meeting := await self._until_met(None)) is None:
                 pass
         except BaseException:
-            await take_back(self._connection, self._offer, self._key)
+            if await take_back(self._connection, self._offer, self._key):
+                self._forget()
             raise
         return meeting
 
@@ -178,10 +181,17 @@ class MeetingPoint:
         raise OfferOver(self._offer.hash)
 
     def _met(self, meeting: Meeting | None) -> Meeting:
-        """The meeting that has come about, if it is the one that we are at. Raises `OfferOver`."""
+        """The meeting that has come about, if it is the one that we are at: else ours is forgotten. Raises
+        `OfferOver`."""
         if meeting is None or meeting != self._at:
+            self._forget()
             raise OfferOver(self._offer.hash)
         return replace(meeting, has_met=True)
+
+    def _forget(self) -> None:
+        """Forget the meeting that we are or were at: it has not come about, and nobody is to go on with it."""
+        if self._at is not None:
+            self._stored.forget_meeting(self._at)
 
     async def _move(self, meeting: Meeting | None) -> None:
         """Be at the table of this meeting, and at no other one; None for no table."""

@@ -15,7 +15,7 @@ from forcemove.tables.meetings.meeting import MEETINGS, Meeting, PendingOffer
 from forcemove.tables.meetings.terms import Venue
 from forcemove.transport.offers import Offer
 
-__all__ = ["StoredMeetings", "names_by_players", "signed_names"]
+__all__ = ["StoredMeetings", "forget_offer", "names_by_players", "signed_names"]
 
 
 class StoredMeetings:
@@ -71,6 +71,13 @@ class StoredMeetings:
 
     def _all(self) -> Iterator[Meeting | PendingOffer]:
         return (MEETINGS.decode(body) for _, body in self._stored.all())
+
+
+def forget_offer(journal: Journal, offer: bytes) -> None:
+    """Forget an offer (its hash), and all meetings that might have come of it: its game is not wanted any more."""
+    for id_, body in journal.meetings.all():
+        if MEETINGS.decode(body).offer.hash == offer:
+            journal.meetings.forget(id_)
 
 
 def signed_names(journal: Journal, agreement: Agreement) -> tuple[str, ...]:

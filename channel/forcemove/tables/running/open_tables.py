@@ -14,7 +14,7 @@ from forcemove.store.records import Ownership
 from forcemove.tables.channel_game import ChannelGameRunner
 from forcemove.tables.errors import OfferOver
 from forcemove.tables.meetings.meeting import Meeting
-from forcemove.tables.meetings.stored import StoredMeetings
+from forcemove.tables.meetings.stored import StoredMeetings, forget_offer
 from forcemove.tables.options import TableOptions
 from forcemove.tables.ports import Output
 from forcemove.tables.running.playable import PlayableGame, find_playable
@@ -112,12 +112,13 @@ class OpenTables:
         return table
 
     def withdraw(self, offer: bytes) -> bool:
-        """Take back an offer of ours (its hash), or our seat at the offer of another, before the game has begun;
-        returns whether there was such a table."""
+        """Take back an offer of ours (its hash), or our seat at the offer of another, before the game has begun: it is
+        not gone on with later. Returns whether there was such a table."""
         table = self.table_of(offer)
         if table is None or not table.can_withdraw:
             return False
         self._tasks[table.number].cancel()
+        forget_offer(self.service.journal, offer)
         return True
 
     def table_of(self, offer: bytes) -> RunningTable | None:

@@ -1,10 +1,12 @@
 """A channel that others play, as far as its log proves it to a stranger: each state is believed by its mover's
-signature and by the game's rules alone. Asks no relay."""
+signature and by the game's rules alone. After a turn that the log has not, that would let one player invent what
+follows: there a state is believed by what the chain would want, a proof that all have signed. Asks no relay."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from forcemove.errors import ForcemoveError, MalformedBytes
@@ -13,7 +15,7 @@ from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.encoding import StateHashes, digest
 from forcemove.protocol.errors import SignatureMissing, StateConflict
 from forcemove.protocol.machine.inputs import StateReceived
-from forcemove.protocol.rules import require_valid_state, require_valid_transition
+from forcemove.protocol.rules import build_support_proof, require_valid_state, require_valid_transition
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.tables.watching.watch_link import WatchLink
@@ -21,6 +23,8 @@ from forcemove.tables.watching.watch_link import WatchLink
 __all__ = ["SeenState", "Spectator"]
 
 _STATES, _FAULTS = 60, 5
+_Checked = tuple[SignedState, StateHashes]
+"""A state whose signatures are good, and its hashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Spectator:
         self.is_whole = True
         self.faults: deque[ForcemoveError] = deque(maxlen=_FAULTS)
         self.refused = 0
+        self._unproved: deque[_Checked] = deque(maxlen=_STATES)
 
     @property
     def newest(self) -> SeenState | None:
@@ -75,11 +80,33 @@ class Spectator:
         if newest is not None and turn == newest.state.turn_num:
             return self._again(newest, signed)
         if newest is not None and turn == newest.state.turn_num + 1:
-            self._require_transition(newest, signed.state, hashes)
+            self._require_transition(newest.state, newest.hashes, signed.state, hashes)
         elif newest is not None or turn != 0:
-            self.is_whole = False
+            return self._after_gap(signed, hashes)
         self.states.append(SeenState(signed.state, hashes, frozenset(signed.signatures)))
         return True
+
+    def _after_gap(self, signed: SignedState, hashes: StateHashes) -> bool:
+        """Keep a state that follows none that was checked, until those that lead to it, and it, are signed by all."""
+        self._unproved.append((signed, hashes))
+        led = self._led_to(signed, hashes)
+        if build_support_proof(self.link.fixed_part, [each for each, _ in led]) is None:
+            return False
+        self.is_whole = False
+        self.states += [SeenState(each.state, its, frozenset(each.signatures)) for each, its in led]
+        self._unproved.clear()
+        return True
+
+    def _led_to(self, signed: SignedState, hashes: StateHashes) -> list[_Checked]:
+        """A state, and before it those that lead to it by the rules, as many as a proof can have."""
+        led = [(signed, hashes)]
+        for each, its in reversed(self._unproved):
+            after, its_after = led[0]
+            if len(led) < self._count and each.state.turn_num + 1 == after.state.turn_num:
+                with suppress(ForcemoveError):
+                    self._require_transition(each.state, its, after.state, its_after)
+                    led.insert(0, (each, its))
+        return led
 
     def _require_signed(self, signed: SignedState, hashes: StateHashes) -> None:
         """Raise `SignatureMissing` where the mover has not signed, and what `require_signer` raises."""
@@ -99,9 +126,10 @@ class Spectator:
         self.states[-1] = SeenState(newest.state, newest.hashes, signers)
         return signers != newest.signers
 
-    def _require_transition(self, newest: SeenState, state: VariablePart, hashes: StateHashes) -> None:
-        fixed_part = self.link.fixed_part
-        require_valid_transition(self._id, fixed_part, newest.state, newest.hashes, state, hashes, self.game)
+    def _require_transition(
+        self, before: VariablePart, its: StateHashes, state: VariablePart, hashes: StateHashes
+    ) -> None:
+        require_valid_transition(self._id, self.link.fixed_part, before, its, state, hashes, self.game)
 
 
 def played(states: Sequence[SeenState], count: int) -> list[SeenState]:
