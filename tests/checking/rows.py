@@ -1,4 +1,4 @@
-"""What is searched wholly, by name, and what was found there: `python -m tests.checking.rows` searches, and writes
+"""What is searched, by name, and what was found there: `python -m tests.checking.rows` searches, and writes
 `counts.json`; or, where a promise is broken, `counterexample.json` in the working folder."""
 
 from __future__ import annotations
@@ -25,20 +25,22 @@ _FULL = {"eager": False, "greetings": True, "strays": True, "all_states": True}
 
 @dataclass(frozen=True)
 class Row:
-    """A search. `game`: as `games.game_named` knows it. `is_long`: not in the normal run."""
+    """A search. `game`: as `games.game_named` knows it. `is_long`: not in the normal run. `most_states`: where it
+    stops, the shortest runs first; None for everything within the bounds."""
 
     game: str
     bounds: Bounds
     is_long: bool = False
+    most_states: int | None = None
 
     def setting(self) -> Setting:
         """With nothing wrong."""
         return Setting(game_named(self.game), self.bounds)
 
     def run(self, most_states: int | None = None) -> Found:
-        """Everything within the bounds, up to so many states."""
+        """Everything within the bounds, up to so many states, or up to the row's."""
         setting = self.setting()
-        return Search(setting).run(start(setting), most_states)
+        return Search(setting).run(start(setting), most_states or self.most_states)
 
     def broken(self, found: Found) -> Run:
         """What has broken a promise, to be kept and replayed."""
@@ -69,6 +71,9 @@ ROWS: Mapping[str, Row] = {
     "two moves": Row("ladder 2x2", Bounds(transactions=1), is_long=True),
     "three moves": Row("ladder 3x1", Bounds(transactions=1), is_long=True),
     "two transactions": Row("ladder 1x1", Bounds(transactions=2), is_long=True),
+    "two transactions, a crash, the first million states": Row(
+        "ladder 1x1", Bounds(transactions=2, crashes=1), is_long=True, most_states=1_000_000
+    ),
     "opening, one transaction": Row("ladder 1x1", Bounds(opening=True, transactions=1), is_long=True),
     "opening, one transaction, second seat": Row(
         "ladder 1x1", Bounds(seat=1, opening=True, transactions=1), is_long=True
