@@ -90,13 +90,11 @@ class EffectExecutor:
         """Whether there is anything to `process_messages`."""
         return bool(self._messages)
 
-    def process_messages(self, now: Callable[[], int]) -> None:
-        """Take in at most 64 of the messages that were received. Where `now`, the block time (seconds), raises, they
-        are taken in later."""
+    def process_messages(self, now: int) -> None:
+        """Take in at most 64 of the messages that were received, at this block time (seconds)."""
         for _ in range(min(_AT_ONCE, len(self._messages))):
             self.is_busy = True
-            self._on_message(self._messages[0], now())
-            self._messages.popleft()
+            self._on_message(self._messages.popleft(), now)
 
     def _on_message(self, message: bytes, now: int) -> None:
         try:
@@ -127,23 +125,23 @@ class EffectExecutor:
 
     # --------------------------------------------------------------------------------------------------- what goes out
 
-    def ask_player(self, now: Callable[[], int]) -> None:
+    def ask_player(self, now: int) -> None:
         """Ask our player the questions that are due before any other effect: the answer is saved in one commit with the
-        state that it answers, and sent after it."""
+        state that it answers, and sent after it. `now`: the block time (seconds)."""
         while (question := self.client.take_question()) is not None:
             if self._is_done(question, now):
                 self.is_busy = True
                 self.client.done(question)
 
-    def carry_out(self, now: Callable[[], int]) -> None:
+    def carry_out(self, now: int) -> None:
         """Carry out the effects that are due, of a channel that is saved. It stops after an answer of the player:
-        that is to be saved before what follows from it is carried out."""
+        that is to be saved before what follows from it is carried out. `now`: the block time (seconds)."""
         while not self.client.is_unsaved and (effect := self.client.take_due()) is not None:
             if self._is_done(effect, now):
                 self.is_busy = True
                 self.client.done(effect)
 
-    def _is_done(self, effect: Effect, now: Callable[[], int]) -> bool:
+    def _is_done(self, effect: Effect, now: int) -> bool:
         try:
             match effect:
                 case SendState(signed, again):
@@ -155,9 +153,9 @@ class EffectExecutor:
                 case ChooseMove():
                     decided = self._choose(effect)
                     if decided is not None:
-                        self.client.apply(decided, now())
+                        self.client.apply(decided, now)
                 case _:
-                    return self._submitter.submit(self.client.channel, effect, now())
+                    return self._submitter.submit(self.client.channel, effect, now)
         except Exception as error:
             self.keep_error(error)
             return isinstance(effect, SendGreeting) or (isinstance(effect, SendState) and effect.again)

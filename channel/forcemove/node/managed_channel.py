@@ -195,7 +195,7 @@ class ManagedChannel:
     def take_input(self) -> None:
         """Take in the messages that were received, and the chain's time."""
         now = self.chain.time
-        self.attempt(self.executor.process_messages, self.time)
+        self.attempt(self.executor.process_messages, now)
         self.attempt(self.client.apply, Tick(), now)
 
     def break_silence(self, now: float) -> None:

@@ -204,11 +204,11 @@ class Node:
         busy = self._intake.take_in()
         while to_do := [each for each in busy if each.client.is_unsaved or each.client.has_due]:
             for each in to_do:
-                each.executor.ask_player(each.time)
+                each.executor.ask_player(each.chain.time)
             self._commit(to_do)
             for each in to_do:
                 if each.id in self.channels:
-                    each.executor.carry_out(each.time)
+                    each.executor.carry_out(each.chain.time)
             busy = [each for each in busy if each.id in self.channels]
         for each in busy:
             for error in self._intake.settle(each):
