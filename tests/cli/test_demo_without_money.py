@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -86,9 +87,14 @@ def test_a_script_plays_where_there_is_no_terminal(tmp_path: Path) -> None:
     process = subprocess.Popen(program, stdin=pipe, stdout=pipe, cwd=tmp_path, text=True)  # noqa: S603  # our own
     assert process.stdin is not None
     assert process.stdout is not None
-    lines = iter(process.stdout.readline, "Bob has counted to ten.\n")  # while nobody has typed anything
-    before = "".join(lines)
-    after, _ = process.communicate("3\none\n", timeout=60)
+    impatient = Timer(60, process.kill)
+    impatient.start()
+    before = ""
+    while (line := process.stdout.readline()) != "Bob has counted to ten.\n":  # while nobody has typed anything
+        assert line, before
+        before += line
+    after, _ = process.communicate("3\none\n")
+    impatient.cancel()
 
     assert process.returncode == 0
     assert "Round 1, Alice?" in before
