@@ -14,9 +14,10 @@ from forcemove.protocol.app import Terms
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import MoveChosen
 from forcemove.protocol.state import VariablePart
-from forcemove.testing.calls import ID, TO, Bench, TransitionCall, outcome
-from tests.games.cards.dealt import stream
-from tests.games.three.deal_app import DEALT, PLAYERS, DealApp, DealPosition
+from forcemove.testing.calls import FROM, ID, TO, Bench, TransitionCall, outcome
+from forcemove_games.cards.curve import FIELD
+from tests.games.cards.dealt import ABOVE_ORDER, stream
+from tests.games.three.deal_app import DEALT, PLAYERS, DealApp, DealPosition, pair
 from tests.games.three.deal_player import DealPlayer
 
 APP = DealApp()
@@ -60,6 +61,23 @@ def test_both_take_each_move_and_refuse_it_with_any_word_changed(from_: Variable
     position = DealPosition.decode(to.app_data)
     own = (len(to.app_data) - len(position.newest)) // 32 if position.moves in (4, 5, 6) else words
     assert taken == list(range(own, words))
+
+
+@pytest.mark.parametrize("moves", [7, 8, 9])
+def test_a_key_that_is_no_point_is_refused_by_both_where_nobody_has_shown_it(moves: int) -> None:
+    """With all keys any state can be signed: that of before, too."""
+    from_, to = MOVES[moves - 1]
+    whole, mover = call(from_, to), to.turn_num % PLAYERS
+    position = DealPosition.decode(to.app_data)
+    x, y = pair(position.keys[mover])
+    for place, other in ((0, 0), (0, x ^ 1), (0, FIELD + 1), (1, y ^ 2), (1, FIELD - y), (1, 2**256 - 1)):
+        index = 1 + 2 * mover + place
+        changed = whole.both(whole.word(FROM, index, other), whole.word(TO, index, other))
+        assert not BENCH.compare(whole, [changed])[0]
+    above = [
+        whole.both(*(whole.word(side, 1 + 2 * mover + at, ABOVE_ORDER[at]) for side in (FROM, TO))) for at in (0, 1)
+    ]
+    assert not BENCH.compare(whole, [whole.both(*above)])[0]
 
 
 def wrong_moves() -> Iterator[tuple[str, VariablePart, VariablePart]]:
