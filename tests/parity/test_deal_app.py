@@ -12,12 +12,12 @@ from forcemove.contracts import artifact
 from forcemove.errors import AppError
 from forcemove.protocol.app import Terms
 from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import MoveChosen
+from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import FROM, ID, TO, Bench, TransitionCall, outcome
 from forcemove_games.cards.curve import FIELD
 from tests.games.cards.dealt import ABOVE_ORDER, stream
-from tests.games.three.deal_app import DEALT, PLAYERS, DealApp, DealPosition, pair
+from tests.games.three.deal_app import DEALT, DECK, PLAYERS, DealApp, DealPosition, pair
 from tests.games.three.deal_player import DealPlayer
 
 APP = DealApp()
@@ -25,23 +25,39 @@ BENCH = Bench(artifact("DealApp"), APP)
 FIRST_TURN = 5
 
 
-def dealt() -> list[VariablePart]:
-    """The states from the setup's last one to the end of the deal."""
+def dealt() -> tuple[list[VariablePart], list[list[bytes]]]:
+    """The states from the setup's last one to the end of the deal, and the secrets that all have after each."""
     players = [DealPlayer(seat, ID, stream(f"player {seat}")) for seat in range(PLAYERS)]
     secrets = [b""] * PLAYERS
     terms = Terms(ID, (), 0, ())
-    states = [VariablePart(outcome(5, 5, 5), APP.initial_app_data(terms), FIRST_TURN)]
+    states, stored = [VariablePart(outcome(5, 5, 5), APP.initial_app_data(terms), FIRST_TURN)], [list(secrets)]
     for _ in range(DEALT):
         seat = (states[-1].turn_num + 1) % PLAYERS
         chosen = players[seat].choose(ChooseMove(states[-1], secrets=secrets[seat]))
         assert isinstance(chosen, MoveChosen)
         secrets[seat] = chosen.secrets or b""
         states.append(VariablePart(chosen.outcome, chosen.app_data, states[-1].turn_num + 1))
-    return states
+        stored.append(list(secrets))
+    return states, stored
 
 
-STATES = dealt()
+STATES, SECRETS = dealt()
 MOVES = list(pairwise(STATES))
+
+
+@pytest.mark.parametrize("moves", [4, 5, 6])
+@pytest.mark.parametrize("word_", [0, 1, 2**256 - 1])
+def test_a_player_leaves_whatever_is_in_a_shuffle(moves: int, word_: int) -> None:
+    """The contract looks into neither deck nor proof."""
+    state = STATES[moves]
+    position = DealPosition.decode(state.app_data)
+    player = DealPlayer((state.turn_num + 1) % PLAYERS, ID, stream("leaves"))
+    for place in (0, DECK - 32, DECK, len(position.newest) - 32):
+        newest = bytearray(position.newest)
+        newest[place : place + 32] = word_.to_bytes(32, "big")
+        changed = replace(state, app_data=position._replace(newest=bytes(newest)).encode())
+        BENCH.require_accepted(call(STATES[moves - 1], changed))
+        assert player.choose(ChooseMove(changed, secrets=SECRETS[moves][player.seat])) == ConcludeWanted()
 
 
 def call(from_: VariablePart, to: VariablePart) -> TransitionCall:
