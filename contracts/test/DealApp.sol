@@ -114,6 +114,8 @@ contract DealApp is IForceMoveApp {
         for (uint256 i = 0; i < GIVEN; ++i) {
             given[i] = _card(before, _place(i, mover));
         }
+        // It was checked when it was shown; where these states were never played, it may be none.
+        CardProofs.requirePoint(prover.keyX, prover.keyY);
         CardProofs.takeShares(prover, given, move[DECK + PAIR:], 0, CardProofs.ITEM_WORDS);
         CardProofs.Card[] memory expected = new CardProofs.Card[](CARDS);
         for (uint256 i = 0; i < CARDS; ++i) {

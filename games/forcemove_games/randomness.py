@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from forcemove.errors import InvalidValue
 from forcemove.game import Randomness
-from forcemove.protocol.types import require_bytes
 
 __all__ = ["Randomness", "choose", "seeded", "system_randomness"]
 
@@ -31,9 +30,10 @@ def seeded(secret: bytes, label: bytes) -> Randomness:
     cut off, so resume only from logs whose keeper does not play.
 
     Draw n (from 0) is SHAKE256 of a domain (ASCII text `forcemove/randomness/1:`), the secret, n as 8 bytes big-endian,
-    and the label. Raises `InvalidValue`.
+    and the label. Raises `InvalidValue`, without the secret.
     """
-    require_bytes("secret", secret, _SECRET_LENGTH)
+    if type(secret) is not bytes or len(secret) != _SECRET_LENGTH:  # an error with the value would name the secret
+        raise InvalidValue("secret", "hidden", f"exactly {_SECRET_LENGTH} bytes")
     draws = count()
     return lambda length: shake_256(_DOMAIN + secret + next(draws).to_bytes(8, "big") + label).digest(length)
 

@@ -46,7 +46,9 @@ def test_no_two_draws_labels_or_secrets_share_bytes() -> None:
     assert len({source(32) for source in sources for _ in range(100)}) == 600
 
 
-@pytest.mark.parametrize("secret", [b"", bytes(31), bytes(33)])
-def test_a_secret_has_32_bytes(secret: bytes) -> None:
-    with pytest.raises(InvalidValue):
+@pytest.mark.parametrize("secret", [b"", bytes(31), SECRET + b"\n"])
+def test_a_secret_has_32_bytes_and_no_other_one_is_named(secret: bytes) -> None:
+    with pytest.raises(InvalidValue) as refused:
         seeded(secret, b"table 1")
+    shown = f"{refused.value} {refused.value!r}"
+    assert not any(len(text) > 1 and text in shown for text in (secret.hex(), repr(secret)[2:-1]))

@@ -12,11 +12,12 @@ from forcemove.contracts import artifact
 from forcemove.errors import AppError
 from forcemove.protocol.app import Terms
 from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import MoveChosen
+from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
-from forcemove.testing.calls import ID, TO, Bench, TransitionCall, outcome
-from tests.games.cards.dealt import stream
-from tests.games.three.deal_app import DEALT, PLAYERS, DealApp, DealPosition
+from forcemove.testing.calls import FROM, ID, TO, Bench, TransitionCall, outcome
+from forcemove_games.cards.curve import FIELD
+from tests.games.cards.dealt import ABOVE_ORDER, stream
+from tests.games.three.deal_app import DEALT, DECK, PLAYERS, DealApp, DealPosition, pair
 from tests.games.three.deal_player import DealPlayer
 
 APP = DealApp()
@@ -24,23 +25,39 @@ BENCH = Bench(artifact("DealApp"), APP)
 FIRST_TURN = 5
 
 
-def dealt() -> list[VariablePart]:
-    """The states from the setup's last one to the end of the deal."""
+def dealt() -> tuple[list[VariablePart], list[list[bytes]]]:
+    """The states from the setup's last one to the end of the deal, and the secrets that all have after each."""
     players = [DealPlayer(seat, ID, stream(f"player {seat}")) for seat in range(PLAYERS)]
     secrets = [b""] * PLAYERS
     terms = Terms(ID, (), 0, ())
-    states = [VariablePart(outcome(5, 5, 5), APP.initial_app_data(terms), FIRST_TURN)]
+    states, stored = [VariablePart(outcome(5, 5, 5), APP.initial_app_data(terms), FIRST_TURN)], [list(secrets)]
     for _ in range(DEALT):
         seat = (states[-1].turn_num + 1) % PLAYERS
         chosen = players[seat].choose(ChooseMove(states[-1], secrets=secrets[seat]))
         assert isinstance(chosen, MoveChosen)
         secrets[seat] = chosen.secrets or b""
         states.append(VariablePart(chosen.outcome, chosen.app_data, states[-1].turn_num + 1))
-    return states
+        stored.append(list(secrets))
+    return states, stored
 
 
-STATES = dealt()
+STATES, SECRETS = dealt()
 MOVES = list(pairwise(STATES))
+
+
+@pytest.mark.parametrize("moves", [4, 5, 6])
+@pytest.mark.parametrize("word_", [0, 1, 2**256 - 1])
+def test_a_player_leaves_whatever_is_in_a_shuffle(moves: int, word_: int) -> None:
+    """The contract looks into neither deck nor proof."""
+    state = STATES[moves]
+    position = DealPosition.decode(state.app_data)
+    player = DealPlayer((state.turn_num + 1) % PLAYERS, ID, stream("leaves"))
+    for place in (0, DECK - 32, DECK, len(position.newest) - 32):
+        newest = bytearray(position.newest)
+        newest[place : place + 32] = word_.to_bytes(32, "big")
+        changed = replace(state, app_data=position._replace(newest=bytes(newest)).encode())
+        BENCH.require_accepted(call(STATES[moves - 1], changed))
+        assert player.choose(ChooseMove(changed, secrets=SECRETS[moves][player.seat])) == ConcludeWanted()
 
 
 def call(from_: VariablePart, to: VariablePart) -> TransitionCall:
@@ -60,6 +77,23 @@ def test_both_take_each_move_and_refuse_it_with_any_word_changed(from_: Variable
     position = DealPosition.decode(to.app_data)
     own = (len(to.app_data) - len(position.newest)) // 32 if position.moves in (4, 5, 6) else words
     assert taken == list(range(own, words))
+
+
+@pytest.mark.parametrize("moves", [7, 8, 9])
+def test_a_key_that_is_no_point_is_refused_by_both_where_nobody_has_shown_it(moves: int) -> None:
+    """With all keys any state can be signed: that of before, too."""
+    from_, to = MOVES[moves - 1]
+    whole, mover = call(from_, to), to.turn_num % PLAYERS
+    position = DealPosition.decode(to.app_data)
+    x, y = pair(position.keys[mover])
+    for place, other in ((0, 0), (0, x ^ 1), (0, FIELD + 1), (1, y ^ 2), (1, FIELD - y), (1, 2**256 - 1)):
+        index = 1 + 2 * mover + place
+        changed = whole.both(whole.word(FROM, index, other), whole.word(TO, index, other))
+        assert not BENCH.compare(whole, [changed])[0]
+    above = [
+        whole.both(*(whole.word(side, 1 + 2 * mover + at, ABOVE_ORDER[at]) for side in (FROM, TO))) for at in (0, 1)
+    ]
+    assert not BENCH.compare(whole, [whole.both(*above)])[0]
 
 
 def wrong_moves() -> Iterator[tuple[str, VariablePart, VariablePart]]:

@@ -14,7 +14,7 @@ from forcemove.errors import AppError
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import UINT48_MAX
 from forcemove.testing.calls import ID, Bench, TransitionCall, outcome
-from forcemove_games.cards.curve import FIELD, ORDER
+from forcemove_games.cards.curve import FIELD
 from forcemove_games.cards.deck import CardWords, path_of
 from forcemove_games.cards.errors import CardUnknown, KeyRefused, MaskRefused, PointRefused, ShareRefused
 from forcemove_games.cards.key_proof import KeyProof, prove_key
@@ -33,7 +33,7 @@ from forcemove_games.discard.position import Core, Place, Position, PositionType
 from forcemove_games.discard.tails import DealtShares, MoveShares, ShownCards, Tail, TouchedCard
 from forcemove_games.discard_sra.cards import fits
 from forcemove_games.two_player import BalanceTooLow, MalformedPosition, NoSuchTransition, StakeChanged, WrongAmount
-from tests.games.cards.dealt import stream
+from tests.games.cards.dealt import ABOVE_ORDER, stream
 from tests.games.discard.dealer import BALANCE, STAKE, Dealer, begin, core_of, draw_first, lay_first
 
 BENCH = Bench(artifact("Discard"), rules)
@@ -166,17 +166,6 @@ def test_a_key_is_a_point_with_an_x_below_the_order() -> None:
     keys = core_of(to).keys
     for x, y in ((keys[1][0], FIELD - keys[1][1] - 1), (keys[1][0], keys[1][1] + 2**255), (0, 0), ABOVE_ORDER):
         require_refused(from_, with_core(to, keys=(keys[0], (x, y % 2**256))), PointRefused(x, y % 2**256))
-
-
-def _above_order() -> tuple[int, int]:
-    """A point whose x is the order or more: `ecrecover` takes no such x."""
-    x = ORDER
-    while pow(x**3 + 7, (FIELD - 1) // 2, FIELD) != 1:
-        x += 1
-    return x, pow(x**3 + 7, (FIELD + 1) // 4, FIELD)
-
-
-ABOVE_ORDER = _above_order()
 
 
 def test_the_others_key_stays() -> None:

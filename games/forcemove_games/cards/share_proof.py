@@ -136,6 +136,8 @@ def require_shares(
     Raises `ScalarOutOfRange`, `PointRefused`, `MaskRefused`, `SlopeRefused`, `ShareRefused`; and `MalformedBytes` where
     there are not as many items as cards.
     """
+    if not cards:
+        raise MalformedBytes("shares", f"there are {len(items)} of no card")
     taken = take_shares(key, list(map(CardWords.of, cards)), proof, items, channel_id, turn_num)
     return tuple(
         MaskedCard(card.c1, Point.from_coordinates(words.c2x, words.c2y))
@@ -161,7 +163,7 @@ def take_shares(
     - `channel_id`: 32 bytes.
     - `turn_num`: of the state that the proof is in.
     """
-    if len(items) != len(cards) or not cards:
+    if len(items) != len(cards):
         raise MalformedBytes("shares", f"there are {len(items)} of {len(cards)} cards")
     require_scalar(proof.challenge)
     require_scalar(proof.response)

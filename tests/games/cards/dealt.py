@@ -7,16 +7,27 @@ from dataclasses import dataclass
 from hashlib import shake_256
 from itertools import count
 
-from forcemove_games.cards.curve import Point, fresh_scalar
+from forcemove_games.cards.curve import FIELD, ORDER, Point, fresh_scalar
 from forcemove_games.cards.deck import Deck, first_deck
 from forcemove_games.cards.key_proof import joint_key, prove_key
 from forcemove_games.cards.shuffle_proof import shuffle
 from forcemove_games.randomness import Randomness
 
-__all__ = ["CHANNEL", "TURN", "Party", "stream"]
+__all__ = ["ABOVE_ORDER", "CHANNEL", "TURN", "Party", "stream"]
 
 CHANNEL = bytes(range(32))
 TURN = 12
+
+
+def _above_order() -> tuple[int, int]:
+    x = ORDER
+    while pow(x**3 + 7, (FIELD - 1) // 2, FIELD) != 1:
+        x += 1
+    return x, pow(x**3 + 7, (FIELD + 1) // 4, FIELD)
+
+
+ABOVE_ORDER = _above_order()
+"""x and y of a point whose x is the order or more: `ecrecover` takes no such x."""
 
 
 def stream(label: str) -> Randomness:

@@ -103,7 +103,7 @@ def test_a_deck_that_is_no_shuffle_cannot_be_proved(cheat: str) -> None:
 
 @pytest.mark.parametrize("order", [[0, 0, 1, 2, 3, 4], [5, 5, 5, 5, 5, 5]])
 def test_an_order_that_is_no_permutation_cannot_be_proved(order: list[int]) -> None:
-    """A card twice and another one not at all: all sums of the proof fit, the product does not."""
+    """A card twice and another one not at all. Forgeries whose sums fit are in `test_forged_shuffles`."""
     after, masks = _masked(order)
     with pytest.raises(ShuffleRefused):
         _check(after, _forged(order, after, masks))

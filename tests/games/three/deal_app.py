@@ -11,7 +11,7 @@ from forcemove.errors import AppError
 from forcemove.protocol.app import Terms
 from forcemove.protocol.encoding import word
 from forcemove.protocol.state import VariablePart
-from forcemove_games.cards.curve import Point
+from forcemove_games.cards.curve import ORDER, Point
 from forcemove_games.cards.deck import CardWords, deck_length, encode_words_of, split_deck
 from forcemove_games.cards.errors import (
     KeyRefused,
@@ -136,7 +136,11 @@ class DealPosition(NamedTuple):
         return cls(moves, keys, data[_CORE:ends], data[ends:])
 
     def key_of(self, seat: int) -> Point:
-        return Point.from_coordinates(*pair(self.keys[seat]))
+        """Raises `PointRefused`."""
+        key = Point.from_coordinates(*pair(self.keys[seat]))
+        if key.x >= ORDER:
+            raise PointRefused(key.x, key.y)
+        return key
 
 
 def _length(move: int) -> int:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forcemove.errors import AppError, MalformedBytes
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
 from forcemove_games.cards.curve import Point, fresh_scalar
 from forcemove_games.cards.deck import Deck, decode_deck, encode_deck, first_deck, open_card, remask, take_off
-from forcemove_games.cards.errors import ShuffleRefused
 from forcemove_games.cards.key_proof import joint_key, prove_key
 from forcemove_games.cards.share_proof import prove_shares, share_of
 from forcemove_games.cards.shuffle_proof import require_shuffle, shuffle
@@ -72,7 +72,7 @@ class DealPlayer:
             for turn_num, before, move in self._shuffles(state, position, own_deck):
                 after = decode_deck(move[:DECK], CARDS)
                 require_shuffle(before, after, move[DECK:], _joint(position), self.channel_id, turn_num)
-        except ShuffleRefused:
+        except (AppError, MalformedBytes):
             return False
         return True
 
