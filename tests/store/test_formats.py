@@ -73,8 +73,8 @@ def fill(journal: Journal) -> None:
     journal.keep_seed(id_of(9), SEED)
     journal.meetings.keep(id_of(8), b"terms")
     journal.leases.take([ACCOUNT], 60)
-    told = HistoryRow(1, b"turn 0")
-    journal.commit(batch(first(1, history=told, profile=b"who", summary=b"where", cursor=b"block 7")))
+    row = HistoryRow(1, b"turn 0")
+    journal.commit(batch(first(1, history=row, profile=b"who", summary=b"where", cursor=b"block 7")))
     journal.gather_history()
     journal.commit(
         batch(
