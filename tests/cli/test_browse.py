@@ -225,6 +225,10 @@ def test_a_port_that_is_taken_is_said(house: House) -> None:
     second = browsing(house, house.bob, "--port", port)
     assert second.end() == 1
     assert port in second.complained
+    offer = ("--create", "--stake", "0", "--browser", "--no-open", "--port", port)
+    third = house.run(house.bob, "play", "tic-tac-toe", "--key", "key.json", "--relay", house.carrier.url, *offer)
+    assert third.end() == 1
+    assert f"port {port}" in third.complained
 
 
 def test_what_is_typed_on_one_page_is_on_the_other(world: World, browser: Browser) -> None:

@@ -420,7 +420,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "AddressUnusable": (
         "Nothing can listen at {host}, port {port}: {reason}.",
-        "Another program may be there. Choose another port with --listen, or port 0 for any that is free.",
+        "Another program may be there. Choose another port (with --listen, or --port for a page), or 0 for any that is "
+        "free.",
     ),
     "TowerUnreachable": (
         "No watchtower answers at {url}: {reason}.",
