@@ -203,7 +203,7 @@ def test_two_friendly_games_are_played_at_once(house: House) -> None:
 def are_played(page: FormBrowser, count: int) -> bool:
     """Whether so many tables are, after another look."""
     page.open(page.path)
-    return page.html.count('<p class="good">It is played.') == count
+    return page.html.count('<p class="good">It is being played.') == count
 
 
 @pytest.mark.parametrize(

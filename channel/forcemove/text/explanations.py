@@ -233,7 +233,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "UnknownArtifact": ("This version has no contract {name}.", "It has {known}."),
     "BookMissing": (
         "There is no address book at {path}.",
-        "`forcemove deploy` writes one; --book says where to find it.",
+        "`forcemove deploy` writes one, and whoever you play with has a copy for you; --book says where it is.",
     ),
     "BookOfOlderProgram": (
         "The address book {path} has format {version}, of an older version of Forcemove (this one: format {known}). "
