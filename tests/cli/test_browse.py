@@ -82,6 +82,13 @@ def test_two_people_meet_play_and_are_paid_without_scripts(world: World) -> None
         page.reload_until(HOME)
     wait_until(lambda: world.is_finished(world.alice) and world.is_finished(world.bob))
     world.require_right_ends()
+    for page in pages:
+        board = page.path
+        page.open("/lobby")
+        page.reload_until("result")  # nobody is seated any more
+        page.open(board)
+        assert HOME in page.html
+        assert [name for name in ("Ann", "Bob", "Host", "Guest") if name in page.html] == ["Ann", "Bob"]
 
 
 @contextmanager
