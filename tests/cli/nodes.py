@@ -154,6 +154,7 @@ class Demo:
         code = self.process.wait(_SECONDS)
         assert "Traceback" not in self.complained
         assert "never retrieved" not in self.complained
+        assert "never awaited" not in self.complained
         return code
 
 

@@ -82,6 +82,13 @@ def test_two_people_meet_play_and_are_paid_without_scripts(world: World) -> None
         page.reload_until(HOME)
     wait_until(lambda: world.is_finished(world.alice) and world.is_finished(world.bob))
     world.require_right_ends()
+    for page in pages:
+        board = page.path
+        page.open("/lobby")
+        page.reload_until("result")  # nobody is seated any more
+        page.open(board)
+        assert HOME in page.html
+        assert [name for name in ("Ann", "Bob", "Host", "Guest") if name in page.html] == ["Ann", "Bob"]
 
 
 @contextmanager
@@ -203,7 +210,7 @@ def test_two_friendly_games_are_played_at_once(house: House) -> None:
 def are_played(page: FormBrowser, count: int) -> bool:
     """Whether so many tables are, after another look."""
     page.open(page.path)
-    return page.html.count('<p class="good">It is played.') == count
+    return page.html.count('<p class="good">It is being played.') == count
 
 
 @pytest.mark.parametrize(
@@ -225,6 +232,10 @@ def test_a_port_that_is_taken_is_said(house: House) -> None:
     second = browsing(house, house.bob, "--port", port)
     assert second.end() == 1
     assert port in second.complained
+    offer = ("--create", "--stake", "0", "--browser", "--no-open", "--port", port)
+    third = house.run(house.bob, "play", "tic-tac-toe", "--key", "key.json", "--relay", house.carrier.url, *offer)
+    assert third.end() == 1
+    assert f"port {port}" in third.complained
 
 
 def test_what_is_typed_on_one_page_is_on_the_other(world: World, browser: Browser) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.cli.command import Command
 from tests.cli.nodes import Demo, Node, wait_until
 from tests.cli.tables import World, link_of
 from tests.relay.process import RelayProcess
@@ -126,3 +127,9 @@ def test_a_page_without_a_person_or_a_channel_is_refused(
     refused = world.run(world.alice, "play", game, "--key", "key.json", "--relay", world.carrier.url, *PAGE, *options)
     assert refused.end() == 2
     assert words in " ".join(refused.complained.split())
+
+
+@pytest.mark.parametrize(("options", "words"), [(("--port", "0"), "--port is for"), (("--no-open",), "--open is for")])
+def test_options_of_a_page_are_refused_without_one(forcemove: Command, options: tuple[str, ...], words: str) -> None:
+    said = forcemove("play", GAME, "--key", "key.json", "--create", "--stake", "0", *options)
+    assert (said.code, f"{words} --browser." in said.err) == (2, True)

@@ -133,9 +133,11 @@ class _Browsing:
             self._terminal.close()
             show_address(address, self._terminal, opens=opens)
 
-        tables = self._service.run(self._tables.run())
-        playing = run_with_background(tables, self._follower.run(), self._watched.run())
-        await serve_while(playing, self._server(port), self._terminal, on_ready, lambda: None)
+        async def playing() -> None:  # nothing of it is begun where the server cannot listen
+            tables = self._service.run(self._tables.run())
+            await run_with_background(tables, self._follower.run(), self._watched.run())
+
+        await serve_while(playing(), self._server(port), self._terminal, on_ready, lambda: None)
 
     def _server(self, port: int) -> BrowserServer:
         from forcemove.browser.lobby.lobby_pages import LobbyPages

@@ -233,7 +233,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "UnknownArtifact": ("This version has no contract {name}.", "It has {known}."),
     "BookMissing": (
         "There is no address book at {path}.",
-        "`forcemove deploy` writes one; --book says where to find it.",
+        "`forcemove deploy` writes one, and whoever you play with has a copy for you; --book says where it is.",
     ),
     "BookOfOlderProgram": (
         "The address book {path} has format {version}, of an older version of Forcemove (this one: format {known}). "
@@ -420,7 +420,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "AddressUnusable": (
         "Nothing can listen at {host}, port {port}: {reason}.",
-        "Another program may be there. Choose another port with --listen, or port 0 for any that is free.",
+        "Another program may be there. Choose another port (with --listen, or --port for a page), or 0 for any that is "
+        "free.",
     ),
     "TowerUnreachable": (
         "No watchtower answers at {url}: {reason}.",

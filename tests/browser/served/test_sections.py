@@ -107,6 +107,16 @@ def test_a_link_that_is_none_has_no_page(asker: Asker, link: str) -> None:
     require_refused(asker.post("/watch", {"link": link}), 404)
 
 
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [("x", "does not begin with forcemovewatch"), ("forcemove2xabc", "With this link one joins a game")],
+)
+def test_who_pastes_another_link_is_told_why_and_asked_again(asker: Asker, link: str, words: str) -> None:
+    page = asker.post("/watch", {"link": f" {link} "})
+    assert words in page.body
+    assert 'action="/watch"' in page.body
+
+
 @pytest.mark.parametrize("made", ["", "-1", "x", "9" * 40])
 def test_a_form_without_its_number_is_refused(asker: Asker, made: str) -> None:
     require_refused(asker.post("/offers", FIELDS | {"made": made}), 400)

@@ -228,7 +228,7 @@ def _lines(table: RunningTable) -> Sequence[str]:
         case TableState.WAITING:
             return [table.waits_for or "Asking the relay"]
         case TableState.PLAYING:
-            return ["It is played."]
+            return ["It is being played."]
         case _:
             return [each for each in table.lines if each.startswith(_ENDING)][-2:] or ["It is over."]
 

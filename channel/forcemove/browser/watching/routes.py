@@ -16,9 +16,11 @@ from forcemove.errors import ForcemoveError
 from forcemove.tables.watching.watch_link import WatchLink, parse_watch_link
 from forcemove.tables.watching.watched_tables import WatchedTables
 from forcemove.text.explanations import headline
+from forcemove.transport.links import LINK_HEAD
 
 __all__ = ["WatchSection", "watch_page", "watch_panels"]
 
+_FOR_PLAYERS = "With this link one joins a game (forcemove play GAME --join LINK). Ask for the one for spectators."
 _LINK = "/watch/{link:[a-z0-9]{1,4000}}"
 
 
@@ -45,12 +47,20 @@ class WatchSection:
         ]
 
     async def _ask(self, _: web.Request) -> web.StreamResponse:
+        return self._asked()
+
+    def _asked(self, why: str = "", status: int = 200) -> web.StreamResponse:
+        """The page that asks for a link. `why`: why that of before would not do."""
         token = self._site.session.form_token
-        return html_page(fill_in("watch_ask.html", nav=self._site.nav, title="Watch", form_token=token))
+        page = fill_in("watch_ask.html", nav=self._site.nav, title="Watch", form_token=token, why=why)
+        return html_page(page, status)
 
     async def _find(self, request: web.Request) -> web.StreamResponse:
         form = await read_form(request, self._site.session)
-        return done(request, f"/watch/{_parsed(form.text('link'))}", moves=True)
+        try:
+            return done(request, f"/watch/{_parsed(form.text('link').strip())}", moves=True)
+        except RequestRefused as refused:
+            return self._asked(refused.reason, refused.status)
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
         return html_page(watch_page(self._view(request), self._site.nav))
@@ -98,4 +108,5 @@ def _parsed(text: str) -> WatchLink:
     try:
         return parse_watch_link(text)
     except ForcemoveError as error:
-        raise RequestRefused(404, headline(error)) from None
+        is_for_players = text.startswith(LINK_HEAD)
+        raise RequestRefused(404, _FOR_PLAYERS if is_for_players else headline(error)) from None

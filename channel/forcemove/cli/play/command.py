@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.games import find_table_game, load_game
@@ -98,7 +99,8 @@ __all__ = ["play"]
 @click.option(
     "--open/--no-open", "opens", default=True, help="With --browser: whether to open the page.  [default: --open]"
 )
-def play(**given: Any) -> None:
+@click.pass_context
+def play(ctx: click.Context, /, **given: Any) -> None:
     """Play GAME with somebody on another machine: you at this terminal, or a bot.
 
     One player offers a game with --relay URL --create --stake AMOUNT, and hands the link that is printed to the other,
@@ -113,6 +115,9 @@ def play(**given: Any) -> None:
     away from a challenge until its end can lose all that was paid in. A watchtower (--tower) answers challenges while
     you are away.
     """
+    for parameter, option in (("port", "--port"), ("opens", "--open")):
+        if ctx.get_parameter_source(parameter) is ParameterSource.COMMANDLINE and not given["in_browser"]:
+            raise click.UsageError(f"{option} is for --browser.")
     _PlayArguments(**given).play()
 
 
