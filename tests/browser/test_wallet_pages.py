@@ -10,10 +10,12 @@ import pytest
 from forcemove.browser.wallet.render import wallet_page
 from forcemove.browser.wallet.view import SentState, WalletRow
 from forcemove.browser.wallet.wallet_pages import WalletPages
+from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.errors import TransactionReverted
 from forcemove.chain.local import EmbeddedChain
+from forcemove.history.tokens import TokenFacts
 from tests.chain.world import deploy_contract
 from tests.node.wallets import ADMIN, ALICES, BOBS, DEPOSIT, Table
 
@@ -136,16 +138,30 @@ def test_a_token_is_approved_first_and_paid_in_then(chain: EmbeddedChain, tmp_pa
         chain.send(Call(token, function("mint", "TestToken").encode(key.address, DEPOSIT)), ADMIN)
     wallet = Wallet(Table(chain, tmp_path, token))
     approving = wallet.row
-    assert approving.title.startswith(f"Let the contract take {DEPOSIT} of the token")
+    assert approving.title == f"Let the contract take {DEPOSIT:,} of the smallest unit of {show_address(token)}"
+    assert dict(approving.details)["amount"] == "nothing yet but the gas"
     assert approving.to == "0x" + token.hex()
     assert wallet.pages.on_sent(approving.name, wallet.send())
     wallet.look()
     paying = wallet.row
     assert (paying.title[:6], paying.state) == ("Pay in", SentState.WAITING)
+    assert dict(paying.details)["amount"] == (
+        f"{DEPOSIT:,} of the smallest unit of {show_address(token)}, and the gas in ether"
+    )
     wallet.send()
     wallet.table.rest()
     wallet.look()
     assert wallet.rows == ()
+
+
+def test_a_token_whose_decimals_are_known_is_asked_for_in_whole_ones(chain: EmbeddedChain, tmp_path: Path) -> None:
+    token = deploy_contract(chain, "TestToken")
+    facts = TokenFacts(token, "TT<b>", 18)
+    wallet = Wallet(Table(chain, tmp_path, token, (facts,)))
+    row = wallet.row
+    assert row.title.startswith("Let the contract take 0.05 TT")
+    assert f"({DEPOSIT:,} of the smallest unit of {show_address(token)})" in row.title
+    assert "<b>" not in wallet_page(wallet.pages.view("token"), ())
 
 
 def test_names_that_the_page_does_not_have_are_not_known(wallet: Wallet) -> None:
