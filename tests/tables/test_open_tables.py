@@ -17,9 +17,9 @@ from forcemove.history.tokens import TokenFacts
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 from forcemove.tables.meetings.meeting import Meeting
-from forcemove.tables.meetings.stored import StoredMeetings
-from forcemove.tables.meetings.terms import new_offer
-from forcemove.tables.meetings.venues import ChainVenue
+from forcemove.tables.meetings.stored import StoredMeetings, forget_offer, names_by_players, signed_names
+from forcemove.tables.meetings.terms import agreement_of, new_offer
+from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue
 from forcemove.tables.options import TableOptions, Wallet
 from forcemove.tables.running.lobby_follower import LobbyFollower
 from forcemove.tables.running.open_tables import OpenTables
@@ -98,3 +98,23 @@ def test_the_list_of_open_games_says_a_known_tokens_amounts_as_the_terms_do(tmp_
         "12.5 TT 0xA0a0\N{HORIZONTAL ELLIPSIS}a0a0",
     )
     assert dict(page.terms)["stake"] == f"{row.stake} a round"
+
+
+@pytest.mark.parametrize("body", [b"nonsense", bytes.fromhex("92cd03e790")], ids=["no meeting", "of a newer program"])
+def test_a_meeting_that_cannot_be_read_keeps_no_other_game_from_being_gone_on_with(tmp_path: Path, body: bytes) -> None:
+    """Nobody has paid into a game that is a meeting still; into another one of the journal somebody may have."""
+    venue = FriendlyVenue(GAME.name, GAME.title)
+    offer = new_offer(venue, ALICE.address, ALICE.address, 0, 3_600)
+    with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        stored, met = (
+            StoredMeetings(journal, venue, ALICE.address),
+            Meeting(offer, (Join(offer.hash, BOB.address, BOB.address, "Bob"),)),
+        )
+        journal.meetings.keep(bytes(32), body)
+        stored.keep(met)
+        assert list(stored.meetings(lambda _: True)) == [met]
+        assert list(stored.offers(lambda _: True)) == []
+        assert signed_names(journal, agreement_of(offer, met.joins, GAME)) == ("", "Bob")
+        assert names_by_players(journal) == {met.players: met.names}
+        forget_offer(journal, offer.hash)
+        assert [id_ for id_, _ in journal.meetings.all()] == [bytes(32)]
