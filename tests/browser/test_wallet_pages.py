@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ import pytest
 from forcemove.browser.wallet.render import wallet_page
 from forcemove.browser.wallet.view import SentState, WalletRow
 from forcemove.browser.wallet.wallet_pages import WalletPages
+from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.errors import TransactionReverted
-from forcemove.chain.local import EmbeddedChain
+from forcemove.chain.local import EmbeddedChain, connect
+from forcemove.history.tokens import TokenFacts
+from forcemove.node.wallets import WalletRequest
 from tests.chain.world import deploy_contract
 from tests.node.wallets import ADMIN, ALICES, BOBS, DEPOSIT, Table
 
@@ -136,16 +140,86 @@ def test_a_token_is_approved_first_and_paid_in_then(chain: EmbeddedChain, tmp_pa
         chain.send(Call(token, function("mint", "TestToken").encode(key.address, DEPOSIT)), ADMIN)
     wallet = Wallet(Table(chain, tmp_path, token))
     approving = wallet.row
-    assert approving.title.startswith(f"Let the contract take {DEPOSIT} of the token")
+    assert approving.title == f"Let the contract take {DEPOSIT:,} of the smallest unit of {show_address(token)}"
+    assert dict(approving.details)["amount"] == "nothing yet but the gas"
     assert approving.to == "0x" + token.hex()
     assert wallet.pages.on_sent(approving.name, wallet.send())
     wallet.look()
     paying = wallet.row
     assert (paying.title[:6], paying.state) == ("Pay in", SentState.WAITING)
+    assert dict(paying.details)["amount"] == (
+        f"{DEPOSIT:,} of the smallest unit of {show_address(token)}, and the gas in ether"
+    )
     wallet.send()
     wallet.table.rest()
     wallet.look()
     assert wallet.rows == ()
+
+
+def test_a_token_whose_decimals_are_known_is_asked_for_in_whole_ones(chain: EmbeddedChain, tmp_path: Path) -> None:
+    token = deploy_contract(chain, "TestToken")
+    facts = TokenFacts(token, "TT<b>", 18)
+    wallet = Wallet(Table(chain, tmp_path, token, (facts,)))
+    row = wallet.row
+    assert row.title.startswith("Let the contract take 0.05 TT")
+    assert f"({DEPOSIT:,} of the smallest unit of {show_address(token)})" in row.title
+    assert "<b>" not in wallet_page(wallet.pages.view("token"), ())
+
+
+def test_what_is_sent_while_the_nodes_are_asked_is_remembered(wallet: Wallet) -> None:
+    """The request came after the look had begun."""
+    wanted, answers = wallet.player.process.node.wallet_requests, list[tuple[WalletRequest, ...]]()
+
+    def requests() -> tuple[WalletRequest, ...]:
+        answers.append(wanted() if answers else ())
+        return answers[-1]
+
+    pages = WalletPages(ALICES.address, [wallet.table.chain], requests, has_tower=False)
+
+    async def main() -> None:
+        looking = asyncio.create_task(pages.look())
+        while not answers:
+            await asyncio.sleep(0)
+        (row,) = pages.view("token").rows
+        assert pages.on_sent(row.name, LOST)
+        await looking
+        (row,) = pages.view("token").rows
+        assert row.state is SentState.SENT
+
+    asyncio.run(main())
+
+
+def test_a_node_that_hangs_is_asked_once_however_many_pages_look_and_not_for_long(
+    chain: EmbeddedChain, tmp_path: Path
+) -> None:
+    token = deploy_contract(chain, "TestToken")
+    table = Table(chain, tmp_path, token)
+    table.rest()
+    requests = table.players[0].process.node.wallet_requests
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        hanging = connect(url, expected_chain_id=chain.chain_id)
+        pages = WalletPages(ALICES.address, [hanging, chain], requests, has_tower=False, patience=0.5)
+        (row,) = pages.view("token").rows
+        assert pages.on_sent(row.name, LOST)
+
+        async def main() -> None:
+            async with asyncio.timeout(8):
+                await asyncio.gather(*(pages.look() for _ in range(10)))
+
+        asyncio.run(main())
+        silent.settimeout(0)
+        asked = list(iter(lambda: _accepted(silent), None))
+    assert len(asked) == 1
+    (row,) = pages.view("token").rows
+    assert row.title.startswith("Let the contract take")
+
+
+def _accepted(server: socket.socket) -> socket.socket | None:
+    try:
+        return server.accept()[0]
+    except BlockingIOError:
+        return None
 
 
 def test_names_that_the_page_does_not_have_are_not_known(wallet: Wallet) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from forcemove.chain.chain import Call
@@ -11,6 +11,7 @@ from forcemove.chain.deployment import deploy
 from forcemove.chain.local import EmbeddedChain, local_keys
 from forcemove.chain.token import Token
 from forcemove.flow.channel import moves_of
+from forcemove.history.tokens import Tokens
 from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.setup import ChannelSetup
@@ -50,10 +51,10 @@ class Player:
 class Table:
     """A channel of two such players, who are paid at their wallets' addresses."""
 
-    def __init__(self, chain: EmbeddedChain, folder: Path, asset: bytes = ETHER) -> None:
+    def __init__(self, chain: EmbeddedChain, folder: Path, asset: bytes = ETHER, tokens: Tokens = ()) -> None:
         self.chain, self.asset = chain, asset
         self.players = (Player(0, ALICES), Player(1, BOBS))
-        self.assembly: Assembly = assemble(
+        assembly = assemble(
             chain,
             deploy(chain, ADMIN, folder / "book.json", [GAME]),
             GAME,
@@ -64,6 +65,7 @@ class Table:
             asset=asset,
             destinations=[address_destination(each.wallet.address) for each in self.players],
         )
+        self.assembly: Assembly = replace(assembly, tokens=tokens)
         self._lines = MemoryMessenger.table(2)
         for each in self.players:
             self.start(each)

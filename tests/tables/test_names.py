@@ -39,6 +39,19 @@ HIDDEN = {
     "a, Ben 9 ether": "\\x2c",
 }
 NOTHING = ("", "   ", "-", "a" + "\u0301" * 30, "x" * 33, "Host", "gUEST", "you", "Player 3", "seat 2", "0x0101…0101")
+OUR_WORDS = (
+    "You.",
+    "y0u",
+    "-YOU-",
+    "Yóu",
+    "h0st",
+    "Guest 1",
+    "p1ayer 2",
+    "part1cipant",
+    "_0x1234",
+    "Chain",
+    "the chain",
+)
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -56,6 +69,16 @@ def test_threat_61_what_hides_or_imitates_is_written_out(name: str) -> None:
 def test_threat_61_a_name_of_nothing_or_of_a_seat_is_not_shown(name: str) -> None:
     assert shown_name(name) == ""
     assert full_name(name, ANN) == short_address(ANN)
+
+
+@pytest.mark.parametrize("name", OUR_WORDS)
+def test_threat_61_a_name_that_looks_like_a_word_of_ours_is_not_shown(name: str) -> None:
+    assert shown_name(name) == ""
+
+
+@pytest.mark.parametrize("name", ["Youri", "Oxana", "Mel", "Hostess", "Chainani", "Guestin"])
+def test_a_name_that_begins_like_a_word_of_ours_is_shown(name: str) -> None:
+    assert shown_name(name) == name
 
 
 @given(st.text(st.characters(), max_size=32))

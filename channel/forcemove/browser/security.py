@@ -110,4 +110,5 @@ def _authorities(port: int) -> tuple[str, ...]:
 
 
 def _is_same(one: str, other: str) -> bool:
-    return secrets.compare_digest(one.encode(), other.encode())
+    """Whether two secrets are the same. What a stranger sends may have half characters: bytes that are no UTF-8."""
+    return secrets.compare_digest(one.encode(errors="surrogatepass"), other.encode())

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from forcemove.history.tokens import Tokens
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.machine.channel import OVER
 from forcemove.protocol.machine.effects import Submission, SubmitDeposit, SubmitPayCredit, SubmitTransfer
@@ -28,11 +29,13 @@ class WalletRequest:
     - `account`: the wallet's, and the chain that the transaction is for.
     - `channel_tx`: the channel, and what it wants of the adjudicator.
     - `request`: the call, its gas by our own table, and the allowance that a token's deposit needs before it.
+    - `tokens`: what the channel's tokens say of themselves, as far as that is known.
     """
 
     account: Account
     channel_tx: ChannelTx
     request: TxRequest
+    tokens: Tokens = ()
 
 
 class ExternalWallet:
@@ -54,7 +57,7 @@ class ExternalWallet:
             if managed is None or channel_tx.submission not in managed.channel.requested:
                 del self._requests[channel_tx]
             elif _is_due(managed, channel_tx.submission):
-                yield WalletRequest(self._account, channel_tx, request)
+                yield WalletRequest(self._account, channel_tx, request, managed.tokens)
 
 
 def _is_due(managed: ManagedChannel, submission: Submission) -> bool:

@@ -195,7 +195,7 @@ class Sender:
         for endpoint in priced:
             self._resubmitter.offer(endpoint, priced)
         for request in asked:
-            if request in self._requests:
+            if request in self._requests and not self._is_behind(request, asked):
                 self._send(request, priced, is_again=request.request_id in self._again)
         again = [
             each
@@ -304,6 +304,22 @@ class Sender:
             self._refuse(request, GasTooDear(cost, request.max_cost), is_again=is_again)
             return
         self._sign_for_all(request, gas, opinions, is_again=is_again)
+
+    def _is_behind(self, request: TxRequest, asked: Sequence[TxRequest]) -> bool:
+        """Whether another deposit is to use up first what the token lets the same contract take: one of those that are
+        `asked` about before this one, or one on its way. One that is on its way itself waits for nothing."""
+        needed, pending = request.allowance, self._pending
+        if needed is None or request.request_id in self._again:
+            return False
+        before = [each for each in asked[: asked.index(request)] if each in self._requests]
+        sent = [each.request for nonce, each in pending.by_nonce.items() if nonce not in pending.announced]
+        place = needed.token, needed.spender
+        return any(
+            each.allowance is not None
+            and (each.allowance.token, each.allowance.spender) == place
+            and each.request_id != request.request_id
+            for each in (*before, *sent)
+        )
 
     def _is_allowed(self, request: TxRequest, said: Sequence[Opinion]) -> bool:
         """Whether the adjudicator may take the tokens that a request needs; else an approval is asked for, once."""

@@ -27,8 +27,11 @@ _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufffc\ufffd\U000e0100-\U000e01ef]"
 )
 """Letters, marks and symbols that are shown as nothing."""
-_RESERVED = re.compile(r"(you|me|host|guest|(player|participant|seat)\s*\d*|0x[0-9a-f]*.*)")
-"""Names that a text of ours could be confused with."""
+_ADDRESS = re.compile(r"[ \-_.']*0x.*")
+_SEAT = re.compile(r"(host|guest|player|partlclpant|seat)[0-9ol]*")
+"""The word for a seat, as `_skeleton` makes it."""
+_OURS = ("you", "me", "chain", "the chain", "nobody", "everybody", "counterparty", "a counterparty", "the others")
+"""Words that a text of ours has in the place of a name."""
 _ONE_SCRIPT = (
     {"LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"},
     {"LATIN", "CJK", "HANGUL"},
@@ -45,9 +48,7 @@ def shown_name(name: str) -> str:
     shown = "".join(_shown_characters(unicodedata.normalize("NFC", name))).strip()
     shown = re.sub(" {2,}", " ", shown)
     is_readable = any(unicodedata.category(each)[0] in "LNS" for each in shown)
-    if not is_readable or _columns(shown) > _MOST_COLUMNS or _RESERVED.fullmatch(shown.casefold()):
-        return ""
-    return shown
+    return shown if is_readable and _columns(shown) <= _MOST_COLUMNS and not _is_reserved(shown) else ""
 
 
 def full_name(name: str, address: bytes) -> str:
@@ -75,6 +76,13 @@ def seat_title(seat: int, seats: int) -> str:
     if seat == 0:
         return "Host"
     return "Guest" if seats == 2 else f"Player {seat + 1}"
+
+
+def _is_reserved(name: str) -> bool:
+    """Whether a text of ours could be confused by this name: it looks like a seat, an address, or a word of ours."""
+    bare = _skeleton(name)
+    is_seat = _SEAT.fullmatch(bare) or _ADDRESS.match(name.casefold())
+    return is_seat is not None or bare in map(_skeleton, _OURS)
 
 
 def _shown_characters(name: str) -> list[str]:

@@ -110,6 +110,13 @@ def test_without_the_cookie_nothing_is_shown_or_done(asker: Asker, cookie: str |
     assert not is_silent(asker)
 
 
+def test_a_cookie_that_is_no_text_is_none_of_ours(asker: Asker, caplog: pytest.LogCaptureFixture) -> None:
+    """Any program on this machine can send one, or have a browser keep one for our name."""
+    name = asker.cookie.partition("=")[0]
+    assert asker.get("/", Cookie=f"{name}=\xff\xfe").status == _FORBIDDEN
+    assert not caplog.records
+
+
 def test_the_address_works_once(ours: ServedPlayground, asker: Asker) -> None:
     path = "/enter?token=" + ours.server.session.enter_token
     again = asker.get(path, Cookie=None)

@@ -12,18 +12,21 @@ from forcemove.browser.lobby.view import (
     LobbyView,
     OfferDraft,
     OfferPage,
+    OfferRow,
     error_lines,
     offer_row,
     table_row,
 )
 from forcemove.browser.pages import ChangeSignal
 from forcemove.chain.addresses import show_address
+from forcemove.history.tokens import TokenFacts
 from forcemove.tables.meetings.terms import labelled_lines, terms_lines
 from forcemove.tables.running.lobby_follower import LobbyFollower
 from forcemove.tables.running.open_tables import OpenTables
 from forcemove.tables.running.playable import find_playable, playable_for, token_of
 from forcemove.text.amounts import token_name
 from forcemove.text.names import shown_name
+from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
 
@@ -56,7 +59,7 @@ class LobbyPages:
         return LobbyView(
             follower.url,
             follower.problem,
-            tuple(offer_row(each.offer, each, self._title(each.offer), self._ours, now) for each in follower.offers),
+            tuple(self._row(each.offer, each, now) for each in follower.offers),
             follower.has_more,
             tuple(table_row(each, follower.url) for each in self._tables.tables.values()),
             self._options(),
@@ -76,11 +79,10 @@ class LobbyPages:
         if known is None:
             return None
         costs, problem = self._costs.get(offer, ((), ()))
-        game = playable_for(self._tables.playable, known)
         return OfferPage(
-            offer_row(known, shown, self._title(known), self._ours, self._wall()),
+            self._row(known, shown, self._wall()),
             f"{shown_name(known.name)} {show_address(known.host)}".strip(),
-            labelled_lines(list(terms_lines(known, "", None if game is None else game.token))[1:]),
+            labelled_lines(list(terms_lines(known, "", self._token(known)))[1:]),
             costs,
             problem,
             None if table is None else table_row(table, self._follower.url),
@@ -108,6 +110,13 @@ class LobbyPages:
     @property
     def _ours(self) -> bytes:
         return self._tables.service.wallet.key.address
+
+    def _row(self, offer: Offer, shown: OfferStatus | None, now: float) -> OfferRow:
+        return offer_row(offer, shown, self._title(offer), self._ours, now, self._token(offer))
+
+    def _token(self, offer: Offer) -> TokenFacts | None:
+        game = playable_for(self._tables.playable, offer)
+        return None if game is None else game.token
 
     def _title(self, offer: Offer) -> str:
         game = find_playable(self._tables.playable, offer.game, offer.chain_id)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from forcemove.errors import ForcemoveError
+from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.tables.meetings.terms import offered_amount
 from forcemove.tables.meetings.waiting import seats_text, who_waits
@@ -165,7 +166,9 @@ def offer_path(offer: bytes) -> str:
     return f"/offers/{hex_text(offer)}"
 
 
-def offer_row(offer: Offer, shown: OfferStatus | None, title: str, ours: bytes, now: float) -> OfferRow:
+def offer_row(
+    offer: Offer, shown: OfferStatus | None, title: str, ours: bytes, now: float, token: TokenFacts | None = None
+) -> OfferRow:
     """A game that is offered.
 
     - `offer`: all terms.
@@ -173,13 +176,14 @@ def offer_row(offer: Offer, shown: OfferStatus | None, title: str, ours: bytes, 
     - `title`: of the game.
     - `ours`: our address, 20 bytes.
     - `now`: Unix seconds.
+    - `token`: what the offer's token says of itself, where it is known here.
     """
     left = max(0, int(offer.expires - now))
     return OfferRow(
         offer_path(offer.hash),
         harmless(title),
-        _amount(offer, offer.stake),
-        _amount(offer, offer.deposit),
+        _amount(offer, offer.stake, token),
+        _amount(offer, offer.deposit, token),
         str(offer.seats) if shown is None else seats_text(shown),
         full_name(offer.name, offer.host) if shown is None else who_waits(shown),
         "none" if offer.is_friendly else str(offer.chain_id),
@@ -190,8 +194,8 @@ def offer_row(offer: Offer, shown: OfferStatus | None, title: str, ours: bytes, 
     )
 
 
-def _amount(offer: Offer, amount: int) -> str:
-    return FRIENDLY if offer.is_friendly else offered_amount(offer, amount)
+def _amount(offer: Offer, amount: int, token: TokenFacts | None) -> str:
+    return FRIENDLY if offer.is_friendly else offered_amount(offer, amount, token)
 
 
 def table_row(table: RunningTable, relay: str) -> TableRow:

@@ -3,13 +3,15 @@
 (() => {
   const page = document.getElementById("wallet"), told = document.getElementById("told");
   const { account, chain, token } = page.dataset;
+  const asked = new Set();
   let announced;
   addEventListener("eip6963:announceProvider", (event) => { announced ||= event.detail.provider; });
   dispatchEvent(new Event("eip6963:requestProvider"));
 
   const tell = (text) => { told.textContent = text; };
   const post = (path, fields) =>
-    fetch(path, { method: "POST", body: new URLSearchParams({ token, ...fields }), headers: { "X-Live": "1" } });
+    fetch(path, { method: "POST", body: new URLSearchParams({ token, ...fields }), headers: { "X-Live": "1" } })
+      .catch(() => ({ ok: false }));
 
   const sign = async (wallet, { request, to, data, value }) => {
     const [shown] = await wallet.request({ method: "eth_requestAccounts" });
@@ -19,15 +21,17 @@
     const call = { from: account, to, data, value, chainId: `0x${Number(chain).toString(16)}` };
     const hash = await wallet.request({ method: "eth_sendTransaction", params: [call] });
     const answer = await post("/wallet/sent", { request, hash });
-    if (!answer.ok) tell("The transaction was sent; it was not wanted any more.");
+    if (answer.status === 409) tell("The transaction was sent; it was not wanted any more.");
+    else if (!answer.ok) tell(`The wallet has sent it as ${hash}, and this page could not say so to its program: do not sign it again.`);
   };
 
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("button[data-request]");
-    if (!button || button.disabled) return;
-    const wallet = window.ethereum || announced, { request } = button.dataset;
+    const wallet = window.ethereum || announced, { request } = button?.dataset ?? {};
+    if (!button || asked.has(request)) return;
     tell("");
     if (!wallet) return tell("There is no wallet in this browser. Install one, and load this page again.");
+    asked.add(request);
     button.disabled = true;
     try {
       await sign(wallet, button.dataset);
@@ -35,6 +39,7 @@
       if (error?.code === 4001) await post("/wallet/refused", { request });
       else tell(`The wallet has not sent it: ${error?.message || error}`);
     } finally {
+      asked.delete(request);
       button.disabled = false;
     }
   });

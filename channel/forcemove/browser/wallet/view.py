@@ -22,7 +22,7 @@ from forcemove.protocol.machine.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.text.amounts import exact_amount
+from forcemove.text.amounts import exact_amount, show_asset
 
 __all__ = ["SentState", "WalletRow", "WalletView", "request_name", "wallet_row"]
 
@@ -99,7 +99,7 @@ def wallet_row(request: WalletRequest, approval: Call | None, state: SentState, 
     title = title_of(request.channel_tx.submission) if approval is None else _approval_title(request)
     name = request_name(request, is_approval=approval is not None)
     details = (
-        ("amount", f"{exact_amount(call.value)}, and the gas"),
+        ("amount", _paid(request) if approval is None else "nothing yet but the gas"),
         ("gas", f"at most {tx.gas:,}" if tx.gas and approval is None else "as your wallet says"),
         ("contract", show_address(call.to or b"")),
         ("channel", hex_text(request.channel_tx.channel_id)),
@@ -108,11 +108,24 @@ def wallet_row(request: WalletRequest, approval: Call | None, state: SentState, 
     return WalletRow(name, title, details, *data, state, hex_text(sent) if sent else "")
 
 
+def _paid(request: WalletRequest) -> str:
+    """What a transaction takes from the wallet: ether, or the token that it is allowed to take."""
+    deposited = _deposited(request)
+    return (
+        f"{exact_amount(request.request.value)}, and the gas"
+        if deposited is None
+        else f"{deposited}, and the gas in ether"
+    )
+
+
 def _approval_title(request: WalletRequest) -> str:
-    allowance = request.request.allowance
-    if allowance is None:
-        return ""
-    return f"Let the contract take {allowance.amount} of the token {show_address(allowance.token)}"
+    return f"Let the contract take {_deposited(request)}"
+
+
+def _deposited(request: WalletRequest) -> str | None:
+    """How much of a token a request deposits, exactly; None where it is of no token."""
+    needed = request.request.allowance
+    return None if needed is None else show_asset(needed.token, needed.amount, request.tokens)
 
 
 def title_of(submission: Submission) -> str:

@@ -4,6 +4,7 @@ believed by a channel."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ class WalletPages:
         *,
         has_tower: bool,
         clock: Callable[[], float] = time.monotonic,
+        patience: float = 10.0,
     ) -> None:
         """Show what is wanted of a wallet.
 
@@ -54,13 +56,15 @@ class WalletPages:
         - `requests`: what the channels want of it now, see `Node.wallet_requests`.
         - `has_tower`: whether a watchtower answers for the player.
         - `clock`: seconds that do not go back.
+        - `patience`: seconds that an endpoint has for all questions of a look.
         """
         self.changes = ChangeSignal()
         self._account, self._chains, self._requests = account, tuple(chains), requests
-        self._has_tower, self._clock = has_tower, clock
+        self._has_tower, self._clock, self._patience = has_tower, clock, patience
         self._sent: dict[str, _Sent] = {}
         self._approvals: dict[str, Call] = {}
         self._shown: object = None
+        self._looking: asyncio.Task[None] | None = None
 
     # --------------------------------------------------------------------------------------------------------- looking
 
@@ -93,10 +97,15 @@ class WalletPages:
 
     async def look(self) -> None:
         """See what became of what the wallet has sent, and which tokens it must allow the contract to take. A node that
-        does not answer changes nothing."""
-        requests = tuple(self._requests())
-        await asyncio.to_thread(self._ask, requests)
-        names = {request_name(each, is_approval=flag) for each in requests for flag in (False, True)}
+        does not answer changes nothing, and takes one thread, however many pages are open: who asks while a look is on
+        waits for that one."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+        await asyncio.shield(self._looking)
+
+    async def _look(self) -> None:
+        await asyncio.to_thread(self._ask, tuple(self._requests()))
+        names = {request_name(each, is_approval=flag) for each in self._requests() for flag in (False, True)}
         self._sent = {name: each for name, each in self._sent.items() if name in names}
         rows = self._rows()
         if rows != self._shown:
@@ -104,6 +113,12 @@ class WalletPages:
             self.changes.notify()
 
     def _ask(self, requests: Sequence[WalletRequest]) -> None:
+        with contextlib.ExitStack() as deadlines:
+            for chain in self._chains:
+                deadlines.enter_context(chain.rpc.deadline(self._patience))
+            self._ask_in_time(requests)
+
+    def _ask_in_time(self, requests: Sequence[WalletRequest]) -> None:
         for request in requests:
             name, approval = request_name(request, is_approval=False), self._approval(request)
             if approval is None:

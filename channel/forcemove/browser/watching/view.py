@@ -88,7 +88,7 @@ def watch_view(link: WatchLink, game: Game | None, watched: WatchedTable | None,
         _players(link, names, states[-1] if states else None),
         harmless(f"{link.relay}, {chain}, channel 0x{link.channel_id.hex()}"),
         None if game is None or position is None else _picture(game, position, names, positions),
-        "" if game is None or position is None else _as_words(partial(game.board, position.state, names)),
+        "" if game is None or position is None else _described(partial(game.board, position.state, names)),
         _headline(game, states, position, names),
         "" if spectator is None else _checked(spectator),
         () if spectator is None else tuple(harmless(headline(each)) for each in spectator.faults),
@@ -140,10 +140,10 @@ def _headline(game: Game | None, states: list[SeenState], position: SeenState | 
         return f"Turn {newest.turn_num}. The game is over: pay this."
     if position is None:
         return f"Turn {newest.turn_num}. The players agree on the terms and pay in."
-    return f"Turn {newest.turn_num}. {_as_words(partial(game.describe, position.state, names))}"
+    return f"Turn {newest.turn_num}. {_described(partial(game.describe, position.state, names))}"
 
 
-def _as_words(ask: Callable[[], str]) -> str:
+def _described(ask: Callable[[], str]) -> str:
     """What a game says of a position. Players who agree on one that is none see no game; a spectator's page is
     there."""
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import threading
 import webbrowser
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
@@ -133,6 +135,14 @@ def _report(served: asyncio.Task[None], terminal: Terminal) -> None:
 
 
 def open_page(address: str) -> None:
-    """Open an address in the user's browser; a machine without one has the address to type."""
+    """Open an address in the user's browser, and do not wait for it: some begin slowly, and some run until they are
+    closed. A machine without one has the address to type."""
+    threading.Thread(target=_open_page, args=(address,), daemon=True).start()
+
+
+def _open_page(address: str) -> None:
     with contextlib.suppress(webbrowser.Error):
-        webbrowser.open(address)
+        browser = webbrowser.get()
+        takes_terminal = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
+        if not takes_terminal:
+            browser.open(address)

@@ -11,6 +11,7 @@ from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.protocol.agreement import Agreement
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
+from forcemove.store.meetings import Meetings
 from forcemove.tables.meetings.meeting import MEETINGS, Meeting, PendingOffer
 from forcemove.tables.meetings.terms import Venue
 from forcemove.transport.offers import Offer
@@ -70,13 +71,13 @@ class StoredMeetings:
         self._stored.forget(offer.hash)
 
     def _all(self) -> Iterator[Meeting | PendingOffer]:
-        return (MEETINGS.decode(body) for _, body in self._stored.all())
+        return (each for _, each in _readable(self._stored))
 
 
 def forget_offer(journal: Journal, offer: bytes) -> None:
     """Forget an offer (its hash), and all meetings that might have come of it: its game is not wanted any more."""
-    for id_, body in journal.meetings.all():
-        if MEETINGS.decode(body).offer.hash == offer:
+    for id_, each in _readable(journal.meetings):
+        if each.offer.hash == offer:
             journal.meetings.forget(id_)
 
 
@@ -99,5 +100,15 @@ def names_by_players(journal: Journal) -> dict[tuple[bytes, ...], tuple[str, ...
 
 
 def _stored_meetings(journal: Journal) -> Iterator[Meeting]:
-    found = (MEETINGS.decode(body) for _, body in journal.meetings.all())
-    return (each for each in found if isinstance(each, Meeting))
+    return (each for _, each in _readable(journal.meetings) if isinstance(each, Meeting))
+
+
+def _readable(stored: Meetings) -> Iterator[tuple[bytes, Meeting | PendingOffer]]:
+    """Those that this program can read, by their ids. One that it cannot is of another program, which goes on with it:
+    nobody has paid into a game that is no channel yet."""
+    for id_, body in stored.all():
+        try:
+            found = MEETINGS.decode(body)
+        except (MalformedBytes, UnknownVersion):
+            continue
+        yield id_, found

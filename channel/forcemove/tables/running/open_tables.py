@@ -10,6 +10,7 @@ from typing import Any
 
 from forcemove.errors import UnknownVersion
 from forcemove.inspect.journal_channel import read_channels
+from forcemove.protocol.types import ETHER
 from forcemove.store.records import Ownership
 from forcemove.tables.channel_game import ChannelGameRunner
 from forcemove.tables.errors import OfferOver
@@ -17,7 +18,7 @@ from forcemove.tables.meetings.meeting import Meeting
 from forcemove.tables.meetings.stored import StoredMeetings, forget_offer
 from forcemove.tables.options import TableOptions
 from forcemove.tables.ports import Output
-from forcemove.tables.running.playable import PlayableGame, find_playable
+from forcemove.tables.running.playable import PlayableGame, resumable
 from forcemove.tables.running.running_table import RunningTable, SeatSource
 from forcemove.tables.service import TableService
 from forcemove.tables.standby import relay_pauses
@@ -132,11 +133,11 @@ class OpenTables:
         self._resume_channels()
         for game in self.playable:
             stored = StoredMeetings(self.service.journal, game.venue, self.service.wallet.key.address)
-            meetings = list(stored.meetings(lambda _: True))
+            meetings = [each for each in stored.meetings(lambda _: True) if self._is_of(each.offer, game)]
             for meeting in meetings:
                 self._resume_meeting(game, meeting)
             met = {each.offer.hash for each in meetings}
-            for offer in stored.offers(self._is_ours(game)):
+            for offer in stored.offers(partial(self._is_ours, game)):
                 if offer.hash not in met and self.table_of(offer.hash) is None:
                     self._wait_again(game, offer)
 
@@ -145,7 +146,8 @@ class OpenTables:
         played = {each.agreement.channel_id for each in self._open() if each.agreement is not None}
         ours = self.service.wallet.key.address
         for stored in found:
-            game = stored.game and find_playable(self.playable, stored.game.name, stored.chain_id)
+            asset = next((each for each, _ in stored.channel.agreement.deposits), ETHER)
+            game = stored.game and resumable(self.playable, stored.game.name, stored.chain_id, asset)
             is_open = stored.ownership is Ownership.ACTIVE and stored.id not in played
             if game and is_open and stored.is_of(stored.chain_id, ours):
                 table = self._new(game)
@@ -168,9 +170,12 @@ class OpenTables:
         wait = partial(self._play_table(game, table).wait_again, offer)
         self._begin(table, partial(self._patiently, table, wait))
 
-    def _is_ours(self, game: PlayableGame) -> Callable[[Offer], bool]:
-        ours = self.service.wallet.key.address
-        return lambda offer: (offer.host, offer.game, offer.chain_id) == (ours, game.game.name, game.chain_id)
+    def _is_of(self, offer: Offer, game: PlayableGame) -> bool:
+        """Whether what the journal has of an offer is gone on with as this game: its token is known there."""
+        return resumable(self.playable, offer.game, offer.chain_id, offer.asset) is game
+
+    def _is_ours(self, game: PlayableGame, offer: Offer) -> bool:
+        return offer.host == self.service.wallet.key.address and self._is_of(offer, game)
 
     # ---------------------------------------------------------------------------------------------------------- playing
 

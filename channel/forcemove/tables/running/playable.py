@@ -15,7 +15,7 @@ from forcemove.tables.meetings.terms import Venue, asset_of, is_ours
 from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue
 from forcemove.transport.offers import Offer
 
-__all__ = ["PlayableGame", "find_playable", "playable_for", "playable_games", "token_of"]
+__all__ = ["PlayableGame", "find_playable", "playable_for", "playable_games", "resumable", "token_of"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,12 @@ def find_playable(
     """
     wanted = name, chain_id, asset
     return next((each for each in playable if (each.game.name, each.chain_id, asset_of(each.venue)) == wanted), None)
+
+
+def resumable(playable: Sequence[PlayableGame], name: str, chain_id: int, asset: bytes) -> PlayableGame | None:
+    """The game as what the journal has of it is gone on with: for its asset, and where that is none that is played for
+    here, for ether, so that only the token's name is missing. The parameters are those of `find_playable`."""
+    return find_playable(playable, name, chain_id, asset) or find_playable(playable, name, chain_id)
 
 
 def playable_for(playable: Sequence[PlayableGame], offer: Offer) -> PlayableGame | None:

@@ -1,0 +1,93 @@
+"""Deposits of a token: what the contract may take is what one deposit needs, and no other deposit uses it up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from forcemove.chain.chain import Call
+from forcemove.chain.codec import function
+from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.chain.token import Token
+from forcemove.sender.sender import Sender
+from forcemove.sender.transactions import Allowance, Confirmed, MemoryTxStore, TxOutcome, TxRequest
+from tests.chain.world import World, deploy_contract, make_world
+
+MINTER, KEY = local_keys()[:2]
+DEPOSIT, HAS = 5, 100
+LOOKS = 20
+
+
+class Desk:
+    """A sender on a chain that mines when it is told to. `token`: has no allowance at first."""
+
+    def __init__(self, chain: AnvilChain) -> None:
+        self.world: World = make_world(chain)
+        self.chain, self.adjudicator = chain, self.world.adjudicator
+        self.token = Token(chain, deploy_contract(chain, "TestToken"))
+        chain.send(Call(self.token.address, function("mint", "TestToken").encode(KEY.address, HAS)), MINTER)
+        chain.rpc.ask("evm_setAutomine", False)
+        self.sender = Sender(chain, KEY, MemoryTxStore())
+        self.outcomes: list[TxOutcome] = []
+        self.begun_at = chain.nonce_of(KEY.address)
+
+    def want(self, *, token: bytes | None = None) -> bytes:
+        """Ask for a deposit in a new channel; its id."""
+        id_, asset = self.world.id_of(self.world.channel()), token or self.token.address
+        call = self.adjudicator.call_of(self.adjudicator.deposit(id_, asset, 0, DEPOSIT))
+        allowance = Allowance(asset, self.adjudicator.address, DEPOSIT)
+        self.sender.submit(TxRequest(id_, self.adjudicator.address, call.data, 0, 10**18, None, allowance, 200_000))
+        return id_
+
+    def work(self) -> None:
+        for _ in range(LOOKS):
+            self.outcomes += self.sender.look()
+            self.chain.rpc.ask("evm_mine")
+            if self.sender.is_idle:
+                return
+        raise AssertionError("it does not come to an end")
+
+    def held(self, id_: bytes, token: bytes | None = None) -> int:
+        return self.adjudicator.holdings_of(id_, token or self.token.address).held
+
+    @property
+    def allowance(self) -> int:
+        return self.token.allowance(KEY.address, self.adjudicator.address)
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    with AnvilChain() as chain:
+        yield Desk(chain)
+
+
+def test_a_deposit_is_allowed_exactly_and_leaves_no_allowance(desk: Desk) -> None:
+    id_ = desk.want()
+    desk.sender.look()
+    desk.chain.rpc.ask("evm_mine")
+    assert desk.allowance == DEPOSIT
+    desk.work()
+    assert (desk.held(id_), desk.allowance) == (DEPOSIT, 0)
+
+
+def test_two_tables_deposits_of_one_token_do_not_use_up_each_others_allowance(desk: Desk) -> None:
+    """The second of them used to be mined, and to fail."""
+    ids = [desk.want(), desk.want()]
+    desk.work()
+    assert [desk.held(each) for each in ids] == [DEPOSIT, DEPOSIT]
+    assert [type(each) for each in desk.outcomes] == [Confirmed, Confirmed]
+    assert desk.chain.nonce_of(KEY.address) - desk.begun_at == 4
+    assert desk.allowance == 0
+
+
+def test_a_deposit_does_not_wait_for_one_of_another_token(desk: Desk) -> None:
+    desk.chain.rpc.ask("evm_setAutomine", True)
+    other = deploy_contract(desk.chain, "TestToken")
+    desk.chain.send(Call(other, function("mint", "TestToken").encode(KEY.address, HAS)), MINTER)
+    desk.chain.rpc.ask("evm_setAutomine", False)
+    first, second = desk.want(), desk.want(token=other)
+    for _ in range(2):
+        desk.outcomes += desk.sender.look()
+        desk.chain.rpc.ask("evm_mine")
+    assert (desk.held(first), desk.held(second, other)) == (DEPOSIT, DEPOSIT)
