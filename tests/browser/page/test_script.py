@@ -18,7 +18,10 @@ from tests.browser.views import Looks, view_of
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain
 
-LIVE = "window.EventSource = class { constructor() { setTimeout(() => this.onopen()); } addEventListener() {} };"
+LIVE = (
+    "window.EventSource = class { constructor() { setTimeout(() => this.onopen()); }"
+    " addEventListener() {} close() {} };"
+)
 """A stream that stays open and says nothing."""
 COUNTED = (
     "window.timers = 0; const real = setInterval;"

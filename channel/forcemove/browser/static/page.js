@@ -1,9 +1,8 @@
-// Keeps a page as its process has it: swaps panels, sends forms, counts clocks down. Without it all works by reloads.
+// Swaps panels, sends forms, counts clocks down. Without it all works by reloads.
 "use strict";
 (() => {
-  const live = document.getElementById("live"), events = document.body.dataset.events;
-  const clocks = new Map();
-  let isLive = false, ticking = 0;
+  const live = document.getElementById("live"), events = document.body.dataset.events, clocks = new Map();
+  let isLive = false, ticking = 0, source;
 
   const show = (text, isLost) => { live.textContent = text; live.classList.toggle("lost", isLost); };
 
@@ -53,10 +52,13 @@
     if (go) location.assign(go.href);
   };
 
-  const listen = () => {
-    const source = new EventSource(events);
+  const listen = () => { // tabs share six connections: a hidden one has none
+    isLive = false;
+    source = source?.close();
+    if (document.hidden) return;
+    source = new EventSource(events);
     source.onopen = () => { isLive = true; show("live", false); };
-    source.onerror = () => { isLive = false; show(source.readyState === 2 ? "lost: reload the page" : "lost, trying again", true); };
+    source.onerror = () => { isLive = false; show(source?.readyState === 2 ? "lost: reload the page" : "lost, trying again", true); };
     source.addEventListener("panels", (event) => swap(JSON.parse(event.data)));
   };
 
@@ -76,5 +78,5 @@
   });
 
   findClocks();
-  if (events) listen();
+  if (events) { document.onvisibilitychange = listen; listen(); }
 })();
