@@ -44,6 +44,17 @@ contract SilentToken {
     }
 }
 
+/// @title Refuses to change what is allowed to anything but zero, as USDT does
+contract StubbornToken is TestToken {
+    error AllowanceLeft(uint256 allowance);
+
+    function approve(address spender, uint256 value) public override returns (bool) {
+        uint256 left = allowance(msg.sender, spender);
+        if (value != 0 && left != 0) revert AllowanceLeft(left);
+        return super.approve(spender, value);
+    }
+}
+
 /// @title Keeps one percent of every transfer
 contract FeeToken is TestToken {
     function _update(address from, address to, uint256 amount) internal override {

@@ -20,12 +20,12 @@ LOOKS = 20
 
 
 class Desk:
-    """A sender on a chain that mines when it is told to. `token`: has no allowance at first."""
+    """A sender on a chain that mines when it is told to. `token`: of which nothing is allowed at first."""
 
-    def __init__(self, chain: AnvilChain) -> None:
+    def __init__(self, chain: AnvilChain, contract: str = "TestToken") -> None:
         self.world: World = make_world(chain)
         self.chain, self.adjudicator = chain, self.world.adjudicator
-        self.token = Token(chain, deploy_contract(chain, "TestToken"))
+        self.token = Token(chain, deploy_contract(chain, contract))
         chain.send(Call(self.token.address, function("mint", "TestToken").encode(KEY.address, HAS)), MINTER)
         chain.rpc.ask("evm_setAutomine", False)
         self.sender = Sender(chain, KEY, MemoryTxStore())
@@ -79,6 +79,20 @@ def test_two_tables_deposits_of_one_token_do_not_use_up_each_others_allowance(de
     assert [type(each) for each in desk.outcomes] == [Confirmed, Confirmed]
     assert desk.chain.nonce_of(KEY.address) - desk.begun_at == 4
     assert desk.allowance == 0
+
+
+@pytest.mark.parametrize("token", ["TestToken", "StubbornToken"])
+def test_what_an_earlier_approval_has_left_is_taken_back_before(token: str) -> None:
+    """Else a token that refuses to change it takes no deposit any more."""
+    with AnvilChain() as chain:
+        desk = Desk(chain, token)
+        chain.rpc.ask("evm_setAutomine", True)
+        chain.send(desk.token.approve(desk.adjudicator.address, DEPOSIT - 1), KEY)
+        chain.rpc.ask("evm_setAutomine", False)
+        id_ = desk.want()
+        desk.work()
+        assert (desk.held(id_), desk.allowance) == (DEPOSIT, 0)
+        assert [type(each) for each in desk.outcomes] == [Confirmed]
 
 
 def test_a_deposit_does_not_wait_for_one_of_another_token(desk: Desk) -> None:

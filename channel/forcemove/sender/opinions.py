@@ -69,8 +69,8 @@ class Question:
 class Opinion:
     """What one endpoint says. `height`, `time` (seconds): of the newest block. `mined`, `next`: the first nonce after
     the mined transactions, and after those that wait, too. `balance`: wei. `seen`: by nonce. `gas`: by request id, what
-    a transaction would need, or why it would fail, or why that is not known (`PassingError`). `not_allowed`: the ids of
-    the requests for which tokens must be allowed first."""
+    a transaction would need, or why it would fail, or why that is not known (`PassingError`). `not_allowed`: of the
+    requests for which tokens must be allowed first, what is allowed now, which is less."""
 
     height: int
     time: int
@@ -80,7 +80,7 @@ class Opinion:
     balance: int
     seen: Mapping[int, TxObservation]
     gas: Mapping[RequestId, int | ForcemoveError] = field(default_factory=dict)
-    not_allowed: frozenset[RequestId] = frozenset()
+    not_allowed: Mapping[RequestId, int] = field(default_factory=dict)
     is_priced: bool = True
     """Whether all was asked for. Where nothing waits or is to be sent, `next`, `market`, `balance` and `gas` were
     not."""
@@ -122,23 +122,23 @@ def _ask(chain: Chain, question: Question) -> Opinion:
     next_ = _bounded(chain, chain.nonce_of(account, block="pending"))
     market, balance = _market(chain, head), chain.balance(account)
     gas, not_allowed = _try(chain, question)
-    return Opinion(height, time, mined, next_, market, balance, seen, gas, frozenset(not_allowed))
+    return Opinion(height, time, mined, next_, market, balance, seen, gas, not_allowed)
 
 
-def _try(chain: Chain, question: Question) -> tuple[dict[RequestId, int | ForcemoveError], set[RequestId]]:
+def _try(chain: Chain, question: Question) -> tuple[dict[RequestId, int | ForcemoveError], dict[RequestId, int]]:
     """Ask what the requests would need. An error loses no other answer, and an endpoint that has failed once is asked
     no more."""
     gas: dict[RequestId, int | ForcemoveError] = {}
-    not_allowed: set[RequestId] = set()
+    not_allowed: dict[RequestId, int] = {}
     failure: PassingError | None = None
     for request in question.requests:
         try:
             if failure is not None:
                 gas[request.request_id] = failure
-            elif _is_allowed(chain, question.account, request):
-                gas[request.request_id] = chain.gas_for(request.call, question.account, question.error_table)
+            elif (allowed := _too_small_allowance(chain, question.account, request)) is not None:
+                not_allowed[request.request_id] = allowed
             else:
-                not_allowed.add(request.request_id)
+                gas[request.request_id] = chain.gas_for(request.call, question.account, question.error_table)
         except ForcemoveError as error:
             gas[request.request_id] = error
             if isinstance(error, PassingError) and not isinstance(error, EndpointFailed):
@@ -216,6 +216,10 @@ def _tip(chain: Chain) -> int | None:
         return None
 
 
-def _is_allowed(chain: Chain, account: bytes, request: TxRequest) -> bool:
+def _too_small_allowance(chain: Chain, account: bytes, request: TxRequest) -> int | None:
+    """What a token's owner allows now, where a request needs more; else None."""
     needed = request.allowance
-    return needed is None or Token(chain, needed.token).allowance(account, needed.spender) >= needed.amount
+    if needed is None:
+        return None
+    allowed = Token(chain, needed.token).allowance(account, needed.spender)
+    return allowed if allowed < needed.amount else None

@@ -322,7 +322,9 @@ class Sender:
         )
 
     def _is_allowed(self, request: TxRequest, said: Sequence[Opinion]) -> bool:
-        """Whether the adjudicator may take the tokens that a request needs; else an approval is asked for, once."""
+        """Whether the adjudicator may take the tokens that a request needs; else an approval is asked for, once. What
+        an earlier approval has left is taken back before: some tokens, such as USDT, refuse to change it to anything
+        but 0."""
         allowed = [request.request_id not in each.not_allowed for each in said]
         needed, request_id = request.allowance, Approval(request.request_id)
         if needed is None or all(allowed):
@@ -330,7 +332,8 @@ class Sender:
         if any(allowed):
             self._error = OpinionsDiffer(self.account, "allowance", tuple(map(int, allowed)))
         elif request_id not in self.request_ids:
-            call = Token(self._chain, needed.token).approve(needed.spender, needed.amount)
+            has_left = all(each.not_allowed[request.request_id] for each in said)
+            call = Token(self._chain, needed.token).approve(needed.spender, 0 if has_left else needed.amount)
             self._requests.append(
                 TxRequest(request_id, needed.token, call.data, 0, request.max_cost, gas=_APPROVAL_GAS)
             )
