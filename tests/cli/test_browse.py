@@ -202,6 +202,8 @@ def test_two_friendly_games_are_played_at_once(house: House) -> None:
     for path in tables:
         alice.open(path)
         alice.reload_until('name="word"')
+        board = alice.html.partition('id="board"')[2].partition("</section>")[0]
+        assert ("mark" in board or "paper" in board, " ether" in board) == (True, False)  # nothing is at stake
         alice.submit("/act", word=alice.words()[0])
         bob.open(path)
         bob.reload_until("Turn 5.")

@@ -222,7 +222,8 @@ def test_three_friends_play_a_game_of_their_own_for_a_stake(place: Place, machin
         friend.reach(f"Turn {turn}.")
         friend.reach(f"  {count}         take")
         friend.enter(str(count))
-    carol.reach("Alice has taken the last and wins the round;")
+    for guest in guests:
+        guest.reach("Alice has taken the last and wins the round;")
     place.bob.enter("leave")
     alice.reach("You win 0.2 ether")
     for guest in guests:

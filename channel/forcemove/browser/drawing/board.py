@@ -200,9 +200,10 @@ def _place(view: ChannelView, spot: Spot, scale: float, option: Option | None, k
 
 def _button(view: ChannelView, option: Option, keys: dict[str, str]) -> SpotButton:
     """An open choice."""
-    ours = [each for each in option.shares if each.participant == view.channel.index]
+    shares = () if view.channel.agreement.is_friendly else option.shares
+    ours = [each for each in shares if each.participant == view.channel.index]
     cost = f", {gas_text(option.gas)}" if option.gas else ""
-    after = f"If it ended then, {paid_text(view, option.shares)}{cost}" if option.shares else ""
+    after = f"If it ended then, {paid_text(view, shares)}{cost}" if shares else ""
     paid = " and ".join(amount_text(each.asset, each.payable, view.tokens) for each in ours)
     return SpotButton(option.word, harmless(option.text), after, paid, keys.get(option.word, ""))
 

@@ -46,9 +46,10 @@ class MoneyBar:
 def balances_of(view: ChannelView) -> tuple[Balance, ...]:
     """Of each participant, by seat."""
     seen, names = view.seen, shown_names(view.names)
+    shared = () if view.channel.agreement.is_friendly else seen.result.shares
     found = []
     for seat in range(view.channel.agreement.count):
-        shares = [each for each in seen.result.shares if each.participant == seat]
+        shares = [each for each in shared if each.participant == seat]
         changes = [(each.asset, each.payable - each.deposited) for each in shares]
         total = sum(change for _, change in changes)
         found.append(

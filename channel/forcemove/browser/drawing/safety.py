@@ -103,7 +103,9 @@ def _pending(tx: PendingTransaction) -> SafetyWord:
     if tx.refused:
         return SafetyWord(name, "refused", "bad", harmless(f"The chain says {tx.refused}."))
     if tx.nonce is None or tx.max_fee is None:
-        return SafetyWord(name, "about to be sent", "", "It is written down, and not signed yet.")
+        return SafetyWord(
+            name, "about to be sent", "", "It is written down, and not signed yet. With a wallet, sign it at Wallet."
+        )
     version = "" if tx.versions == 1 else f" Version {tx.versions} replaces the ones before."
     fee = f"{tx.max_fee / _GWEI:,.3f}".rstrip("0").rstrip(".")
     return SafetyWord(name, "on its way", "", f"Nonce {tx.nonce:,}, at most {fee} gwei for a unit of gas.{version}")
