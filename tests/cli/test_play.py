@@ -11,6 +11,7 @@ from forcemove.transport.errors import RelayRefused
 from forcemove.transport.links import LINK_HEAD, Link, parse_link
 from forcemove.transport.websocket.connection import RelayConnection
 from tests.cli.command import Command
+from tests.cli.nodes import held_at
 from tests.cli.tables import GUEST, HOST, START, World, link_of
 from tests.transport.offered import join_table
 from tests.transport.people import run
@@ -55,7 +56,8 @@ def test_a_player_that_is_killed_goes_on_with_the_same_command(world: World, kil
 
 def test_a_guest_that_stays_away_is_challenged(world: World) -> None:
     host = world.play(world.alice, "--create", "--stake", "0.01 ether", "--rounds", "20", "--patience", "5")
-    guest = world.play(world.bob, "--join", link_of(host), "--rounds", "20", "--yes")
+    held = held_at("is to reveal.")
+    guest = world.play(world.bob, "--join", link_of(host), "--rounds", "20", "--yes", before=held)
     guest.reach("is to reveal.")
     guest.end(by=signal.SIGKILL)
     host.reach("challenge: in block")

@@ -208,7 +208,8 @@ def test_whoever_is_asked_to_end_withdraws_the_offer(house: House) -> None:
 
 def test_whoever_is_kept_waiting_gives_a_friendly_game_up(house: House) -> None:
     host = house.play(house.alice, *CREATE, "--patience", "2", "--rounds", "20", game="rock-paper-scissors")
-    guest = house.play(house.bob, "--join", link_of(host), "--yes", "--rounds", "20", game="rock-paper-scissors")
+    join, held = ("--join", link_of(host), "--yes", "--rounds", "20"), held_at("is to reveal.")
+    guest = house.play(house.bob, *join, game="rock-paper-scissors", before=held)
     guest.reach("is to reveal.")
     guest.end(by=signal.SIGKILL)
     assert host.end() == 1

@@ -30,7 +30,7 @@ from forcemove.text.amounts import amount_text, exact_tokens, token_name
 from forcemove.text.explanations import explain
 from tests.chain.world import deploy_contract
 from tests.cli.command import Command
-from tests.cli.nodes import wait_until
+from tests.cli.nodes import held_at, wait_until
 from tests.cli.tables import DEPOSIT, GUEST, HOST, STAKE, START, World, link_of
 from tests.cli.test_browse import HOME, OFFER, browsing, entered, join, leave, move, sit
 
@@ -303,7 +303,9 @@ def test_two_bots_play_for_a_token(tokens: TokenWorld, forcemove: Command) -> No
 def test_a_silent_guest_loses_its_tokens(tokens: TokenWorld) -> None:
     world, option = tokens.world, tokens.option
     host = world.play(world.alice, "--create", "--stake", "0.01 tokens", *option, "--rounds", "20", "--patience", "5")
-    guest = world.play(world.bob, "--join", link_of(host), *option, "--rounds", "20", "--yes")
+    guest = world.play(
+        world.bob, "--join", link_of(host), *option, "--rounds", "20", "--yes", before=held_at("is to reveal.")
+    )
     guest.reach("is to reveal.")
     guest.end(by=signal.SIGKILL)
     host.reach("challenge: in block")
