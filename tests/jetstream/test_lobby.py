@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from forcemove.errors import UnknownVersion
 from forcemove.transport.connect import Connection, connect
-from forcemove.transport.errors import Reason
+from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.jetstream.stored_offer import StoredOffer, read_entry
 from forcemove.transport.jetstream.streams import LOBBY, LOBBY_SUBJECT
-from forcemove.transport.joins import Join, SignedJoin, meeting_table, presence_digest
+from forcemove.transport.joins import Join, OfferStatus, SignedJoin, meeting_table, presence_digest
 from forcemove.transport.offers import Offer, OtherOfferShown, SignedOffer, withdrawal_digest
 from tests.jetstream.server import NatsServer, publish_raw, running_server
 from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, new_offer, refused
@@ -96,6 +96,31 @@ def test_what_is_not_signed_counts_as_if_it_were_not_there(server: NatsServer, w
             assert (shown.joins, shown.is_over) == ((), False)
             assert offer in [each.offer for each in await place.lobby.list()]
             await place.lobby.join(offer.hash, CAROL, PAYOUT, chain_id=CHAIN)
+
+    run(story())
+
+
+def test_a_guest_that_read_an_offer_before_another_was_taken_takes_nobodys_seat(
+    server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Carol has read the offer as open; Bob is told that he has the seat before she writes."""
+
+    async def story() -> None:
+        offer, shown = new_offer(), list[OfferStatus]()
+        async with connect(server.url) as bobs, connect(server.url) as carols:
+            await bobs.lobby.make(offer, ALICE)
+            write = carols.lobby._write  # type: ignore[attr-defined]  # the lobby's moment between reading and writing
+
+            async def late(*arguments: object) -> bool:
+                if not shown:
+                    shown.append(await bobs.lobby.join(offer.hash, BOB, PAYOUT, chain_id=CHAIN))
+                return bool(await write(*arguments))
+
+            monkeypatch.setattr(carols.lobby, "_write", late)
+            with pytest.raises(RelayRefused) as refusal:
+                await carols.lobby.join(offer.hash, CAROL, PAYOUT, chain_id=CHAIN)
+            assert refusal.value.reason is Reason.OFFER_TAKEN
+            assert (await bobs.lobby.look(offer.hash)).joins == shown[0].joins
 
     run(story())
 
