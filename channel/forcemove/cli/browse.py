@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -133,11 +134,11 @@ class _Browsing:
             self._terminal.close()
             show_address(address, self._terminal, opens=opens)
 
-        async def playing() -> None:  # nothing of it is begun where the server cannot listen
+        def play() -> Awaitable[object]:
             tables = self._service.run(self._tables.run())
-            await run_with_background(tables, self._follower.run(), self._watched.run())
+            return run_with_background(tables, self._follower.run(), self._watched.run())
 
-        await serve_while(playing(), self._server(port), self._terminal, on_ready, lambda: None)
+        await serve_while(play, self._server(port), self._terminal, on_ready, lambda: None)
 
     def _server(self, port: int) -> BrowserServer:
         from forcemove.browser.lobby.lobby_pages import LobbyPages

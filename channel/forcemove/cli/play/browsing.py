@@ -7,7 +7,7 @@ import contextlib
 import os
 import threading
 import webbrowser
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from forcemove.browser.inspecting.inspecting import Inspecting
@@ -62,12 +62,12 @@ def _wallet_sections(service: TableService) -> tuple[PageSection, ...]:
 
 
 async def play_with_page(
-    game: Coroutine[Any, Any, None], pages: TablePages, server: BrowserServer, terminal: Terminal, *, opens: bool
+    game: Callable[[], Awaitable[object]], pages: TablePages, server: BrowserServer, terminal: Terminal, *, opens: bool
 ) -> None:
     """Play a game while its page is served; then serve the page until this is cancelled. The page's address is printed
     when the players have met. Raises as `serve_while`.
 
-    - `game`: plays it to its end.
+    - `game`: begins it, and plays it to its end.
     - `pages`: what is served.
     - `server`: serves it.
     - `terminal`: where the address is printed.
@@ -84,7 +84,7 @@ async def play_with_page(
 
 
 async def serve_while(
-    main: Coroutine[Any, Any, None],
+    main: Callable[[], Awaitable[object]],
     server: BrowserServer,
     terminal: Terminal,
     on_ready: Callable[[str], None],
@@ -93,7 +93,7 @@ async def serve_while(
     """Run `main` while a server runs; then serve until this is cancelled. A server that fails later is reported, and
     `main` goes on without it. Raises `AddressUnusable` before `main` begins, and what `main` raises.
 
-    - `main`: plays.
+    - `main`: begins to play: is not called where the server cannot listen.
     - `server`: serves the page.
     - `terminal`: where is printed that the server has failed.
     - `on_ready`: is called with the address that works once, before `main` begins.
@@ -105,11 +105,10 @@ async def serve_while(
         either: list[asyncio.Future[Any]] = [serving, ready]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not ready.done():
-            main.close()
             await serving  # raises why
         serving.add_done_callback(lambda done: _report(done, terminal))
         on_ready(ready.result())
-        await main
+        await main()
         if not serving.done():
             on_end()
             await asyncio.wait([serving])

@@ -61,11 +61,7 @@ class Playing:
         if not table.report_ends():
             server = page_server(pages, self.arguments.port, service, venue.book if venue else None)
             opens = self.arguments.opens
-
-            async def game() -> None:  # nothing of it is begun where the server cannot listen
-                await service.run(table.play())
-
-            await play_with_page(game(), pages, server, self.terminal, opens=opens)
+            await play_with_page(lambda: service.run(table.play()), pages, server, self.terminal, opens=opens)
 
 
 def _table(
