@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.demo.output import NAMES
 from forcemove.cli.demo.planning import ALL_SCENARIOS, games_for_two, planned_scenarios
 from forcemove.cli.demo.reporting import JsonCommand, JsonReport, report_run
 from forcemove.cli.games import find_table_game, game_names, table_game_names
+from forcemove.cli.page_options import is_typed, require_no_page_options
 from forcemove.cli.terminal import Terminal
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
@@ -183,9 +183,7 @@ class _DemoArguments:
         if self.browser:
             self._require_no_options_but(_OF_THE_BROWSER, "--browser brings its own chain, and is for people")
             return self._in_a_browser()
-        for name, flag in (("port", "--port"), ("opens", "--open")):
-            if self._is_typed(name):
-                raise click.UsageError(f"{flag} is for --browser.")
+        require_no_page_options(self.ctx)
         table_game = find_table_game(self.game_name) if self.game_name else None
         if table_game is not None:
             self._require_no_options_but(_OF_ALL_GAMES, f"{table_game.title} is played without a channel")
@@ -197,11 +195,8 @@ class _DemoArguments:
             return self._over_a_network()
         return self._in_channels()
 
-    def _is_typed(self, name: str) -> bool:
-        return self.ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-
     def _require_no_options_but(self, sensible: tuple[str, ...], why: str) -> None:
-        given = [each for each in self.ctx.command.params if self._is_typed(str(each.name))]
+        given = [each for each in self.ctx.command.params if is_typed(self.ctx, str(each.name))]
         senseless = [each.opts[0] for each in given if each.name not in sensible]
         if senseless:
             raise click.UsageError(f"{why}: leave {', '.join(senseless)} out.")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.games import find_table_game, load_game
+from forcemove.cli.page_options import require_no_page_options
 from forcemove.cli.play.arguments import TableArguments
 from forcemove.cli.play.options import (
     ACCOUNT,
@@ -115,9 +115,8 @@ def play(ctx: click.Context, /, **given: Any) -> None:
     away from a challenge until its end can lose all that was paid in. A watchtower (--tower) answers challenges while
     you are away.
     """
-    for parameter, option in (("port", "--port"), ("opens", "--open")):
-        if ctx.get_parameter_source(parameter) is ParameterSource.COMMANDLINE and not given["in_browser"]:
-            raise click.UsageError(f"{option} is for --browser.")
+    if not given["in_browser"]:
+        require_no_page_options(ctx)
     _PlayArguments(**given).play()
 
 
