@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from playwright.sync_api import Page
 
-import pytest
-from playwright.sync_api import Browser, Page
-
-from tests.browser.served.chromium import Visitor, chromium, visiting
-from tests.browser.served.serving import served
+from tests.browser.served.chromium import Visitor
 
 TABS = 9
 """More than the six connections that browsers keep to one server."""
@@ -17,18 +13,6 @@ let isHidden = false;
 Object.defineProperty(document, "hidden", { get: () => isHidden });
 window.setHidden = (hidden) => { isHidden = hidden; document.dispatchEvent(new Event("visibilitychange")); };
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def visitor(browser: Browser) -> Iterator[Visitor]:
-    with served() as playground, visiting(browser, playground) as found:
-        yield found
 
 
 def set_hidden(page: Page, *, is_hidden: bool) -> None:

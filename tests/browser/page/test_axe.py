@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from typing import Any
@@ -13,7 +12,6 @@ from playwright.sync_api import Browser
 from forcemove.browser.render import channel_page, channels_page, message_page
 from forcemove.browser.wallet.render import wallet_page
 from forcemove.inspect.journal_channel import ListedChannel, read_channels
-from tests.browser.page.routed import browser as launched
 from tests.browser.page.routed import opened, violations
 from tests.browser.page.sections import section_pages
 from tests.browser.views import GAMES, Looks, view_of, wallet_view
@@ -28,12 +26,6 @@ STATES = (
     *("list", "message", "lobby", "empty-lobby", "offer", "waiting", "inspect", "asked", "verify", "wallet"),
     *("watch", "watched"),
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as found:
-        yield found
 
 
 def rows_of(story: Story) -> list[ListedChannel]:

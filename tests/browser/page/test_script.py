@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from forcemove.browser.render import channel_page, channel_panels
 from forcemove.browser.view import ChannelView
-from tests.browser.page.routed import browser as launched
 from tests.browser.page.routed import opened
 from tests.browser.views import Looks, view_of
 from tests.scenarios.story import Playground
@@ -27,12 +24,6 @@ COUNTED = (
     "window.timers = 0; const real = setInterval;"
     "window.setInterval = (...all) => { window.timers += 1; return real(...all); };"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as found:
-        yield found
 
 
 @cache

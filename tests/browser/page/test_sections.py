@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -20,7 +19,6 @@ from forcemove.tables.watching.watched_tables import WatchedTable
 from forcemove.text.reports import ReportEntry, ReportPart
 from forcemove_games.tic_tac_toe import GAME
 from tests.browser.html import find
-from tests.browser.page.routed import browser as launched
 from tests.browser.page.routed import opened
 from tests.browser.page.sections import NAV, lobby_view, offer_view, section_pages, watched_view
 from tests.browser.page.test_speed import MOST_KILOBYTES, kilobytes
@@ -29,12 +27,6 @@ from tests.cli.saved import state_of
 from tests.tables.test_spectator import LINK, SAVED
 
 MOST_OFFERS = 50
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as found:
-        yield found
 
 
 def pages_of(words: str) -> list[str]:

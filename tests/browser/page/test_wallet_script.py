@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from forcemove.browser.wallet.render import wallet_page
-from tests.browser.page.routed import browser as launched
 from tests.browser.page.routed import opened
 from tests.browser.page.test_script import LIVE
 from tests.browser.views import wallet_view
@@ -26,12 +25,6 @@ window.ethereum = { request: async ({ method }) => {
   return "HASH";
 } };
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Browser, Locator
@@ -15,23 +15,11 @@ from forcemove.protocol.logs import Checkpointed
 from forcemove_games.discard import GAME as DISCARD
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
-from tests.browser.served.chromium import Visitor, chromium, visiting
-from tests.browser.served.serving import served, served_games, until
+from tests.browser.served.chromium import Visitor, visiting
+from tests.browser.served.serving import served_games, until
 
 _GAMES = pytest.mark.parametrize("game", [TIC_TAC_TOE, ROCK_PAPER_SCISSORS, DISCARD], ids=lambda game: game.name)
 _MOVES = 5
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def visitor(browser: Browser) -> Iterator[Visitor]:
-    with served() as playground, visiting(browser, playground) as found:
-        yield found
 
 
 def play_whole(visitor: Visitor, act: Callable[[Locator], None]) -> None:
