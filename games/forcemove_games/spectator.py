@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from forcemove.errors import CounterpartyError
-from forcemove.flow.actions import Action, ActionCodec, MalformedAction, require_shallow
+from forcemove.flow.actions import Action, ActionCodec, MalformedAction, require_shallow, type_of
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, UnexpectedAction, transition
 from forcemove.flow.transport import Transport
@@ -225,7 +225,7 @@ def _receiving(kind: type[Message], on_message: Callable[[Any, Spectator], None]
 
 def _require_kind(message: Message, kind: type[Message]) -> None:
     if type(message) is not kind:
-        raise UnexpectedAction(message.client_id, (kind.__name__,), message)
+        raise UnexpectedAction(message.client_id, (type_of(kind),), message)
 
 
 class _Parts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from forcemove.browser.render import channel_page
-from forcemove.browser.security import RequestRefused
+from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.view import ChannelView
 from forcemove.flow.channel import moves_of
@@ -111,7 +111,7 @@ def test_another_channel_has_no_page_and_takes_nothing(seated: Seated) -> None:
     before = seated.turn
     seated.pages.act(other, "move", "4", before)
     assert seated.turn == before
-    with pytest.raises(RequestRefused):
+    with pytest.raises(PageRequestRefused):
         seated.pages.press("silent")
 
 

@@ -14,7 +14,7 @@ FORGED = """
 from msgspec.structs import replace
 from forcemove_games.discard_sra import demonstration
 from forcemove_games.discard_sra.table import CannotMove
-from forcemove_games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
+from forcemove_games.sra.table import AllKeys, Deal, Deck, DiscardCard, Draw, Serve, TurnUp
 from tests.games.discard_sra.mallory import Forging, instead, only
 
 honest = demonstration.open_queue

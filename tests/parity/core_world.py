@@ -13,7 +13,7 @@ from functools import cache
 
 from forcemove.errors import RuleError
 from forcemove.protocol import adjudication
-from forcemove.protocol.adjudication import Adjudication, Payment, Result, Transaction
+from forcemove.protocol.adjudication import Adjudication, OperationResult, Payment, Transaction
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import Domain, word
 from forcemove.protocol.logs import Deposited, Log
@@ -37,7 +37,7 @@ REFUSING_TOKENS = ("FalseToken", "RubbishToken", "BombToken", *BOUNDLESS_TOKENS)
 TOKENS = (*REFUSING_TOKENS, "TestToken", "SilentToken", "FeeToken", "BlacklistToken", "UnpullableToken", "HookToken")
 MINTED = 10**30
 
-Operation = Callable[[Adjudication, Transaction], Result]
+Operation = Callable[[Adjudication, Transaction], OperationResult]
 
 
 class World:
@@ -208,7 +208,7 @@ class World:
         self.require_equal()
         return verdict
 
-    def _account_for(self, function: str, transaction: Transaction, result: Result) -> None:
+    def _account_for(self, function: str, transaction: Transaction, result: OperationResult) -> None:
         """Follow what the adjudicator has of each asset from what came in and what was paid. (A payout to another
         channel logs a deposit, too, and brings nothing.)"""
         for log in result.logs:
@@ -256,7 +256,7 @@ class World:
                 assert self.chain.balance(at, asset) == reserve
 
 
-def _modelled(operation: Operation, model: Adjudication, transaction: Transaction) -> Result | Verdict:
+def _modelled(operation: Operation, model: Adjudication, transaction: Transaction) -> OperationResult | Verdict:
     try:
         return operation(model, transaction)
     except RuleError as error:

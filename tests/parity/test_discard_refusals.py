@@ -29,7 +29,7 @@ from forcemove_games.discard.errors import (
     OtherChannel,
     UnexpectedWord,
 )
-from forcemove_games.discard.position import Core, Place, Position, PositionType, decode
+from forcemove_games.discard.position import Core, CoreWord, Position, PositionType, decode
 from forcemove_games.discard.tails import DealtShares, MoveShares, ShownCards, Tail, TouchedCard
 from forcemove_games.discard_sra.cards import fits
 from forcemove_games.two_player import BalanceTooLow, MalformedPosition, NoSuchTransition, StakeChanged, WrongAmount
@@ -93,7 +93,7 @@ def test_a_hand_stays_in_its_channel(kind: PositionType) -> None:
     require_refused(elsewhere[0], to, OtherChannel(ID, b"\x11" * 32))
     require_refused(elsewhere[0], elsewhere[1], OtherChannel(ID, b"\x11" * 32))
     require_refused(
-        from_, elsewhere[1], UnexpectedWord(Place.CHANNEL_ID, int.from_bytes(ID), int.from_bytes(b"\x11" * 32))
+        from_, elsewhere[1], UnexpectedWord(CoreWord.CHANNEL_ID, int.from_bytes(ID), int.from_bytes(b"\x11" * 32))
     )
 
 
@@ -124,13 +124,13 @@ def test_no_row_is_left_out_or_taken_twice(from_type: PositionType) -> None:
 def test_the_next_hand_has_the_next_number(hand: int) -> None:
     from_, to = to_type(PositionType.READY)
     assert core_of(from_).hand == 0
-    require_refused(from_, with_core(to, hand=hand), UnexpectedWord(Place.HAND, 1, hand))
+    require_refused(from_, with_core(to, hand=hand), UnexpectedWord(CoreWord.HAND, 1, hand))
 
 
 def test_there_is_no_hand_after_the_last_number() -> None:
     from_, to = to_type(PositionType.READY)
     last = with_core(from_, hand=UINT48_MAX)
-    require_refused(last, with_core(to, hand=0), MalformedPosition(Place.HAND, UINT48_MAX + 1))
+    require_refused(last, with_core(to, hand=0), MalformedPosition(CoreWord.HAND, UINT48_MAX + 1))
 
 
 def test_both_can_pay_before_a_hand_begins() -> None:
@@ -171,7 +171,7 @@ def test_a_key_is_a_point_with_an_x_below_the_order() -> None:
 def test_the_others_key_stays() -> None:
     from_, to = to_type(PositionType.KEYED)
     (x, y), own = core_of(to).keys
-    require_refused(from_, with_core(to, keys=((x + 1, y), own)), UnexpectedWord(Place.KEYS, x, x + 1))
+    require_refused(from_, with_core(to, keys=((x + 1, y), own)), UnexpectedWord(CoreWord.KEYS, x, x + 1))
     from_, to = to_type(PositionType.KEYED_FIRST)
     other, proof = prove_key(5, ID, to.turn_num, stream("other"))
     second = with_core(to, keys=((0, 0), (other.x, other.y)))
@@ -227,10 +227,10 @@ def test_the_second_deal_has_its_root_hands_and_top_card() -> None:
     from_, to = to_type(PositionType.DEALT)
     core = core_of(to)
     root, changed = int.from_bytes(core.root), b"\x07" * 32
-    require_refused(from_, with_core(to, root=changed), UnexpectedWord(Place.ROOT, root, int.from_bytes(changed)))
-    require_refused(from_, with_core(to, held=core.held[::-1]), UnexpectedWord(Place.HELD, 31, 31 << 5))
-    require_refused(from_, with_core(to, held=(31, 31)), UnexpectedWord(Place.HELD + 1, 31 << 5, 31))
-    require_refused(from_, with_core(to, drawn=10), UnexpectedWord(Place.DRAWN, 11, 10))
+    require_refused(from_, with_core(to, root=changed), UnexpectedWord(CoreWord.ROOT, root, int.from_bytes(changed)))
+    require_refused(from_, with_core(to, held=core.held[::-1]), UnexpectedWord(CoreWord.HELD, 31, 31 << 5))
+    require_refused(from_, with_core(to, held=(31, 31)), UnexpectedWord(CoreWord.HELD + 1, 31 << 5, 31))
+    require_refused(from_, with_core(to, drawn=10), UnexpectedWord(CoreWord.DRAWN, 11, 10))
     top = (core.top + 1) % 24
     require_refused(from_, with_core(to, top=top), CardUnknown(top))
 
@@ -296,12 +296,12 @@ def test_what_is_laid_leaves_the_hand_and_nothing_else_changes() -> None:
     taken = with_core(to, held=with_pair(held, 1 - seat, less))
     require_refused(from_, taken, UnexpectedWord(10 - seat, held[1 - seat], less))
     require_refused(from_, with_core(to, drawn=core.drawn - 1), UnexpectedWord(11, core.drawn, core.drawn - 1))
-    require_refused(from_, with_core(to, denied=(1, 0)), UnexpectedWord(Place.DENIED, 0, 1))
-    require_refused(from_, with_core(to, denied=(0, 1)), UnexpectedWord(Place.DENIED + 1, 0, 1))
-    require_refused(from_, with_core(to, pending=1), UnexpectedWord(Place.PENDING, 0, 1))
-    require_refused(from_, with_core(to, passes=1), UnexpectedWord(Place.PASSES, 0, 1))
+    require_refused(from_, with_core(to, denied=(1, 0)), UnexpectedWord(CoreWord.DENIED, 0, 1))
+    require_refused(from_, with_core(to, denied=(0, 1)), UnexpectedWord(CoreWord.DENIED + 1, 0, 1))
+    require_refused(from_, with_core(to, pending=1), UnexpectedWord(CoreWord.PENDING, 0, 1))
+    require_refused(from_, with_core(to, passes=1), UnexpectedWord(CoreWord.PASSES, 0, 1))
     root = int.from_bytes(core.root)
-    require_refused(from_, with_core(to, root=bytes(32)), UnexpectedWord(Place.ROOT, root, 0))
+    require_refused(from_, with_core(to, root=bytes(32)), UnexpectedWord(CoreWord.ROOT, root, 0))
 
 
 def test_the_last_card_ends_the_hand_and_no_other_does() -> None:
@@ -330,10 +330,10 @@ def test_what_was_drawn_is_shared_at_once() -> None:
     from_, to = move_to(lambda a, b: shares(a, b) and bool(b.pending))
     core = core_of(to)
     kept = replace(core, shared=0, root=core_of(from_).root)
-    require_refused(from_, made(from_, kept, None), UnexpectedWord(Place.SHARED, core.shared, 0))
+    require_refused(from_, made(from_, kept, None), UnexpectedWord(CoreWord.SHARED, core.shared, 0))
     tail = tail_of(to)
     other = with_core(to, shared=core.shared - 1)
-    require_refused(from_, other, UnexpectedWord(Place.SHARED, core.shared, core.shared - 1))
+    require_refused(from_, other, UnexpectedWord(CoreWord.SHARED, core.shared, core.shared - 1))
     assert isinstance(tail, MoveShares)
 
 
@@ -348,7 +348,7 @@ def test_a_wrong_share_of_this_turn_is_refused() -> None:
     require_refused(late[0], late[1], ShareRefused)
     root = int.from_bytes(core.root)
     stale = with_core(to, root=core_of(from_).root)
-    require_refused(from_, stale, UnexpectedWord(Place.ROOT, root, int.from_bytes(core_of(from_).root)))
+    require_refused(from_, stale, UnexpectedWord(CoreWord.ROOT, root, int.from_bytes(core_of(from_).root)))
 
 
 def test_keys_that_are_no_points_share_nothing() -> None:
@@ -414,9 +414,9 @@ def test_four_cards_are_shown_or_all_and_the_lowest_first() -> None:
     assert isinstance(tail, ShownCards)
     assert core.laid == 4
     fewer = Position(replace(core, laid=3), tail._replace(cards=tail.cards[:3]))
-    require_refused(from_, replace(to, app_data=fewer.encode()), UnexpectedWord(Place.LAID, 4, 3))
+    require_refused(from_, replace(to, app_data=fewer.encode()), UnexpectedWord(CoreWord.LAID, 4, 3))
     none = Position(replace(core, laid=0), None)
-    require_refused(from_, replace(to, app_data=none.encode()), UnexpectedWord(Place.LAID, 4, 0))
+    require_refused(from_, replace(to, app_data=none.encode()), UnexpectedWord(CoreWord.LAID, 4, 0))
     first, second, *rest = tail.cards
     places = _bits(core_of(from_).held[seat])
     swapped = tail._replace(cards=(second, first, *rest))

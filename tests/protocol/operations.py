@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forcemove.protocol import adjudication as twin
-from forcemove.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.protocol.adjudication import Adjudication, OperationResult, Transaction
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.app import Rules
 from forcemove.protocol.machine.effects import (
@@ -27,7 +27,7 @@ def ether_with(submission: Submission) -> int:
 
 def perform(
     chain: Adjudication, transaction: Transaction, submission: Submission, agreement: Agreement, rules: Rules
-) -> Result:
+) -> OperationResult:
     """Raises what the adjudicator would revert with."""
     fixed, id_ = agreement.fixed_part, agreement.channel_id
     match submission:

@@ -8,7 +8,7 @@ import pytest
 
 from forcemove.errors import ForcemoveError
 from forcemove.protocol import adjudication
-from forcemove.protocol.adjudication import MAX_HOLDINGS, Adjudication, Payment, Result, Transaction
+from forcemove.protocol.adjudication import MAX_HOLDINGS, Adjudication, OperationResult, Payment, Transaction
 from forcemove.protocol.encoding import channel_id, fingerprint, hash_state
 from forcemove.protocol.logs import (
     ChallengeRegistered,
@@ -90,7 +90,7 @@ class Court:
         self.refusing: set[bytes] = set()
         self.fee = 0
 
-    def _do(self, operation: Callable[..., Result], sender: Key, *arguments: object, value: int = 0) -> None:
+    def _do(self, operation: Callable[..., OperationResult], sender: Key, *arguments: object, value: int = 0) -> None:
         transaction = Transaction(
             sender.address,
             self.now,

@@ -4,7 +4,7 @@ invariant of `test_machine_random` asks after everything that happens to a chann
 from __future__ import annotations
 
 from forcemove.protocol import adjudication as model
-from forcemove.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.protocol.adjudication import Adjudication, OperationResult, Transaction
 from forcemove.protocol.encoding import channel_id, hash_state
 from forcemove.protocol.logs import ChallengeRegistered, Claimed, Credited, Deposited, Log
 from forcemove.protocol.machine.record import EMPTY_RECORD, Owed, Record, fold_all
@@ -37,7 +37,7 @@ class Court:
         self.model, self.now = Adjudication(DOMAIN), NOW
         self.logs: list[Log] = []
 
-    def takes(self, result: Result) -> None:
+    def takes(self, result: OperationResult) -> None:
         self.model = result.adjudication
         self.logs += result.logs
 

@@ -9,7 +9,7 @@ import pytest
 
 from forcemove.errors import RuleError
 from forcemove.protocol import adjudication as model
-from forcemove.protocol.adjudication import Adjudication, Result, Transaction
+from forcemove.protocol.adjudication import Adjudication, OperationResult, Transaction
 from forcemove.protocol.encoding import channel_id
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
 from forcemove.protocol.machine.responses import Answer, best_answer, cheapest_proof, concluding_answer
@@ -48,7 +48,7 @@ def challenged_chain(keys: Sequence[Key], *states: VariablePart) -> Adjudication
     return model.challenge(Adjudication(DOMAIN), transaction, fixed, proven, None, COUNTING).adjudication
 
 
-def give(chain: Adjudication, fixed: FixedPart, answer: Answer, sender: Key = MALLORY) -> Result:
+def give(chain: Adjudication, fixed: FixedPart, answer: Answer, sender: Key = MALLORY) -> OperationResult:
     """Let anybody, a watchtower for instance, send it."""
     transaction = Transaction(sender.address, NOW + 1)
     match answer:

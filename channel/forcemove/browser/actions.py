@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from forcemove.browser.security import BrowserSession, RequestRefused, require_form
+from forcemove.browser.security import BrowserSession, PageRequestRefused, require_form
 
 __all__ = ["PostedForm", "done", "html_page", "read_form"]
 
@@ -28,14 +28,14 @@ class PostedForm:
         return self.fields.get(name, "")
 
     def turn(self) -> int:
-        """The field `turn`. Raises `RequestRefused`."""
+        """The field `turn`. Raises `PageRequestRefused`."""
         return self.number("turn")
 
     def number(self, name: str) -> int:
-        """A field with a whole number. Raises `RequestRefused`."""
+        """A field with a whole number. Raises `PageRequestRefused`."""
         text = self.text(name)
         if not text.isascii() or not text.isdecimal() or len(text) > len(str(_MOST_TURN)):
-            raise RequestRefused(400, f"The form has no {name}.")
+            raise PageRequestRefused(400, f"The form has no {name}.")
         return int(text)
 
     def path(self) -> str:
@@ -45,9 +45,9 @@ class PostedForm:
 
 
 async def read_form(request: web.Request, session: BrowserSession) -> PostedForm:
-    """The form of a request. Raises `RequestRefused` where it is none of this session's pages."""
+    """The form of a request. Raises `PageRequestRefused` where it is none of this session's pages."""
     if request.content_type != _URLENCODED:
-        raise RequestRefused(415, "This is no form.")
+        raise PageRequestRefused(415, "This is no form.")
     posted = await request.post()
     form = PostedForm({name: value for name, value in posted.items() if isinstance(value, str)})
     require_form(session, form.text("token"))

@@ -10,7 +10,7 @@ from forcemove.browser.drawing.happenings import Window, window_of
 from forcemove.browser.drawing.inspector import inspected, shown_place
 from forcemove.browser.drawing.listing import listed_rows
 from forcemove.browser.drawing.money import bar_of
-from forcemove.browser.drawing.outlook import Clock, clock_of, end_of, ways_out
+from forcemove.browser.drawing.outlook import ClockPanel, clock_of, end_of, ways_out
 from forcemove.browser.drawing.safety import safety_of
 from forcemove.browser.drawing.timeline import timeline_of
 from forcemove.browser.drawing.timeline_svg import line_markup, timeline_markup
@@ -101,7 +101,7 @@ def _chat(view: ChannelView, form: Form) -> dict[str, str]:
     return {"chat": lines, "chatting": fill_in_once("chatting.html", form=form)}
 
 
-def _alarm(clock: Clock | None) -> str:
+def _alarm(clock: ClockPanel | None) -> str:
     return "" if clock is None or clock.until is None else f"{clock.title} until {clock.time}."
 
 

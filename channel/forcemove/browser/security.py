@@ -17,7 +17,7 @@ __all__ = [
     "HEADERS",
     "MAX_BODY",
     "BrowserSession",
-    "RequestRefused",
+    "PageRequestRefused",
     "require_form",
     "require_our_host",
     "require_ours",
@@ -43,7 +43,7 @@ HEADERS: Mapping[str, str] = {
 
 
 @dataclass(eq=False)
-class RequestRefused(LocalError):
+class PageRequestRefused(LocalError):
     """A request is not answered. `status`: HTTP's; `reason`: for people."""
 
     status: int
@@ -61,9 +61,9 @@ class BrowserSession:
         self._is_burnt = False
 
     def enter(self, token: str) -> str:
-        """The cookie for whoever brings the token; a token that was used is no token. Raises `RequestRefused`."""
+        """The cookie for whoever brings the token; a token that was used is no token. Raises `PageRequestRefused`."""
         if self._is_burnt or not _is_same(token, self.enter_token):
-            raise RequestRefused(403, "This address works once. Start the command again for another one.")
+            raise PageRequestRefused(403, "This address works once. Start the command again for another one.")
         self._is_burnt = True
         return self._cookie
 
@@ -72,37 +72,37 @@ class BrowserSession:
         return _is_same(cookies.get(self.cookie_name, ""), self._cookie)
 
     def require_known(self, cookies: Mapping[str, str]) -> None:
-        """Raise `RequestRefused` for a request without the cookie."""
+        """Raise `PageRequestRefused` for a request without the cookie."""
         if not self.is_known(cookies):
-            raise RequestRefused(403, "Open the address that the command has printed.")
+            raise PageRequestRefused(403, "Open the address that the command has printed.")
 
 
 def require_our_host(host: str, port: int) -> None:
     """Refuse a request that was sent to another name: a name that leads here may be anybody's. Raises
-    `RequestRefused`."""
+    `PageRequestRefused`."""
     if host not in _authorities(port):
-        raise RequestRefused(421, "This server is 127.0.0.1 and localhost only.")
+        raise PageRequestRefused(421, "This server is 127.0.0.1 and localhost only.")
 
 
 def require_ours(method: str, headers: Mapping[str, str], port: int) -> None:
     """Refuse what another site has a browser ask for: any POST whose origin is not ours, and what is to be read by
-    another site's page. Raises `RequestRefused`."""
+    another site's page. Raises `PageRequestRefused`."""
     site = headers.get("Sec-Fetch-Site")
     if method in ("GET", "HEAD"):
         is_opened = headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"
         if site is not None and site not in _OURS and not is_opened:
-            raise RequestRefused(403, "Another site has asked for this.")
+            raise PageRequestRefused(403, "Another site has asked for this.")
         return
     if headers.get("Origin") not in [f"http://{each}" for each in _authorities(port)]:
-        raise RequestRefused(403, "A form must come from a page of this server.")
+        raise PageRequestRefused(403, "A form must come from a page of this server.")
     if site != "same-origin":
-        raise RequestRefused(403, "A form must come from a page of this server.")
+        raise PageRequestRefused(403, "A form must come from a page of this server.")
 
 
 def require_form(session: BrowserSession, token: str) -> None:
-    """Refuse a form that no page of this session has made. Raises `RequestRefused`."""
+    """Refuse a form that no page of this session has made. Raises `PageRequestRefused`."""
     if not _is_same(token, session.form_token):
-        raise RequestRefused(403, "This form is of another session: reload the page.")
+        raise PageRequestRefused(403, "This form is of another session: reload the page.")
 
 
 def _authorities(port: int) -> tuple[str, ...]:

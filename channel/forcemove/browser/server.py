@@ -17,7 +17,7 @@ from forcemove.browser.security import (
     HEADERS,
     MAX_BODY,
     BrowserSession,
-    RequestRefused,
+    PageRequestRefused,
     require_our_host,
     require_ours,
 )
@@ -104,7 +104,7 @@ class BrowserServer:
             if request.path != _ENTER and not request.path.startswith(_FILES):
                 self.session.require_known(request.cookies)
             return await handler(request)
-        except RequestRefused as refused:
+        except PageRequestRefused as refused:
             return self._message(refused.status, "Not done", refused.reason)
         except web.HTTPException as error:
             return self._message(error.status, error.reason, _WORDS.get(error.status, "This is not possible."))
@@ -144,10 +144,10 @@ class BrowserServer:
         return html_page(channel_page(self._view(request), self.nav))
 
     def _view(self, request: web.Request) -> ChannelView:
-        """The channel that a request names. Raises `RequestRefused`."""
+        """The channel that a request names. Raises `PageRequestRefused`."""
         view = self._source.view(_id_of(request), _at_of(request), self.session.form_token)
         if view is None:
-            raise RequestRefused(404, "There is no such channel here.")
+            raise PageRequestRefused(404, "There is no such channel here.")
         return view
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
@@ -160,7 +160,7 @@ class BrowserServer:
         if self._panels[0] != key:
             try:
                 self._panels = key, channel_panels(self._view(request))
-            except RequestRefused:
+            except PageRequestRefused:
                 return None
         return self._panels[1]
 
@@ -201,10 +201,10 @@ def _id_of(request: web.Request) -> bytes:
 
 
 def _at_of(request: web.Request) -> int | None:
-    """The entry that is asked for. Raises `RequestRefused`."""
+    """The entry that is asked for. Raises `PageRequestRefused`."""
     text = request.query.get("at")
     if text is None:
         return None
     if not text.isascii() or not text.isdecimal() or len(text) > _MOST_ENTRIES:
-        raise RequestRefused(404, "There is no such entry.")
+        raise PageRequestRefused(404, "There is no such entry.")
     return int(text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from forcemove.browser.history_reader import HistoryReader
 from forcemove.browser.pages import ChangeSignal
-from forcemove.browser.security import RequestRefused
+from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.view import ChannelView
 from forcemove.game import Choice, Game, Names
 from forcemove.history.overview import ChainDepth, overview
@@ -193,8 +193,8 @@ class TablePages:
         self.changes.notify()
 
     def press(self, button: str) -> str:
-        """See `PageSource`: there is no playground here. Raises `RequestRefused`."""
-        raise RequestRefused(404, f"There is no button {button!r:.40}.")
+        """See `PageSource`: there is no playground here. Raises `PageRequestRefused`."""
+        raise PageRequestRefused(404, f"There is no button {button!r:.40}.")
 
 
 def _looks(seated: _Seated) -> tuple[object, ...]:

@@ -8,14 +8,14 @@ from typing import Any
 from forcemove.chain.addresses import show_address
 from forcemove.cli.layout import show_field
 from forcemove.history.tokens import Tokens
-from forcemove.protocol.machine.results import Ending, Result, Share
+from forcemove.protocol.machine.results import ChannelResult, Ending, Share
 from forcemove.text.amounts import show_asset
 from forcemove.text.reports import ending_text
 
 __all__ = ["result_json", "result_lines"]
 
 
-def result_lines(result: Result, tokens: Tokens = ()) -> Iterator[str]:
+def result_lines(result: ChannelResult, tokens: Tokens = ()) -> Iterator[str]:
     """Fields of a page: how the channel ended, and what each participant was paid and has won or lost by that.
     `tokens`: what its tokens say of themselves."""
     yield show_field("ended", ending_text(result.ending))
@@ -23,7 +23,7 @@ def result_lines(result: Result, tokens: Tokens = ()) -> Iterator[str]:
         yield show_field("paid", "\n".join(_share_line(each, tokens) for each in result.shares))
 
 
-def result_json(result: Result) -> dict[str, Any] | None:
+def result_json(result: ChannelResult) -> dict[str, Any] | None:
     """`{"ending", "shares"}`, or null of a channel that is not over. `ending`: `concluded`, `unanswered` or `unfunded`;
     of each share `{"asset", "participant", "deposited", "allocated", "payable"}`, the amounts as decimal digits in
     quotes."""

@@ -16,7 +16,7 @@ from forcemove.errors import CounterpartyError, MalformedBytes
 from forcemove.protocol.codec import json_text
 from forcemove.protocol.codec.limits import MAX_ACTION, MAX_CLIENT_ID, MAX_NESTING
 
-__all__ = ["Action", "ActionCodec", "MalformedAction", "client_of", "require_shallow"]
+__all__ = ["Action", "ActionCodec", "MalformedAction", "client_of", "require_shallow", "type_of"]
 
 
 class Action(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
@@ -30,6 +30,11 @@ class Action(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_field
 
 
 A = TypeVar("A", bound=Action)
+
+
+def type_of(action: type[Action]) -> str:
+    """The type that actions of this class have in messages: its tag."""
+    return str(action.__struct_config__.tag)
 
 
 @dataclass(eq=False)

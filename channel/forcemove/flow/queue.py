@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from forcemove.errors import ForcemoveError, LocalError
-from forcemove.flow.actions import Action, ActionCodec, MalformedAction
+from forcemove.flow.actions import Action, ActionCodec, MalformedAction, type_of
 from forcemove.flow.transport import TRANSPORT_FAULTS, Reader, Transport
 
 __all__ = ["FAULTS", "ActionQueue", "SaidOtherwise", "said_before"]
@@ -82,7 +82,7 @@ class ActionQueue(Generic[A]):
             self._said.extend(await said_before(self._transport, self._codec, action.client_id, start=start))
         if self._said:
             if action != self._said[0]:
-                raise SaidOtherwise(action.client_id, type(self._said[0]).__name__, type(action).__name__)
+                raise SaidOtherwise(action.client_id, type_of(type(self._said[0])), type_of(type(action)))
             self._said.popleft()
             return
         await self._transport.post(self._codec.encode(action))

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar
 
 from forcemove.errors import CounterpartyError, InvalidValue, LocalError
-from forcemove.flow.actions import Action
+from forcemove.flow.actions import Action, type_of
 from forcemove.flow.queue import ActionQueue
 
 __all__ = [
@@ -230,7 +230,7 @@ async def _within(seconds: float | None, waiting: Awaitable[A], senders: tuple[s
 
 def _require_expected(action: Action, types: tuple[type[Action], ...], senders: tuple[str, ...]) -> None:
     if types and type(action) not in types:
-        raise UnexpectedAction(action.client_id, tuple(each.__name__ for each in types), action)
+        raise UnexpectedAction(action.client_id, tuple(map(type_of, types)), action)
     if senders and action.client_id not in senders:
         raise UnexpectedSender(action.client_id, senders, action)
 

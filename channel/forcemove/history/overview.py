@@ -23,7 +23,7 @@ from forcemove.history.entries import (
 from forcemove.history.history import ChannelHistory
 from forcemove.protocol.machine.automatic_actions import answer_margin, best_held_answer
 from forcemove.protocol.machine.channel import Channel, Phase
-from forcemove.protocol.machine.results import Result, Share, result_of, shares_of
+from forcemove.protocol.machine.results import ChannelResult, Share, result_of, shares_of
 from forcemove.protocol.rules import build_proof_from_record, build_support_proof
 from forcemove.protocol.state import SignedState, VariablePart
 
@@ -162,7 +162,7 @@ class Overview:
     next_turn: int
     mover: int
     is_ours: bool
-    result: Result
+    result: ChannelResult
     answer_by: int | None
     silence: Silence | None
     options: tuple[Option, ...]

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from forcemove.history.tokens import TokenFacts, Tokens
 from forcemove.protocol.machine.channel import OVER, Channel, Phase
-from forcemove.protocol.machine.results import Ending, Result, Share, result_of
+from forcemove.protocol.machine.results import ChannelResult, Ending, Share, result_of
 
 __all__ = [
     "Amounts",
@@ -64,7 +64,7 @@ class ChannelSummary:
     finalizes_at: int
     ours: Amounts
     held: Amounts
-    result: Result | None
+    result: ChannelResult | None
     tokens: Tokens = ()
 
     @property
@@ -234,6 +234,6 @@ def _summary_of(fixed: _Profile, rest: _Present) -> ChannelSummary:
         rest.finalizes_at,
         tuple((asset, int(amount)) for asset, amount in rest.ours),
         tuple((asset, int(amount)) for asset, amount in rest.held),
-        Result(Ending[rest.ending], shares) if rest.ending else None,
+        ChannelResult(Ending[rest.ending], shares) if rest.ending else None,
         fixed.tokens,
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forcemove.game import Game
-    from forcemove.playground.chain import Endpoint, PlaygroundChain
+    from forcemove.playground.chain import PlaygroundChain, PlaygroundEndpoint
     from forcemove.playground.match import PlaygroundMatch
     from forcemove.playground.player import PlaygroundPlayer
 
@@ -31,7 +31,7 @@ class ButtonTarget(Protocol):
     players: tuple[PlaygroundPlayer, PlaygroundPlayer]
     match: PlaygroundMatch
     chain: PlaygroundChain
-    endpoint: Endpoint
+    endpoint: PlaygroundEndpoint
     tour: PlaygroundTour | None
 
     def new_game(self, game: Game) -> None:

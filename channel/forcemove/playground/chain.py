@@ -15,7 +15,7 @@ from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.local import EmbeddedChain
 from forcemove.chain.rpc import Rpc, as_number
 
-__all__ = ["Endpoint", "PlaygroundChain"]
+__all__ = ["PlaygroundEndpoint", "PlaygroundChain"]
 
 _GWEI = 10**9
 _USUAL, _DEAR = _GWEI, 1_000 * _GWEI
@@ -158,7 +158,7 @@ class PlaygroundChain(_AnyFee):
         return total
 
 
-class Endpoint(_AnyFee):
+class PlaygroundEndpoint(_AnyFee):
     """The same chain through an endpoint that can be away. `is_away`: whether it is."""
 
     def __init__(self, chain: PlaygroundChain, name: str) -> None:
@@ -172,7 +172,7 @@ class Endpoint(_AnyFee):
 class _EndpointRpc(Rpc):
     """Asks the chain, unless the endpoint is away."""
 
-    def __init__(self, endpoint: Endpoint, chain: PlaygroundChain, name: str) -> None:
+    def __init__(self, endpoint: PlaygroundEndpoint, chain: PlaygroundChain, name: str) -> None:
         super().__init__(chain.web3, name)
         self._of = endpoint
 

@@ -14,7 +14,7 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.ports import Messenger
 from forcemove.node.setup import ChannelSetup
-from forcemove.playground.chain import Endpoint
+from forcemove.playground.chain import PlaygroundEndpoint
 from forcemove.protocol.signing import Key
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
@@ -43,7 +43,7 @@ class PlaygroundPlayer:
         self,
         name: str,
         key: Key,
-        endpoint: Endpoint,
+        endpoint: PlaygroundEndpoint,
         clock: Callable[[], float],
         on_error: Callable[[str, Exception], None],
     ) -> None:

@@ -20,7 +20,7 @@ from forcemove.node.histories import load_history
 from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import usual_gas
 from forcemove.playground.buttons import groups_of
-from forcemove.playground.chain import Endpoint, PlaygroundChain
+from forcemove.playground.chain import PlaygroundChain, PlaygroundEndpoint
 from forcemove.playground.controls import ControlGroup
 from forcemove.playground.match import PlaygroundMatch
 from forcemove.playground.player import PlaygroundPlayer
@@ -75,8 +75,8 @@ class Playground:
         self._clock, self._stake, self._duration, self._randomness = clock, stake, duration, randomness
         self.book = deploy_locally(self.chain, self.games)
         self._nonces = nonces
-        self.endpoint = Endpoint(self.chain, "alice's endpoint")
-        endpoints = self.endpoint, Endpoint(self.chain, "bob's endpoint")
+        self.endpoint = PlaygroundEndpoint(self.chain, "alice's endpoint")
+        endpoints = self.endpoint, PlaygroundEndpoint(self.chain, "bob's endpoint")
         both = zip(_NAMES, local_keys(), endpoints, strict=False)
         alice, bob = (PlaygroundPlayer(name, key, each, clock, self._on_error) for name, key, each in both)
         alice.on_committed = self._on_committed

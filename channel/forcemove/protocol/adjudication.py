@@ -80,7 +80,7 @@ __all__ = [
     "Adjudication",
     "Holdings",
     "Payment",
-    "Result",
+    "OperationResult",
     "Transaction",
     "challenge",
     "checkpoint",
@@ -168,7 +168,7 @@ class Adjudication(Struct, frozen=True):
         return self.credits.get((account, asset), 0)
 
 
-class Result(NamedTuple):
+class OperationResult(NamedTuple):
     """What an operation leaves: the adjudicator, its logs, and the payments that were accepted, each in order."""
 
     adjudication: Adjudication
@@ -188,9 +188,9 @@ class _Draft:
         self.logs: list[Log] = []
         self.payments: list[Payment] = []
 
-    def result(self) -> Result:
+    def result(self) -> OperationResult:
         after = Adjudication(self.domain, self.statuses, self.holdings, self.credits)
-        return Result(after, tuple(self.logs), tuple(self.payments))
+        return OperationResult(after, tuple(self.logs), tuple(self.payments))
 
     def status_of(self, id_: bytes) -> Status:
         return self.statuses.get(id_, EMPTY_STATUS)
@@ -214,7 +214,7 @@ class _Draft:
 
 def deposit(
     before: Adjudication, transaction: Transaction, channel_id: bytes, asset: bytes, expected_held: int, amount: int
-) -> Result:
+) -> OperationResult:
     """Pay into a channel, at most up to `expected_held + amount`; what is not needed goes back to the sender.
 
     - `before`: what the adjudicator holds and has recorded.
@@ -274,7 +274,7 @@ def challenge(
     proof: SupportProof,
     challenger_signature: Signature | None,
     app_rules: Rules,
-) -> Result:
+) -> OperationResult:
     """Start the clock on the last state of `proof`: one above the record, or in mode Open the recorded one, whatever
     comes with it.
 
@@ -316,7 +316,7 @@ def respond(
     response: VariablePart,
     signature: Signature,
     app_rules: Rules,
-) -> Result:
+) -> OperationResult:
     """Answer a challenge with the next state, signed by its mover alone.
 
     - `before`: what the adjudicator holds and has recorded.
@@ -347,7 +347,7 @@ def respond(
 
 def checkpoint(
     before: Adjudication, transaction: Transaction, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules
-) -> Result:
+) -> OperationResult:
     """Record a later supported state and stop the clock. Anybody may send it.
 
     - `before`: what the adjudicator holds and has recorded.
@@ -380,7 +380,7 @@ def conclude(
     outcome: Outcome,
     turn_num: int,
     signatures: Sequence[Signature],
-) -> Result:
+) -> OperationResult:
     """Finalise at once with a final state that all have signed, and pay.
 
     - `before`: what the adjudicator holds and has recorded.
@@ -416,7 +416,7 @@ def transfer(
     state_hash: bytes,
     outcome: Outcome,
     indices: Sequence[int],
-) -> Result:
+) -> OperationResult:
     """Pay a finalised channel out, as far as its holdings reach.
 
     - `before`: what the adjudicator holds and has recorded.
@@ -440,7 +440,7 @@ def transfer(
     return draft.result()
 
 
-def claim(before: Adjudication, transaction: Transaction, asset: bytes, to: bytes) -> Result:
+def claim(before: Adjudication, transaction: Transaction, asset: bytes, to: bytes) -> OperationResult:
     """Pay the sender's whole credit in one asset to the account `to`.
 
     Raises `NothingToClaim`, `ForbiddenRecipient`, `PaymentRefused`.
@@ -448,12 +448,14 @@ def claim(before: Adjudication, transaction: Transaction, asset: bytes, to: byte
     return _pay_credit(before, transaction, transaction.sender, asset, to)
 
 
-def pay_credit(before: Adjudication, transaction: Transaction, account: bytes, asset: bytes) -> Result:
+def pay_credit(before: Adjudication, transaction: Transaction, account: bytes, asset: bytes) -> OperationResult:
     """Pay an account's whole credit in one asset to the account itself. Anybody may send it. Raises as `claim`."""
     return _pay_credit(before, transaction, account, asset, account)
 
 
-def _pay_credit(before: Adjudication, transaction: Transaction, account: bytes, asset: bytes, to: bytes) -> Result:
+def _pay_credit(
+    before: Adjudication, transaction: Transaction, account: bytes, asset: bytes, to: bytes
+) -> OperationResult:
     draft = _Draft(before, transaction)
     amount = before.credit_of(account, asset)
     if amount == 0:

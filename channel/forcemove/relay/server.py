@@ -16,7 +16,7 @@ from aiohttp import WSCloseCode, web
 
 from forcemove.errors import JournalUnavailable
 from forcemove.relay.admission.accounts import Accounts
-from forcemove.relay.admission.listening import Intake, Listener
+from forcemove.relay.admission.listening import ConnectionIntake, Listener
 from forcemove.relay.admission.turns import Gate, Turns
 from forcemove.relay.clients.peer import Peer
 from forcemove.relay.clients.services import Services
@@ -231,7 +231,7 @@ class _Process:
     async def _connect(self, request: web.Request) -> web.StreamResponse:
         if (transport := request.transport) is None:
             return web.Response(status=400, text=_GONE)
-        intake = cast("Intake", transport.get_protocol())
+        intake = cast("ConnectionIntake", transport.get_protocol())
         intake.read(_size(request))
         intake.upgrade()
         proxies = self._settings.proxies
@@ -262,7 +262,7 @@ class _Process:
             _forget_frames(socket.exception())
         return socket
 
-    def _fault(self, intake: Intake) -> str | None:
+    def _fault(self, intake: ConnectionIntake) -> str | None:
         if self._is_stopping.is_set():
             return "the relay is stopping"
         return self._accounts.fault(intake.account)

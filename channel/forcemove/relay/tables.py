@@ -19,7 +19,7 @@ from forcemove.transport.limits import MAX_ENTRY
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.wire import Entries, encode
 
-__all__ = ["Listener", "LiveLog", "Reading", "Tables", "TooManyTables"]
+__all__ = ["LogListener", "LiveLog", "Reading", "Tables", "TooManyTables"]
 
 _ENTRY_HEAD = 5
 """Bytes before an entry in a message."""
@@ -33,7 +33,7 @@ class TooManyTables(Exception):  # no error of a caller's: a peer is refused
         self.reason, self.detail = reason, detail
 
 
-class Listener(Protocol):
+class LogListener(Protocol):
     """A client that reads logs."""
 
     def offer(self, messages: list[bytes]) -> bool:
@@ -51,7 +51,7 @@ class Reading:
     from the disk; others are sent new entries. `is_players`: whether the listener takes part at the table; listeners
     that do not are always sent entries from the disk, in their turn."""
 
-    listener: Listener
+    listener: LogListener
     log: LiveLog
     next: int
     is_behind: bool = True

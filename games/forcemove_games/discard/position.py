@@ -30,7 +30,7 @@ from forcemove_games.two_player import (
     encode_words,
 )
 
-__all__ = ["CORE_LENGTH", "NO_KEY", "Core", "KeyWords", "Place", "Position", "PositionType", "decode", "initial"]
+__all__ = ["CORE_LENGTH", "NO_KEY", "Core", "KeyWords", "CoreWord", "Position", "PositionType", "decode", "initial"]
 
 KeyWords = tuple[int, int]
 """x and y of a key."""
@@ -43,7 +43,7 @@ _ALL_CARDS = 2**SIZE - 1
 _PLAYING = PositionType.PLAYING
 
 
-class Place:
+class CoreWord:
     """The places of words in the core; of pairs, that of participant 0."""
 
     POSITION_TYPE = 0
@@ -128,7 +128,7 @@ class Core(Struct, frozen=True):
         words = self.words
         for place, value in enumerate(words[1:], 1):
             require_uint(f"word {place}", value, UINT256_MAX)
-        for place, limit in enumerate(_LIMITS[self.position_type], Place.HAND):
+        for place, limit in enumerate(_LIMITS[self.position_type], CoreWord.HAND):
             if words[place] > limit:
                 raise MalformedPosition(place, words[place])
 
@@ -212,7 +212,7 @@ def initial(channel_id: bytes, stake: int) -> Position:
 def _decode_core(data: bytes) -> Core:
     kind, stake, channel, hand, *words = (int.from_bytes(data[at : at + 32], "big") for at in range(0, CORE_LENGTH, 32))
     if kind > PositionType.TIED:
-        raise MalformedPosition(Place.POSITION_TYPE, kind)
+        raise MalformedPosition(CoreWord.POSITION_TYPE, kind)
     x0, y0, x1, y1, root, held0, held1, drawn, top, denied0, denied1, pending, passes, shared, laid = words
     return Core(
         PositionType(kind),

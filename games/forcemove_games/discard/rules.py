@@ -27,7 +27,7 @@ from forcemove_games.discard.errors import (
     OtherChannel,
     UnexpectedWord,
 )
-from forcemove_games.discard.position import CORE_LENGTH, Core, Place, Position, PositionType, decode
+from forcemove_games.discard.position import CORE_LENGTH, Core, CoreWord, Position, PositionType, decode
 from forcemove_games.discard.table import STAKES, TABLE
 from forcemove_games.discard.tails import (
     HAND_SIZE,
@@ -260,7 +260,7 @@ def _key(move: _Move) -> Point:
 
 
 def _require_root(new: Core, root: bytes) -> None:
-    _require_word(Place.ROOT, int.from_bytes(root, "big"), int.from_bytes(new.root, "big"))
+    _require_word(CoreWord.ROOT, int.from_bytes(root, "big"), int.from_bytes(new.root, "big"))
 
 
 def _require_opens(card: CardWords, number: int) -> None:

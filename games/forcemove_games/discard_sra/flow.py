@@ -24,7 +24,7 @@ from forcemove_games.sra.flow import (
     shuffling,
     turning_up,
 )
-from forcemove_games.sra.table import Discard, Draw
+from forcemove_games.sra.table import DiscardCard, Draw
 
 __all__ = ["discard"]
 
@@ -46,7 +46,7 @@ def discard(choose: Choose[DiscardTable], *, within: float | None = None) -> Ste
 def turn(choose: Choose[DiscardTable], within: float | None) -> Step[DiscardTable]:
     """The mover discards, draws, says that it can't move, or leaves."""
     branches: dict[type[Any], Steps[DiscardTable]] = {
-        Discard: discarding(),
+        DiscardCard: discarding(),
         Draw: drawing(within=within),
         CannotMove: receiving(accept_cannot_move, expects=CannotMove),
         Leaves: receiving(accept_leave, expects=Leaves),

@@ -27,7 +27,7 @@ __all__ = [
     "NotInHand",
     "NotOurStep",
     "NotTheTop",
-    "NothingToDraw",
+    "NoCardToDraw",
     "NumberOutOfRange",
     "NumberTwice",
     "OurDiscardNotAllowed",
@@ -181,7 +181,7 @@ class ShuffleNotFinished(LocalError):
 
 
 @dataclass(eq=False)
-class NothingToDraw(LocalError):
+class NoCardToDraw(LocalError):
     """We want a card from the pile, and no card is left."""
 
 

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from forcemove.errors import InvalidValue
-from forcemove.flow.actions import Action
+from forcemove.flow.actions import Action, type_of
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, Steps, choice, local, repeat, sequence, transition
 from forcemove_games.sra import deck, player
@@ -31,7 +31,7 @@ from forcemove_games.sra.table import (
     CardTable,
     Deal,
     Deck,
-    Discard,
+    DiscardCard,
     Draw,
     Queue,
     Serve,
@@ -189,7 +189,7 @@ def card_turn(
     where our choice begins no branch.
     """
     follows: dict[type[Any], Steps[_Table]]
-    follows = dict(branches or {Draw: drawing(within=within), Discard: discarding()})
+    follows = dict(branches or {Draw: drawing(within=within), DiscardCard: discarding()})
 
     def seat(table: _Table) -> int:
         return mover(table) if callable(mover) else mover
@@ -199,7 +199,7 @@ def card_turn(
             chosen = choose(table)
             action = await chosen if inspect.isawaitable(chosen) else chosen
             if type(action) not in follows:
-                raise InvalidValue("choose", type(action).__name__, " or ".join(each.__name__ for each in follows))
+                raise InvalidValue("choose", type_of(type(action)), " or ".join(map(type_of, follows)))
             table.require_lawful(action)
             await queue.enqueue(action)
 
@@ -221,7 +221,7 @@ def drawing(*, within: float | None = None) -> Step[CardTable]:
 def discarding() -> Step[CardTable]:
     """A branch of `card_turn`: the mover lays down a card. Raises what `player.record_discard` raises, and
     `MalformedAction`."""
-    return receiving(_accept_discard, expects=Discard)
+    return receiving(_accept_discard, expects=DiscardCard)
 
 
 def _accept_draw(action: Draw, table: CardTable) -> None:
@@ -252,7 +252,7 @@ def _accept_key(action: Serve, table: CardTable) -> None:
         table.player, _ = player.take(table.player, action.index, keys_of(action, (action.key,))[0])
 
 
-def _accept_discard(action: Discard, table: CardTable) -> None:
+def _accept_discard(action: DiscardCard, table: CardTable) -> None:
     if table.is_ours(action):
         table.player, _ = player.discard(table.player, action.index, table.rules)
     else:

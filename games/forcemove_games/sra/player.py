@@ -20,7 +20,7 @@ from forcemove_games.sra.faults import (
     DiscardNotAllowed,
     DrawNotAllowed,
     KeyNotDue,
-    NothingToDraw,
+    NoCardToDraw,
     NotInHand,
     OurDiscardNotAllowed,
     OurDrawNotAllowed,
@@ -114,7 +114,7 @@ def _unseen(pile: Pile, seat: int) -> tuple[int, ...]:
 def draw(player: Player, rules: PileRules) -> tuple[Player, int]:
     """Ask for the card at the top: the index to ask for. `take` then accepts its key.
 
-    Raises `NothingToDraw`, and `OurDrawNotAllowed` where the rules answer anything but True.
+    Raises `NoCardToDraw`, and `OurDrawNotAllowed` where the rules answer anything but True.
     """
     _require_cards_left(player)
     top = player.pile.top
@@ -152,7 +152,7 @@ def take(player: Player, index: int, key: DecryptionKey) -> tuple[Player, int]:
 
 def turn_up(player: Player) -> tuple[Player, int]:
     """Turn up the card at the top, when the game says so: its index, for which both sides then `give` their keys.
-    Raises `NothingToDraw`."""
+    Raises `NoCardToDraw`."""
     _require_cards_left(player)
     top = player.pile.top
     return replace(player, pile=lift(player.pile, None, top)), top
@@ -229,4 +229,4 @@ def _give(player: Player, index: int) -> tuple[Player, DecryptionKey]:
 
 def _require_cards_left(player: Player) -> None:
     if player.pile.is_empty:
-        raise NothingToDraw
+        raise NoCardToDraw

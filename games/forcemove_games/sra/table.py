@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from forcemove.errors import InvalidValue, MalformedBytes
-from forcemove.flow.actions import Action, ActionCodec, MalformedAction
+from forcemove.flow.actions import Action, ActionCodec, MalformedAction, type_of
 from forcemove.flow.queue import ActionQueue
 from forcemove_games.randomness import Randomness, system_randomness
 from forcemove_games.sra import player
@@ -28,7 +28,7 @@ __all__ = [
     "CardTable",
     "Deal",
     "Deck",
-    "Discard",
+    "DiscardCard",
     "Draw",
     "Queue",
     "Serve",
@@ -70,7 +70,7 @@ class Serve(Action, frozen=True):
     key: str
 
 
-class Discard(Action, frozen=True):
+class DiscardCard(Action, frozen=True, tag="Discard"):
     """Lays the card at `index` open, with the discarder's own key for it: 512 hex digits."""
 
     index: int
@@ -85,12 +85,12 @@ class AllKeys(Action, frozen=True):
     keys: tuple[str, ...]
 
 
-CARDS: ActionCodec[Deck | Deal | TurnUp | Draw | Serve | Discard | AllKeys] = ActionCodec(
-    Deck, Deal, TurnUp, Draw, Serve, Discard, AllKeys
+CARDS: ActionCodec[Deck | Deal | TurnUp | Draw | Serve | DiscardCard | AllKeys] = ActionCodec(
+    Deck, Deal, TurnUp, Draw, Serve, DiscardCard, AllKeys
 )
 """The codec of such a table. A game with actions of its own makes one of `CARDS.types` and these."""
 
-Queue = ActionQueue[Deck | Deal | TurnUp | Draw | Serve | Discard | AllKeys]
+Queue = ActionQueue[Deck | Deal | TurnUp | Draw | Serve | DiscardCard | AllKeys]
 _Read = TypeVar("_Read")
 
 
@@ -161,9 +161,9 @@ class CardTable:
         """The action with which we ask for the top card. Raises what `player.draw` raises."""
         return Draw(self.name, player.draw(self.player, self.rules)[1])
 
-    def discard(self, index: int) -> Discard:
+    def discard(self, index: int) -> DiscardCard:
         """The action with which we lay down the card at `index`. Raises what `player.key_to_discard` raises."""
-        return Discard(self.name, index, player.key_to_discard(self.player, index, self.rules).encode())
+        return DiscardCard(self.name, index, player.key_to_discard(self.player, index, self.rules).encode())
 
     def require_lawful(self, action: Action) -> None:
         """Raise a `LocalError` where the rules forbid us this action: called before we post the first action of our
@@ -174,7 +174,7 @@ class CardTable:
         lawful: Action = action
         if isinstance(action, Draw):
             lawful = self.draw()
-        elif isinstance(action, Discard):
+        elif isinstance(action, DiscardCard):
             lawful = self.discard(action.index)
         if lawful != action or not self.is_ours(action):
-            raise InvalidValue("action", type(action).__name__, "as the table's own draw and discard make it")
+            raise InvalidValue("action", type_of(type(action)), "as the table's own draw and discard make it")

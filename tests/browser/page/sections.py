@@ -11,7 +11,7 @@ from forcemove.browser.lobby.view import GameOption, LobbyView, OfferDraft, Offe
 from forcemove.browser.watching.routes import watch_page
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.protocol.codec.wire import SignedStateFile, encode_message
-from forcemove.tables.watching.spectator import Spectator
+from forcemove.tables.watching.spectator import ChannelSpectator
 from forcemove.tables.watching.watch_link import WatchLink
 from forcemove.tables.watching.watched_tables import WatchedTable
 from forcemove_games.tic_tac_toe import GAME
@@ -68,7 +68,7 @@ def offer_view(words: str = "Tic-tac-toe") -> OfferPage:
 
 def watched_view(turns: int = 7) -> WatchView:
     """A table of which so many states were seen, and something that was not believed."""
-    spectator = Spectator(LINK, GAME)
+    spectator = ChannelSpectator(LINK, GAME)
     for turn in range(turns):
         spectator.take(encode_message(SAVED.id, SAVED.signed(state_of(turn))))
     spectator.take(b"nonsense")

@@ -14,7 +14,7 @@ from forcemove.browser.lobby.render import lobby_page, offer_page
 from forcemove.browser.watching.routes import watch_page
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.protocol.codec.wire import encode_message
-from forcemove.tables.watching.spectator import Spectator
+from forcemove.tables.watching.spectator import ChannelSpectator
 from forcemove.tables.watching.watched_tables import WatchedTable
 from forcemove.text.reports import ReportEntry, ReportPart
 from forcemove_games.tic_tac_toe import GAME
@@ -50,7 +50,7 @@ def watch_said(words: str) -> WatchView:
 
 @pytest.mark.parametrize("app_data", [b"", b"nonsense", b"\xff" * 128])
 def test_a_watched_table_has_a_page_whatever_its_players_call_a_position(app_data: bytes) -> None:
-    spectator = Spectator(LINK, GAME)
+    spectator = ChannelSpectator(LINK, GAME)
     for turn in range(4):
         spectator.take(encode_message(SAVED.id, SAVED.signed(replaced(state_of(turn), app_data=app_data))))
     view = watch_view(LINK, GAME, WatchedTable(spectator, lambda: None), "form-token")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from forcemove.errors import InvalidValue
 from forcemove.protocol.encoding import word
 from forcemove.protocol.types import UINT48_MAX, UINT256_MAX
-from forcemove_games.discard.position import Core, Place, Position, PositionType, decode, initial
+from forcemove_games.discard.position import Core, CoreWord, Position, PositionType, decode, initial
 from forcemove_games.discard.tails import DECK_LENGTH, PROOF_LENGTH, MoveShares, ShuffledDeck
 from forcemove_games.two_player import MalformedPosition, WrongPositionLength
 from tests.games.discard.hands import BY_TYPE, STATES
@@ -26,9 +26,9 @@ LENGTHS = {
     PositionType.DEALT: 608 + 64 + 6 * 288,
 }
 USED_FROM = {
-    **dict.fromkeys(range(Place.KEYS, Place.KEYS + 4), PositionType.KEYED_FIRST),
-    **dict.fromkeys(range(Place.ROOT, Place.TOP + 1), PositionType.DEALT),
-    **dict.fromkeys(range(Place.DENIED, Place.LAID + 1), PositionType.PLAYING),
+    **dict.fromkeys(range(CoreWord.KEYS, CoreWord.KEYS + 4), PositionType.KEYED_FIRST),
+    **dict.fromkeys(range(CoreWord.ROOT, CoreWord.TOP + 1), PositionType.DEALT),
+    **dict.fromkeys(range(CoreWord.DENIED, CoreWord.LAID + 1), PositionType.PLAYING),
 }
 each_type = pytest.mark.parametrize("kind", PositionType)
 
@@ -91,15 +91,15 @@ def test_words_that_a_type_does_not_use_are_zero(kind: PositionType, place: int)
 @pytest.mark.parametrize(
     ("place", "highest"),
     [
-        (Place.HAND, UINT48_MAX),
-        (Place.HELD, 2**24 - 1),
-        (Place.HELD + 1, 2**24 - 1),
-        (Place.DRAWN, 24),
-        (Place.TOP, 23),
-        (Place.DENIED, 2**24 - 1),
-        (Place.DENIED + 1, 2**24 - 1),
-        (Place.PENDING, 24),
-        (Place.PASSES, 2),
+        (CoreWord.HAND, UINT48_MAX),
+        (CoreWord.HELD, 2**24 - 1),
+        (CoreWord.HELD + 1, 2**24 - 1),
+        (CoreWord.DRAWN, 24),
+        (CoreWord.TOP, 23),
+        (CoreWord.DENIED, 2**24 - 1),
+        (CoreWord.DENIED + 1, 2**24 - 1),
+        (CoreWord.PENDING, 24),
+        (CoreWord.PASSES, 2),
     ],
 )
 def test_words_have_bounds(place: int, highest: int) -> None:
@@ -116,7 +116,7 @@ def test_words_have_bounds(place: int, highest: int) -> None:
 def test_indices_and_counts_have_bounds(kind: PositionType, highest: int) -> None:
     with pytest.raises(MalformedPosition) as caught:
         Core(kind, 3, ID, laid=highest + 1)
-    assert caught.value == MalformedPosition(Place.LAID, highest + 1)
+    assert caught.value == MalformedPosition(CoreWord.LAID, highest + 1)
     assert Core(kind, 3, ID, laid=highest).laid == highest
 
 

@@ -12,7 +12,7 @@ from forcemove.flow.actions import Action
 from forcemove_games.discard_sra.table import CannotMove
 from forcemove_games.sra.arithmetic import MODULUS
 from forcemove_games.sra.cipher import card_numbers
-from forcemove_games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
+from forcemove_games.sra.table import AllKeys, Deal, Deck, DiscardCard, Draw, Serve, TurnUp
 
 CLIENTS = ("alice", "bob")
 CARDS = {number: card for card, number in enumerate(card_numbers(24))}
@@ -69,7 +69,7 @@ class Referee:
         self.give(seat, action.index, action.key)
         self.served = True
 
-    def discard(self, seat: int, action: Discard) -> None:
+    def discard(self, seat: int, action: DiscardCard) -> None:
         self.begin_turn(seat)
         assert action.index in self.hands[seat]
         assert fits(self.order[action.index], self.order[self.laid[-1]])
@@ -106,7 +106,7 @@ class Referee:
                 self.draw(seat, action)
             case Serve():
                 self.serve(seat, action)
-            case Discard():
+            case DiscardCard():
                 self.discard(seat, action)
             case CannotMove():
                 self.cannot_move(seat)

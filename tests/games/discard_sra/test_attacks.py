@@ -36,7 +36,7 @@ from forcemove_games.sra.faults import (
     PileEmpty,
     WrongCount,
 )
-from forcemove_games.sra.table import AllKeys, Deal, Deck, Discard, Draw, Serve, TurnUp
+from forcemove_games.sra.table import AllKeys, Deal, Deck, DiscardCard, Draw, Serve, TurnUp
 from tests.flow.table import KEYS, MALLORY, TABLE_ID, signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.discard_sra.mallory import (
@@ -90,8 +90,8 @@ def draws(position: Position) -> Move:
         (lambda: only(Draw, index=-1), NotTheTop),
         (lambda: instead(Draw, lambda draw: (draw, draw)), UnexpectedAction),
         (lambda: instead(Draw, lambda _: Serve("bob", 11, BOBS[11])), UnexpectedAction),
-        (lambda: instead(Draw, lambda _: Discard("bob", 12, BOBS[12])), KeyNotDue),
-        (lambda: instead(Draw, lambda _: Discard("bob", 0, BOBS[0])), KeyGivenTwice),
+        (lambda: instead(Draw, lambda _: DiscardCard("bob", 12, BOBS[12])), KeyNotDue),
+        (lambda: instead(Draw, lambda _: DiscardCard("bob", 0, BOBS[0])), KeyGivenTwice),
         (lambda: instead(Draw, lambda _: CannotMove("bob")), PileNotEmpty),
         (lambda: instead(Draw, lambda _: AllKeys("bob", FALSE, tuple(BOBS))), UnexpectedAction),
         (lambda: instead(Draw, lambda draw: replaced(draw, client_id="bob", index=10**400)), NotTheTop),
@@ -132,9 +132,9 @@ def test_a_discard_that_does_not_fit_is_refused_when_it_is_laid() -> None:
         pile = bob.player.pile
         index = next(index for index, card in bob.player.hand if not fits(card, pile.laid[-1]))
         laid.append(dict(bob.player.hand)[index])
-        return Discard("bob", index, BOBS[index])
+        return DiscardCard("bob", index, BOBS[index])
 
-    end = honest_against(alice, bob, instead(Discard, another))
+    end = honest_against(alice, bob, instead(DiscardCard, another))
     assert isinstance(end, DiscardNotAllowed)
     assert (end.seat, end.card, end.culprit) == (BOB, laid[0], "bob")
     assert alice.player.pile == alice.history[-1]
@@ -153,7 +153,7 @@ def test_a_discard_that_does_not_fit_is_refused_when_it_is_laid() -> None:
 )
 def test_a_forged_discard_is_refused(changes: dict[str, Any], fault: type[ForcemoveError]) -> None:
     alice, bob = seated()
-    end = honest_against(alice, bob, only(Discard, **changes))
+    end = honest_against(alice, bob, only(DiscardCard, **changes))
     assert type(end) is fault
     assert blamed(end) == ("bob",)
     assert alice.result is None
@@ -166,7 +166,7 @@ def test_who_says_it_cannot_move_and_could_is_found_in_the_audit(cheat: int) -> 
     mallory, honest = tables[cheat], tables[1 - cheat]
 
     def lie(action: Action) -> Action:
-        can = isinstance(action, Discard) and mallory.player.pile.is_empty
+        can = isinstance(action, DiscardCard) and mallory.player.pile.is_empty
         return CannotMove(mallory.name) if can else action
 
     log = MemoryTransport()

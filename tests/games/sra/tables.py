@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from forcemove_games.sra.deck import begin
 from forcemove_games.sra.pile import PileRules
-from forcemove_games.sra.table import CardTable, Discard, Draw
+from forcemove_games.sra.table import CardTable, DiscardCard, Draw
 from tests.games.sra.shuffled import SIZE, both, stream
 
 CLIENTS = ("alice", "bob")
@@ -23,5 +23,5 @@ def draws(table: CardTable) -> Draw:
     return table.draw()
 
 
-def discards_first(table: CardTable) -> Discard:
+def discards_first(table: CardTable) -> DiscardCard:
     return table.discard(table.player.hand[0][0])

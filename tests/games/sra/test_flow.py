@@ -22,9 +22,9 @@ from forcemove_games.sra.deck import begin
 from forcemove_games.sra.faults import (
     DiscardNotAllowed,
     DrawNotAllowed,
+    NoCardToDraw,
     NoSuchCard,
     NotEncrypted,
-    NothingToDraw,
     NotInHand,
     NotTheTop,
     NumberTwice,
@@ -45,7 +45,7 @@ from forcemove_games.sra.flow import (
     turning_up,
 )
 from forcemove_games.sra.pile import Pile, PileRules
-from forcemove_games.sra.table import CARDS, AllKeys, CardTable, Deck, Discard, Draw, Serve
+from forcemove_games.sra.table import CARDS, AllKeys, CardTable, Deck, DiscardCard, Draw, Serve
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 from tests.games.sra.shuffled import ALICE, BOB, SIZE, both, order, stream
@@ -70,7 +70,7 @@ def play(
     return tables
 
 
-def against(table: CardTable, flow: Step[CardTable], *actions: Deck | Draw | Discard | Serve) -> None:
+def against(table: CardTable, flow: Step[CardTable], *actions: Deck | Draw | DiscardCard | Serve) -> None:
     """The flow, against a client that says just this."""
 
     async def scenario() -> None:
@@ -171,7 +171,7 @@ def test_a_discard_that_the_game_does_not_allow_is_refused() -> None:
     [
         lambda _: Draw("alice", 1),
         lambda _: Draw("bob", 0),
-        lambda _: Discard("alice", 0, "00"),
+        lambda _: DiscardCard("alice", 0, "00"),
         lambda _: Serve("alice", 0, "00"),
     ],
     ids=["another card", "in another's name", "a card that we do not hold", "what is no turn"],
@@ -223,7 +223,9 @@ def test_a_game_has_actions_of_its_own() -> None:
         seen.append(f"{table.name} sees {action.client_id}")
 
     def turn(seat: int, choose: Choose[CardTable]) -> Step[CardTable]:
-        return card_turn(seat, choose, {Draw: drawing(), Discard: discarding(), Wave: receiving(wave, expects=Wave)})
+        return card_turn(
+            seat, choose, {Draw: drawing(), DiscardCard: discarding(), Wave: receiving(wave, expects=Wave)}
+        )
 
     flow = [turn(ALICE, draws), turn(BOB, waves), turn(ALICE, discards_first)]
     alice, bob = play(sequence(flow), table_of(ALICE), table_of(BOB), codec=ActionCodec(*CARDS.types, Wave))
@@ -377,7 +379,7 @@ def test_nothing_is_drawn_from_an_empty_pile() -> None:
     alice, bob = play(repeat(card_turn(ALICE, draws, within=HOUR), SIZE), table_of(ALICE), table_of(BOB))
     with pytest.raises(PileEmpty):
         against(alice, card_turn(BOB, draws), Draw("bob", SIZE))
-    with pytest.raises(NothingToDraw):
+    with pytest.raises(NoCardToDraw):
         against(bob, card_turn(BOB, draws))
 
 

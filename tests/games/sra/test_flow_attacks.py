@@ -29,14 +29,14 @@ from forcemove_games.sra.faults import (
     WrongCount,
 )
 from forcemove_games.sra.flow import auditing, card_turn, dealing, shuffling, turning_up
-from forcemove_games.sra.table import CARDS, AllKeys, CardTable, Deal, Deck, Discard, Draw, Serve, TurnUp
+from forcemove_games.sra.table import CARDS, AllKeys, CardTable, Deal, Deck, DiscardCard, Draw, Serve, TurnUp
 from tests.flow.table import signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.sra.forgeries import FORGED
 from tests.games.sra.shuffled import ALICE, BOB, SIZE, both, keys, stream
 from tests.games.sra.tables import HOUR, discards_first, draws, table_of
 
-Said = Deck | Deal | TurnUp | Draw | Serve | Discard | AllKeys
+Said = Deck | Deal | TurnUp | Draw | Serve | DiscardCard | AllKeys
 Forge = Callable[[Said], Said]
 
 
@@ -134,7 +134,7 @@ KEYS_OF = [[key.encode() for key in keys(side)] for side in both()]
         (only(Serve, index=-1), KeyNotDue(BOB, -1, culprit="bob")),
         (only(Serve, key=encode_number(4)), InvalidExponent(4, culprit="bob")),
         (lambda _: Draw("bob", 1), UnexpectedAction("bob", ("Serve",), Draw("bob", 1))),
-        (lambda _: Discard("bob", 0, FALSE), UnexpectedAction("bob", ("Serve",), Discard("bob", 0, FALSE))),
+        (lambda _: DiscardCard("bob", 0, FALSE), UnexpectedAction("bob", ("Serve",), DiscardCard("bob", 0, FALSE))),
     ],
     ids=["another card's key", "a false key", "another card", "no card", "no key", "draws himself", "discards himself"],
 )
@@ -149,7 +149,7 @@ def test_who_draws_gets_the_right_key_or_knows_better(forge: Forge, fault: Force
     [
         (only(Draw, index=1), NotTheTop(0, 1, culprit="bob")),
         (lambda _: Serve("bob", 0, FALSE), UnexpectedAction("bob", ("Draw", "Discard"), Serve("bob", 0, FALSE))),
-        (lambda _: Discard("bob", 0, KEYS_OF[BOB][0]), KeyNotDue(BOB, 0, culprit="bob")),
+        (lambda _: DiscardCard("bob", 0, KEYS_OF[BOB][0]), KeyNotDue(BOB, 0, culprit="bob")),
     ],
     ids=["another card than the top", "a key that nobody asked for", "discards what is in the pile"],
 )
@@ -162,11 +162,11 @@ def test_who_serves_gives_no_key_to_a_cheat(forge: Forge, fault: ForcemoveError)
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (only(Discard, key=KEYS_OF[BOB][1]), NoSuchCard(0, culprit="bob")),
-        (only(Discard, key=FALSE), NoSuchCard(0, culprit="bob")),
-        (only(Discard, index=1), KeyGivenTwice(BOB, 1, culprit="bob")),
-        (only(Discard, index=2, key=KEYS_OF[BOB][2]), KeyNotDue(BOB, 2, culprit="bob")),
-        (only(Discard, key=""), NO_KEY),
+        (only(DiscardCard, key=KEYS_OF[BOB][1]), NoSuchCard(0, culprit="bob")),
+        (only(DiscardCard, key=FALSE), NoSuchCard(0, culprit="bob")),
+        (only(DiscardCard, index=1), KeyGivenTwice(BOB, 1, culprit="bob")),
+        (only(DiscardCard, index=2, key=KEYS_OF[BOB][2]), KeyNotDue(BOB, 2, culprit="bob")),
+        (only(DiscardCard, key=""), NO_KEY),
     ],
     ids=["another card's key", "a false key", "the other's card", "a card of the pile", "no key"],
 )

@@ -19,8 +19,8 @@ from forcemove_games.sra.faults import (
     DrawNotAllowed,
     KeyGivenTwice,
     KeyNotDue,
+    NoCardToDraw,
     NoSuchCard,
-    NothingToDraw,
     NotInHand,
     NotTheTop,
     OurDiscardNotAllowed,
@@ -259,8 +259,8 @@ def test_nothing_is_handed_over_of_an_empty_pile() -> None:
         alice, bob, _ = drawn(alice, bob)
     for index in (0, SIZE - 1, SIZE):
         refused(PileEmpty(ALICE), partial(hand_over, bob, index, ANYTHING))
-    refused(NothingToDraw(), lambda: draw(bob, ANYTHING))
-    refused(NothingToDraw(), lambda: turn_up(bob))
+    refused(NoCardToDraw(), lambda: draw(bob, ANYTHING))
+    refused(NoCardToDraw(), lambda: turn_up(bob))
     refused(PileEmpty(None), lambda: lift(bob.pile, None, SIZE))
 
 

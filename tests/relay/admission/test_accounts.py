@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.relay.admission.accounts import Account, Accounts
+from forcemove.relay.admission.accounts import Accounts, AddressAccount
 from forcemove.relay.limits import Limits
 
 HOUR = 3_600
@@ -91,7 +91,7 @@ def test_what_an_address_has_used_is_remembered_while_it_counts() -> None:
 def test_threat_59_accounts_are_bounded_in_number_and_connected_ones_are_kept() -> None:
     clock = Clock()
     accounts = Accounts(Limits(connections=50), clock, most=100)
-    connected: list[Account] = []
+    connected: list[AddressAccount] = []
     for number in range(20):
         connected.append(accounts.of(f"203.0.113.{number}"))
         accounts.connect(connected[-1])
@@ -102,7 +102,7 @@ def test_threat_59_accounts_are_bounded_in_number_and_connected_ones_are_kept() 
 
 
 def test_forty_who_play_behind_one_address_are_not_treated_as_one() -> None:
-    account = Account("192.0.2.1", Limits(), 0.0)
+    account = AddressAccount("192.0.2.1", Limits(), 0.0)
     assert account.weight == 1
     account.players = 80
     assert account.weight == 80

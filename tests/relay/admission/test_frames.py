@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forcemove.relay.admission.accounts import Account, Accounts
+from forcemove.relay.admission.accounts import Accounts, AddressAccount
 from forcemove.relay.admission.frames import MOST_CARRIED, Border, carried
-from forcemove.relay.admission.listening import PER_MESSAGE, Intake
+from forcemove.relay.admission.listening import PER_MESSAGE, ConnectionIntake
 from forcemove.relay.admission.meter import Meter
 from forcemove.relay.admission.turns import Gate, Turns
 from forcemove.relay.clients.seats import Seats
@@ -134,7 +134,7 @@ class _Arriving:
 
     def __init__(self, accounts: Accounts, turns: Turns) -> None:
         self.inner, self.line, self.taken, self.is_willing = _Aiohttp(), _Line(), list[bytes](), True
-        self.intake = Intake(self.inner, accounts.of("192.0.2.1"), accounts, turns)
+        self.intake = ConnectionIntake(self.inner, accounts.of("192.0.2.1"), accounts, turns)
         self.intake.connection_made(self.line)
 
     def begin(self, *request: bytes) -> None:
@@ -225,7 +225,7 @@ def test_threat_59_who_sends_before_the_answer_is_cut_off(request_: tuple[bytes,
         for part in request_:
             coming.hear(part)
         assert b"early" not in b"".join(coming.inner.heard)
-        await turns.turn(Account("192.0.2.2", Limits(), 0), 1)
+        await turns.turn(AddressAccount("192.0.2.2", Limits(), 0), 1)
         await asyncio.sleep(0)
         assert coming.line.is_cut
 
@@ -297,7 +297,7 @@ def test_threat_59_connections_are_cut_off_a_few_at_a_time() -> None:
 def test_threat_59_what_may_not_pass_at_once_is_charged_once() -> None:
     async def story() -> None:
         limits = Limits(messages_per_second=1, bytes_per_second=10**6)
-        account, turns = Account("192.0.2.1", limits, time.monotonic()), Turns()
+        account, turns = AddressAccount("192.0.2.1", limits, time.monotonic()), Turns()
         meter, now = Meter(account, turns, limits), time.monotonic()
         assert meter.pass_at_once(100, now)
         assert meter.pass_at_once(100, now)

@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.admission.turns import Gate, Turns
 from forcemove.relay.limits import Limits
 from tests.transport.people import run
 
-MALLORY, ALICE = (Account(host, Limits(), 0.0) for host in ("192.0.2.1", "192.0.2.2"))
+MALLORY, ALICE = (AddressAccount(host, Limits(), 0.0) for host in ("192.0.2.1", "192.0.2.2"))
 
 
 async def turns_of_the_loop(number: int) -> None:
@@ -85,11 +85,11 @@ def test_who_has_gone_takes_no_turn() -> None:
 
 def test_players_count_where_work_waits() -> None:
     async def story() -> None:
-        office = Account("192.0.2.3", Limits(), 0.0)
+        office = AddressAccount("192.0.2.3", Limits(), 0.0)
         office.players = 10
         turns, order = Turns(at_once=1), list[str]()
 
-        async def work(account: Account) -> None:
+        async def work(account: AddressAccount) -> None:
             await turns.wait(account, 1)
             order.append(account.address)
 
@@ -105,7 +105,7 @@ def test_threat_59_a_gate_lets_addresses_in_by_turns(width: int) -> None:
     async def story() -> None:
         gate, inside, most, order = Gate(width), 0, 0, list[str]()
 
-        async def enter(account: Account) -> None:
+        async def enter(account: AddressAccount) -> None:
             nonlocal inside, most
             async with gate.entered(account):
                 inside += 1
@@ -128,7 +128,7 @@ def test_who_leaves_a_gates_queue_holds_up_nobody() -> None:
     async def story() -> None:
         gate = Gate(1)
 
-        async def enter(account: Account) -> None:
+        async def enter(account: AddressAccount) -> None:
             async with gate.entered(account):
                 await asyncio.sleep(0)
 

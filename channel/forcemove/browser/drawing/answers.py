@@ -13,7 +13,7 @@ from forcemove.history.entries import Entry, StateAccepted, StateSigned
 from forcemove.protocol.adjudication import (
     Adjudication,
     Holdings,
-    Result,
+    OperationResult,
     Transaction,
     challenge,
     checkpoint,
@@ -119,7 +119,7 @@ def _answers(asked: _Question) -> tuple[ChainAnswer, ...]:
     return tuple(_tried(operation, act) for operation, act in _operations(asked))
 
 
-def _tried(operation: str, act: Callable[[], Result]) -> ChainAnswer:
+def _tried(operation: str, act: Callable[[], OperationResult]) -> ChainAnswer:
     try:
         act()
     except ForcemoveError as error:
@@ -127,7 +127,7 @@ def _tried(operation: str, act: Callable[[], Result]) -> ChainAnswer:
     return ChainAnswer(operation)
 
 
-def _operations(asked: _Question) -> Iterator[tuple[str, Callable[[], Result]]]:
+def _operations(asked: _Question) -> Iterator[tuple[str, Callable[[], OperationResult]]]:
     """The operations that could be sent, each as the twin carries it out."""
     fixed_part, state, rules, proof = asked.fixed_part, asked.state, asked.rules, asked.proof
     holdings = {(asked.id, asset): held for asset, held in asked.holdings}

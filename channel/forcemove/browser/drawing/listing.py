@@ -12,11 +12,11 @@ from forcemove.protocol.machine.results import Ending
 from forcemove.tables.playing.content import clock_text
 from forcemove.text.harmless import harmless
 
-__all__ = ["Row", "listed_rows"]
+__all__ = ["ListingRow", "listed_rows"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ListingRow:
     """A channel in the list. `path`: of its page; `others`: their addresses; `phase`: with its `tone`; `until`: the
     block time (seconds) of its deadline, 0 for none, `left` until then; `money`: to come, at stake, or won."""
 
@@ -30,7 +30,7 @@ class Row:
     money: str
 
 
-def listed_rows(channels: Iterable[ListedChannel], now: int) -> tuple[Row, ...]:
+def listed_rows(channels: Iterable[ListedChannel], now: int) -> tuple[ListingRow, ...]:
     """A row for each channel. `now`: the chain's time, seconds."""
     return tuple(_row(each, now) for each in sorted(channels, key=_urgency))
 
@@ -47,11 +47,11 @@ def _urgency(listed: ListedChannel) -> tuple[int, int, int]:
     return (3 if summary.phase is Phase.CLOSED else 2), 0, newest_first
 
 
-def _row(listed: ListedChannel, now: int) -> Row:
+def _row(listed: ListedChannel, now: int) -> ListingRow:
     summary = listed.summary
     until = summary.finalizes_at if summary.phase is Phase.CHALLENGED else 0
     turn = ", your turn" if summary.phase is Phase.PLAYING and summary.is_our_turn else ""
-    return Row(
+    return ListingRow(
         f"/c/0x{listed.id.hex()}",
         harmless(listed.title),
         ", ".join(short_address(each) for each in summary.counterparties),

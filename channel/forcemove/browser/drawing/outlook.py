@@ -23,14 +23,14 @@ from forcemove.protocol.machine.results import Ending
 from forcemove.tables.playing.content import clock_text
 from forcemove.tables.playing.ends import ENDINGS
 
-__all__ = ["Clock", "EndText", "WayOut", "clock_of", "end_of", "ways_out"]
+__all__ = ["ClockPanel", "EndText", "WayOut", "clock_of", "end_of", "ways_out"]
 
 _TWO = 2
 _OPENING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class ClockPanel:
     """What follows from silence.
 
     - `title`: of the panel.
@@ -73,7 +73,7 @@ class EndText:
 # --------------------------------------------------------------------------------------------------------------- clock
 
 
-def clock_of(view: ChannelView) -> Clock | None:
+def clock_of(view: ChannelView) -> ClockPanel | None:
     """The clock, or what would start one; None where nobody is waited for and nothing is to come."""
     seen, silence = view.seen, view.seen.silence
     if seen.phase is Phase.CLOSED:
@@ -93,11 +93,11 @@ def clock_of(view: ChannelView) -> Clock | None:
     return _clock(view, f"If {who} nothing more", (_without_clock(view, silence),))
 
 
-def _clock(view: ChannelView, title: str, sentences: tuple[str, ...], until: int | None = None) -> Clock:
+def _clock(view: ChannelView, title: str, sentences: tuple[str, ...], until: int | None = None) -> ClockPanel:
     left = "" if until is None else clock_text(until - view.now)
     time = "" if until is None else clock_time(view, until)
     duration = view.channel.agreement.fixed_part.challenge_duration
-    return Clock(title, sentences, until, view.now, left, time, duration)
+    return ClockPanel(title, sentences, until, view.now, left, time, duration)
 
 
 def _running(view: ChannelView, silence: Silence, until: int) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from forcemove.browser.view import ChannelView
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Closed, Concluded, PartlyPaid, Responded
 from forcemove.protocol.machine.channel import Phase
 
-__all__ = ["Bar", "Bracket", "Lane", "Link", "Sign", "Timeline", "timeline_of"]
+__all__ = ["Bar", "Bracket", "Lane", "TimelineLink", "Sign", "Timeline", "timeline_of"]
 
 _LEFT, _STEP, _TOP, _LANE, _HALF = 88, 36, 30, 42, 11
 _ENDS = (Responded, Checkpointed, Concluded, Closed, PartlyPaid)
@@ -40,7 +40,7 @@ class Sign(NamedTuple):
     is_shown: bool
 
 
-class Link(NamedTuple):
+class TimelineLink(NamedTuple):
     """A line from one state to the next one."""
 
     x1: int
@@ -76,7 +76,7 @@ class Timeline:
     height: int
     left: int
     lanes: tuple[Lane, ...]
-    links: tuple[Link, ...]
+    links: tuple[TimelineLink, ...]
     bars: tuple[Bar, ...]
     bracket: Bracket | None
     signs: tuple[Sign, ...]
@@ -117,9 +117,9 @@ def _signs(happenings: Sequence[Happening], count: int, shown: int | None) -> tu
     return tuple(found)
 
 
-def _links(signs: Sequence[Sign]) -> tuple[Link, ...]:
+def _links(signs: Sequence[Sign]) -> tuple[TimelineLink, ...]:
     dots = [each for each in signs if each.shape == "dot"]
-    return tuple(Link(one.x, one.y, other.x, other.y) for one, other in pairwise(dots) if one.y != other.y)
+    return tuple(TimelineLink(one.x, one.y, other.x, other.y) for one, other in pairwise(dots) if one.y != other.y)
 
 
 def _bars(signs: Sequence[Sign], *, runs: bool) -> tuple[Bar, ...]:

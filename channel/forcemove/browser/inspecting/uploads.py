@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import BodyPartReader, web
 
 from forcemove.browser.inspecting.subjects import MAX_SUBJECT
-from forcemove.browser.security import BrowserSession, RequestRefused, require_form
+from forcemove.browser.security import BrowserSession, PageRequestRefused, require_form
 
 __all__ = ["read_upload"]
 
@@ -16,16 +16,16 @@ _FIELDS = frozenset({"token", "what", "file"})
 
 
 async def read_upload(request: web.Request, session: BrowserSession) -> dict[str, bytes]:
-    """The fields of a request's form. Raises `RequestRefused` where the form is none of this session's pages, or too
-    large."""
+    """The fields of a request's form. Raises `PageRequestRefused` where the form is none of this session's pages, or
+    too large."""
     if request.content_type != _MULTIPART:
-        raise RequestRefused(415, "This is no form with a file.")
+        raise PageRequestRefused(415, "This is no form with a file.")
     if request.content_length is None or request.content_length > MAX_SUBJECT + _AROUND:
-        raise RequestRefused(413, f"A file may have {MAX_SUBJECT:,} bytes. `forcemove inspect` takes larger ones.")
+        raise PageRequestRefused(413, f"A file may have {MAX_SUBJECT:,} bytes. `forcemove inspect` takes larger ones.")
     try:
         fields = await _fields(request)
     except (ValueError, LookupError):
-        raise RequestRefused(400, "This form cannot be read.") from None
+        raise PageRequestRefused(400, "This form cannot be read.") from None
     require_form(session, fields.get("token", b"").decode(errors="replace"))
     return fields
 

@@ -12,7 +12,7 @@ from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.lobby.render import lobby_page, lobby_panels, offer_page, offer_panels
 from forcemove.browser.lobby.view import OfferDraft, OfferPage
 from forcemove.browser.pages import PageSite
-from forcemove.browser.security import RequestRefused
+from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.templating import Nav
 
 __all__ = ["LobbySection"]
@@ -69,10 +69,10 @@ class LobbySection:
         return None if view is None else offer_panels(view)
 
     def _view(self, request: web.Request) -> OfferPage:
-        """The offer that a request names. Raises `RequestRefused`."""
+        """The offer that a request names. Raises `PageRequestRefused`."""
         view = self._pages.offer_page(_hash_of(request), self._token)
         if view is None:
-            raise RequestRefused(404, "This game is not open any more.")
+            raise PageRequestRefused(404, "This game is not open any more.")
         return view
 
     @property

@@ -12,7 +12,7 @@ from aiohttp import web
 from forcemove.browser.actions import done, html_page, read_form
 from forcemove.browser.events import stream_panels
 from forcemove.browser.pages import PageSite
-from forcemove.browser.security import RequestRefused
+from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.templating import Nav
 from forcemove.browser.wallet.render import wallet_page, wallet_panels
 from forcemove.browser.wallet.wallet_pages import WalletPages
@@ -67,7 +67,7 @@ class WalletSection:
         form = await read_form(request, self._site.session)
         found = _HASH.fullmatch(form.text("hash"))
         if found is None:
-            raise RequestRefused(400, "The wallet has given no transaction's hash.")
+            raise PageRequestRefused(400, "The wallet has given no transaction's hash.")
         return self._answer(request, self._pages.on_sent(_name_in(form.text("request")), bytes.fromhex(found[1])))
 
     async def _refused(self, request: web.Request) -> web.StreamResponse:
@@ -76,12 +76,12 @@ class WalletSection:
 
     def _answer(self, request: web.Request, is_known: bool) -> web.StreamResponse:
         if not is_known:
-            raise RequestRefused(409, "This transaction is not wanted any more.")
+            raise PageRequestRefused(409, "This transaction is not wanted any more.")
         return done(request, "/wallet")
 
 
 def _name_in(text: str) -> str:
-    """A request's name. Raises `RequestRefused`."""
+    """A request's name. Raises `PageRequestRefused`."""
     if not _NAME.fullmatch(text):
-        raise RequestRefused(400, "The form names no transaction.")
+        raise PageRequestRefused(400, "The form names no transaction.")
     return text

@@ -9,7 +9,7 @@ from aiohttp import web
 from forcemove.browser.actions import done, html_page, read_form
 from forcemove.browser.events import stream_panels
 from forcemove.browser.pages import ChangeSignal, PageSite
-from forcemove.browser.security import RequestRefused
+from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.templating import Nav, fill_in
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.errors import ForcemoveError
@@ -59,7 +59,7 @@ class WatchSection:
         form = await read_form(request, self._site.session)
         try:
             return done(request, f"/watch/{_parsed(form.text('link').strip())}", moves=True)
-        except RequestRefused as refused:
+        except PageRequestRefused as refused:
             return self._asked(refused.reason, refused.status)
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
@@ -74,13 +74,13 @@ class WatchSection:
         link = _link_of(request)
         game = self._tables.find_game(link)
         if game is None:
-            raise RequestRefused(404, "The game of this link is not installed here.")
+            raise PageRequestRefused(404, "The game of this link is not installed here.")
         self._tables.watch(link, game)
         self._changes.notify()
         return done(request, request.path)
 
     def _view(self, request: web.Request) -> WatchView:
-        """What the page of a request's link shows. Raises `RequestRefused`."""
+        """What the page of a request's link shows. Raises `PageRequestRefused`."""
         link, tables = _link_of(request), self._tables
         return watch_view(link, tables.find_game(link), tables.find(link), self._site.session.form_token)
 
@@ -104,9 +104,9 @@ def _link_of(request: web.Request) -> WatchLink:
 
 
 def _parsed(text: str) -> WatchLink:
-    """The link in a text. Raises `RequestRefused`."""
+    """The link in a text. Raises `PageRequestRefused`."""
     try:
         return parse_watch_link(text)
     except ForcemoveError as error:
         is_for_players = text.startswith(LINK_HEAD)
-        raise RequestRefused(404, _FOR_PLAYERS if is_for_players else headline(error)) from None
+        raise PageRequestRefused(404, _FOR_PLAYERS if is_for_players else headline(error)) from None

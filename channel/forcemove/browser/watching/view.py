@@ -11,7 +11,7 @@ from forcemove.browser.drawing.board import SCALE_TO
 from forcemove.browser.drawing.words import amount_text, count_text
 from forcemove.chain.addresses import short_address
 from forcemove.game import Game, Names, Pictured
-from forcemove.tables.watching.spectator import SeenState, Spectator, played
+from forcemove.tables.watching.spectator import ChannelSpectator, SeenState, played
 from forcemove.tables.watching.watch_link import WatchLink
 from forcemove.tables.watching.watched_tables import WatchedTable
 from forcemove.text.explanations import headline
@@ -76,7 +76,7 @@ def watch_view(link: WatchLink, game: Game | None, watched: WatchedTable | None,
     - `watched`: the table, None where it is not watched.
     - `form_token`: for the page's form.
     """
-    spectator = Spectator(link, game) if watched is None and game else watched.spectator if watched else None
+    spectator = ChannelSpectator(link, game) if watched is None and game else watched.spectator if watched else None
     names = _names(link)
     states = [] if spectator is None else list(spectator.states)
     positions = played(states, len(names))
@@ -152,7 +152,7 @@ def _described(ask: Callable[[], str]) -> str:
         return "The position cannot be read."
 
 
-def _checked(spectator: Spectator) -> str:
+def _checked(spectator: ChannelSpectator) -> str:
     since = "since the beginning" if spectator.is_whole else "that the relay still has"
     text = f"Every signature and every rule of the states {since} was checked here."
     if spectator.refused:

@@ -13,7 +13,7 @@ from forcemove.protocol.machine.channel import OVER, Channel, Phase
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.outcome import Outcome
 
-__all__ = ["Ending", "Result", "Share", "is_over", "payable", "result_of", "shares_of"]
+__all__ = ["Ending", "ChannelResult", "Share", "is_over", "payable", "result_of", "shares_of"]
 
 
 class Ending(Enum):
@@ -36,7 +36,7 @@ class Share(Struct, frozen=True):
     payable: int
 
 
-class Result(Struct, frozen=True):
+class ChannelResult(Struct, frozen=True):
     """How a channel ended, and everybody's shares: asset by asset, each in the order of participants."""
 
     ending: Ending
@@ -78,7 +78,7 @@ def _is_ours_to_collect(channel: Channel) -> bool:
     return any(amount for entry, amount in paid if entry.destination == ours)
 
 
-def result_of(channel: Channel, now: int) -> Result:
+def result_of(channel: Channel, now: int) -> ChannelResult:
     """How the channel stands at block time `now` (seconds), or how it has ended.
 
     What each participant paid in is computed from the holdings, the payouts and the order of deposits; money from
@@ -90,7 +90,7 @@ def result_of(channel: Channel, now: int) -> Result:
     outcome = newest.state.outcome if newest is not None else channel.agreement.outcome
     if channel.record.recorded is not None and channel.phase(now) is Phase.FINALIZED:
         outcome = channel.record.recorded.state.outcome
-    return Result(_ending(channel, now), shares_of(channel, outcome))
+    return ChannelResult(_ending(channel, now), shares_of(channel, outcome))
 
 
 def shares_of(channel: Channel, outcome: Outcome) -> tuple[Share, ...]:

@@ -9,7 +9,7 @@ from forcemove.relay.limits import Limits
 from forcemove.serving.addresses import account_of
 from forcemove.serving.rate import Bucket
 
-__all__ = ["MOST_ACCOUNTS", "Account", "Accounts"]
+__all__ = ["MOST_ACCOUNTS", "AddressAccount", "Accounts"]
 
 MOST_ACCOUNTS = 20_000
 """Accounts that are remembered besides those with a connection. Then the oldest are forgotten."""
@@ -20,7 +20,7 @@ _LOOKED_AT = 4
 """Accounts that are checked, whenever one is used, whether they can be forgotten."""
 
 
-class Account:
+class AddressAccount:
     """What one `address`, see `account_of`, has used. `connections`: how many it has; `players`: those of them that
     take part at a table; `seats`: tables that are open on them; `unread`: bytes that were received from the address and
     not read yet. The buckets hold what the address may still use."""
@@ -65,24 +65,24 @@ class Accounts:
     def __init__(self, limits: Limits, clock: Callable[[], float], most: int = MOST_ACCOUNTS) -> None:
         """`clock`: seconds that do not go back; `most`: accounts that are remembered."""
         self._limits, self._clock, self._most = limits, clock, most
-        self._known: OrderedDict[str, Account] = OrderedDict()
+        self._known: OrderedDict[str, AddressAccount] = OrderedDict()
         self.connections = self.seats = self.unread = 0
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def of(self, host: str) -> Account:
+    def of(self, host: str) -> AddressAccount:
         """The account of an IP address."""
         self._forget_some()
         name = account_of(host)
         account = self._known.get(name)
         if account is None:
-            account = self._known[name] = Account(name, self._limits, self._clock())
+            account = self._known[name] = AddressAccount(name, self._limits, self._clock())
         else:
             self._known.move_to_end(name)
         return account
 
-    def fault(self, account: Account, slack: int = 0) -> str | None:
+    def fault(self, account: AddressAccount, slack: int = 0) -> str | None:
         """Why an address' newest connection is refused, None if it is not: an address may have no more connections than
         are still free, so that others find some, too. `slack`: connections beyond that which are let in, to be answered
         so."""
@@ -94,11 +94,11 @@ class Accounts:
             return "your address has as many connections as it may have"
         return None
 
-    def has_room(self, account: Account) -> bool:
+    def has_room(self, account: AddressAccount) -> bool:
         """Whether an address has no more unread bytes than the others may still have."""
         return account.unread <= self._limits.unread_bytes - self.unread
 
-    def sit(self, account: Account) -> bool:
+    def sit(self, account: AddressAccount) -> bool:
         """Let an address have one more table open; False where it has more than others may still have."""
         if account.seats > self._limits.open_tables - self.seats:
             return False
@@ -106,17 +106,17 @@ class Accounts:
         self.seats += 1
         return True
 
-    def rise(self, account: Account) -> None:
+    def rise(self, account: AddressAccount) -> None:
         """Count one open table less of an address."""
         account.seats -= 1
         self.seats -= 1
 
-    def connect(self, account: Account) -> None:
+    def connect(self, account: AddressAccount) -> None:
         """Count one more connection of an address."""
         account.connections += 1
         self.connections += 1
 
-    def disconnect(self, account: Account) -> None:
+    def disconnect(self, account: AddressAccount) -> None:
         """Count one connection less of an address."""
         account.connections -= 1
         self.connections -= 1

@@ -14,14 +14,14 @@ from collections.abc import Callable
 from ssl import SSLContext
 from typing import cast
 
-from forcemove.relay.admission.accounts import Account, Accounts
+from forcemove.relay.admission.accounts import Accounts, AddressAccount
 from forcemove.relay.admission.frames import Border, carried
 from forcemove.relay.admission.turns import Gate, Turns
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.serving.addresses import Proxies
 
-__all__ = ["PER_MESSAGE", "Intake", "Listener"]
+__all__ = ["PER_MESSAGE", "ConnectionIntake", "Listener"]
 
 _LOG = logging.getLogger(__name__)
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
@@ -52,11 +52,11 @@ PER_MESSAGE = 400
 """Bytes that a message counts for besides its own until it is read: aiohttp keeps four objects of each."""
 
 
-class Intake(asyncio.BufferedProtocol):
+class ConnectionIntake(asyncio.BufferedProtocol):
     """Counts one connection's bytes on their way to `inner`, until they are read, and lets them wait for the address'
     turn: one look at all sockets finds what thousands of connections have sent. `account`: of the client."""
 
-    def __init__(self, inner: asyncio.Protocol, account: Account, accounts: Accounts, turns: Turns) -> None:
+    def __init__(self, inner: asyncio.Protocol, account: AddressAccount, accounts: Accounts, turns: Turns) -> None:
         self._inner, self._accounts, self._turns = inner, accounts, turns
         self.account = account
         self._waiting = b""
@@ -94,7 +94,7 @@ class Intake(asyncio.BufferedProtocol):
         """Count bytes that were read, with `PER_MESSAGE` for each message."""
         self._count(-min(size, self._unread))
 
-    def belongs_to(self, account: Account) -> None:
+    def belongs_to(self, account: AddressAccount) -> None:
         """Count the connection for the client of a proxy, and for the proxy no more."""
         unread = self._unread
         self._count(-unread)
@@ -278,9 +278,9 @@ class Listener:
         self._beginning.add(task)
         task.add_done_callback(self._beginning.discard)
 
-    async def _begin(self, connection: socket.socket, account: Account, delay: float) -> None:
+    async def _begin(self, connection: socket.socket, account: AddressAccount, delay: float) -> None:
         """Begin a connection after `delay` seconds, in its address' turn."""
-        intake = Intake(self._protocol(), account, self._accounts, self._turns)
+        intake = ConnectionIntake(self._protocol(), account, self._accounts, self._turns)
         try:
             await asyncio.sleep(delay)
             await self._turns.wait(account, _CONNECTION)
@@ -295,7 +295,7 @@ class Listener:
             if not isinstance(error, OSError):  # as `TimeoutError` is
                 raise
 
-    async def _begin_tls(self, connection: socket.socket, intake: Intake, tls: SSLContext) -> None:
+    async def _begin_tls(self, connection: socket.socket, intake: ConnectionIntake, tls: SSLContext) -> None:
         """The handshake begins when its first bytes are there, and few go on at once: what comes of a handshake is
         handled where it is received, however many connections it comes on."""
         has_come = self._loop.create_future()

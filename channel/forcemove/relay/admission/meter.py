@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.admission.turns import Turns
 from forcemove.relay.limits import Limits
 from forcemove.serving.rate import Bucket
@@ -45,7 +45,7 @@ _AT_ONCE = 0.25
 class Meter:
     """What one connection may do, and when."""
 
-    def __init__(self, account: Account, turns: Turns, limits: Limits) -> None:
+    def __init__(self, account: AddressAccount, turns: Turns, limits: Limits) -> None:
         now = time.monotonic()
         self._account, self._turns = account, turns
         self._messages = Bucket(limits.messages_per_second, now)

@@ -7,7 +7,7 @@ import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.fairness import FairQueue
 
 __all__ = ["Gate", "Turns"]
@@ -19,7 +19,7 @@ _TURN = 4
 _UNBOUNDED = 2**62
 """No bound of the queues is needed: each connection waits in one of them at most once."""
 
-_Waiting = FairQueue[Account, asyncio.Future[None]]
+_Waiting = FairQueue[AddressAccount, asyncio.Future[None]]
 
 
 class Turns:
@@ -31,12 +31,12 @@ class Turns:
         self._waiting: _Waiting = FairQueue(_UNBOUNDED, _TURN)
         self._is_called = False
 
-    async def wait(self, account: Account, work: int) -> None:
+    async def wait(self, account: AddressAccount, work: int) -> None:
         """Wait until an address may do this work; does not wait where little was done in this turn of the loop."""
         if not self.take(work):
             await self.turn(account, work)
 
-    def turn(self, account: Account, work: int) -> asyncio.Future[None]:
+    def turn(self, account: AddressAccount, work: int) -> asyncio.Future[None]:
         """The address' turn for this work, to be waited for."""
         self._call()
         turn = asyncio.get_running_loop().create_future()
@@ -77,7 +77,7 @@ class Gate:
         self._waiting: _Waiting = FairQueue(_UNBOUNDED, 1)
 
     @asynccontextmanager
-    async def entered(self, account: Account) -> AsyncIterator[None]:
+    async def entered(self, account: AddressAccount) -> AsyncIterator[None]:
         """Within the block, a request of an address is one of the `width`."""
         if self._free > 0:
             self._free -= 1
@@ -88,7 +88,7 @@ class Gate:
         finally:
             self._pass_on()
 
-    async def _turn(self, account: Account) -> None:
+    async def _turn(self, account: AddressAccount) -> None:
         turn = asyncio.get_running_loop().create_future()
         self._waiting.add(account, turn, 1)
         try:

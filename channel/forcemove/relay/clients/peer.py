@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable
 from aiohttp import WSMsgType, web
 
 from forcemove.errors import JournalError, MalformedBytes, UnknownVersion
-from forcemove.relay.admission.listening import PER_MESSAGE, Intake
+from forcemove.relay.admission.listening import PER_MESSAGE, ConnectionIntake
 from forcemove.relay.admission.meter import FORGERY, REFUSAL, Meter
 from forcemove.relay.clients.seats import Seats
-from forcemove.relay.clients.sending import Sender
+from forcemove.relay.clients.sending import FrameSender
 from forcemove.relay.clients.services import Services
 from forcemove.relay.offers.visiting import Visitor
 from forcemove.relay.tables import Reading, chunks
@@ -55,7 +55,7 @@ class Peer:
         self,
         socket: web.WebSocketResponse,
         services: Services,
-        intake: Intake,
+        intake: ConnectionIntake,
         transport: asyncio.Transport,
         drained: Callable[[], Awaitable[None]],
     ) -> None:
@@ -77,7 +77,7 @@ class Peer:
         self._seats = Seats(self, services, self.account, self._meter)
         self._visitor = Visitor(self, services, self.account)
         self._behind, self._has_work = deque[Reading](), asyncio.Event()
-        self._sender = Sender(transport, drained, self._has_work.set)
+        self._sender = FrameSender(transport, drained, self._has_work.set)
 
     async def run(self) -> None:
         """Serve the client until the connection ends."""
@@ -104,11 +104,11 @@ class Peer:
         self._sender.add(message)
 
     def offer(self, messages: list[bytes]) -> bool:
-        """See `tables.Listener`."""
+        """See `tables.LogListener`."""
         return self._sender.offer(messages)
 
     def fall_behind(self, reading: Reading) -> None:
-        """See `tables.Listener`."""
+        """See `tables.LogListener`."""
         self._behind.append(reading)
         self._has_work.set()
 
@@ -212,7 +212,7 @@ class Peer:
                 await self._visitor.handle(message)
 
     def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
-        """See `seats.Client`. A refusal is charged to the client, too."""
+        """See `seats.ConnectedClient`. A refusal is charged to the client, too."""
         self._services.metrics.refused.labels(reason.value).inc()
         self._meter.charge(FORGERY if reason is Reason.BAD_SIGNATURE else REFUSAL)
         self.say(encode(RequestRefused(about, id_, reason.value, detail)))

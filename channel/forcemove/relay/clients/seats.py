@@ -7,23 +7,23 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.admission.meter import Meter
 from forcemove.relay.clients.services import Services
 from forcemove.relay.keeping import Addition
 from forcemove.relay.proofs import fault_of
-from forcemove.relay.tables import Listener, LiveLog, Reading, TooManyTables
+from forcemove.relay.tables import LiveLog, LogListener, Reading, TooManyTables
 from forcemove.transport.errors import Reason
 from forcemove.transport.terms import TableTerms
 from forcemove.transport.wire import Open, Opened, Posted, PostEntry, Prove, Proved, encode
 
-__all__ = ["Client", "Seats"]
+__all__ = ["ConnectedClient", "Seats"]
 
 _LOOKED_AT_ONCE = 20
 """Entries that are read in the time of a message, in a search for one that was posted before."""
 
 
-class Client(Listener, Protocol):
+class ConnectedClient(LogListener, Protocol):
     """The client of a connection."""
 
     def say(self, message: bytes) -> None:
@@ -47,7 +47,7 @@ class _Seat:
 class Seats:
     """The tables of one connection; each method answers one request."""
 
-    def __init__(self, client: Client, services: Services, account: Account, meter: Meter) -> None:
+    def __init__(self, client: ConnectedClient, services: Services, account: AddressAccount, meter: Meter) -> None:
         self._client, self._services, self._account, self._meter = client, services, account, meter
         self._seats: dict[bytes, _Seat] = {}
         self._is_player = False

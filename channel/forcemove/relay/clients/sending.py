@@ -13,14 +13,14 @@ from collections.abc import Awaitable, Callable
 from forcemove.relay.limits import OUTBOX
 from forcemove.transport.wire import SendBuffer
 
-__all__ = ["Sender"]
+__all__ = ["FrameSender"]
 
 _FINAL_BINARY = b"\x82"
 _PING = b"\x89\x00"
 _LENGTH_OF_2, _LENGTH_OF_8 = b"\x7e", b"\x7f"
 
 
-class Sender:
+class FrameSender:
     """Sends to one client. `has_room`: whether no more than `OUTBOX` bytes wait; `is_full`: whether the transport takes
     nothing until it is drained."""
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.types import Signature
-from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.limits import Limits
 from forcemove.relay.offers.listing import Listing
 from forcemove.relay.offers.seating import Seating
@@ -68,7 +68,7 @@ class Lobby:
         for offer, signature in await self._worker.run(self._store.offers):
             self._show(Shown(SignedOffer(OFFERS.decode(offer), Signature(signature))))
 
-    async def make(self, message: MakeOffer, account: Account) -> bytes:
+    async def make(self, message: MakeOffer, account: AddressAccount) -> bytes:
         """Take an offer from a client's address; returns its hash. Raises `NotOffered`."""
         try:
             signed = SignedOffer(OFFERS.decode(message.offer), Signature(message.signature))
@@ -103,7 +103,7 @@ class Lobby:
         signed = shown.signed
         self._listing.add(shown.hash, shown.encoded, signed.signature.compact, signed.offer.expires, shown.joins)
 
-    def _require_wanted(self, offer: Offer, account: Account) -> None:
+    def _require_wanted(self, offer: Offer, account: AddressAccount) -> None:
         now = int(self._clock())
         if not now < offer.expires <= now + _LONGEST_OFFER:
             raise NotOffered(offer.hash, Reason.EXPIRED, f"here it is {now}; an offer may be good for a week")
@@ -115,7 +115,7 @@ class Lobby:
         if len(self._by_maker.get(account.address, ())) >= self._limits.offers_per_address:
             raise NotOffered(offer.hash, Reason.TOO_MANY_OFFERS, "your address has made as many offers as it may")
 
-    async def _make_room(self, offer: Offer, account: Account) -> None:
+    async def _make_room(self, offer: Offer, account: AddressAccount) -> None:
         """In a full lobby, end the oldest offer of the address with the most offers."""
         if len(self._shown) < self._limits.offers:
             return
@@ -143,7 +143,7 @@ class Lobby:
             raise NotOffered(bytes(32), Reason.BAD_SIGNATURE, f"{error!s:.160}") from None
         return join
 
-    def join(self, join: SignedJoin, account: Account, holder: Watcher) -> None:
+    def join(self, join: SignedJoin, account: AddressAccount, holder: Watcher) -> None:
         """Let a guest join an offer from an address. `holder`: the connection that holds the guest's seat as long as it
         lives. Raises `NotOffered`."""
         self._seating.join(self._find(join.join.offer), join, account, holder)

@@ -7,7 +7,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.limits import Limits
 from forcemove.relay.offers.shown import Gathering, NotOffered, Seated, Shown, Watcher
 from forcemove.transport.errors import Reason
@@ -38,7 +38,7 @@ class Seating:
         self._limits, self._clock, self._on_change = limits, clock, on_change
         self._gathering: dict[bytes, Shown] = {}
 
-    def join(self, shown: Shown, join: SignedJoin, account: Account, holder: Watcher) -> None:
+    def join(self, shown: Shown, join: SignedJoin, account: AddressAccount, holder: Watcher) -> None:
         """Give a guest the next free seat, or let one more connection hold the seat that it has. Raises `NotOffered`.
 
         - `shown`: the offer.
@@ -131,7 +131,7 @@ class Seating:
 
     # ----------------------------------------------------------------------------------------------------------- blame
 
-    def _require_reliable(self, shown: Shown, account: Account) -> None:
+    def _require_reliable(self, shown: Shown, account: AddressAccount) -> None:
         """Refuse an address whose joins have failed again and again."""
         _, until = shown.failed.get(account.address, (0, 0.0))
         wait = max(until - self._clock(), account.joins.wait(1, time.monotonic()))

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from forcemove.relay.admission.accounts import Account
+from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.transport.errors import Reason
 from forcemove.transport.joins import JOINS, SignedJoin
 from forcemove.transport.offers import OFFERS, SignedOffer
@@ -37,7 +37,7 @@ class Seated:
     the guest has joined, as long as they live; without any the seat is soon free."""
 
     join: SignedJoin
-    account: Account
+    account: AddressAccount
     holders: set[Watcher]
 
     @property

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from forcemove.relay.admission.accounts import Account
-from forcemove.relay.clients.seats import Client
+from forcemove.relay.admission.accounts import AddressAccount
+from forcemove.relay.clients.seats import ConnectedClient
 from forcemove.relay.clients.services import Services
 from forcemove.relay.offers.shown import NotOffered
 from forcemove.transport.errors import Reason
@@ -17,7 +17,7 @@ Request = MakeOffer | ListOffers | JoinOffer | WatchOffer | WithdrawOffer
 class Visitor:
     """One connection in the lobby."""
 
-    def __init__(self, client: Client, services: Services, account: Account) -> None:
+    def __init__(self, client: ConnectedClient, services: Services, account: AddressAccount) -> None:
         self._client, self._services, self._account = client, services, account
         self._watched: set[bytes] = set()
 

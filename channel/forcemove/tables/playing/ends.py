@@ -9,7 +9,7 @@ from forcemove.history.tokens import Tokens
 from forcemove.node.events import Mined, SubmissionRefused
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import operation_name
-from forcemove.protocol.machine.results import Ending, Result, result_of
+from forcemove.protocol.machine.results import ChannelResult, Ending, result_of
 from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.tables.playing.content import NAMES, names_for
 from forcemove.text.amounts import amount_text, format_amount
@@ -31,7 +31,7 @@ class EndObserver:
 
     def __init__(self) -> None:
         self.cost = self.transactions = 0
-        self._seen: Result | None = None
+        self._seen: ChannelResult | None = None
         self._time = 0
 
     def observe(self, channel: Channel, now: int) -> None:
@@ -51,7 +51,7 @@ class EndObserver:
     def _pay(self, cost: int) -> None:
         self.cost, self.transactions = self.cost + cost, self.transactions + 1
 
-    def of(self, channel: Channel, now: int) -> Result:
+    def of(self, channel: Channel, now: int) -> ChannelResult:
         """How the channel has ended by time `now` (seconds), or as it was observed last: a chain's clock may be ahead
         of ours. A final state that is not our newest one is known only from before the payout."""
         now = max(now, self._time)
@@ -59,7 +59,7 @@ class EndObserver:
 
 
 def end_lines(
-    result: Result, index: int, seen: EndObserver, names: Names = NAMES, tokens: Tokens = ()
+    result: ChannelResult, index: int, seen: EndObserver, names: Names = NAMES, tokens: Tokens = ()
 ) -> Iterator[str]:
     """The end for people, of a channel in one asset.
 

@@ -20,7 +20,7 @@ from forcemove.protocol.signing import require_signer
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.tables.watching.watch_link import WatchLink
 
-__all__ = ["SeenState", "Spectator"]
+__all__ = ["SeenState", "ChannelSpectator"]
 
 _STATES, _FAULTS = 60, 5
 _Checked = tuple[SignedState, StateHashes]
@@ -36,7 +36,7 @@ class SeenState:
     signers: frozenset[int]
 
 
-class Spectator:
+class ChannelSpectator:
     """What a log proves of a channel. `states`: the newest that were checked, in order; `is_whole`: whether all states
     since the first were there; `faults`: the newest errors of what was not believed; `refused`: how many there were."""
 

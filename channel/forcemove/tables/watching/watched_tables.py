@@ -9,7 +9,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.flow.transport import TRANSPORT_FAULTS, Transport
 from forcemove.game import Game
 from forcemove.tables.standby import relay_pauses
-from forcemove.tables.watching.spectator import Spectator
+from forcemove.tables.watching.spectator import ChannelSpectator
 from forcemove.tables.watching.watch_link import WatchLink
 from forcemove.text.explanations import headline
 from forcemove.transport.chat import CHAT_MARK
@@ -28,7 +28,7 @@ class WatchedTable:
     """A table that is watched. `spectator`: what its log has proved; `problem`: why the log cannot be read now, empty
     where it can."""
 
-    def __init__(self, spectator: Spectator, on_change: Callable[[], None]) -> None:
+    def __init__(self, spectator: ChannelSpectator, on_change: Callable[[], None]) -> None:
         """`spectator`: checks; `on_change`: is called when anything has changed."""
         self.spectator, self._on_change = spectator, on_change
         self.problem = f"Asking {spectator.link.relay}."
@@ -102,7 +102,7 @@ class WatchedTables:
         while len(self._watched) >= _MOST:
             _, task = self._watched.pop(next(iter(self._watched)))
             task.cancel()
-        watched = WatchedTable(Spectator(link, game), self._notify)
+        watched = WatchedTable(ChannelSpectator(link, game), self._notify)
         task = asyncio.create_task(watched.run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
