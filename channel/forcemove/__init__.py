@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from forcemove.game import Choice as Choice
     from forcemove.game import FalseMove as FalseMove
     from forcemove.game import Game as Game
+    from forcemove.game import JsonValue as JsonValue
     from forcemove.game import LabelledEnum as LabelledEnum
     from forcemove.game import Move as Move
     from forcemove.game import Names as Names
@@ -87,9 +88,12 @@ if TYPE_CHECKING:
     from forcemove.protocol.agreement import agree as agree
     from forcemove.protocol.app import App as App
     from forcemove.protocol.app import Terms as Terms
+    from forcemove.protocol.codec.limits import MAX_ACTION as MAX_ACTION
+    from forcemove.protocol.codec.limits import MAX_RELAYED as MAX_RELAYED
     from forcemove.protocol.encoding import Domain as Domain
     from forcemove.protocol.encoding import channel_id as channel_id
     from forcemove.protocol.encoding import word as word
+    from forcemove.protocol.hashing import keccak256 as keccak256
     from forcemove.protocol.machine.channel import Channel as Channel
     from forcemove.protocol.machine.channel import Phase as Phase
     from forcemove.protocol.machine.effects import ChooseMove as ChooseMove
@@ -103,7 +107,12 @@ if TYPE_CHECKING:
     from forcemove.protocol.state import SignedState as SignedState
     from forcemove.protocol.state import VariablePart as VariablePart
     from forcemove.protocol.types import ETHER as ETHER
+    from forcemove.protocol.types import UINT48_MAX as UINT48_MAX
+    from forcemove.protocol.types import UINT64_MAX as UINT64_MAX
+    from forcemove.protocol.types import UINT256_MAX as UINT256_MAX
     from forcemove.protocol.types import FixedPart as FixedPart
+    from forcemove.protocol.types import require_bytes as require_bytes
+    from forcemove.protocol.types import require_uint as require_uint
     from forcemove.registry import find_game as find_game
     from forcemove.registry import installed_games as installed_games
     from forcemove.store.opening import open_journal as open_journal
@@ -172,6 +181,7 @@ _MODULES = {
         "Choice",
         "FalseMove",
         "Game",
+        "JsonValue",
         "LabelledEnum",
         "Move",
         "Names",
@@ -233,6 +243,11 @@ _MODULES = {
         "ConcludeWanted",
         "MoveChosen",
     ),
+    "forcemove.protocol.hashing": ("keccak256",),
+    "forcemove.protocol.codec.limits": (
+        "MAX_ACTION",
+        "MAX_RELAYED",
+    ),
     "forcemove.protocol.outcome": (
         "Allocation",
         "Outcome",
@@ -246,6 +261,11 @@ _MODULES = {
     "forcemove.protocol.types": (
         "ETHER",
         "FixedPart",
+        "UINT256_MAX",
+        "UINT48_MAX",
+        "UINT64_MAX",
+        "require_bytes",
+        "require_uint",
     ),
     "forcemove.store.opening": ("open_journal",),
 }

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from forcemove.errors import AppError
-from forcemove.game import Move
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
+from forcemove import AppError, Move, Outcome, VariablePart
 from forcemove_games.two_player import PLAYERS, shift
 
 __all__ = ["Labelled", "RequireLegal", "refused", "wrong_payments"]

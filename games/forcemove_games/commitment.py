@@ -10,10 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from operator import index
 
-from forcemove.errors import MalformedBytes
-from forcemove.protocol.encoding import word
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
+from forcemove import UINT256_MAX, MalformedBytes, keccak256, require_bytes, require_uint, word
 from forcemove_games.randomness import Randomness, system_randomness
 
 __all__ = ["SALT_LENGTH", "Opening", "commit"]

@@ -8,8 +8,7 @@ from hashlib import shake_256
 from itertools import count
 from typing import TypeVar
 
-from forcemove.errors import InvalidValue
-from forcemove.game import Randomness
+from forcemove import InvalidValue, Randomness
 
 __all__ = ["Randomness", "choose", "seeded", "system_randomness"]
 

@@ -18,12 +18,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from forcemove.errors import CounterpartyError
+from forcemove import MAX_ACTION, MAX_RELAYED, CounterpartyError
 from forcemove.flow.actions import Action, ActionCodec, MalformedAction, require_shallow, type_of
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, UnexpectedAction, transition
 from forcemove.flow.transport import Transport
-from forcemove.protocol.codec.limits import MAX_ACTION, MAX_RELAYED
 from forcemove_games.views import Json, NewInfo, PlayResult, ViewedGame, filter_state, replay_action
 
 __all__ = [

@@ -11,11 +11,7 @@ from struct import unpack
 
 from msgspec.structs import replace
 
-from forcemove.errors import AppError, InvalidValue
-from forcemove.game import NotOurTurn
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT256_MAX
+from forcemove import UINT256_MAX, AppError, InvalidValue, NotOurTurn, Outcome, VariablePart
 
 __all__ = [
     "DECODED_POSITIONS",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -34,8 +35,17 @@ def read_imports(files: Mapping[str, Path]) -> Imports:
 
 
 def imports_of(source: str, ours: frozenset[str]) -> frozenset[str]:
-    """What a module's text imports. `from package import name` imports `package.name` where that is a module."""
+    """What a module's text imports. `from package import name` imports `package.name` where that is a module, and
+    `from forcemove import name` the module that has the name: `forcemove` itself loads nothing else."""
     return frozenset(_shown(name, ours) for node in ast.walk(ast.parse(source)) for name in _names(node, ours))
+
+
+@cache
+def _homes() -> dict[str, str]:
+    """The module that has each of the names of `forcemove`."""
+    tree = ast.parse((ROOTS["forcemove"] / "forcemove" / "__init__.py").read_text("utf-8"))
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module)
+    return {alias.name: str(node.module) for node in found for alias in node.names}
 
 
 def _names(node: ast.AST, ours: frozenset[str]) -> Iterator[str]:
@@ -45,7 +55,8 @@ def _names(node: ast.AST, ours: frozenset[str]) -> Iterator[str]:
         case ast.ImportFrom(module, names, 0) if module:
             for alias in names:
                 inner = f"{module}.{alias.name}"
-                yield inner if inner in ours else module
+                home = _homes().get(alias.name, module) if module == "forcemove" else module
+                yield inner if inner in ours else home
         case ast.ImportFrom(level=level) if level:
             raise AssertionError("imports are absolute here")
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from coincurve import PublicKey
 
-from forcemove.protocol.hashing import keccak256
+from forcemove import keccak256
 from forcemove_games.cards.errors import PointRefused, ScalarOutOfRange
 from forcemove_games.randomness import Randomness
 

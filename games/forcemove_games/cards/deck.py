@@ -11,9 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from forcemove.errors import InvalidValue, MalformedBytes
-from forcemove.protocol.encoding import word
-from forcemove.protocol.hashing import keccak256
+from forcemove import InvalidValue, MalformedBytes, keccak256, word
 from forcemove_games.cards.curve import ORDER, G, Point, times_g
 from forcemove_games.cards.errors import CardUnknown, PointRefused
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.errors import AppError
+from forcemove import AppError
 
 __all__ = [
     "CardUnknown",

@@ -6,9 +6,7 @@ from __future__ import annotations
 from enum import Enum
 from functools import lru_cache
 
-from forcemove.protocol.encoding import word
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.types import UINT64_MAX, require_bytes, require_uint
+from forcemove import UINT64_MAX, keccak256, require_bytes, require_uint, word
 from forcemove_games.cards.curve import FIELD, ORDER, Point
 
 __all__ = ["Tag", "address_word", "context", "generator", "hash_to_scalar"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forcemove.protocol.encoding import word
+from forcemove import word
 from forcemove_games.cards.curve import ORDER, Point, require_scalar, require_secret, times_g, total
 from forcemove_games.cards.errors import KeyRefused, PointRefused
 from forcemove_games.cards.hashing import Tag, address_word, context, hash_to_scalar

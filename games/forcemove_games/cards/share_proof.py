@@ -15,9 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forcemove.errors import MalformedBytes
-from forcemove.protocol.encoding import word
-from forcemove.protocol.hashing import keccak256
+from forcemove import MalformedBytes, keccak256, word
 from forcemove_games.cards.curve import FIELD, ORDER, Point, inverse, require_scalar, require_secret, times_g
 from forcemove_games.cards.deck import CardWords, MaskedCard
 from forcemove_games.cards.errors import MaskRefused, PointRefused, ShareRefused, SlopeRefused

@@ -21,9 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from forcemove.errors import InvalidValue, MalformedBytes
-from forcemove.protocol.encoding import word
-from forcemove.protocol.hashing import keccak256
+from forcemove import InvalidValue, MalformedBytes, keccak256, word
 from forcemove_games.cards.curve import (
     COMPRESSED_LENGTH,
     ORDER,

@@ -1,6 +1,6 @@
 """Discard in a channel: cards without a dealer, for a stake, and a contract that settles every cheat."""
 
-from forcemove.game import Game
+from forcemove import Game
 from forcemove_games.discard.game import Discard
 
 __all__ = ["GAME"]

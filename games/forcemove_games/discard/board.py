@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from forcemove.game import JsonValue, Names
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.state import VariablePart
+from forcemove import JsonValue, Names, VariablePart, keccak256
 from forcemove_games.discard.hand import PlayerSide
 from forcemove_games.discard.position import CORE_LENGTH, NO_KEY, Core, PositionType, decode
 from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost

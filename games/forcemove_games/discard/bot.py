@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forcemove.game import Move
-from forcemove.protocol.state import VariablePart
+from forcemove import Move, VariablePart
 from forcemove_games.discard import moves
 from forcemove_games.discard.hand import PlayerSide, objection
 from forcemove_games.discard.moves import MadeMove

@@ -10,9 +10,7 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from forcemove.errors import AppError
-from forcemove.game import FalseMove, Move, Randomness
-from forcemove.protocol.state import VariablePart
+from forcemove import AppError, FalseMove, Move, Randomness, VariablePart
 from forcemove_games.cards.deck import CardWords, deck_root, decode_deck, encode_deck, first_deck, remask
 from forcemove_games.cards.key_proof import KeyProof
 from forcemove_games.cards.share_proof import ShareItem, ShareProof

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from forcemove.game import Choice, Randomness
-from forcemove.protocol.state import VariablePart
+from forcemove import Choice, Randomness, VariablePart
 from forcemove_games.discard import moves
 from forcemove_games.discard.hand import PlayerSide, objection
 from forcemove_games.discard.moves import MadeMove

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from forcemove import Bot, VariablePart
 from forcemove.flow.channel import Seat, moves_of, playing, turn
 from forcemove.flow.steps import Step, sequence
-from forcemove.game import Bot
-from forcemove.protocol.state import VariablePart
 from forcemove_games.discard.position import PositionType, decode
 
 __all__ = ["one_round"]

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from forcemove.artifact import Artifact
+from forcemove import (
+    AppError,
+    Artifact,
+    Choice,
+    FalseMove,
+    JsonValue,
+    Names,
+    Terms,
+    TransitionRow,
+    VariablePart,
+    seat_names,
+)
 from forcemove.contracts import artifact
-from forcemove.errors import AppError
-from forcemove.game import Choice, FalseMove, JsonValue, Names, TransitionRow, seat_names
 from forcemove.picture import Svg
-from forcemove.protocol.app import Terms
-from forcemove.protocol.state import VariablePart
 from forcemove_games.cheats import refused
 from forcemove_games.discard import rules
 from forcemove_games.discard.board import board, describe, position_data

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
-from forcemove.errors import AppError, MalformedBytes
-from forcemove.protocol.state import VariablePart
+from forcemove import AppError, MalformedBytes, VariablePart
 from forcemove_games.cards.curve import Point
 from forcemove_games.cards.deck import Deck, deck_root, decode_deck, first_deck, open_card, take_off
 from forcemove_games.cards.key_proof import joint_key

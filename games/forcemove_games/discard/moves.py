@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forcemove.game import Move
+from forcemove import Move
 from forcemove_games.cards.deck import (
     CardWords,
     Deck,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forcemove.game import Names
+from forcemove import Names, VariablePart
 from forcemove.picture import Shape, Spot, Svg, line, rect, text
-from forcemove.protocol.state import VariablePart
 from forcemove_games.discard.board import count_text, own_cards
 from forcemove_games.discard.choices import card_word
 from forcemove_games.discard.position import Core, PositionType, decode

@@ -11,8 +11,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from forcemove.errors import InvalidValue
-from forcemove.protocol.types import UINT48_MAX, UINT256_MAX, require_bytes, require_uint
+from forcemove import UINT48_MAX, UINT256_MAX, InvalidValue, require_bytes, require_uint
 from forcemove_games.discard.tails import (
     SHOWN_AT_ONCE,
     PositionType,

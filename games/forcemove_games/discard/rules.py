@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from forcemove.protocol.state import VariablePart
+from forcemove import VariablePart
 from forcemove_games.cards.curve import ORDER, Point
 from forcemove_games.cards.deck import CardWords, encode_words_of, require_opens, root_from, root_of, split_deck
 from forcemove_games.cards.errors import CardUnknown, PointRefused

@@ -9,10 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from forcemove.errors import LocalError, MalformedBytes
-from forcemove.protocol.encoding import word
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.state import VariablePart
+from forcemove import LocalError, MalformedBytes, VariablePart, keccak256, word
 from forcemove_games.cards.curve import fresh_scalar, times_g
 from forcemove_games.discard.position import KeyWords
 from forcemove_games.discard.tails import DECK_LENGTH

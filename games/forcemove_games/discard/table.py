@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forcemove.game import TransitionRow
+from forcemove import TransitionRow
 from forcemove_games.discard.position import PositionType
 
 __all__ = ["STAKES", "TABLE"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from forcemove.game import LabelledEnum
+from forcemove import LabelledEnum
 from forcemove_games.cards.deck import CardWords, deck_length
 from forcemove_games.cards.key_proof import KeyProof
 from forcemove_games.cards.share_proof import ITEM_LENGTH, ShareItem, ShareProof

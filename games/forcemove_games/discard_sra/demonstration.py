@@ -11,13 +11,12 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
-from forcemove.errors import InvalidValue
+from forcemove import InvalidValue, Key
 from forcemove.flow.actions import Action
 from forcemove.flow.keys import exchange_keys
 from forcemove.flow.place import Place
 from forcemove.flow.steps import run
 from forcemove.flow.transport import MemoryTransport
-from forcemove.protocol.signing import Key
 from forcemove_games.discard_sra import picture, rules
 from forcemove_games.discard_sra.bot import best_move
 from forcemove_games.discard_sra.cards import HAND, SIZE

@@ -14,8 +14,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
 
-from forcemove.errors import LocalError
-from forcemove.game import LabelledEnum
+from forcemove import LabelledEnum, LocalError
 from forcemove_games.discard_sra.cards import fits
 from forcemove_games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
 from forcemove_games.sra.pile import Pile, PileRules

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from forcemove.errors import ForcemoveError
+from forcemove import ForcemoveError
 from forcemove.flow.actions import Action, ActionCodec
 from forcemove.flow.queue import ActionQueue, said_before
 from forcemove.flow.signed import BadSignature, MessageReplayed, UnknownClient, UnsignedMessage

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from forcemove.errors import CounterpartyError
+from forcemove import CounterpartyError
 from forcemove_games.discard_sra.cards import HAND, SIZE, fits
 from forcemove_games.discard_sra.rules import Kind, turns
 from forcemove_games.discard_sra.table import DiscardTable

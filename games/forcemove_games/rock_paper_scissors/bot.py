@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forcemove.game import Move
-from forcemove.protocol.state import VariablePart
+from forcemove import Move, VariablePart
 from forcemove_games.commitment import Opening
 from forcemove_games.randomness import Randomness, choose, system_randomness
 from forcemove_games.rock_paper_scissors import rules

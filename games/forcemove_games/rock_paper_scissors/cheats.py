@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import asdict
 
-from forcemove.game import Move
-from forcemove.protocol.state import VariablePart
+from forcemove import Move, VariablePart
 from forcemove_games.cheats import Labelled, wrong_payments
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from forcemove.game import Choice, Randomness
-from forcemove.protocol.state import VariablePart
+from forcemove import Choice, Randomness, VariablePart
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import rules
 from forcemove_games.rock_paper_scissors.openings import decode_openings, encode_openings, opening_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from forcemove import Bot
 from forcemove.flow.channel import Seat, moves_of, turn
 from forcemove.flow.steps import Step, sequence
-from forcemove.game import Bot
 
 __all__ = ["one_round"]
 

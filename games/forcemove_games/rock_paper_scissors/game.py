@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from forcemove.artifact import Artifact
+from forcemove import AppError, Artifact, Choice, JsonValue, Names, Terms, TransitionRow, VariablePart, seat_names
 from forcemove.contracts import artifact
-from forcemove.errors import AppError
-from forcemove.game import Choice, JsonValue, Names, TransitionRow, seat_names
 from forcemove.picture import Svg
-from forcemove.protocol.app import Terms
-from forcemove.protocol.state import VariablePart
 from forcemove_games.cheats import refused
 from forcemove_games.commitment import Opening
 from forcemove_games.randomness import Randomness, system_randomness

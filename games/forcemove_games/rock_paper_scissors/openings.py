@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from forcemove.errors import LocalError, MalformedBytes
+from forcemove import LocalError, MalformedBytes
 from forcemove_games.commitment import Opening
 
 __all__ = ["UnknownCommitment", "decode_openings", "encode_openings", "opening_of"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from forcemove.game import Names
+from forcemove import Names, VariablePart
 from forcemove.picture import Shape, Spot, Svg, circle, line, path, rect, text
-from forcemove.protocol.state import VariablePart
 from forcemove_games.rock_paper_scissors.openings import decode_openings
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 

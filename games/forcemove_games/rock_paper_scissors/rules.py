@@ -12,10 +12,7 @@ from operator import index
 
 from msgspec.structs import replace
 
-from forcemove.errors import AppError
-from forcemove.game import Move, TransitionRow
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT256_MAX
+from forcemove import UINT256_MAX, AppError, Move, TransitionRow, VariablePart
 from forcemove_games.commitment import Opening, commit
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 from forcemove_games.two_player import (

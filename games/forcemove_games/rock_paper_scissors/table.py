@@ -17,12 +17,10 @@ from functools import partial
 
 import msgspec
 
-from forcemove.errors import CounterpartyError, InvalidValue
+from forcemove import CounterpartyError, InvalidValue, keccak256, require_bytes
 from forcemove.flow.actions import Action, ActionCodec, MalformedAction
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, local, repeat, sequence, transition
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.types import require_bytes
 from forcemove_games.commitment import Opening
 from forcemove_games.randomness import Randomness, choose, system_randomness
 from forcemove_games.rock_paper_scissors.position import Weapon

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from forcemove.errors import MalformedBytes
+from forcemove import MalformedBytes
 
 try:
     import gmpy2

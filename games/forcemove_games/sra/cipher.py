@@ -30,7 +30,7 @@ from hashlib import shake_256
 from types import MappingProxyType
 from typing import NoReturn
 
-from forcemove.errors import InvalidValue
+from forcemove import InvalidValue
 from forcemove_games.randomness import Randomness, system_randomness
 from forcemove_games.sra.arithmetic import (
     NUMBER_LENGTH,

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from forcemove.errors import InvalidValue
+from forcemove import InvalidValue
 from forcemove_games.randomness import Randomness, choose, system_randomness
 from forcemove_games.sra.arithmetic import MODULUS, Numbers, inverse, is_square, power, product
 from forcemove_games.sra.cipher import CipherKey, DecryptionKey, card_numbers, find_card, open_number, require_size

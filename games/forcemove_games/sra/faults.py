@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from forcemove.errors import CounterpartyError, LocalError
+from forcemove import CounterpartyError, LocalError
 
 __all__ = [
     "CardFault",

@@ -17,7 +17,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from forcemove.errors import InvalidValue
+from forcemove import InvalidValue
 from forcemove.flow.actions import Action, type_of
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, Steps, choice, local, repeat, sequence, transition

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from forcemove.errors import InvalidValue
+from forcemove import InvalidValue
 from forcemove_games.sra.cipher import CipherKey, DecryptionKey
 from forcemove_games.sra.deck import Shuffle, open_card
 from forcemove_games.sra.faults import (

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from forcemove.errors import InvalidValue, MalformedBytes
+from forcemove import InvalidValue, MalformedBytes
 from forcemove.flow.actions import Action, ActionCodec, MalformedAction, type_of
 from forcemove.flow.queue import ActionQueue
 from forcemove_games.randomness import Randomness, system_randomness

@@ -1,6 +1,6 @@
 """Tic-tac-toe. Each mark takes the stake, so that leaving a running round forfeits it."""
 
-from forcemove.game import Game
+from forcemove import Game
 from forcemove_games.tic_tac_toe.game import TicTacToe
 
 __all__ = ["GAME"]

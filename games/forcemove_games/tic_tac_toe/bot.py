@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from forcemove.errors import MalformedBytes
-from forcemove.game import Move
-from forcemove.protocol.state import VariablePart
+from forcemove import MalformedBytes, Move, VariablePart
 from forcemove_games.randomness import Randomness, choose, system_randomness
 from forcemove_games.tic_tac_toe import rules
 from forcemove_games.tic_tac_toe.position import CELLS, FULL_BOARD, Position, PositionType, decode, has_line, mark_of

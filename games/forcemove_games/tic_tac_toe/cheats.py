@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forcemove.game import Move
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT256_MAX
+from forcemove import UINT256_MAX, Move, VariablePart
 from forcemove_games.cheats import Labelled, wrong_payments
 from forcemove_games.tic_tac_toe.position import FULL_BOARD, Position, PositionType, decode
 from forcemove_games.tic_tac_toe.rules import crosses_to_move, legal_moves

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from forcemove.game import Choice
-from forcemove.protocol.state import VariablePart
+from forcemove import Choice, VariablePart
 from forcemove_games.tic_tac_toe import rules
 from forcemove_games.tic_tac_toe.position import PositionType, decode
 from forcemove_games.two_player import can_afford

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forcemove.game import Names
+from forcemove import Names, VariablePart
 from forcemove.picture import Shape, Spot, Svg, circle, line, path, rect
-from forcemove.protocol.state import VariablePart
 from forcemove_games.tic_tac_toe.choices import CELL_NAMES
 from forcemove_games.tic_tac_toe.position import CELLS, LINES, Position, PositionType, decode, mark_of
 from forcemove_games.two_player import movers

@@ -11,9 +11,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from forcemove.errors import AppError, InvalidValue
-from forcemove.game import LabelledEnum
-from forcemove.protocol.types import UINT256_MAX, require_uint
+from forcemove import UINT256_MAX, AppError, InvalidValue, LabelledEnum, require_uint
 from forcemove_games.two_player import DECODED_POSITIONS, MalformedPosition, encode_words, read_words
 
 __all__ = [

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.errors import AppError, InvalidValue
-from forcemove.game import Move, TransitionRow
-from forcemove.protocol.state import VariablePart
+from forcemove import AppError, InvalidValue, Move, TransitionRow, VariablePart
 from forcemove_games.tic_tac_toe.position import (
     FULL_BOARD,
     BoardFull,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from forcemove.errors import CounterpartyError, LocalError
+from forcemove import CounterpartyError, LocalError
 
 __all__ = [
     "DisclosureMalformed",
