@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from playwright.sync_api import Browser, expect
 
-from forcemove.browser.render import channel_page, channel_panels
+from forcemove.browser.render import channel_page, channel_panels, message_page
 from forcemove.browser.view import ChannelView
 from tests.browser.page.routed import opened
 from tests.browser.views import Looks, view_of
@@ -91,6 +92,17 @@ def test_focus_and_open_words_stay(browser: Browser) -> None:
         assert page.evaluate("document.getElementById('safe-1').open")
 
 
+def test_what_is_typed_before_the_stream_begins_stays(browser: Browser) -> None:
+    before, after = views()
+    typed = replace(before, chat=())
+    pages = {"/c": channel_page(typed), "/c/events": ": nothing\n\n"}
+    with opened(browser, pages, "/c") as page:
+        page.locator("#text").fill("Good luck")
+        pages["/c/events"] = stream(channel_panels(replace(after, chat=())))  # all of them, as at the beginning
+        expect(page.locator("#clock-title")).to_have_text("A clock is running", timeout=20_000)
+        expect(page.locator("#text")).to_have_value("Good luck")
+
+
 def test_a_clock_counts_from_the_chains_time(browser: Browser) -> None:
     _, after = views()
     with opened(browser, {"/c": channel_page(after), "/c/events": ": nothing\n\n"}, "/c") as page:
@@ -116,6 +128,23 @@ def test_a_form_is_sent_without_a_reload_while_the_stream_is_there(browser: Brow
         assert (request.method, request.headers["x-live"]) == ("POST", "1")
         assert set((request.post_data or "").split("&")) == {"token=form-token", "turn=9", "do=challenge"}
         assert page.evaluate("window.isTheSamePage")
+
+
+def test_a_refusal_is_shown_and_what_was_typed_stays(browser: Browser) -> None:
+    before, _ = views()
+    body = message_page("Not said", "That is too much at once.")
+    refused = {"status": 409, "body": body, "content_type": "text/html"}
+    with opened(browser, {"/c": channel_page(replace(before, chat=()))}, "/c", before=LIVE) as page:
+        answers: list[dict[str, Any]] = [refused, {"status": 204}]
+        page.route("**/say", lambda route: route.fulfill(**answers.pop(0)))
+        expect(page.locator("#live")).to_have_text("live")
+        page.locator("#text").fill("Good luck")
+        page.locator("#say-it").click()
+        expect(page.locator("#live")).to_have_text("That is too much at once.")
+        expect(page.locator("#text")).to_have_value("Good luck")
+        page.locator("#say-it").click()
+        expect(page.locator("#live")).to_have_text("live")
+        expect(page.locator("#text")).to_have_value("")
 
 
 def test_without_scripts_the_same_form_is_posted(browser: Browser) -> None:

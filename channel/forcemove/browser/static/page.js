@@ -42,7 +42,7 @@
       const old = document.getElementById(id), box = document.createElement("template");
       box.innerHTML = html;
       const fresh = box.content.firstElementChild;
-      if (!old || !fresh) continue;
+      if (!old || !fresh || old.isEqualNode(fresh)) continue; // what is typed in it stays
       const hadFocus = old.contains(document.activeElement);
       if (old.hasAttribute("aria-live")) say(old, fresh); else replace(old, fresh);
       if (hadFocus) (document.getElementById(focused) || fresh).focus({ preventScroll: true });
@@ -62,13 +62,21 @@
     source.addEventListener("panels", (event) => swap(JSON.parse(event.data)));
   };
 
+  const refusal = async (answer) => {
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return page.querySelector("main p")?.textContent || `not done (${answer.status})`;
+  };
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (!isLive || form.method !== "post") return;
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form, event.submitter));
     fetch(form.action, { method: "POST", body, headers: { "X-Live": "1" } })
-      .then((answer) => { if (answer.redirected) location.assign(answer.url); else if (!answer.ok) location.reload(); else form.reset(); })
+      .then(async (answer) => {
+        if (answer.redirected) location.assign(answer.url);
+        else if (!answer.ok) show(await refusal(answer), true);
+        else { form.reset(); show("live", false); }
+      })
       .catch(() => show("not sent: try again", true));
   });
   document.addEventListener("keydown", (event) => {
