@@ -9,7 +9,7 @@ from aiohttp import web
 
 from forcemove.browser.security import BrowserSession, PageRequestRefused, require_form
 
-__all__ = ["PostedForm", "done", "html_page", "read_form"]
+__all__ = ["PostedForm", "done", "html_page", "is_live", "read_form"]
 
 _LIVE = "X-Live"
 _PATH = re.compile(r"/|/c/0x[0-9a-f]{64}(\?at=[0-9]{1,6})?")
@@ -57,9 +57,14 @@ async def read_form(request: web.Request, session: BrowserSession) -> PostedForm
 def done(request: web.Request, path: str, *, moves: bool = False) -> web.Response:
     """The answer to a form that was taken: nothing for the page's script, which is told by the stream; else, and where
     the form `moves` to another page, the path of the page to go to."""
-    if request.headers.get(_LIVE) == "1" and not moves:
+    if is_live(request) and not moves:
         return web.Response(status=204)
     return web.Response(status=303, headers={"Location": path})
+
+
+def is_live(request: web.Request) -> bool:
+    """Whether the page's script has sent a request, and shows what becomes of it."""
+    return request.headers.get(_LIVE) == "1"
 
 
 def html_page(html: str, status: int = 200) -> web.Response:

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from aiohttp import web
 
-from forcemove.browser.actions import done, html_page, read_form
+from forcemove.browser.actions import done, html_page, is_live, read_form
 from forcemove.browser.events import stream_panels
 from forcemove.browser.pages import PageSection, PageSource
 from forcemove.browser.render import channel_page, channel_panels, channels_page, message_page
@@ -176,6 +176,9 @@ class BrowserServer:
         form = await read_form(request, self.session)
         self._view(request)
         self._source.say(_id_of(request), form.text("text"))
+        notice = self._view(request).notice
+        if notice and is_live(request):  # the page keeps what was typed
+            return self._message(409, "Not said", notice)
         return done(request, f"/c/{request.match_info['id']}")
 
     async def _press(self, request: web.Request) -> web.StreamResponse:

@@ -137,6 +137,19 @@ def test_an_offer_is_read_joined_and_played_at(alice: Asker, bob: Asker) -> None
     assert "The game has begun" not in bob.get("/lobby").body
 
 
+def test_a_line_that_is_not_said_stays_in_the_field_of_a_live_page(alice: Asker, bob: Asker) -> None:
+    offered(alice)
+    path = shown(bob)
+    bob.post(path + "/join", {})
+    until(lambda: states(bob) == ["playing"])
+    table = bob.get(path).headers["location"]
+    answers = [bob.post(table + "/say", {"text": f"Line {number}"}, X_Live="1") for number in range(6)]
+    assert [each.status for each in answers] == [204] * 5 + [409]
+    assert "too much at once" in answers[5].body
+    assert bob.post(table + "/say", {"text": "Line 6"}).status == 303  # without the script the page says it
+    assert "too much at once" in notice(bob, table)
+
+
 def test_an_offer_is_taken_back(alice: Asker, bob: Asker) -> None:
     path = offered(alice)
     shown(bob)
