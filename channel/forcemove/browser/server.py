@@ -105,18 +105,20 @@ class BrowserServer:
                 self.session.require_known(request.cookies)
             return await handler(request)
         except PageRequestRefused as refused:
-            return self._message(refused.status, "Not done", refused.reason)
+            return self._message(request, refused.status, "Not done", refused.reason)
         except web.HTTPException as error:
-            return self._message(error.status, error.reason, _WORDS.get(error.status, "This is not possible."))
+            return self._message(request, error.status, error.reason, _WORDS.get(error.status, "This is not possible."))
         except (asyncio.CancelledError, ConnectionError):
             raise
         except Exception as error:
             _LOG.exception("a request has failed")
-            return self._message(
-                500, "Something is wrong", f"This is a mistake of Forcemove's: {type(error).__name__}."
-            )
+            words = f"This is a mistake of Forcemove's: {type(error).__name__}."
+            return self._message(request, 500, "Something is wrong", words)
 
-    def _message(self, status: int, title: str, text: str) -> web.Response:
+    def _message(self, request: web.Request, status: int, title: str, text: str) -> web.Response:
+        """Words instead of what was asked for: a page, or for the script of one, which shows them, the words alone."""
+        if is_live(request):
+            return web.Response(status=status, text=text)
         return html_page(message_page(title, text, self.nav), status)
 
     async def _enter(self, request: web.Request) -> web.StreamResponse:
@@ -178,7 +180,7 @@ class BrowserServer:
         self._source.say(_id_of(request), form.text("text"))
         notice = self._view(request).notice
         if notice and is_live(request):  # the page keeps what was typed
-            return self._message(409, "Not said", notice)
+            return self._message(request, 409, "Not said", notice)
         return done(request, f"/c/{request.match_info['id']}")
 
     async def _press(self, request: web.Request) -> web.StreamResponse:

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, expect
 
-from forcemove.browser.render import channel_page, channel_panels, message_page
+from forcemove.browser.render import channel_page, channel_panels
 from forcemove.browser.view import ChannelView
 from tests.browser.page.routed import opened
 from tests.browser.views import Looks, view_of
@@ -132,8 +132,7 @@ def test_a_form_is_sent_without_a_reload_while_the_stream_is_there(browser: Brow
 
 def test_a_refusal_is_shown_and_what_was_typed_stays(browser: Browser) -> None:
     before, _ = views()
-    body = message_page("Not said", "That is too much at once.")
-    refused = {"status": 409, "body": body, "content_type": "text/html"}
+    refused = {"status": 409, "body": "That is too much at once."}
     with opened(browser, {"/c": channel_page(replace(before, chat=()))}, "/c", before=LIVE) as page:
         answers: list[dict[str, Any]] = [refused, {"status": 204}]
         page.route("**/say", lambda route: route.fulfill(**answers.pop(0)))

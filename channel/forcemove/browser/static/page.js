@@ -1,10 +1,11 @@
 // Swaps panels, sends forms, counts clocks down. Without it all works by reloads.
 "use strict";
 (() => {
-  const live = document.getElementById("live"), events = document.body.dataset.events, clocks = new Map();
-  let isLive = false, ticking = 0, source;
+  const byId = (id) => document.getElementById(id);
+  const live = byId("live"), events = document.body.dataset.events, clocks = new Map();
+  let isLive = false, ticking, source;
 
-  const show = (text, isLost) => { live.textContent = text; live.classList.toggle("lost", isLost); };
+  const show = (text, isLost = true) => { live.textContent = text; live.classList.toggle("lost", isLost); };
 
   const two = (number) => String(number).padStart(2, "0");
   const clock = (seconds) => {
@@ -20,10 +21,9 @@
     }
   };
   const findClocks = () => {
-    for (const each of [...clocks.keys()]) if (!each.isConnected) clocks.delete(each);
+    for (const each of clocks.keys()) if (!each.isConnected) clocks.delete(each);
     for (const each of document.querySelectorAll("[data-until]")) if (!clocks.has(each)) clocks.set(each, performance.now());
-    if (clocks.size && !ticking) ticking = setInterval(tick, 1000);
-    if (!clocks.size && ticking) { clearInterval(ticking); ticking = 0; }
+    ticking = clocks.size ? ticking || setInterval(tick, 1000) : clearInterval(ticking);
   };
 
   const say = (old, fresh) => [...fresh.children].forEach((each, index) => {
@@ -34,18 +34,18 @@
     for (const each of old.querySelectorAll("details[open]")) fresh.querySelector(`#${CSS.escape(each.id)}`)?.setAttribute("open", "");
     const places = [...old.querySelectorAll("[data-scroll]")].map((each) => [each.id, each.scrollLeft, each.scrollTop]);
     old.replaceWith(fresh);
-    for (const [id, left, top] of places) document.getElementById(id)?.scrollTo(left, top);
+    for (const [id, left, top] of places) byId(id)?.scrollTo(left, top);
   };
   const swap = (panels) => {
     const focused = document.activeElement?.id;
     for (const [id, html] of Object.entries(panels)) {
-      const old = document.getElementById(id), box = document.createElement("template");
+      const old = byId(id), box = document.createElement("template");
       box.innerHTML = html;
       const fresh = box.content.firstElementChild;
-      if (!old || !fresh || old.isEqualNode(fresh)) continue; // what is typed in it stays
+      if (!old || !fresh || old.isEqualNode(fresh)) continue;
       const hadFocus = old.contains(document.activeElement);
       if (old.hasAttribute("aria-live")) say(old, fresh); else replace(old, fresh);
-      if (hadFocus) (document.getElementById(focused) || fresh).focus({ preventScroll: true });
+      if (hadFocus) (byId(focused) || fresh).focus({ preventScroll: true });
     }
     findClocks();
     const go = document.querySelector("[data-go]");
@@ -58,26 +58,21 @@
     if (document.hidden) return;
     source = new EventSource(events);
     source.onopen = () => { isLive = true; show("live", false); };
-    source.onerror = () => { isLive = false; show(source?.readyState === 2 ? "lost: reload the page" : "lost, trying again", true); };
+    source.onerror = () => { isLive = false; show(source?.readyState === 2 ? "lost: reload the page" : "lost, trying again"); };
     source.addEventListener("panels", (event) => swap(JSON.parse(event.data)));
   };
 
-  const refusal = async (answer) => {
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    return page.querySelector("main p")?.textContent || `not done (${answer.status})`;
-  };
-  document.addEventListener("submit", (event) => {
+  document.addEventListener("submit", async (event) => {
     const form = event.target;
     if (!isLive || form.method !== "post") return;
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form, event.submitter));
-    fetch(form.action, { method: "POST", body, headers: { "X-Live": "1" } })
-      .then(async (answer) => {
-        if (answer.redirected) location.assign(answer.url);
-        else if (!answer.ok) show(await refusal(answer), true);
-        else { form.reset(); show("live", false); }
-      })
-      .catch(() => show("not sent: try again", true));
+    try {
+      const answer = await fetch(form.action, { method: "POST", body, headers: { "X-Live": "1" } });
+      if (answer.redirected) location.assign(answer.url);
+      else if (!answer.ok) show(await answer.text());
+      else { form.reset(); show("live", false); }
+    } catch { show("not sent: try again"); }
   });
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
