@@ -274,7 +274,8 @@ def test_what_is_laid_fits() -> None:
         for index in _bits(core.held[seat]):
             card = QUICK.number(core, index)
             if not fits(card, core.top) and not core.pending:
-                laid = made(from_, *QUICK.lay(core, seat, to.turn_num, index, card, core.root))
+                lay = QUICK.lay(core, seat, to.turn_num, index, card, core.root)
+                laid = made(from_, lay.core, lay.tail())
                 require_refused(from_, laid, CardDoesNotFit(card, core.top))
                 return
     raise AssertionError("every card fits")

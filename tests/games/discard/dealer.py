@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from forcemove.game import Move
 from forcemove.protocol.outcome import Outcome
@@ -47,12 +48,10 @@ from forcemove_games.randomness import Randomness
 from forcemove_games.two_player import take_stakes
 from tests.games.cards.dealt import stream
 
-__all__ = ["STAKE", "Dealer", "Strategy", "begin", "draw_first", "lay_first", "one_draws"]
+__all__ = ["STAKE", "Dealer", "Made", "Strategy", "begin", "draw_first", "lay_first", "one_draws"]
 
 STAKE, BALANCE = 3, 10
 FIRST_TURN = 3
-Strategy = Callable[[Sequence[VariablePart]], VariablePart]
-"""Chooses one of the successors of a state."""
 
 
 def begin(channel_id: bytes = ID, paid: Outcome | None = None) -> VariablePart:
@@ -64,19 +63,31 @@ def core_of(state: VariablePart) -> Core:
     return decode(state.app_data).core
 
 
-def lay_first(successors: Sequence[VariablePart]) -> VariablePart:
+@dataclass(frozen=True)
+class Made:
+    """A seat's move to a core. Its proofs are dear: they are made where the tail is asked for."""
+
+    seat: int
+    core: Core
+    tail: Callable[[], Tail]
+
+
+Strategy = Callable[[Sequence[Made]], Made]
+
+
+def lay_first(moves: Sequence[Made]) -> Made:
     """Lays the lowest card that fits, and draws only if there is none."""
-    return max(successors, key=lambda state: bool(core_of(state).laid))
+    return max(moves, key=lambda made: bool(made.core.laid))
 
 
-def draw_first(successors: Sequence[VariablePart]) -> VariablePart:
+def draw_first(moves: Sequence[Made]) -> Made:
     """Draws as long as there are cards."""
-    return max(successors, key=lambda state: bool(core_of(state).pending))
+    return max(moves, key=lambda made: bool(made.core.pending))
 
 
-def one_draws(successors: Sequence[VariablePart]) -> VariablePart:
+def one_draws(moves: Sequence[Made]) -> Made:
     """Participant 0 draws as long as there are cards, participant 1 lays what fits: one hand becomes long."""
-    return (lay_first if successors[0].turn_num % 2 else draw_first)(successors)
+    return (lay_first if moves[0].seat else draw_first)(moves)
 
 
 @dataclass
@@ -93,8 +104,7 @@ class Dealer:
 
     def moves(self, state: VariablePart) -> list[Move]:
         """All honest moves after a state; cards are laid by rising index, then there is drawing."""
-        core, seat = core_of(state), (state.turn_num + 1) % 2
-        return [self.move(state, *made) for made in self._made(state, core, seat)]
+        return [self.move(state, made.core, made.tail()) for made in self._made(state)]
 
     def successors(self, state: VariablePart) -> list[VariablePart]:
         return [move.after(state) for move in self.moves(state)]
@@ -102,8 +112,9 @@ class Dealer:
     def play(self, strategy: Strategy, state: VariablePart | None = None) -> list[VariablePart]:
         """A game, from the beginning until there are no more moves."""
         states = [begin(self.channel_id) if state is None else state]
-        while successors := self.successors(states[-1]):
-            states.append(strategy(successors))
+        while moves := list(self._made(states[-1])):
+            chosen = strategy(moves)
+            states.append(self.made(states[-1], chosen.core, chosen.tail()))
         return states
 
     def move(self, state: VariablePart, core: Core, tail: Tail) -> Move:
@@ -116,17 +127,18 @@ class Dealer:
         """The state after such a move."""
         return self.move(state, core, tail).after(state)
 
-    def _made(self, state: VariablePart, core: Core, seat: int) -> Iterator[tuple[Core, Tail]]:
-        turn, kind = state.turn_num + 1, core.position_type
+    def _made(self, state: VariablePart) -> Iterator[Made]:
+        core, turn = core_of(state), state.turn_num + 1
+        seat, kind = turn % 2, core.position_type
         if kind in (PositionType.READY, PositionType.KEYED_FIRST):
             if core.hand < self.hands:
                 yield self._keyed(core, seat, turn)
         elif kind in (PositionType.KEYED, PositionType.SHUFFLED_FIRST):
-            yield self._shuffled(state, core, turn)
+            yield self._shuffled(state, core, seat, turn)
         elif kind in (PositionType.SHUFFLED, PositionType.DEALT_FIRST):
             yield self._dealt(state, core, seat, turn)
         elif kind in (PositionType.OVER, PositionType.TIED):
-            yield steps.next_hand(core), None
+            yield Made(seat, steps.next_hand(core), lambda: None)
         elif kind is PositionType.SHOWING or core.passes == 2:
             yield self._shown(core, seat, turn)
         else:
@@ -134,17 +146,17 @@ class Dealer:
 
     # ---------------------------------------------------------------------------------------------------- set-up
 
-    def _keyed(self, core: Core, seat: int, turn: int) -> tuple[Core, Tail]:
+    def _keyed(self, core: Core, seat: int, turn: int) -> Made:
         key, proof = prove_key(self.secret(core.hand, seat), self.channel_id, turn, self._random(turn, "key"))
-        return steps.keyed(core, seat, (key.x, key.y)), proof
+        return Made(seat, steps.keyed(core, seat, (key.x, key.y)), lambda: proof)
 
-    def _shuffled(self, state: VariablePart, core: Core, turn: int) -> tuple[Core, Tail]:
+    def _shuffled(self, state: VariablePart, core: Core, seat: int, turn: int) -> Made:
         tail, joint = decode(state.app_data).tail, self.joint(core)
         before = decode_deck(tail.deck, SIZE) if isinstance(tail, ShuffledDeck) else first_deck(SIZE, joint)
         deck, proof = shuffle(before, joint, self.channel_id, turn, self._random(turn, "shuffle"))
-        return steps.shuffled(core), ShuffledDeck(encode_deck(deck), proof)
+        return Made(seat, steps.shuffled(core), lambda: ShuffledDeck(encode_deck(deck), proof))
 
-    def _dealt(self, state: VariablePart, core: Core, seat: int, turn: int) -> tuple[Core, Tail]:
+    def _dealt(self, state: VariablePart, core: Core, seat: int, turn: int) -> Made:
         tail = decode(state.app_data).tail
         assert isinstance(tail, ShuffledDeck | DealtShares)
         is_first = core.position_type is PositionType.SHUFFLED
@@ -157,16 +169,17 @@ class Dealer:
         for place in places:
             deck[place] = take_off(deck[place], share_of(secret, deck[place]))
         if is_first:
-            return steps.dealt_first(core), DealtShares(encode_deck(deck), proof, items)
+            return Made(seat, steps.dealt_first(core), lambda: DealtShares(encode_deck(deck), proof, items))
         root = self._keep(tuple(deck))
-        return steps.dealt(core, seat, root, open_card(deck[TOP_INDEX].c2, SIZE)), DealtShares(b"", proof, items)
+        top = open_card(deck[TOP_INDEX].c2, SIZE)
+        return Made(seat, steps.dealt(core, seat, root, top), lambda: DealtShares(b"", proof, items))
 
     def joint(self, core: Core) -> Point:
         return joint_key([Point.from_coordinates(*key) for key in core.keys])
 
     # ------------------------------------------------------------------------------------------------------ play
 
-    def _played(self, core: Core, seat: int, turn: int) -> Iterator[tuple[Core, Tail]]:
+    def _played(self, core: Core, seat: int, turn: int) -> Iterator[Made]:
         deck, root = self._decks[core.root], core.root
         if core.pending:
             after = list(deck)
@@ -180,13 +193,13 @@ class Dealer:
                 could_lay = True
                 yield self.lay(core, seat, turn, index, card, root)
         if core.drawn < SIZE:
-            yield steps.drew(core, seat, root), self._shares(core, seat, turn)
+            yield Made(seat, steps.drew(core, seat, root), partial(self._shares, core, seat, turn))
         elif not could_lay:
-            yield steps.could_not_move(core, seat, root), self._shares(core, seat, turn)
+            yield Made(seat, steps.could_not_move(core, seat, root), partial(self._shares, core, seat, turn))
 
-    def lay(self, core: Core, seat: int, turn: int, index: int, card: int, root: bytes) -> tuple[Core, Tail]:
+    def lay(self, core: Core, seat: int, turn: int, index: int, card: int, root: bytes) -> Made:
         """A card is laid, whether it fits or not."""
-        return steps.laid(core, seat, index, card, root), self._shares(core, seat, turn, index)
+        return Made(seat, steps.laid(core, seat, index, card, root), partial(self._shares, core, seat, turn, index))
 
     def _shares(self, core: Core, seat: int, turn: int, laid: int | None = None) -> Tail:
         places = [*([core.pending - 1] if core.pending else []), *([] if laid is None else [laid])]
@@ -195,13 +208,16 @@ class Dealer:
         proof, touched = self._touched(core, seat, turn, places)
         return MoveShares(proof, touched[0] if core.pending else None, None if laid is None else touched[-1])
 
-    def _shown(self, core: Core, seat: int, turn: int) -> tuple[Core, Tail]:
-        places = steps.shown_indices(core.held[seat])
-        if not places:
-            return steps.shown(core, seat), None
-        proof, touched = self._touched(core, seat, turn, places)
-        numbers = [self.number(core, place) for place in places]
-        return steps.shown(core, seat), ShownCards(proof, tuple(map(ShownCard, numbers, touched)))
+    def _shown(self, core: Core, seat: int, turn: int) -> Made:
+        def tail() -> Tail:
+            places = steps.shown_indices(core.held[seat])
+            if not places:
+                return None
+            proof, touched = self._touched(core, seat, turn, places)
+            numbers = [self.number(core, place) for place in places]
+            return ShownCards(proof, tuple(map(ShownCard, numbers, touched)))
+
+        return Made(seat, steps.shown(core, seat), tail)
 
     def _touched(self, core: Core, seat: int, turn: int, places: Sequence[int]) -> tuple[ShareProof, list[TouchedCard]]:
         deck = self._decks[core.root]
