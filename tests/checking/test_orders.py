@@ -14,6 +14,8 @@ from tests.checking.world import Bounds
 _DURATIONS = 2
 """Challenge durations in which she was out of every channel that was searched, while Bob was silent: four are
 promised."""
+_SHORTEST = 10_000
+"""States of a long search that are in the normal run, too."""
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,13 @@ def test_no_order_of_events_breaks_what_is_promised(name: str, tmp_path: Path) -
     expected = json.loads(COUNTS.read_text())[name]
     assert counted(found) == {each: expected[each] for each in counted(found)}, "python -m tests.checking.rows"
     assert found.longest_way_out <= _DURATIONS * row.bounds.ticks
+
+
+@pytest.mark.parametrize("name", ["one transaction, a crash", "one transaction, two choices, second seat"])
+def test_the_shortest_runs_of_a_long_search_break_nothing(name: str) -> None:
+    found = ROWS[name].run(most_states=_SHORTEST)
+    assert found.violated is None
+    assert found.states >= _SHORTEST
 
 
 def test_every_row_was_counted() -> None:

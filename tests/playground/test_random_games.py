@@ -9,7 +9,7 @@ import pytest
 
 from tests.playground.games import TimedPlayground
 
-_GAMES, _MANY = 20, 200
+_GAMES, _MANY = 10, 200
 _PER_CHAIN = 10
 
 

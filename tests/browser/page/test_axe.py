@@ -54,8 +54,14 @@ def size(width: int, scheme: str) -> dict[str, Any]:
     return {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
 
 
-@pytest.mark.parametrize(("scheme", "width"), with_sample(product(SCHEMES, WIDTHS), [("light", 1280), ("dark", 360)]))
-@pytest.mark.parametrize("state", STATES)
+LOOKS = list(product(SCHEMES, WIDTHS))
+EACH_ONCE = [(state, *LOOKS[number % len(LOOKS)]) for number, state in enumerate(STATES)]
+"""Every state in one look, and every look."""
+
+
+@pytest.mark.parametrize(
+    ("state", "scheme", "width"), with_sample(((state, *look) for state in STATES for look in LOOKS), EACH_ONCE)
+)
 def test_axe_finds_nothing(browser: Browser, state: str, scheme: str, width: int) -> None:
     with opened(browser, pages(), f"/{state}", **size(width, scheme)) as page:
         assert violations(page) == []
