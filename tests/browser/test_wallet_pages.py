@@ -16,6 +16,7 @@ from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.errors import TransactionReverted
 from forcemove.chain.local import EmbeddedChain, connect
+from forcemove.chain.token import Token
 from forcemove.history.tokens import TokenFacts
 from forcemove.node.wallets import WalletRequest
 from tests.chain.world import deploy_contract
@@ -152,6 +153,28 @@ def test_a_token_is_approved_first_and_paid_in_then(chain: EmbeddedChain, tmp_pa
     )
     wallet.send()
     wallet.table.rest()
+    wallet.look()
+    assert wallet.rows == ()
+
+
+def test_what_is_left_of_an_earlier_approval_is_taken_back_first(chain: EmbeddedChain, tmp_path: Path) -> None:
+    """Some tokens refuse to change it to anything but 0."""
+    token = deploy_contract(chain, "StubbornToken")
+    for key in (ALICES, BOBS):
+        chain.send(Call(token, function("mint", "TestToken").encode(key.address, DEPOSIT)), ADMIN)
+    table = Table(chain, tmp_path, token)
+    chain.send(Token(chain, token).approve(table.assembly.adjudicator.address, DEPOSIT - 1), ALICES)
+    wallet = Wallet(table)
+    titles = []
+    for _ in range(3):
+        row = wallet.row
+        titles.append(row.title.split(" ")[0])
+        assert row.state is SentState.WAITING
+        assert wallet.pages.on_sent(row.name, wallet.send())
+        wallet.look()
+    assert titles == ["Take", "Let", "Pay"]
+    assert wallet.is_shown_as(SentState.MINED)  # nothing is to be approved again meanwhile
+    table.rest()
     wallet.look()
     assert wallet.rows == ()
 

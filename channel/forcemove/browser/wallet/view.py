@@ -24,7 +24,7 @@ from forcemove.protocol.machine.effects import (
 )
 from forcemove.text.amounts import exact_amount, show_asset
 
-__all__ = ["SentState", "WalletRow", "WalletView", "request_name", "wallet_row"]
+__all__ = ["SentState", "TokenApproval", "WalletRow", "WalletView", "request_name", "wallet_row"]
 
 
 class SentState(Enum):
@@ -79,14 +79,25 @@ class WalletView:
     has_tower: bool
 
 
-def request_name(request: WalletRequest, *, is_approval: bool) -> str:
-    """A short name of a request, the same for equal ones: 16 digits of a hash over the call."""
+@dataclass(frozen=True, slots=True)
+class TokenApproval:
+    """What must be signed before a token's deposit. `amount`: what the contract may take then, in the token's smallest
+    unit; 0 takes back what it may take already."""
+
+    amount: int
+    call: Call
+
+
+def request_name(request: WalletRequest, approved: int | None = None) -> str:
+    """A short name of a request, the same for equal ones: 16 digits of a hash over the call. `approved`: the amount of
+    the approval before it, None for the request itself."""
     tx = request.request
     call = tx.to + tx.value.to_bytes(32) + tx.data
-    return keccak256(bytes((is_approval,)) + request.channel_tx.channel_id + call).hex()[:16]
+    kind = b"\0" if approved is None else b"\1" + approved.to_bytes(32)
+    return keccak256(kind + request.channel_tx.channel_id + call).hex()[:16]
 
 
-def wallet_row(request: WalletRequest, approval: Call | None, state: SentState, sent: bytes) -> WalletRow:
+def wallet_row(request: WalletRequest, approval: TokenApproval | None, state: SentState, sent: bytes) -> WalletRow:
     """A request as the page shows it.
 
     - `request`: what a channel wants.
@@ -95,9 +106,9 @@ def wallet_row(request: WalletRequest, approval: Call | None, state: SentState, 
     - `sent`: the hash of the transaction that the wallet has sent, empty for none.
     """
     tx = request.request
-    call = tx.call if approval is None else approval
-    title = title_of(request.channel_tx.submission) if approval is None else _approval_title(request)
-    name = request_name(request, is_approval=approval is not None)
+    call = tx.call if approval is None else approval.call
+    title = title_of(request.channel_tx.submission) if approval is None else _approval_title(request, approval)
+    name = request_name(request, None if approval is None else approval.amount)
     details = (
         ("amount", _paid(request) if approval is None else "nothing yet but the gas"),
         ("gas", f"at most {tx.gas:,}" if tx.gas and approval is None else "as your wallet says"),
@@ -118,7 +129,9 @@ def _paid(request: WalletRequest) -> str:
     )
 
 
-def _approval_title(request: WalletRequest) -> str:
+def _approval_title(request: WalletRequest, approval: TokenApproval) -> str:
+    if not approval.amount:
+        return "Take back what the contract may still take from before: some tokens want that first"
     return f"Let the contract take {_deposited(request)}"
 
 

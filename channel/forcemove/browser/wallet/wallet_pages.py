@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forcemove.browser.pages import ChangeSignal
-from forcemove.browser.wallet.view import SentState, WalletRow, WalletView, request_name, wallet_row
+from forcemove.browser.wallet.view import SentState, TokenApproval, WalletRow, WalletView, request_name, wallet_row
 from forcemove.chain.addresses import show_address
-from forcemove.chain.chain import Call, Chain
+from forcemove.chain.chain import Chain
 from forcemove.chain.errors import NotMined, TransactionReverted
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
@@ -62,7 +62,7 @@ class WalletPages:
         self._account, self._chains, self._requests = account, tuple(chains), requests
         self._has_tower, self._clock, self._patience = has_tower, clock, patience
         self._sent: dict[str, _Sent] = {}
-        self._approvals: dict[str, Call] = {}
+        self._approvals: dict[str, int] = {}
         self._shown: object = None
         self._looking: asyncio.Task[None] | None = None
 
@@ -83,11 +83,17 @@ class WalletPages:
         return tuple(self._row(each) for each in self._requests() if each.account.address == self._account)
 
     def _row(self, request: WalletRequest) -> WalletRow:
-        approval = self._approvals.get(request_name(request, is_approval=False))
-        sent = self._sent.get(request_name(request, is_approval=approval is not None))
-        if sent is None:
-            return wallet_row(request, approval, SentState.WAITING, b"")
-        return wallet_row(request, approval, sent.state, sent.hash)
+        approval = self._approval_of(request)
+        sent = self._sent.get(request_name(request, None if approval is None else approval.amount))
+        state, hash_ = (SentState.WAITING, b"") if sent is None else (sent.state, sent.hash)
+        return wallet_row(request, approval, state, hash_)
+
+    def _approval_of(self, request: WalletRequest) -> TokenApproval | None:
+        """What is to be signed before a request, as far as was seen."""
+        amount, needed = self._approvals.get(request_name(request)), request.request.allowance
+        if amount is None or needed is None:
+            return None
+        return TokenApproval(amount, Token(self._chains[0], needed.token).approve(needed.spender, amount))
 
     async def watch(self) -> None:
         """Look at the chain again and again, until this is cancelled."""
@@ -105,7 +111,7 @@ class WalletPages:
 
     async def _look(self) -> None:
         await asyncio.to_thread(self._ask, tuple(self._requests()))
-        names = {request_name(each, is_approval=flag) for each in self._requests() for flag in (False, True)}
+        names = {request_name(each, approved) for each in self._requests() for approved in _approvals_of(each)}
         self._sent = {name: each for name, each in self._sent.items() if name in names}
         rows = self._rows()
         if rows != self._shown:
@@ -119,29 +125,30 @@ class WalletPages:
             self._ask_in_time(requests)
 
     def _ask_in_time(self, requests: Sequence[WalletRequest]) -> None:
-        for request in requests:
-            name, approval = request_name(request, is_approval=False), self._approval(request)
-            if approval is None:
-                self._approvals.pop(name, None)
-            else:
-                self._approvals[name] = approval
         for sent in list(self._sent.values()):
             if sent.hash:
                 sent.state = self._state(sent)
+        for request in requests:
+            name, approved = request_name(request), self._to_approve(request)
+            if approved is None:
+                self._approvals.pop(name, None)
+            else:
+                self._approvals[name] = approved
 
-    def _approval(self, request: WalletRequest) -> Call | None:
-        """The approval that a token's deposit needs first, None where there is enough."""
-        needed = request.request.allowance
-        if needed is None:
+    def _to_approve(self, request: WalletRequest) -> int | None:
+        """How much a token's deposit needs to be allowed first: 0 where what is left of an earlier allowance is to be
+        taken back before, since some tokens, such as USDT, refuse to change it to anything but 0. None where there is
+        enough, or the deposit is in a block and has taken it."""
+        needed, sent = request.request.allowance, self._sent.get(request_name(request))
+        if needed is None or (sent is not None and sent.state is SentState.MINED):
             return None
         for chain in self._chains:
-            token = Token(chain, needed.token)
             try:
-                is_enough = token.allowance(self._account, needed.spender) >= needed.amount
+                allowed = Token(chain, needed.token).allowance(self._account, needed.spender)
             except ForcemoveError:
                 continue
-            return None if is_enough else token.approve(needed.spender, needed.amount)
-        return Token(self._chains[0], needed.token).approve(needed.spender, needed.amount)
+            return None if allowed >= needed.amount else 0 if allowed else needed.amount
+        return needed.amount
 
     def _state(self, sent: _Sent) -> SentState:
         """What the endpoints show of a transaction; one that shows it mined counts for more than one that does not."""
@@ -169,6 +176,12 @@ class WalletPages:
         self._sent[name] = sent
         self.changes.notify()
         return True
+
+
+def _approvals_of(request: WalletRequest) -> tuple[int | None, ...]:
+    """What the wallet may be asked for, see `request_name`."""
+    needed = request.request.allowance
+    return (None,) if needed is None else (None, 0, needed.amount)
 
 
 def _shown_by(chain: Chain, hash_: bytes) -> SentState | None:
