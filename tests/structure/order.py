@@ -281,6 +281,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.tables.playing.content",
         "forcemove.tables.playing.connectivity",
         "forcemove.tables.playing.leaving",
+        "forcemove.tables.playing.patience",
         "forcemove.tables.playing.rounds",
     ),
     ("forcemove.tables.ports", "forcemove.tables.playing.ends", "forcemove.tables.carrying", "forcemove.tables.chat"),

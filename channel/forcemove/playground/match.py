@@ -25,6 +25,7 @@ from forcemove.protocol.machine.results import is_over
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.status import Status
 from forcemove.tables.playing.match import is_unpaid
+from forcemove.tables.playing.patience import Patience
 from forcemove.tables.playing.person import Person
 
 __all__ = ["PATIENCE", "PlaygroundMatch"]
@@ -79,9 +80,9 @@ class PlaygroundMatch:
         players[1].begin(ParticipantParts(bob, self.network.ends[1], self.bob.choose, self.bob.on_event))
         players[0].begin(ParticipantParts(me, self.network.ends[0], self.person.choose, _ignore))
         self.person.played = self.managed
-        self._progress: object = None
         self._compared_at = -1
-        self._since = self._mined_at = chain.time
+        self._mined_at = chain.time
+        self._patience = Patience(PATIENCE, chain.time)
 
     def _assembly(self, player: PlaygroundPlayer, book: AddressBook, stake: int, duration: int, nonce: int) -> Assembly:
         return assemble(
@@ -190,14 +191,10 @@ class PlaygroundMatch:
     def _lose_patience(self) -> None:
         """Challenge for a person who has nothing left to decide, where Bob keeps everybody waiting."""
         channel, phase, now = self.channel, self.managed.phase, self.managed.time()
-        newest = channel.newest
-        progress = (channel.next_turn, channel.holdings, phase, len(newest.signed.signatures) if newest else 0)
-        if progress != self._progress:
-            self._progress, self._since = progress, now
         can_decide = phase is Phase.PLAYING and not (channel.leaving or channel.lacks_money)
-        if now - self._since < PATIENCE or can_decide or not is_stuck(channel, phase):
+        if not self._patience.is_lost(channel, phase, now) or can_decide or not is_stuck(channel, phase):
             return
-        self._since = now
+        self._patience.begin(now)
         with contextlib.suppress(ForcemoveError):  # there may be nothing to challenge with yet
             self.managed.feed(ChallengeWanted())
 

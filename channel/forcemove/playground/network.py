@@ -1,4 +1,4 @@
-"""The playground's network between two participants: what is sent through it can be cut off, delayed, lost, repeated,
+"""A network between participants in one process: what is sent through it can be cut off, delayed, lost, repeated,
 or withheld by its sender."""
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ _LOST = 2
 
 
 class PlaygroundNetwork:
-    """What two ends are joined by. `is_cut`: nothing arrives; `is_slow`: everything arrives later; `is_lossy`: every
-    other message is lost; `is_repeating`: every message arrives three times."""
+    """What the participants' ends are joined by. `is_cut`: nothing arrives; `is_slow`: everything arrives later;
+    `is_lossy`: every other message is lost; `is_repeating`: every message arrives three times."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        """`clock`: seconds that go on steadily."""
+    def __init__(self, clock: Callable[[], float], count: int = 2) -> None:
+        """`clock`: seconds that go on steadily; `count`: how many participants there are."""
         self._clock = clock
         self._count = 0
         self.mend()
-        self.ends = NetworkEnd(self), NetworkEnd(self)
+        self.ends = tuple(NetworkEnd(self) for _ in range(count))
 
     def mend(self) -> None:
         """Let everything arrive at once, and once."""
@@ -37,15 +37,15 @@ class PlaygroundNetwork:
         return not (self.is_cut or self.is_slow or self.is_lossy or self.is_repeating)
 
     def carry(self, sender: NetworkEnd, message: bytes) -> None:
-        """Take a message from one end to the other, as the network is now."""
+        """Take a message from one end to the others, as the network is now."""
         if self.is_cut or sender.is_withholding:
             return
         self._count += 1
         if self.is_lossy and self._count % _LOST:
             return
-        other = self.ends[1] if sender is self.ends[0] else self.ends[0]
         due = self._clock() + (DELAY if self.is_slow else 0.0)
-        for _ in range(_COPIES if self.is_repeating else 1):
+        others = [each for each in self.ends if each is not sender]
+        for other in others * (_COPIES if self.is_repeating else 1):
             other.expect(due, message)
 
     def deliver(self) -> None:

@@ -4,33 +4,17 @@ the contract, or by the other player where the contract sees nothing. Each says 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from secrets import token_bytes
-from typing import Any
 
 from forcemove.cli.demo.environment import DemoEnvironment
 from forcemove.cli.demo.results import ScenarioResult
-from forcemove.cli.demo.scenarios import Scenario, let_the_time_pass, to_the_end, try_illegal
+from forcemove.cli.demo.scenarios import Scenario, let_the_time_pass, never, try_illegal
 from forcemove.cli.demo.table import DemoPlayer, DemoTable, new_table
-from forcemove.flow.channel import (
-    ChannelDecided,
-    MoveChosen,
-    Seat,
-    collecting,
-    concluding,
-    moves_of,
-    opening,
-    playing,
-    turn,
-)
-from forcemove.flow.queue import ActionQueue
-from forcemove.flow.steps import Step, sequence
 from forcemove.game import FalseMove, Game, PlayerChecked
+from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
 
 __all__ = ["CHECKED_SCENARIOS"]
-
-_TWO = 2
 
 
 async def bad_share(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
@@ -38,16 +22,13 @@ async def bad_share(environment: DemoEnvironment, game: Game, seats: int) -> Sce
     it is as if nothing had been sent: the other challenges, and collects the stake when the clock has run out."""
     table = new_table(environment, game, seats)
     honest, cheat = table.players
-    refused: list[bool] = []
-
-    async def cheats(queue: ActionQueue[Any], seat: Seat) -> None:
-        await _until(cheat, lambda state: bool(_only_with_secrets(game, cheat, state)))(queue, seat)
-        label, move = _only_with_secrets(game, cheat, cheat.newest.state)[-1]
-        refused.append(try_illegal(table, label, move))
-        table.fall_silent(cheat)
-
-    await table.together(_collects(honest), cheats, background=let_the_time_pass(table))
-    result = table.settle("bad-share", table.challenged.result().newest.state.outcome, as_expected=refused == [True])
+    honest.leaves = cheat.leaves = never
+    cheat.stops = lambda state: cheat.is_next(state) and bool(_only_with_secrets(game, cheat, state))
+    await table.play(lambda: cheat.is_waiting)
+    label, move = _only_with_secrets(game, cheat, cheat.newest.state)[-1]
+    refused = try_illegal(table, label, move)
+    table.fall_silent(cheat)
+    result = table.settle("bad-share", await let_the_time_pass(table), as_expected=refused)
     environment.output.say(
         f"Caught by the contract, and by {honest.name}'s client before: the share had no proof that holds. It cost "
         f"{cheat.name} what was at stake; {honest.name} has paid the gas of a challenge."
@@ -60,15 +41,13 @@ async def bad_shuffle(environment: DemoEnvironment, game: Game, seats: int) -> S
     state, and loses nothing: no stake is taken before both have checked."""
     table = new_table(environment, game, seats)
     honest, cheat = table.players
-    sent: list[FalseMove] = []
-
-    def lie(_: object) -> MoveChosen:
-        sent.append(_false(game, cheat, cheat.newest.state)[0])
-        environment.output.say(f"{cheat.name} {sent[0].label}.")
-        return MoveChosen(*sent[0].move, sent[0].secrets)
-
-    cheats = sequence(_until(cheat, lambda state: bool(_false(game, cheat, state))), turn(lie), concluding())
-    await table.together(to_the_end(honest), cheats)
+    cheat.stops = lambda state: cheat.is_next(state) and bool(_false(game, cheat, state))
+    await table.play(lambda: cheat.is_waiting)
+    lie, *_ = _false(game, cheat, cheat.newest.state)
+    environment.output.say(f"{cheat.name} {lie.label}.")
+    cheat.managed.feed(MoveChosen(*lie.move, lie.secrets))
+    cheat.managed.feed(ConcludeWanted())
+    await table.play(lambda: table.is_paid)
     last = table.last.outcome
     is_whole = all(entry.amount == environment.deposit for entry in last)
     result = table.settle("bad-shuffle", last, as_expected=is_whole)
@@ -81,15 +60,6 @@ async def bad_shuffle(environment: DemoEnvironment, game: Game, seats: int) -> S
 
 CHECKED_SCENARIOS: dict[str, Scenario] = {"bad-share": bad_share, "bad-shuffle": bad_shuffle}
 """The scenarios by name: each is for a game that is a `PlayerChecked`."""
-
-
-def _until(player: DemoPlayer, is_time: Callable[[VariablePart], bool]) -> Step[Seat]:
-    """Plays honestly until it is the player's turn, and time to cheat."""
-
-    def is_there(state: VariablePart) -> bool:
-        return (state.turn_num + 1) % _TWO == player.seat and is_time(state)
-
-    return sequence(opening(), playing(moves_of(player.bot), until=is_there))
 
 
 def _only_with_secrets(game: Game, player: DemoPlayer, state: VariablePart) -> list[tuple[str, VariablePart]]:
@@ -112,16 +82,3 @@ def _reason(table: DemoTable) -> str:
     played = [signed.state for signed in table.signed if not signed.state.is_final]
     newest = max(played, key=lambda state: state.turn_num)
     return game.objection(newest, honest.bot.secrets()) if isinstance(game, PlayerChecked) else ""
-
-
-def _collects(player: DemoPlayer) -> Step[Seat]:
-    """Plays on until the chain has decided, and collects."""
-    hopeful = sequence(opening(), playing(moves_of(player.bot), until=lambda _: False))
-
-    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
-        try:
-            await hopeful(queue, seat)
-        except ChannelDecided:
-            await collecting()(queue, seat)
-
-    return step

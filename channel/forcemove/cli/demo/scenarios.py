@@ -7,41 +7,25 @@ defends itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import Any
 
 from forcemove.cli.demo.environment import DemoEnvironment
 from forcemove.cli.demo.results import ScenarioResult
 from forcemove.cli.demo.table import DemoPlayer, DemoTable, new_table
 from forcemove.errors import RuleError
-from forcemove.flow.channel import (
-    ChannelDecided,
-    MoveChosen,
-    Seat,
-    collecting,
-    concluding,
-    moves_of,
-    opening,
-    playing,
-    rounds,
-    turn,
-)
-from forcemove.flow.queue import ActionQueue
-from forcemove.flow.steps import Step, sequence
 from forcemove.game import Game
 from forcemove.playground.attacks import old_proof, signed_by
 from forcemove.protocol.codec.wire import encode_message
-from forcemove.protocol.machine.inputs import ChallengeWanted
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import VariablePart
 
-__all__ = ["SCENARIOS", "Scenario", "let_the_time_pass", "to_the_end", "try_illegal"]
+__all__ = ["SCENARIOS", "Scenario", "let_the_time_pass", "never", "try_illegal"]
 
 Scenario = Callable[[DemoEnvironment, Game, int], Coroutine[Any, Any, ScenarioResult]]
 """Plays a game between so many players."""
 
-_LAST_TURN = 12
-"""The turn after which players leave."""
 _WEARY_TURN = 40
 """The turn from which on a dispute begins in a game that has no loser yet."""
 _CARELESS, _TWO = 1, 2
@@ -55,7 +39,7 @@ _ILLEGAL_MOVES = 4
 async def honest(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
     """All play a few rounds and conclude together."""
     table = new_table(environment, game, seats)
-    await table.together(*(to_the_end(player) for player in table.players))
+    await table.play(lambda: table.is_paid)
     return table.settle("honest", table.last.outcome)
 
 
@@ -63,17 +47,25 @@ async def stall(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
     """One player stops in a lost position, or after a while where nobody loses; the other challenges, and collects when
     the clock has run out."""
     table = new_table(environment, game, seats, careless=_CARELESS)
-    first, second = (_until_lost(table, player) for player in table.players)
-    await table.together(first, second, background=let_the_time_pass(table))
+    for player in table.players:
+        player.leaves, player.stops = never, _gives_up(player)
+    await table.play(lambda: any(player.is_waiting for player in table.players))
+    silent = next(player for player in table.players if player.is_waiting)
+    has_lost = silent.bot.is_lost(silent.newest.state)
+    why = "has lost this round, and" if has_lost else "has had enough of it, and"
+    environment.output.say(f"{silent.name} {why} stops answering.")
+    table.fall_silent(silent)
+    outcome = await let_the_time_pass(table)
     environment.output.say("Nobody answered in time: the outcome of the challenged state was paid out.")
-    return table.settle("stall", table.challenged.result().newest.state.outcome)
+    return table.settle("stall", outcome)
 
 
 async def stale_state(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
     """The player that is behind challenges with an old state; the other's client checkpoints the newest by itself."""
     table = new_table(environment, game, seats, careless=_CARELESS)
-    flows = (playing(moves_of(player.bot), until=partial(_is_decided, table)) for player in table.players)
-    await table.together(*(sequence(opening(), flow) for flow in flows))
+    for player in table.players:
+        player.leaves, player.stops = never, _is_decided(table)
+    await table.play(lambda: all(player.is_waiting for player in table.players))
     newest = table.last
     behind = min(table.players, key=lambda player: newest.outcome[player.seat].amount)
     ahead, names = table.players[1 - behind.seat], environment.output.names
@@ -87,7 +79,9 @@ async def stale_state(environment: DemoEnvironment, game: Game, seats: int) -> S
     environment.output.say(
         f"The newest state (turn {record.turn_num_record}) is recorded, no clock runs; they conclude."
     )
-    await table.together(concluding(), concluding())
+    for player in table.players:
+        player.managed.feed(ConcludeWanted())
+    await table.play(lambda: table.is_paid)
     is_recorded = record.turn_num_record == newest.turn_num
     return table.settle("stale-state", newest.outcome, as_expected=is_recorded)
 
@@ -97,7 +91,8 @@ async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
     table = new_table(environment, game, seats)
     honest_player, cheater = table.players
     name = environment.output.names[cheater.seat]
-    await table.together(*(sequence(opening(), turn(moves_of(player.bot))) for player in table.players))
+    cheater.stops = lambda _: True
+    await table.play(lambda: cheater.is_waiting)
     environment.output.say(f"{name} tries illegal moves, here and on the chain.")
     state = table.last
     moves = game.illegal_moves(state)
@@ -107,13 +102,15 @@ async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
     refused = _try_forgery(table, state) and all(tried)
     environment.output.say(f"{name} makes a legal move, but tells only the chain.")
     _withhold(cheater)
-    await table.alone(honest_player, sequence(*(turn(moves_of(honest_player.bot)) for _ in range(2))))
-    answered = honest_player.newest.state.turn_num > state.turn_num + 1
+    cheater.is_absent = True
+    await table.play(lambda: _has_answered(honest_player, state.turn_num + 1))
+    cheater.is_absent = cheater.is_waiting = False
+    cheater.stops = never
     environment.output.say(
         f"{environment.output.names[0]}'s client found the move in the chain's log and answered; they play on."
     )
-    await table.together(*(to_the_end(player) for player in table.players))
-    return table.settle("cheat", table.last.outcome, as_expected=refused and answered)
+    await table.play(lambda: table.is_paid)
+    return table.settle("cheat", table.last.outcome, as_expected=refused)
 
 
 SCENARIOS: dict[str, Scenario] = {"honest": honest, "stall": stall, "stale-state": stale_state, "cheat": cheat}
@@ -123,55 +120,49 @@ SCENARIOS: dict[str, Scenario] = {"honest": honest, "stall": stall, "stale-state
 # --------------------------------------------------------------------------------------------------------- their parts
 
 
-def to_the_end(player: DemoPlayer) -> Step[Seat]:
-    """Opens the channel if it is not open, plays a few rounds, and concludes."""
-    return sequence(opening(), rounds(player.bot, another=lambda state: state.turn_num < _LAST_TURN), concluding())
+def never(_: VariablePart) -> bool:
+    """No state is one at which a player leaves."""
+    return False
 
 
-def _until_lost(table: DemoTable, player: DemoPlayer) -> Step[Seat]:
-    """Plays as long as the player can win, and then does nothing any more. A player that waits for the other in vain
-    challenges, and collects what the chain has decided."""
-    hopeful = sequence(opening(), playing(moves_of(player.bot), until=partial(_gives_up, player)))
-
-    async def step(queue: ActionQueue[Any], seat: Seat) -> None:
-        try:
-            await hopeful(queue, seat)
-        except ChannelDecided:
-            await collecting()(queue, seat)
-        else:
-            has_lost = player.bot.is_lost(player.newest.state)
-            why = "has lost this round, and" if has_lost else "has had enough of it, and"
-            table.environment.output.say(f"{player.name} {why} stops answering.")
-            table.fall_silent(player)
-
-    return step
-
-
-def _gives_up(player: DemoPlayer, state: VariablePart) -> bool:
-    """Whether the player leaves this state unanswered. In games that nobody loses, the careless one leaves after a
+def _gives_up(player: DemoPlayer) -> Callable[[VariablePart], bool]:
+    """Whether the player leaves a state unanswered. In games that nobody loses, the careless one leaves after a
     while."""
-    is_its_turn = (state.turn_num + 1) % _TWO == player.seat
-    is_weary = player.seat == _CARELESS and is_its_turn and state.turn_num >= _WEARY_TURN
-    return is_weary or player.bot.is_lost(state)
+
+    def gives_up(state: VariablePart) -> bool:
+        is_weary = player.seat == _CARELESS and player.is_next(state) and state.turn_num >= _WEARY_TURN
+        return is_weary or player.bot.is_lost(state)
+
+    return gives_up
 
 
-async def let_the_time_pass(table: DemoTable) -> None:
-    """Print the seconds of a challenge, and move the clock to its end where that is possible. Else the table counts
-    down."""
-    environment, challenged = table.environment, await table.challenged
+async def let_the_time_pass(table: DemoTable) -> Outcome:
+    """Wait until who waits for a silent player challenges, show the seconds that this leaves, move the clock to their
+    end where that is possible, and wait until all is paid. Returns the outcome of the challenged state."""
+    environment = table.environment
+    await table.play(lambda: table.challenger is not None)
+    challenger = table.challenger
+    if challenger is None:
+        raise RuntimeError("nobody has challenged")
     end = table.adjudicator.status_of(table.agreement.channel_id).finalizes_at
     seconds = end - environment.chain.now()
-    environment.output.say(f"{environment.output.names[1 - challenged.seat]} has {seconds} seconds to answer.")
+    environment.output.say(f"{environment.output.names[1 - challenger.seat]} has {seconds} seconds to answer.")
     if environment.chain.can_travel:
         environment.chain.travel_to(end)
         environment.output.say("(This chain's clock can be moved, so nobody waits.)")
+    await table.play(lambda: table.is_paid)
+    return challenger.newest.state.outcome
 
 
-def _is_decided(table: DemoTable, state: VariablePart) -> bool:
+def _is_decided(table: DemoTable) -> Callable[[VariablePart], bool]:
     """Whether a player is behind, or nobody is after a while, and the mover may leave: no round is running."""
-    mover = table.players[(state.turn_num + 1) % len(table.players)]
-    is_enough = _has_loser(state) or state.turn_num >= _WEARY_TURN
-    return is_enough and mover.bot.move(state, another_round=False) is None
+
+    def is_decided(state: VariablePart) -> bool:
+        mover = table.players[(state.turn_num + 1) % len(table.players)]
+        is_enough = _has_loser(state) or state.turn_num >= _WEARY_TURN
+        return is_enough and mover.bot.move(state, another_round=False) is None
+
+    return is_decided
 
 
 def _has_loser(state: VariablePart) -> bool:
@@ -218,19 +209,26 @@ def _try_forgery(table: DemoTable, state: VariablePart) -> bool:
 def _is_refused_by_client(table: DemoTable, message: bytes) -> bool:
     """Whether the honest player's client finds the fault and does not change."""
     player = table.players[0]
-    before, faults = player.client.channel, len(player.refusals)
-    table.say(table.players[_CARELESS], message)
-    return player.client.channel == before and len(player.refusals) == faults + 1
+    before, faults = player.managed.channel, len(player.refusals)
+    table.inject(table.players[_CARELESS], message)
+    return player.managed.channel == before and len(player.refusals) == faults + 1
 
 
 def _withhold(cheater: DemoPlayer) -> None:
     """The cheat moves, sends the state to nobody, and challenges with it."""
-    decision = cheater.move(another_round=True)
+    decision = cheater.decide(cheater.question)
     if not isinstance(decision, MoveChosen):
         raise RuntimeError("the game is over already")
-    cheater.client.feed(decision)
+    cheater.end.is_withholding = True
+    cheater.managed.feed(decision)
     cheater.node.step()
-    cheater.line.unsent.clear()
-    cheater.client.feed(ChallengeWanted())
+    cheater.managed.feed(ChallengeWanted())
     for _ in range(_UNTIL_SENT):
         cheater.node.poll()
+    cheater.end.is_withholding = False
+
+
+def _has_answered(player: DemoPlayer, turn_num: int) -> bool:
+    """Whether a player has moved after this turn, and its client sees no clock running any more."""
+    channel = player.managed.channel
+    return channel.next_turn > turn_num + 1 and not channel.status.finalizes_at

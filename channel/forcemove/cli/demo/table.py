@@ -1,32 +1,32 @@
-"""One channel of a demonstration: its players around a log, with every signed state and transaction shown and counted
-once."""
+"""One channel of a demonstration: its players, each with a node, in this process; every signed state and transaction is
+shown and counted once."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable
 
 from forcemove.cli.demo.environment import MAX_COST, DemoEnvironment
 from forcemove.cli.demo.results import MinedTransaction, PlayerResult, ScenarioResult
 from forcemove.errors import ChainError, ForcemoveError
-from forcemove.flow.channel import UPDATES, ConcludeWanted, Line, MoveChosen, Seat, moves_of
-from forcemove.flow.queue import ActionQueue
-from forcemove.flow.steps import Step, run
-from forcemove.flow.transport import MemoryTransport
+from forcemove.flow.channel import is_stuck, moves_of
 from forcemove.game import Bot, Game
+from forcemove.inspect.journal_channel import left_in
 from forcemove.node.assemble import Assembly
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
-from forcemove.node.local import undecided
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.machine.effects import SubmitChallenge, operation_name
+from forcemove.playground.network import NetworkEnd, PlaygroundNetwork
+from forcemove.protocol.machine.channel import OVER
+from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge, operation_name
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER
-from forcemove.tables.playing.match import run_with_background
+from forcemove.tables.playing.patience import Patience
 
 __all__ = ["DemoPlayer", "DemoTable", "new_table"]
 
@@ -40,39 +40,58 @@ _DONE = {
 }
 _GIVE_UP_AFTER = 10.0
 """Real seconds without an answer after which a node counts as gone."""
+_LAST_TURN = 12
+"""The turn after which players leave, unless a scenario lets them go on."""
 
 
 class DemoPlayer:
-    """One seat: a client, its place on the table's log, and a bot."""
+    """One seat. `managed`: the channel as the player's node drives it. `leaves`: whether the player leaves after this
+    state, where no round is running. `stops`: whether the player waits once it knows this state; `is_waiting`: whether
+    it has begun to. `is_absent`: whether its node does nothing."""
 
-    def __init__(self, seat: int, name: str, bot: Bot, log: MemoryTransport, node: Node) -> None:
+    def __init__(self, seat: int, name: str, bot: Bot, node: Node, end: NetworkEnd, patience: Patience) -> None:
         """Give a player its seat.
 
         - `seat`: the player's index in the channel.
         - `name`: as it is shown.
         - `bot`: decides the moves.
-        - `log`: the table's log, which all players share.
         - `node`: drives the player's channel.
+        - `end`: the player's messenger.
+        - `patience`: the player's patience with the others.
         """
-        self.seat, self.name, self.bot, self.node = seat, name, bot, node
-        self.line, self.queue = Line(), ActionQueue(log, UPDATES)
+        self.seat, self.name, self.bot, self.node, self.end, self.patience = seat, name, bot, node, end, patience
+        self.leaves: Callable[[VariablePart], bool] = lambda state: state.turn_num >= _LAST_TURN
+        self.stops: Callable[[VariablePart], bool] = lambda _: False
+        self.is_waiting = self.is_absent = False
         self.refusals: list[ForcemoveError] = []
-        self.client: ManagedChannel
+        self.managed: ManagedChannel
 
-    def place(self, environment: DemoEnvironment) -> Seat:
-        """The context for the steps of a flow."""
-        patience, look_every = environment.patience, environment.look_every
-        return Seat(self.name, self.client, self.line, patience, look_every, on_error=environment.on_error)
+    def answer(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """What the bot does next; None where the player waits."""
+        self.look_at(question.state)
+        return None if self.is_waiting else self.decide(question)
 
-    def move(self, *, another_round: bool) -> MoveChosen | ConcludeWanted:
-        """What the bot would do next."""
-        question = self.client.channel.question(self.newest.state)
-        return moves_of(self.bot, another_round=lambda _: another_round)(question)
+    def decide(self, question: ChooseMove) -> MoveChosen | ConcludeWanted:
+        """What the bot does next."""
+        return moves_of(self.bot, another_round=lambda state: not self.leaves(state))(question)
+
+    def look_at(self, state: VariablePart) -> None:
+        """Know a state of the game: it may be one at which the player begins to wait."""
+        self.is_waiting = self.is_waiting or self.stops(state)
+
+    def is_next(self, state: VariablePart) -> bool:
+        """Whether the player is to move after this state."""
+        return (state.turn_num + 1) % len(state.outcome) == self.seat
+
+    @property
+    def question(self) -> ChooseMove:
+        """What the player is to decide now."""
+        return self.managed.channel.question(self.newest.state)
 
     @property
     def newest(self) -> SignedState:
         """The newest state that this player has."""
-        newest = self.client.channel.newest
+        newest = self.managed.channel.newest
         if newest is None:
             raise RuntimeError("the channel has no state")
         return newest.signed
@@ -84,8 +103,8 @@ def new_table(environment: DemoEnvironment, game: Game, seats: int, *, careless:
 
 
 class DemoTable:
-    """One channel: an agreement, the players around a log, and all signed states. Made inside an event loop;
-    `challenged`: the player that has made the first challenge, once one has."""
+    """One channel: an agreement, the players around a network, and all signed states. `challenger`: the player that has
+    made the first challenge, once one has."""
 
     def __init__(
         self, environment: DemoEnvironment, game: Game, assembly: Assembly, *, careless: int | None = None
@@ -93,11 +112,11 @@ class DemoTable:
         self.environment, self.game, self.agreement = environment, game, assembly.agreement
         self.number = environment.take_number()
         self._assembly, self.adjudicator = assembly, assembly.adjudicator
-        self.log = MemoryTransport()
+        self.network = PlaygroundNetwork(time.monotonic, self.agreement.count)
         self.signed: list[SignedState] = []
         self.attempt = "sends something"
-        self._silence: tuple[DemoPlayer, float] | None = None
-        self.challenged: asyncio.Future[DemoPlayer] = asyncio.get_running_loop().create_future()
+        self.challenger: DemoPlayer | None = None
+        self._silent: DemoPlayer | None = None
         self._asset = self.agreement.deposits[0][0]
         self._refused: set[tuple[int, str]] = set()
         self._before = tuple(
@@ -108,76 +127,86 @@ class DemoTable:
 
     def _player(self, seat: int, careless: int | None) -> DemoPlayer:
         bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
-        player = DemoPlayer(seat, self.environment.output.names[seat], bot, self.log, self.environment.node(seat))
-        player.client = player.node.add(
+        environment, end = self.environment, self.network.ends[seat]
+        patience = Patience(environment.patience, 0)
+        player = DemoPlayer(seat, environment.output.names[seat], bot, environment.node(seat), end, patience)
+        player.managed = player.node.add(
             ChannelSetup(
                 self._assembly,
-                self.environment.keys[seat],
-                player.line,
-                undecided,
+                environment.keys[seat],
+                end,
+                player.answer,
                 on_event=lambda event: self._report(player, event),
                 max_cost=MAX_COST,
             )
         )
         return player
 
-    async def together(self, *flows: Step[Seat], background: Coroutine[Any, Any, None] | None = None) -> None:
-        """Run all players' flows at once, until all have ended; `background`: runs meanwhile. Raises the error that
-        ends one of them early, and the chain's error when it has lasted too long."""
-        await self._watched([self._run(*each) for each in zip(self.players, flows, strict=True)], background)
+    # -------------------------------------------------------------------------------------------------------- playing
 
-    async def alone(self, player: DemoPlayer, flow: Step[Seat]) -> None:
-        """Run one player's flow, while the others do nothing. Raises as `together` does."""
-        await self._watched([self._run(player, flow)], None)
-
-    async def _run(self, player: DemoPlayer, flow: Step[Seat]) -> None:
-        await run(flow, player.queue, player.place(self.environment))
-
-    async def _watched(
-        self, flows: list[Coroutine[Any, Any, None]], background: Coroutine[Any, Any, None] | None
-    ) -> None:
-        async def main() -> None:
-            async with asyncio.TaskGroup() as group:
-                for flow in flows:
-                    group.create_task(flow)
-
-        others = [each for each in (self._watch_the_chain(), background) if each is not None]
-        await run_with_background(main(), *others)
-
-    async def _watch_the_chain(self) -> None:
-        """Show the time that a challenge leaves. Raises the chain's error when it has lasted for some time, whatever
-        the clients make of that."""
+    async def play(self, is_over: Callable[[], bool]) -> None:
+        """Let all players who are not absent do what they do, until `is_over` holds. A player that waits for too long
+        challenges. Raises the chain's error when it has lasted for some time, whatever the clients make of that."""
         answered = time.monotonic()
-        while True:
-            await asyncio.sleep(self.environment.look_every)
+        while not is_over():
+            if self.step():
+                continue
             try:
                 self._show_clock()
                 answered = time.monotonic()
             except ChainError:
                 if time.monotonic() > answered + _GIVE_UP_AFTER:
                     raise
+            self._lose_patience()
+            await asyncio.sleep(self.environment.look_every)
+
+    def step(self) -> bool:
+        """Let each player who is not absent do what there is to do now; returns whether anything has happened."""
+        self.network.deliver()
+        has_happened = [player.node.poll() for player in self._present]
+        return any(has_happened)
+
+    @property
+    def _present(self) -> list[DemoPlayer]:
+        return [player for player in self.players if not player.is_absent]
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether the channel is over for all players who are not absent, and has paid all that it holds: a deposit
+        that was never made cannot be paid."""
+        return all(not left_in(each.managed.channel) and _is_over(each.managed) for each in self._present)
 
     def fall_silent(self, player: DemoPlayer) -> None:
-        """Stop answering for a player, while the others wait."""
-        self._silence = player, asyncio.get_running_loop().time() + self.environment.patience
+        """Let a player do nothing any more, while the others wait."""
+        player.is_absent, self._silent = True, player
+
+    def _lose_patience(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for player in self._present:
+            channel, phase = player.managed.channel, player.managed.phase
+            if player.patience.is_lost(channel, phase, now) and is_stuck(channel, phase):
+                player.patience.begin(now)
+                with contextlib.suppress(ForcemoveError):  # there may be nothing to challenge with yet
+                    player.managed.feed(ChallengeWanted())
+
+    def inject(self, player: DemoPlayer, message: bytes) -> None:
+        """Give a message of this player to the other players' clients, whatever it is."""
+        player.end.inject(message)
+        self.network.deliver()
+        for other in self.players:
+            if other is not player:
+                other.node.poll()
 
     def _show_clock(self) -> None:
         """Show what is waited for in the status line: the end of a challenge, or a silent player."""
         finalizes_at = self.adjudicator.status_of(self.agreement.channel_id).finalizes_at
         left = finalizes_at - self.environment.chain.next_time() if finalizes_at else 0
         text = f"{left:,} seconds left to answer the challenge" if left > 0 else "Playing"
-        if self._silence is not None and not finalizes_at:
-            player, end = self._silence
-            patience = max(0, round(end - asyncio.get_running_loop().time()))
-            text = f"{self._others_of(player)} waits for {player.name}: {patience} more seconds"
+        if self._silent is not None and not finalizes_at:
+            now = asyncio.get_running_loop().time()
+            patience = max(0, round(max(each.patience.left(now) for each in self._present)))
+            text = f"{self._others_of(self._silent)} waits for {self._silent.name}: {patience} more seconds"
         self.environment.output.status(text)
-
-    def say(self, player: DemoPlayer, message: bytes) -> None:
-        """Give a message to the other players' clients, whatever it is."""
-        for other in self.players:
-            if other is not player:
-                other.line.received.append(message)
-                other.node.poll()
 
     def _others_of(self, player: DemoPlayer) -> str:
         """The name of the other player, where there is one other."""
@@ -191,12 +220,14 @@ class DemoTable:
         match event:
             case Sent(signed):
                 self._show_turn(player.seat, signed)
+                if signed.state.turn_num >= 2 * self.agreement.count:
+                    player.look_at(signed.state)
             case Mined(submission, receipt):
                 operation = operation_name(submission)
                 if self.environment.charge(self.environment.keys[player.seat].address, receipt, operation):
                     output.transaction(player.name, _DONE[operation], receipt.gas_used)
-                if isinstance(submission, SubmitChallenge) and not self.challenged.done():
-                    self.challenged.set_result(player)
+                if isinstance(submission, SubmitChallenge):
+                    self.challenger = self.challenger or player
             case SubmissionRefused(submission, error):
                 self._show_refusal(player, player.name, operation_name(submission), error)
             case CounterpartyFault(error):
@@ -278,3 +309,7 @@ class DemoTable:
     def last(self) -> VariablePart:
         """The state of the highest turn that anybody has signed."""
         return max((signed.state for signed in self.signed), key=lambda state: state.turn_num)
+
+
+def _is_over(managed: ManagedChannel) -> bool:
+    return managed.phase in OVER and not managed.client.has_work

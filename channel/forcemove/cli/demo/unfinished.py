@@ -17,7 +17,7 @@ from forcemove.cli.demo.journals import Journals, UnfinishedChannel
 from forcemove.cli.demo.signals import run_until_stopped
 from forcemove.cli.demo.table import DemoTable
 from forcemove.cli.errors import Explained
-from forcemove.flow.channel import concluding
+from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER
 from forcemove.text.amounts import format_amount
@@ -154,4 +154,6 @@ async def _conclude(environment: DemoEnvironment, left: UnfinishedChannel) -> No
     table = DemoTable(
         environment, left.first.require_game(), left.first.assembly(environment.chain, environment.others)
     )
-    await table.together(*(concluding() for _ in table.players))
+    for player in table.players:
+        player.managed.feed(ConcludeWanted())
+    await table.play(lambda: table.is_paid)

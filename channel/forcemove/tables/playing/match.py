@@ -22,6 +22,7 @@ from forcemove.protocol.state import VariablePart
 from forcemove.tables.errors import GuestMissing
 from forcemove.tables.playing.content import NAMES, balances, content_of
 from forcemove.tables.playing.ends import EndObserver, race_text
+from forcemove.tables.playing.patience import Patience
 from forcemove.tables.playing.rounds import with_counts
 from forcemove.tables.ports import Output, Played
 from forcemove.text.explanations import headline
@@ -59,12 +60,11 @@ class Match:
         """
         self.warning = ""
         self.fatal_error: Exception | None = None
-        self._game, self._choose, self._patience, self._output = game, choose, patience, output
+        self._game, self._choose, self._output = game, choose, output
         self.names = names
         self._shown = -1
         self._played: Played | None = None
-        self._since = time.monotonic()
-        self._progress: object = None
+        self._seconds, self._patience = patience, Patience(patience, time.monotonic())
         self.end_observer = EndObserver()
 
     @property
@@ -90,7 +90,7 @@ class Match:
         played = self._played
         if played is None:
             return
-        left = self._patience - (time.monotonic() - self._since)
+        left = self._patience.left(time.monotonic())
         channel, now = played.channel, played.time()
         content = content_of(
             self._game,
@@ -109,22 +109,19 @@ class Match:
     def _press(self, played: Played) -> None:
         """Challenge where nothing has happened for too long. Raises `GuestMissing` where the chain has nothing to
         decide: nobody has paid in."""
-        channel, newest = played.channel, played.channel.newest
-        progress = (channel.next_turn, channel.holdings, played.phase, len(newest.signed.signatures) if newest else 0)
-        if progress != self._progress:
-            self._progress, self._since = progress, time.monotonic()
-        if time.monotonic() - self._since < self._patience:
+        channel, now = played.channel, time.monotonic()
+        if not self._patience.is_lost(channel, played.phase, now):
             return
-        self._since = time.monotonic()
+        self._patience.begin(now)
         if played.phase in _BEGINNING and is_unpaid(channel):
-            raise GuestMissing(played.id, self._patience)
+            raise GuestMissing(played.id, self._seconds)
         if is_stuck(channel, played.phase):
             self._press_on(played)
 
     def _press_on(self, played: Played) -> None:
         if played.channel.agreement.is_friendly:
-            raise GuestMissing(played.id, self._patience)
-        self._output.say(f"Nothing was heard for {self._patience:.0f} seconds: a challenge asks the chain.")
+            raise GuestMissing(played.id, self._seconds)
+        self._output.say(f"Nothing was heard for {self._seconds:.0f} seconds: a challenge asks the chain.")
         try:
             played.feed(ChallengeWanted())
         except ForcemoveError as error:
