@@ -359,6 +359,7 @@ def test_hex_in_a_file(forcemove: Command) -> None:
         (("0xzz",), "no hex digits"),
         (("0x" + "11" * 20,), "these 20 bytes are no state"),
         (("0x" + "00" * 10,), "no state"),
+        (("0x12",), "these 1 bytes are no state (it ends inside the offset of the state)"),
         (("0x" + "11" * 128,), "no position of Tic-tac-toe"),
         (("0x" + "11" * 32,), "--chain"),
         (("0x" + "11" * 64, "--chain", "http://127.0.0.1:1"), "names neither its chain nor its channel"),

@@ -73,6 +73,31 @@ def test_wrong_usage_exits_with_two(forcemove: Command, arguments: tuple[str, ..
     assert "Usage: forcemove" in said.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("play",), "Installed are: discard, rock-paper-scissors, tic-tac-toe, discard-sra."),
+        (("play", "tic-tac-toe"), "`forcemove key new FILE` makes a key file."),
+        (("watch", "--chain", "http://127.0.0.1:1"), "`forcemove key new FILE` makes a key file."),
+        (("deploy", "--chain", "http://127.0.0.1:1"), "`forcemove key new FILE` makes a key file."),
+        (
+            ("channel", "conclude", "0x11", "--chain", "http://127.0.0.1:1"),
+            "`forcemove key new FILE` makes a key file.",
+        ),
+        (("new", "tic-tac-toe"), "A game tic-tac-toe is installed already"),
+        (("new", "Bad Name"), "The game's name cannot be Bad Name"),
+    ],
+)
+def test_what_is_missing_or_no_name_is_said_with_a_way_on(
+    forcemove: Command, arguments: tuple[str, ...], words: str
+) -> None:
+    said = forcemove(*arguments)
+
+    assert said.code in (1, 2)
+    assert words in " ".join(said.err.split())
+    assert not Path("tic-tac-toe").exists()
+
+
 @pytest.mark.parametrize("verb", ["", *VERBS])
 def test_help_imports_nothing_heavy(verb: str) -> None:
     program = (

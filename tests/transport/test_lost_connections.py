@@ -170,6 +170,29 @@ def test_nobody_answers(carriers: Carriers) -> None:
     run(story())
 
 
+def test_why_no_relay_is_there_is_said_in_words() -> None:
+    async def refused_by(url: str) -> str:
+        with pytest.raises(RelayUnreachable) as refused:
+            async with connect(url, patience=0.5):
+                raise AssertionError("nobody has welcomed us")
+        return refused.value.reason
+
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async def story() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        assert await refused_by(url) == "it answers with HTTP status 404, which no relay does"
+        server.close()
+        await server.wait_closed()
+        assert await refused_by(url) == "Connection refused"
+
+    run(story())
+
+
 def test_who_waits_is_told_when_the_connection_is_given_up(carriers: Carriers, tmp_path: Path) -> None:
     async def story() -> None:
         async with through_a_proxy(carriers, tmp_path) as (proxy, url, _):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from forcemove.cli.errors import Explained
 from forcemove.cli.wrapping import echo
 
 __all__ = ["new"]
@@ -33,8 +34,13 @@ def new(game: str, seats: int, parent: Path) -> None:
     picture, tests, and a page that says how to go on. What it begins with is a whole game, in which participants take
     from a heap; play it, and then change it into yours.
     """
+    from forcemove.cli.games import game_names, table_game_names
     from forcemove.scaffold.scaffold import write_game
 
+    if game in {*game_names(), *table_game_names()}:
+        raise Explained(
+            f"A game {game} is installed already: no command could tell two of them apart.", "Choose another name."
+        )
     folder = write_game(game, parent, seats)
     python = shlex.quote(sys.executable)
     echo(f"Wrote {folder}. Install it beside Forcemove, play it, and run its tests:\n")

@@ -247,6 +247,8 @@ def decode_variable_part(data: bytes) -> VariablePart:
     """The inverse of `encode_variable_part`. Raises `MalformedBytes` on anything that it would not have written."""
     try:
         state = _decode_variable_part(data)
+    except MalformedBytes:
+        raise
     except ForcemoveError as error:
         raise MalformedBytes("state", str(error)) from None
     if encode_variable_part(state) != data:

@@ -527,7 +527,12 @@ def explain(error: ForcemoveError) -> str:
     what, then = _explanation(error)
     keep = "\n" if type(error).__name__ in _PAGES else ""
     facts = {name: show_value(value, keep) for name, value in error.values().items()} | {"error": describe(error)}
-    return "\n".join(text.format_map(facts) for text in (what, then) if text)
+    return "\n".join(_sentence(text, text.format_map(facts)) for text in (what, then) if text)
+
+
+def _sentence(text: str, filled: str) -> str:
+    """A text that begins with a fact's name, with a capital letter; paths and names stay as they are."""
+    return filled[:1].upper() + filled[1:] if text.startswith("{field}") else filled
 
 
 def headline(error: ForcemoveError) -> str:

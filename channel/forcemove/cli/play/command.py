@@ -9,6 +9,7 @@ import click
 
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.games import find_table_game, load_game
+from forcemove.cli.missing import GAME_NAME
 from forcemove.cli.page_options import require_no_page_options
 from forcemove.cli.play.arguments import TableArguments
 from forcemove.cli.play.options import (
@@ -37,7 +38,7 @@ __all__ = ["play"]
 
 
 @click.command()
-@click.argument("name", metavar="GAME")
+@click.argument("name", metavar="GAME", type=GAME_NAME)
 @click.option(
     "--relay",
     metavar="URL",

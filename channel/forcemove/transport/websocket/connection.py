@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -164,8 +165,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
             self._lengthen_pauses()
             self._note(f"what it says is none of a relay's messages: {error.reason}")
         except Exception as error:
-            is_late = isinstance(error, TimeoutError) and not str(error)
-            self._note("it has not welcomed us in time" if is_late else f"{type(error).__name__}: {error}")
+            self._note(_reason_of(error))
         finally:
             self._lose()
         if self._has_answered and not self._is_of_use:
@@ -273,6 +273,20 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         self._outbox = SendBuffer()
         for transport in self._tables.values():
             transport.lose()
+
+
+def _reason_of(error: Exception) -> str:
+    """Why there is no connection, in words."""
+    match error:
+        case aiohttp.ClientConnectorError(os_error=OSError(errno=int(number))) if number > 0:
+            return os.strerror(number)
+        case aiohttp.ClientConnectorError(os_error=OSError(strerror=str(words))):
+            return words
+        case aiohttp.WSServerHandshakeError(status=status):
+            return f"it answers with HTTP status {status}, which no relay does"
+        case TimeoutError() if not str(error):
+            return "it has not welcomed us in time"
+    return f"{type(error).__name__}: {error}"
 
 
 def _parts(message: FromRelay) -> Iterator[FromRelay]:

@@ -1,0 +1,30 @@
+"""Types of parameters that say what to do where one is left out."""
+
+from __future__ import annotations
+
+import click
+
+from forcemove.cli.games import game_names, table_game_names
+
+__all__ = ["GAME_NAME", "KeyFile"]
+
+
+class KeyFile(click.Path):
+    """A key file, which a command may be the first to ask for."""
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:  # noqa: ARG002  # as click calls it
+        """See `click.ParamType.get_missing_message`."""
+        return "`forcemove key new FILE` makes a key file."
+
+
+class _GameName(click.ParamType[str]):
+    """The name of a game, installed or not: what is wrong with it is said where it is looked for."""
+
+    name = "GAME"
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:  # noqa: ARG002  # as click calls it
+        """See `click.ParamType.get_missing_message`."""
+        return f"Installed are: {', '.join([*game_names(), *table_game_names()]) or 'none'}."
+
+
+GAME_NAME = _GameName()
