@@ -137,13 +137,8 @@ def watch(
     store: str,
     listen: tuple[str, int],
     book: Path | None,
-    max_cost: int,
-    head_start: int,
-    confirmations: int | None,
-    lease: float,
-    max_channels: int,
     as_json: bool,
-    **limits: int,
+    **numbers: Any,
 ) -> None:
     """Answer challenges for participants who are away: a watchtower.
 
@@ -178,21 +173,15 @@ def watch(
     apps, adjudicators = _contracts(book_, chains)
     key = open_key_file(key_file)
     _warn_of_an_empty_account(chains[0], key)
-    settings = TowerSettings(
-        max_cost=max_cost,
-        max_channels=max_channels,
-        head_start=head_start,
-        first_block=book_.deployment_block,
-        confirmations=confirmations,
-        lease=lease,
-    )
+    limits = ServiceLimits(**{name: numbers.pop(name) for name in _LIMITS})
+    settings = TowerSettings(first_block=book_.deployment_block, **numbers)
     with open_store(store, may_be_new=True) as journal:
         make: MakeTower = lambda on_answer, on_error: Tower(  # noqa: E731  # its type is the service's
             journal, key, adjudicators, served, apps=apps, settings=settings, on_answer=on_answer, on_error=on_error
         )
         asyncio.run(
             serve(
-                ServiceSettings(*listen, tuple(served), ServiceLimits(**limits)),
+                ServiceSettings(*listen, tuple(served), limits),
                 make,
                 lambda url: _say_ready(url, key, journal.where, chains[0].chain_id, as_json),
             )
