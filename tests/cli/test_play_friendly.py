@@ -245,6 +245,17 @@ def test_players_are_told_that_the_relay_is_out_of_reach_and_play_on_when_it_is_
     assert "is in reach again" in host.said
 
 
+def test_who_shares_the_hosts_journal_is_told_to_take_another(house: House) -> None:
+    host = house.play(house.alice, *CREATE)
+    own = house.store(house.bob)
+    house.share(house.bob, house.alice)
+    guest = house.play(house.bob, "--join", link_of(host), "--yes")
+    assert guest.end() == 1
+    assert "has another player of this game already" in guest.complained
+    again = house.play(house.bob, "--join", link_of(host), "--yes", "--store", own)  # nobody had joined
+    assert (host.end(), again.end()) == (0, 0)
+
+
 def test_a_host_that_is_killed_while_it_waits_waits_on_for_the_same_link(house: House) -> None:
     host = house.play(house.alice, *CREATE, game="tic-tac-toe")
     link = link_of(host)

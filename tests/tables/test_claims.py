@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from forcemove.chain.local import local_keys
+from forcemove.flow.transport import MemoryTransport
+from forcemove.node.friendly import FriendlyAssembly
+from forcemove.node.local import undecided
+from forcemove.node.memory import MemoryMessenger
+from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
+from forcemove.protocol.signing import Key
+from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
+from forcemove.tables.errors import JournalOfOtherPlayer
 from forcemove.tables.options import Wallet
+from forcemove.tables.playing.match import Match
 from forcemove.tables.service import TableService
+from forcemove.transport.messenger import ChannelMessenger
+from forcemove_games.tic_tac_toe import GAME
+from tests.node.test_friendly import agreement_of
+from tests.scenarios.story import KEYS
 from tests.tables.ports import BotPort
 
 KEY = local_keys()[0]
@@ -45,3 +61,23 @@ def test_what_a_table_gives_back_another_takes(service: TableService) -> None:
     service.give_back(one)
     assert service.claim(ID, another)
     assert not service.claim(OTHER, one)
+
+
+def test_a_journal_has_one_player_of_a_channel(tmp_path: Path) -> None:
+    """Two of three could share one: each would wait for the other's lease."""
+    agreement, (messenger, _) = agreement_of(GAME), MemoryMessenger.table(2)
+    assembly = FriendlyAssembly(GAME, agreement)
+
+    async def play_as(key: Key, journal: Journal) -> None:
+        port = BotPort(0, 1)
+        seat = port.take_seat(GAME, agreement, 0)
+        service = TableService(journal, Wallet(key, key, key.address), port)
+        match = Match(GAME, seat.choose, math.inf, port)
+        await service.drive_friendly(assembly, ChannelMessenger(MemoryTransport()), seat, match, math.inf)
+
+    with open_journal(str(tmp_path / "journal"), owner=bytes(OWNER_LENGTH)) as journal:
+        node = Node(journal)
+        node.add(ChannelSetup(assembly, KEYS[0], messenger, undecided))
+        node.poll()
+        with pytest.raises(JournalOfOtherPlayer, match="journal"):
+            asyncio.run(play_as(KEYS[1], journal))

@@ -12,6 +12,7 @@ __all__ = [
     "FaultAtTable",
     "GuestMissing",
     "HostMissing",
+    "JournalOfOtherPlayer",
     "NeverFunded",
     "NoSuchToken",
     "OfferDiffers",
@@ -37,6 +38,13 @@ class OfferOver(CounterpartyError):
     """The offer with the hash `offer` has expired, or was withdrawn."""
 
     offer: bytes
+
+
+@dataclass(eq=False)
+class JournalOfOtherPlayer(LocalError):
+    """The journal `where` has another player of this game: a journal has one player of a channel."""
+
+    where: str
 
 
 @dataclass(eq=False)

@@ -21,11 +21,13 @@ from forcemove.node.node import Node
 from forcemove.node.policy import default_look_every
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.results import is_over
 from forcemove.store.journal import Journal
 from forcemove.tables.carrying import carry, until_delivered
 from forcemove.tables.defence import Defence
+from forcemove.tables.errors import JournalOfOtherPlayer
 from forcemove.tables.options import Wallet
 from forcemove.tables.playing.connectivity import ChainConnectivity, reporting_connectivity
 from forcemove.tables.playing.match import Match, run_with_background
@@ -212,10 +214,22 @@ class TableService:
                 self._node.release_channel(setup.id)
 
     def _add(self, setup: ChannelSetup) -> ManagedChannel:
-        """Let the node drive a channel, which it may have been defending."""
+        """Let the node drive a channel, which it may have been defending. Raises as `Node.add`, and
+        `JournalOfOtherPlayer`."""
         if setup.id in self._node.channels:
             self._node.release_channel(setup.id)
+        self._require_one_player(setup.id)
         return self._node.add(setup)
+
+    def _require_one_player(self, channel_id: bytes) -> None:
+        """Raise `JournalOfOtherPlayer` where the journal has the channel as another participant's, whose process would
+        be waited for in vain."""
+        stored = self.journal.load(channel_id)
+        if stored is None:
+            return
+        channel = CHANNELS.decode(stored.snapshot)
+        if channel.agreement.fixed_part.participants[channel.index] != self.wallet.key.address:
+            raise JournalOfOtherPlayer(self.journal.where)
 
     def _until_sent(self, driven: ManagedChannel) -> Callable[[], bool]:
         """Whether a channel is over. Messages that are still to be sent then are waited for only for a while: a restart

@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from forcemove.errors import UnknownVersion
-from forcemove.tables.errors import NeverFunded, OfferDiffers, OfferOver
+from forcemove.tables.errors import JournalOfOtherPlayer, NeverFunded, OfferDiffers, OfferOver
 from forcemove.tables.meetings.meeting import Meeting, MeetingPoint, has_come_about, offer_again, take_back
 from forcemove.tables.meetings.stored import StoredMeetings
 from forcemove.tables.meetings.terms import Venue, is_ours, new_offer, offered_amount, require_ours, terms_lines
@@ -271,6 +271,8 @@ class PlayTable:
     async def _join(self, connection: Connection, link: Link) -> Meeting:
         offer = (await connection.lobby.look(link.offer)).signed.offer
         require_ours(offer, self._venue)
+        if self._stored.has_offer(offer) and offer.host != self._wallet.key.address:
+            raise JournalOfOtherPlayer(self._service.journal.where)
         wanted = self._options.stake
         if wanted is not None and wanted != offer.stake:
             offered, ours = (offered_amount(offer, each, self._venue.token) for each in (offer.stake, wanted))

@@ -379,6 +379,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Not all have paid into channel {channel_id}: the chain has ended it, and what you had paid in came back.",
         "The other player never paid in. Nothing is lost but gas; offer or join another game.",
     ),
+    "JournalOfOtherPlayer": (
+        "The journal {where} has another player of this game already, and has room for one.",
+        "Give each player a journal: name another one with --store, such as --store bob.journal.",
+    ),
     "GuestMissing": (
         "Nothing has happened in channel {channel_id} for {seconds:.0f} seconds, and nobody has paid in.",
         "The other player may have gone. Run the same command again to wait on, or with --anew to begin another "

@@ -49,6 +49,10 @@ class StoredMeetings:
             elif is_wanted(each.offer):
                 yield each.offer
 
+    def has_offer(self, offer: Offer) -> bool:
+        """Whether this offer waits here: its host has this journal."""
+        return any(isinstance(each, PendingOffer) and each.offer == offer for each in self._all())
+
     def keep(self, meeting: Meeting) -> None:
         """Store a meeting."""
         self._stored.keep(meeting.table.id, MEETINGS.encode(meeting))
