@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
 from forcemove.node.histories import load_history
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.tables.playing.content import TableContent, content_of
 from forcemove.tables.playing.person import Person
@@ -16,6 +18,7 @@ from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.rock_paper_scissors.openings import decode_openings
 from forcemove_games.rock_paper_scissors.position import Weapon
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.node.test_friendly import Table
 from tests.scenarios.story import Player, Playground, Story
 from tests.simulation.chain import MemoryChain
 
@@ -126,3 +129,18 @@ def test_without_a_deposit_no_move_is_offered_and_it_is_said_why(playground: Pla
     assert content(ben).outlook.startswith("Your move waits. A deposit is missing on the chain in channel 0x")
     story.play()
     assert person.choices == before_it
+
+
+def test_of_a_game_for_nothing_no_amounts_are_said(tmp_path: Path) -> None:
+    table = Table(tmp_path, TIC_TAC_TOE)
+    person = Person(TIC_TAC_TOE)
+    (played, _), nodes = table.players, table.nodes
+    while played.phase is not Phase.PLAYING:
+        for each in nodes:
+            each.poll()
+    person.played = played
+    channel, now = played.channel, played.time()
+    shown = content_of(TIC_TAC_TOE, channel, overview(channel, ChannelHistory(), now), now, silence_left=math.inf)
+    assert (shown.money, shown.outlook) == ("", "Nothing is at stake: nobody loses anything by leaving.")
+    assert dict(person.options)["leave"] == "end the game with your next turn"
+    table.close()

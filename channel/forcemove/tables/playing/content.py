@@ -70,7 +70,7 @@ def content_of(
     return TableContent(
         f"Turn {seen.next_turn}. {game.describe(newest.state, names)}",
         game.board(newest.state, names, own).splitlines(),
-        _money(seen.result.shares, names, tokens),
+        "" if channel.agreement.is_friendly else _money(seen.result.shares, names, tokens),
         _outlook(channel, seen, now, silence_left, names, tokens),
         warning,
     )
@@ -89,7 +89,7 @@ def balances(outcome: Outcome, names: Names = NAMES, tokens: Tokens = ()) -> str
 
 
 def _money(shares: Sequence[Share], names: Names, tokens: Tokens) -> str:
-    """What each would be paid, and the change since the beginning; empty where nothing is at stake."""
+    """What each would be paid, and the change since the beginning."""
     return ", ".join(f"{names[each.participant]} {_share(each, tokens)}" for each in shares)
 
 

@@ -184,9 +184,10 @@ class Match:
 
     def _ending(self, state: VariablePart) -> str:
         """The text of a final state. Of two players each knows who has left."""
+        over = "the game is over" + (": pay this." if any(each.amount for each in state.outcome) else ".")
         if len(self.names) == len(NAMES):
-            return "the game is over: pay this."
-        return f"{self.names[state.turn_num % len(self.names)]} has left, and the game is over: pay this."
+            return over
+        return f"{self.names[state.turn_num % len(self.names)]} has left, and {over}"
 
 
 def _opening_history(played: Played) -> ChannelHistory:

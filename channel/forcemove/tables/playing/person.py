@@ -81,8 +81,12 @@ class Person:
         if is_stuck(channel, played.phase) and not is_friendly:
             offered.append((_CHALLENGE, f"wait no longer, and ask the chain{_gas_text(gas.get(_CHALLENGE))}"))
         to_leave = next((each.gas for each in seen if each.kind == _LEAVE), None)
-        paid = f"end the game with your next turn; what the balances are then is paid{_gas_text(to_leave)}"
-        return (*offered, (_LEAVE, paid), (HELP, f"what can be done here, such as {HISTORY}"))
+        paid = "" if is_friendly else f"; what the balances are then is paid{_gas_text(to_leave)}"
+        return (
+            *offered,
+            (_LEAVE, f"end the game with your next turn{paid}"),
+            (HELP, f"what can be done here, such as {HISTORY}"),
+        )
 
     @property
     def choices(self) -> Sequence[Choice]:
