@@ -48,7 +48,10 @@ async def read_form(request: web.Request, session: BrowserSession) -> PostedForm
     """The form of a request. Raises `PageRequestRefused` where it is none of this session's pages."""
     if request.content_type != _URLENCODED:
         raise PageRequestRefused(415, "This is no form.")
-    posted = await request.post()
+    try:
+        posted = await request.post()
+    except (ValueError, LookupError):  # bytes or a charset that are none
+        raise PageRequestRefused(400, "This form cannot be read.") from None
     form = PostedForm({name: value for name, value in posted.items() if isinstance(value, str)})
     require_form(session, form.text("token"))
     return form

@@ -154,6 +154,7 @@ def test_the_form_is_our_pages_alone(asker: Asker) -> None:
     assert asker.post("/inspect", {"what": "0x00"}).status == 415
     assert asker.upload("/inspect", {"what": "0x00", "more": "x"}).status == 400
     assert asker.upload("/inspect", fields, Content_Type="multipart/form-data").status == 400
+    assert asker.upload("/inspect", {'what"\r\nno header': "0x00"}).status == 400
     assert asker.get("/inspect", Cookie=None).status == asker.get("/verify", Cookie=None).status == 403
 
 

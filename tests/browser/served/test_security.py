@@ -158,6 +158,7 @@ def test_a_body_that_is_too_large_is_refused(asker: Asker) -> None:
 def test_what_is_no_form_is_refused(asker: Asker) -> None:
     assert asker.press("silent", Content_Type="text/plain").status == 415
     assert asker.press("silent", Content_Type="application/json").status == 415
+    assert asker.press("silent", Content_Type="application/x-www-form-urlencoded; charset=none").status == 400
     assert not is_silent(asker)
 
 

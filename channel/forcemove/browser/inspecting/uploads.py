@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aiohttp import BodyPartReader, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from forcemove.browser.inspecting.subjects import MAX_SUBJECT
 from forcemove.browser.security import BrowserSession, PageRequestRefused, require_form
@@ -24,7 +25,7 @@ async def read_upload(request: web.Request, session: BrowserSession) -> dict[str
         raise PageRequestRefused(413, f"A file may have {MAX_SUBJECT:,} bytes. `forcemove inspect` takes larger ones.")
     try:
         fields = await _fields(request)
-    except (ValueError, LookupError):
+    except (ValueError, LookupError, HttpProcessingError):
         raise PageRequestRefused(400, "This form cannot be read.") from None
     require_form(session, fields.get("token", b"").decode(errors="replace"))
     return fields
