@@ -131,7 +131,7 @@ def _require_seats(from_: Outcome, to: Outcome, seats: int) -> None:
 
 def _require_paid(from_: VariablePart, to: VariablePart, before: Position) -> None:
     """The mover takes what the others give; with the first move of a round all must be able to give a stake."""
-    mover = _next_mover(from_)
+    mover = to.turn_num % len(from_.outcome)
     taken = 0
     for seat, entry in enumerate(from_.outcome):
         stakes = _stakes_of(from_, before, seat)
