@@ -147,7 +147,7 @@ def test_the_timeline_has_a_sign_for_each_state_log_and_fault(looks: Looks) -> N
         if (each.attributes.get("id") or "").startswith("s-")
     ]
     assert [each.text for each in signs] == ["0", "1", "D", "D", "2", "3", "4", "5", "6", "7", "8", "", "C"]
-    assert "Refused from Bob, turn 9" in (signs[-2].attributes["aria-label"] or "")
+    assert signs[-2].attributes["aria-label"] == "Refused from Bob, turn 9: wrong position length"
 
 
 def test_the_inspector_says_what_the_chain_would_answer(looks: Looks) -> None:

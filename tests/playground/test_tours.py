@@ -70,6 +70,18 @@ def test_a_tour_after_a_game_begins_another_game() -> None:
     assert step_of(played) == 1
 
 
+@pytest.mark.parametrize("name", DONE)
+def test_who_leaves_a_tour_before_its_end_is_told_how_it_goes_on(name: str) -> None:
+    played = TimedPlayground()
+    played.press(f"tour-{name}")
+    played.act("leave")
+    assert played.playground.match.checks is not None
+    assert played.playground.guide.startswith("The game ends before this tour.")
+    assert f"press {TOURS[name].title}" in played.playground.guide
+    played.press(f"tour-{name}")
+    assert step_of(played) == 1
+
+
 def test_a_tour_can_be_ended() -> None:
     played = TimedPlayground()
     played.press("tour-stall")

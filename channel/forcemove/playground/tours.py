@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from forcemove.history.entries import FaultFound
 from forcemove.history.history import ChannelHistory
 from forcemove.playground.match import PlaygroundMatch
+from forcemove.protocol.machine.channel import OVER, Phase
 
 __all__ = ["TOURS", "PlaygroundTour", "TourPlan", "TourStep"]
 
@@ -166,10 +167,18 @@ class PlaygroundTour:
         return self._at == len(self._plan.steps)
 
     @property
+    def _is_cut_short(self) -> bool:
+        """Whether the game ends, though there is more to do in it than to wait for its end."""
+        is_ending = self._match.managed.phase in (Phase.CONCLUDING, *OVER)
+        return is_ending and self._plan.steps[self._at].is_done is not _is_paid
+
+    @property
     def text(self) -> str:
         """What to do now, or what was seen."""
         if self.is_over:
             return self._plan.end
+        if self._is_cut_short:
+            return f"The game ends before this tour. When both are paid, press {self._plan.title} for another game."
         return f"Step {self._at + 1} of {len(self._plan.steps)}: {self._plan.steps[self._at].text}"
 
 

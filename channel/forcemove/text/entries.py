@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
@@ -101,7 +102,7 @@ def entry_text(
             return f"{called(seat)} signed turn {turn:,}, too"
         case FaultFound(participant=seat, kind=kind, refused=refused):
             about = "" if refused is None else f", turn {refused.state.turn_num:,}"
-            return f"refused from {called(seat)}{about}: {_shown(kind.rpartition(' ')[2])}"
+            return f"refused from {called(seat)}{about}: {_error_words(kind)}"
         case AppointmentAcknowledged(url=url, turn_num=turn):
             return f"the watchtower {_shown(url)} has all up to turn {turn:,}"
         case ConnectionLost(url=url):
@@ -199,6 +200,11 @@ def _details(entry: Entry) -> str:
             return _short(hash_)
         case _:
             return ""
+
+
+def _error_words(kind: str) -> str:
+    """The class of an error, the last one of several, as words: `WrongAmount` is `wrong amount`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", _shown(kind.rpartition(" ")[2])).lower()
 
 
 def _short(hash_: bytes) -> str:
