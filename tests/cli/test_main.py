@@ -31,6 +31,7 @@ from forcemove.flow.steps import UnexpectedAction
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim, TurnNumberNotConsecutive
 from forcemove.text.explanations import EXPLANATIONS, describe, explain
+from forcemove.transport.errors import refusal
 from forcemove_games.two_player import MalformedPosition
 from tests.cli.command import Command
 
@@ -221,6 +222,23 @@ def test_an_unknown_version_says_who_must_update() -> None:
     newer, older = explain(UnknownVersion("message", 2, 1)), explain(UnknownVersion("key file", 1, 3))
     assert newer.startswith("The message is of version 2; this program knows version 1.\nUpdate this program")
     assert older.startswith("The key file is of version 1, which is older than this program's, 3.\nThe program that")
+
+
+@pytest.mark.parametrize(
+    ("reason", "then"),
+    [
+        ("expired", "Nothing of ours was changed. Set this machine's clock."),
+        (
+            "unknown-offer",
+            "Nothing of ours was changed. It was taken back, or is over, or was played already. `forcemove lobby` "
+            "shows the open games.",
+        ),
+        ("offer-taken", "Nothing of ours was changed. `forcemove lobby` shows the open games."),
+        ("busy", "Nothing of ours was changed."),
+    ],
+)
+def test_a_refusal_of_a_relay_says_what_helps_against_it(reason: str, then: str) -> None:
+    assert explain(refusal(bytes(32), reason, "so")) == f"The relay refused: so ({reason}).\n{then}"
 
 
 _FAMILIES = ("forcemove.errors", "forcemove.protocol.rule_errors", "forcemove.flow.", "forcemove.game")

@@ -78,6 +78,8 @@ def test_who_was_never_joined_is_told_what_came_back() -> None:
     lines = list(end_lines(seen.of(alice.channel, 0), 0, seen))
     assert lines[0].endswith(f"Not all have paid in; {format_amount(50)} came back to you.")
     assert lines[1] == "ended       The chain has ended it: not all had paid in."
+    theirs = list(end_lines(seen.of(alice.channel, 0), 1, seen))
+    assert theirs[0] == "result      Not all have paid in; you had paid in nothing."
 
 
 def test_what_came_too_late_is_told_with_what_it_cost() -> None:

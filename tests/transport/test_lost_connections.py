@@ -11,11 +11,13 @@ from random import Random
 
 import pytest
 
+from forcemove.errors import ForcemoveError
 from forcemove.flow.transport import Reader, Transport
 from forcemove.protocol.signing import Key
 from forcemove.transport.connect import connect
 from forcemove.transport.errors import LogBegins, LogReplaced, RelayUnreachable, TransportClosed
 from forcemove.transport.terms import TableKind, TableTerms
+from tests.relay.process import running_relay
 from tests.relay.proxy import Proxy
 from tests.transport.carriers import CARRIERS, Carriers, through_a_proxy
 from tests.transport.people import ALICE, BOB, new_table, read, run
@@ -189,6 +191,20 @@ def test_why_no_relay_is_there_is_said_in_words() -> None:
         server.close()
         await server.wait_closed()
         assert await refused_by(url) == "Connection refused"
+
+    run(story())
+
+
+def test_of_a_relay_that_dies_it_is_said_that_the_connection_was_cut_off(tmp_path: Path) -> None:
+    async def story() -> None:
+        heard = asyncio.Queue[ForcemoveError]()
+        with running_relay(tmp_path) as relay:
+            async with connect(relay.url, on_error=heard.put_nowait) as place:
+                await place.join(new_table(), ALICE)
+                relay.kill()
+                error = await heard.get()
+        assert isinstance(error, RelayUnreachable)
+        assert error.reason == "the connection was cut off"
 
     run(story())
 

@@ -345,7 +345,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "RelayRefused": (
         "The relay refused: {detail} ({reason}).",
-        "Nothing of ours was changed. If it says that a proof has expired, set this machine's clock.",
+        "Nothing of ours was changed. {advice}",
     ),
     "LogReplaced": (
         "The relay shows another log of table {table} than before, from entry {position} on or earlier.",
@@ -376,8 +376,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nothing was paid in. Run the same command again when the host is there.",
     ),
     "NeverFunded": (
-        "Not all have paid into channel {channel_id}: the chain has ended it, and what you had paid in came back.",
-        "The other player never paid in. Nothing is lost but gas; offer or join another game.",
+        "Not all have paid into channel {channel_id}: the chain has ended it, and gave back what was there.",
+        "Nothing is lost but gas. Offer or join another game.",
     ),
     "JournalOfOtherPlayer": (
         "The journal {where} has another player of this game already, and has room for one.",
@@ -385,8 +385,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "GuestMissing": (
         "Nothing has happened in channel {channel_id} for {seconds:.0f} seconds, and nobody has paid in.",
-        "The other player may have gone. Run the same command again to wait on, or with --anew to begin another "
-        "channel.",
+        "The other player may have gone, or the relay be away. Run the same command again to wait on, or with --anew "
+        "to begin another channel.",
     ),
     "OtherSilent": (
         "Nothing was heard of the other player for {seconds:,.0f} seconds.",
@@ -500,6 +500,14 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
 }
 """What happened, and what to do next, by the name of the error; the facts of the error fill the braces."""
 
+_LOBBY = "`forcemove lobby` shows the open games."
+_ADVICE: dict[tuple[str, str], str] = {
+    ("RelayRefused", "expired"): "Set this machine's clock.",
+    ("RelayRefused", "unknown-offer"): f"It was taken back, or is over, or was played already. {_LOBBY}",
+    ("RelayRefused", "offer-taken"): _LOBBY,
+}
+"""What to do next, by the name of the error and its reason."""
+
 _NEWER_VERSION = (
     "The {what} is of version {version}; this program knows version {known}.",
     "Update this program; nothing was changed.",
@@ -528,10 +536,11 @@ _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
 
 def explain(error: ForcemoveError) -> str:
     """What happened, and what to do next, in a line each."""
-    what, then = _explanation(error)
-    keep = "\n" if type(error).__name__ in _PAGES else ""
-    facts = {name: show_value(value, keep) for name, value in error.values().items()} | {"error": describe(error)}
-    return "\n".join(_sentence(text, text.format_map(facts)) for text in (what, then) if text)
+    (what, then), name = _explanation(error), type(error).__name__
+    keep = "\n" if name in _PAGES else ""
+    facts = {fact: show_value(value, keep) for fact, value in error.values().items()} | {"error": describe(error)}
+    facts["advice"] = _ADVICE.get((name, str(facts.get("reason"))), "")
+    return "\n".join(_sentence(text, text.format_map(facts)).rstrip() for text in (what, then) if text)
 
 
 def _sentence(text: str, filled: str) -> str:

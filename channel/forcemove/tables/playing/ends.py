@@ -72,7 +72,8 @@ def end_lines(
     ours = next(share for share in result.shares if share.participant == index)
     won = ours.payable - ours.deposited
     if result.ending is Ending.UNFUNDED:
-        text = f"Not all have paid in; {amount_text(ours.asset, ours.payable, tokens)} came back to you."
+        back = f"{amount_text(ours.asset, ours.payable, tokens)} came back to you"
+        text = f"Not all have paid in; {back if ours.payable else 'you had paid in nothing'}."
     else:
         what = "are even" if not won else f"{'win' if won > 0 else 'lose'} {amount_text(ours.asset, abs(won), tokens)}"
         text = f"You {what}; {amount_text(ours.asset, ours.payable, tokens)} was paid to you."

@@ -45,6 +45,7 @@ _AT_ONCE = 64
 """Messages and entries that are taken in before other tasks get their turn, however many have come."""
 _MAX_USELESS = 10_000
 """Messages of no use in a row: after so many the connection is closed, for each costs time."""
+_CUT_OFF = (None, aiohttp.WSCloseCode.ABNORMAL_CLOSURE)
 _MAX_UNSENT = 64 * 2**20
 """Bytes that wait for a relay which reads nothing while it makes us send more: then the connection is closed."""
 
@@ -214,7 +215,8 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
                         await asyncio.sleep(0)
             if self._outbox.size > _MAX_UNSENT:
                 raise ConnectionError("it asks for much, and reads nothing")
-        self._note(f"it was closed with code {socket.close_code}")
+        code = socket.close_code
+        self._note("the connection was cut off" if code in _CUT_OFF else f"it was closed with code {code}")
 
     async def _write(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         """Send what waits. A connection that cannot be written to is closed, which ends `_listen`, too."""
