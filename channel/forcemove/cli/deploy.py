@@ -12,7 +12,7 @@ from forcemove.cli.endpoints import endpoint_name, require_lasting
 from forcemove.cli.errors import MainnetRefused
 from forcemove.cli.games import load_game, usable_games
 from forcemove.cli.key import open_key_file
-from forcemove.cli.missing import KeyFile
+from forcemove.cli.missing import KEY_FILE
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
 
@@ -67,7 +67,7 @@ def require_not_mainnet(chain: Chain, allowed: bool) -> None:
     "--key",
     "key_file",
     required=True,
-    type=KeyFile(dir_okay=False, path_type=Path),
+    type=KEY_FILE,
     help="The key file of the account that pays (see `forcemove key`).",
 )
 @click.option(

@@ -35,6 +35,7 @@ __all__ = [
     "TABLE_GROUP",
     "find_table_game",
     "game_names",
+    "installed_names",
     "load_game",
     "table_game_names",
     "usable_games",
@@ -48,6 +49,11 @@ TABLE_GROUP = "forcemove.table_games"
 def table_game_names() -> Sequence[str]:
     """The names of the games without money, in order."""
     return names_in(TABLE_GROUP)
+
+
+def installed_names() -> Sequence[str]:
+    """The names of all games: those for channels, and then those without money."""
+    return (*game_names(), *table_game_names())
 
 
 def load_game(name: str) -> Game:
@@ -89,7 +95,7 @@ def _explained(error: LocalError) -> Explained:
     """What is wrong with a game, and what to do."""
     match error:
         case UnknownGame(name):
-            installed = ", ".join([*game_names(), *table_game_names()])
+            installed = ", ".join(installed_names())
             return Explained(
                 f"There is no game {name!r:.80}; installed are: {installed or 'none'}.",
                 f"A game announces itself with an entry point in the group {GROUP}, or {TABLE_GROUP} if it has no "

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from forcemove.cli.games import game_names, table_game_names
+from forcemove.cli.games import installed_names
 
-__all__ = ["GAME_NAME", "KeyFile"]
+__all__ = ["GAME_NAME", "KEY_FILE"]
 
 
-class KeyFile(click.Path):
+class _KeyFile(click.Path):
     """A key file, which a command may be the first to ask for."""
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:  # noqa: ARG002  # as click calls it
@@ -24,7 +26,8 @@ class _GameName(click.ParamType[str]):
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:  # noqa: ARG002  # as click calls it
         """See `click.ParamType.get_missing_message`."""
-        return f"Installed are: {', '.join([*game_names(), *table_game_names()]) or 'none'}."
+        return f"Installed are: {', '.join(installed_names()) or 'none'}."
 
 
 GAME_NAME = _GameName()
+KEY_FILE = _KeyFile(dir_okay=False, path_type=Path)

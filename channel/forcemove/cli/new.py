@@ -34,10 +34,10 @@ def new(game: str, seats: int, parent: Path) -> None:
     picture, tests, and a page that says how to go on. What it begins with is a whole game, in which participants take
     from a heap; play it, and then change it into yours.
     """
-    from forcemove.cli.games import game_names, table_game_names
+    from forcemove.cli.games import installed_names
     from forcemove.scaffold.scaffold import write_game
 
-    if game in {*game_names(), *table_game_names()}:
+    if game in installed_names():
         raise Explained(
             f"A game {game} is installed already: no command could tell two of them apart.", "Choose another name."
         )

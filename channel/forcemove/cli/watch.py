@@ -12,7 +12,7 @@ from forcemove.cli.addresses import ADDRESS
 from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.errors import Explained
-from forcemove.cli.missing import KeyFile
+from forcemove.cli.missing import KEY_FILE
 from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
 from forcemove.text.amounts import exact_amount
 from forcemove.watchtower.service.limits import ServiceLimits
@@ -68,7 +68,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     "--key",
     "key_file",
     required=True,
-    type=KeyFile(dir_okay=False, path_type=Path),
+    type=KEY_FILE,
     help="The key file of the watchtower's own account, which pays the gas and signs receipts (see `forcemove key`).",
 )
 @click.option(

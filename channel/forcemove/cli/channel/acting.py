@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from forcemove.cli.channel.options import ACCOUNT, ID, IDS, KEY, MAX_COST, NODES, STORE
@@ -23,7 +25,7 @@ def challenge(
     store: str,
     id_: str,
     endpoints: tuple[str, ...],
-    key_file: str,
+    key_file: Path,
     account_file: str | None,
     max_cost: int | None,
     waits: bool,
@@ -47,7 +49,7 @@ def challenge(
 @ACCOUNT
 @MAX_COST
 def conclude(
-    store: str, id_: str, endpoints: tuple[str, ...], key_file: str, account_file: str | None, max_cost: int | None
+    store: str, id_: str, endpoints: tuple[str, ...], key_file: Path, account_file: str | None, max_cost: int | None
 ) -> None:
     """Leave a channel: sign its final state, and have it paid out.
 
@@ -72,7 +74,7 @@ def collect(
     store: str,
     ids: tuple[str, ...],
     endpoints: tuple[str, ...],
-    key_file: str,
+    key_file: Path,
     account_file: str | None,
     max_cost: int | None,
     waits: bool,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from forcemove.cli.amounts import AMOUNT
-from forcemove.cli.missing import KeyFile
+from forcemove.cli.missing import KEY_FILE
 
 __all__ = ["ACCOUNT", "ENDPOINT", "ID", "IDS", "JSON", "KEY", "MAX_COST", "NODES", "STORE"]
 
@@ -35,7 +35,7 @@ KEY = click.option(
     "key_file",
     required=True,
     metavar="FILE",
-    type=KeyFile(dir_okay=False),
+    type=KEY_FILE,
     help="The key file of the participant (see `forcemove key`).",
 )
 ACCOUNT = click.option(

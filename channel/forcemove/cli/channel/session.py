@@ -48,7 +48,7 @@ class SessionOptions:
 
     store: str
     endpoints: tuple[str, ...]
-    key_file: str
+    key_file: Path
     account_file: str | None
     max_cost: int | None
 
@@ -210,7 +210,7 @@ def opened(asked: SessionOptions) -> Iterator[JournalSession]:
     with open_store(asked.store) as journal:
         found, _ = read_all(journal)
         chains = open_nodes(asked.endpoints, expected={each.chain_id for each in found})
-        key = open_key_file(Path(asked.key_file))
+        key = open_key_file(asked.key_file)
         payer = None if asked.account_file is None else open_key_file(Path(asked.account_file))
         with waiting("Reading the chain") as terminal:
             session = JournalSession(journal, chains, key, payer, asked.max_cost, terminal)

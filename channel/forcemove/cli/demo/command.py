@@ -16,7 +16,7 @@ from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.demo.output import NAMES
 from forcemove.cli.demo.planning import ALL_SCENARIOS, games_for_two, planned_scenarios
 from forcemove.cli.demo.reporting import JsonCommand, JsonReport, report_run
-from forcemove.cli.games import find_table_game, game_names, table_game_names
+from forcemove.cli.games import find_table_game, installed_names
 from forcemove.cli.page_options import is_typed, require_no_page_options
 from forcemove.cli.terminal import Terminal
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
@@ -253,7 +253,7 @@ class _DemoArguments:
     def _alone(self) -> int:
         """Let a person play against bots."""
         if self.game_name is None:
-            games = ", ".join([*game_names(), *table_game_names()]) or "none is installed"
+            games = ", ".join(installed_names()) or "none is installed"
             raise click.UsageError(f"--play wants --game with the game that you want to play: {games}.")
         self._require_no_options_but(_OF_A_PERSON, "--play brings its own chain, and is for people")
         ((_, game, count),) = planned_scenarios(self.game_name, "honest", self.seats)

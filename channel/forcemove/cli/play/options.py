@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from forcemove.cli.addresses import ADDRESS
-from forcemove.cli.missing import KeyFile
+from forcemove.cli.missing import KEY_FILE
 from forcemove.cli.play.names import NAME
 
 __all__ = ["ACCOUNT", "ALLOW_MAINNET", "BOOK", "KEY", "LEASE", "OWN_NAME", "PATIENCE", "PAYOUT", "TOWERS", "WALLET"]
@@ -36,7 +36,7 @@ KEY = click.option(
     "--key",
     "key_file",
     required=True,
-    type=KeyFile(dir_okay=False, path_type=Path),
+    type=KEY_FILE,
     help="The key file of the player, which signs states (see `forcemove key`).",
 )
 ACCOUNT = click.option(
