@@ -64,7 +64,7 @@ class Match:
         self.names = names
         self._shown = -1
         self._played: Played | None = None
-        self._seconds, self._patience = patience, Patience(patience, time.monotonic())
+        self._patience = Patience(patience, time.monotonic())
         self.end_observer = EndObserver()
 
     @property
@@ -114,14 +114,14 @@ class Match:
             return
         self._patience.begin(now)
         if played.phase in _BEGINNING and is_unpaid(channel):
-            raise GuestMissing(played.id, self._seconds)
+            raise GuestMissing(played.id, self._patience.seconds)
         if is_stuck(channel, played.phase):
             self._press_on(played)
 
     def _press_on(self, played: Played) -> None:
         if played.channel.agreement.is_friendly:
-            raise GuestMissing(played.id, self._seconds)
-        self._output.say(f"Nothing was heard for {self._seconds:.0f} seconds: a challenge asks the chain.")
+            raise GuestMissing(played.id, self._patience.seconds)
+        self._output.say(f"Nothing was heard for {self._patience.seconds:.0f} seconds: a challenge asks the chain.")
         try:
             played.feed(ChallengeWanted())
         except ForcemoveError as error:

@@ -8,11 +8,12 @@ __all__ = ["Patience"]
 
 
 class Patience:
-    """A player's patience with the others in one channel, by any clock that goes on steadily."""
+    """A player's patience with the others in one channel, by any clock that goes on steadily. `seconds`: how long
+    others may be silent."""
 
     def __init__(self, seconds: float, now: float) -> None:
         """Begin to wait at the time `now`. `seconds`: how long others may be silent; it may be infinite."""
-        self._seconds, self._since = seconds, now
+        self.seconds, self._since = seconds, now
         self._progress: object = None
 
     def begin(self, now: float) -> None:
@@ -21,7 +22,7 @@ class Patience:
 
     def left(self, now: float) -> float:
         """Seconds until the patience is lost."""
-        return self._seconds - (now - self._since)
+        return self.seconds - (now - self._since)
 
     def is_lost(self, channel: Channel, phase: Phase, now: float) -> bool:
         """Whether nothing has happened for too long: no state, no signature, no deposit, and no other phase."""
