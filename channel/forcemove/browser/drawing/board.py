@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from forcemove.browser.drawing.money import Balance, balances_of
-from forcemove.browser.drawing.words import amount_text, gas_text, named, paid_text, shown_names
+from forcemove.browser.drawing.words import amount_text, capitalised, gas_text, named, paid_text, shown_names
 from forcemove.browser.view import ChannelView
 from forcemove.game import Names, Pictured
 from forcemove.history.entries import StateAccepted, StateSigned
@@ -44,6 +44,11 @@ class SpotButton(NamedTuple):
     ours: str = ""
     key: str = ""
     reason: str = ""
+
+    @property
+    def note(self) -> str:
+        """What is said after `text`: why the button is shut, or what follows."""
+        return capitalised(self.reason) or self.after
 
 
 class PlacedSpot(NamedTuple):
