@@ -501,12 +501,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
 """What happened, and what to do next, by the name of the error; the facts of the error fill the braces."""
 
 _LOBBY = "`forcemove lobby` shows the open games."
-_ADVICE: dict[tuple[str, str], str] = {
-    ("RelayRefused", "expired"): "Set this machine's clock.",
-    ("RelayRefused", "unknown-offer"): f"It was taken back, or is over, or was played already. {_LOBBY}",
-    ("RelayRefused", "offer-taken"): _LOBBY,
+_ADVICE = {
+    "expired": "Set this machine's clock.",
+    "unknown-offer": f"It was taken back, or is over, or was played already. {_LOBBY}",
+    "offer-taken": _LOBBY,
 }
-"""What to do next, by the name of the error and its reason."""
+"""What helps against a relay's refusal, by its reason: `{advice}` in a text."""
 
 _NEWER_VERSION = (
     "The {what} is of version {version}; this program knows version {known}.",
@@ -536,10 +536,10 @@ _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
 
 def explain(error: ForcemoveError) -> str:
     """What happened, and what to do next, in a line each."""
-    (what, then), name = _explanation(error), type(error).__name__
-    keep = "\n" if name in _PAGES else ""
-    facts = {fact: show_value(value, keep) for fact, value in error.values().items()} | {"error": describe(error)}
-    facts["advice"] = _ADVICE.get((name, str(facts.get("reason"))), "")
+    what, then = _explanation(error)
+    keep = "\n" if type(error).__name__ in _PAGES else ""
+    facts = {name: show_value(value, keep) for name, value in error.values().items()} | {"error": describe(error)}
+    facts["advice"] = _ADVICE.get(str(facts.get("reason")), "")
     return "\n".join(_sentence(text, text.format_map(facts)).rstrip() for text in (what, then) if text)
 
 
