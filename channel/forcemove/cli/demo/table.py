@@ -149,7 +149,7 @@ class DemoTable:
         challenges. Raises the chain's error when it has lasted for some time, whatever the clients make of that."""
         answered = time.monotonic()
         while not is_over():
-            if self.step():
+            if self._step():
                 continue
             try:
                 self._show_clock()
@@ -160,7 +160,7 @@ class DemoTable:
             self._lose_patience()
             await asyncio.sleep(self.environment.look_every)
 
-    def step(self) -> bool:
+    def _step(self) -> bool:
         """Let each player who is not absent do what there is to do now; returns whether anything has happened."""
         self.network.deliver()
         has_happened = [player.node.poll() for player in self._present]
@@ -174,7 +174,8 @@ class DemoTable:
     def is_paid(self) -> bool:
         """Whether the channel is over for all players who are not absent, and has paid all that it holds: a deposit
         that was never made cannot be paid."""
-        return all(not left_in(each.managed.channel) and _is_over(each.managed) for each in self._present)
+        channels = [player.managed for player in self._present]
+        return all(each.phase in OVER and not left_in(each.channel) and not each.client.has_work for each in channels)
 
     def fall_silent(self, player: DemoPlayer) -> None:
         """Let a player do nothing any more, while the others wait."""
@@ -309,7 +310,3 @@ class DemoTable:
     def last(self) -> VariablePart:
         """The state of the highest turn that anybody has signed."""
         return max((signed.state for signed in self.signed), key=lambda state: state.turn_num)
-
-
-def _is_over(managed: ManagedChannel) -> bool:
-    return managed.phase in OVER and not managed.client.has_work
