@@ -1,9 +1,10 @@
-"""The time of a turn between two processes over a relay process, when nothing of it can be lost, compared with what it
-has to wait for: three synced commits and one echo.
+"""The time of a turn between two processes over a relay process, when nothing of it can be lost, compared with three
+synced commits and one echo: what it would wait for if all disks were waited for, one after the other.
 
-A turn is: receive the other's state, verify it, choose, sign the answer, save both, post it; the relay has it on disk
-before it passes it on. Both players are processes with a journal in a file. The channel is one without a chain, so that
-no chain's time is in it; a turn on a chain asks nothing of the chain either. The commits are the journal's own, of the
+A turn is: receive the other's state, verify it, choose, sign the answer, save both, post it; the relay passes it on
+while it writes it to its own disk, and acknowledges it after that. So each turn has two commits in its way, and the
+third one beside it. Both players are processes with a journal in a file. The channel is one without a chain, so that no
+chain's time is in it; a turn on a chain asks nothing of the chain either. The commits are the journal's own, of the
 same snapshot; the echo is aiohttp's WebSocket server and client, between two processes, with as many bytes.
 """
 

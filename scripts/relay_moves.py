@@ -1,5 +1,5 @@
-"""Moves that a relay carries as players make them: 100 pairs, a connection for each of the 200, each move on disk
-before anybody reads it.
+"""Moves that a relay carries as players make them: 100 pairs, a connection for each of the 200. Each move goes to the
+relay's disk, while the other player reads it.
 
 A pair moves in turns: who has read the other's move posts its own, of 300 bytes. First all play as fast as they can:
 that gives moves a second, and how long one takes from its post until the other has read it. Then they play at half of

@@ -12,6 +12,7 @@ from forcemove.protocol.signing import Key
 from forcemove.transport.terms import TableTerms, proof_digest
 from forcemove.transport.wire import (
     VERSION,
+    Coming,
     Entries,
     FromRelay,
     Message,
@@ -74,8 +75,11 @@ class Player:
         before = self.length
         self._received += self.socket.recv(65_536)
         for message in self._messages():
-            if isinstance(message, Entries):
-                self.length = message.first + len(message.entries)
+            match message:
+                case Coming(_, entry):  # a move is its own number
+                    self.length = max(self.length, int.from_bytes(entry) + 1)
+                case Entries(_, first, entries):
+                    self.length = max(self.length, first + len(entries))
         return self.length - before
 
     def _shake_hands(self, host: str) -> None:

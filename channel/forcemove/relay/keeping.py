@@ -1,5 +1,6 @@
-"""Posts on their way to the disk: all posts that arrive during one commit go into the next one, and no client is sent
-an entry, or told that its post is kept, before the entry is on disk."""
+"""Posts on their way to the disk: all posts that arrive during one commit go into the next one. No entry has a place in
+its log, and no client is told that its post is kept, before the entry is on disk; players at a channel's table are told
+at once what is coming."""
 
 from __future__ import annotations
 
@@ -107,7 +108,8 @@ class Committer:
         return self._queue.has_room(address)
 
     def add_at_once(self, addition: Addition, address: str, weight: int) -> None:
-        """Take a post as `add` does, without waiting: ask `has_room` first."""
+        """Take a post as `add` does, without waiting: ask `has_room` first. Players are told that it is coming."""
+        addition.log.tell_coming(addition.poster, addition.post)
         _announce(addition)
         self._put(addition, address, weight)
 
@@ -145,6 +147,7 @@ class Committer:
         for log, growth in growths.items():
             for addition in growth.additions:
                 _settle(addition)
+            log.forget_coming(len(growth.additions))
             if not is_kept:
                 _refuse(growth)
             else:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from hashlib import blake2b
 
 from forcemove.backoff import Backoff
@@ -21,6 +22,7 @@ from forcemove.transport.chat import CHAT_MARK
 from forcemove.transport.errors import LogBegins, Reason, RelayRefused, RelayUnreachable
 from forcemove.transport.limits import CHANNEL_ENTRIES, MAX_ENTRY
 from forcemove.transport.reconnecting import answered, keep_trying
+from forcemove.transport.remote_log import RemoteLog
 
 __all__ = ["ChannelMessenger", "LogSource"]
 
@@ -33,6 +35,8 @@ _MAX_UNSENT, _MAX_UNSENT_BYTES = CHANNEL_ENTRIES, 64 * MAX_ENTRY
 """Messages that wait for the log, and their bytes; then the oldest is dropped: only the newest states count, and others
 ask for the states that they lack by a greeting."""
 _MAX_OWN = CHANNEL_ENTRIES
+_MAX_COMING = _MAX_RECEIVED
+"""Messages that were taken before they had a place in the log, and still have none; then only those with one are."""
 _FAULT_SECONDS = 0.01
 _SHORTEST, _LONGEST = 1.0, 60.0
 """Seconds between two attempts."""
@@ -106,6 +110,7 @@ class ChannelMessenger:
         self._received: deque[bytes] = deque()
         self._received_bytes = 0
         self._own: dict[bytes, None] = {}
+        self._coming: dict[bytes, None] = {}
         self._error: ForcemoveError | None = None
         self._has_mail, self._has_room = asyncio.Event(), asyncio.Event()
         self._has_room.set()
@@ -234,6 +239,8 @@ class ChannelMessenger:
         """Read entries. However fast a log grows, other tasks of this event loop get their turns."""
         self._next = _next_entry(self._next, transport.length())
         reader, count = transport.reader(self._next), 0
+        if isinstance(transport, RemoteLog):
+            transport.on_coming = partial(self._take_coming, transport)
         while True:
             await self._has_room.wait()
             try:
@@ -243,14 +250,28 @@ class ChannelMessenger:
                 await asyncio.sleep(_FAULT_SECONDS)
                 continue
             self._next, count = self._next + 1, count + 1
-            if _digest(message) in self._own:
-                pass
-            elif message.startswith(CHAT_MARK):
-                self.on_chat(message)
-            else:
-                self._receive_one(message)
+            digest = _digest(message)
+            if digest in self._coming:
+                del self._coming[digest]
+            elif digest not in self._own:
+                self._take(message)
             if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)
+
+    def _take_coming(self, log: RemoteLog, message: bytes) -> None:
+        """Take a message before it has its place in the log, if all that come before it were taken; it is not taken
+        again once it has. Nothing is lost where it is not taken here."""
+        digest = _digest(message)
+        is_next = self._next == log.length() and self._has_room.is_set() and len(self._coming) < _MAX_COMING
+        if is_next and digest not in self._own and digest not in self._coming:
+            self._coming[digest] = None
+            self._take(message)
+
+    def _take(self, message: bytes) -> None:
+        if message.startswith(CHAT_MARK):
+            self.on_chat(message)
+        else:
+            self._receive_one(message)
 
     def _receive_one(self, message: bytes) -> None:
         self._received.append(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.flow.transport import Reader
@@ -18,7 +18,8 @@ __all__ = ["RemoteLog", "finish"]
 
 class RemoteLog(ABC):
     """One client's view of the log of the table with the id `id`, see `flow.transport.Transport`. `failure`: the error
-    that has ended the log, None for none."""
+    that has ended the log, None for none. `on_coming`: is called with each entry that has no place in the log yet, as
+    far as the log tells of such; the entry may be read later, or never."""
 
     def __init__(self, table: bytes, key: Key | None, *, drops: bool) -> None:
         """`key`: None for a spectator, who may not post. `drops`: whether a full log drops its oldest entries, as a
@@ -27,6 +28,7 @@ class RemoteLog(ABC):
         self._log = TableLog(*((CHANNEL_ENTRIES, CHANNEL_BYTES) if drops else (GAME_ENTRIES, GAME_BYTES)))
         self.failure: ForcemoveError | None = None
         self._is_open = asyncio.Event()
+        self.on_coming: Callable[[bytes], None] = lambda _: None
 
     @property
     def participant(self) -> bytes | None:

@@ -22,6 +22,7 @@ from forcemove.transport.terms import Address, Hash, Number, TableKind, TableTer
 __all__ = [
     "POST_ID",
     "VERSION",
+    "Coming",
     "Entries",
     "FromRelay",
     "JoinOffer",
@@ -48,8 +49,9 @@ __all__ = [
     "encode",
 ]
 
-VERSION = 2
-"""The version of the frames that this program writes and reads. Version 1 had offers for two seats only."""
+VERSION = 3
+"""The version of the frames that this program writes and reads. Version 1 had offers for two seats only, and version 2
+no `Coming`."""
 POST_ID = 16
 """Bytes of a post's id."""
 
@@ -186,6 +188,14 @@ class Posted(Message, frozen=True, tag=5):
     index: Number
 
 
+class Coming(Message, frozen=True, tag=7):
+    """This entry is on its way to the disk of the relay, and has no place in the log yet. It follows in `Entries` once
+    it has, unless the relay's disk fails: then its author is told, and posts it again."""
+
+    table: Hash
+    entry: Entry
+
+
 class RequestRefused(Message, frozen=True, tag=6):
     """A request about a table or an offer is refused. `id`: of a post or request, or empty. `reason`: an
     `errors.Reason`."""
@@ -221,7 +231,7 @@ class OffersListed(Message, frozen=True, tag=11):
 
 
 ToRelay = Prove | Open | PostEntry | Leave | MakeOffer | ListOffers | JoinOffer | WatchOffer | WithdrawOffer
-FromRelay = Welcome | Proved | Opened | Entries | Posted | RequestRefused | OfferShown | OffersListed
+FromRelay = Welcome | Proved | Opened | Entries | Posted | Coming | RequestRefused | OfferShown | OffersListed
 
 _encode = msgspec.msgpack.Encoder().encode
 _TO_RELAY: msgspec.msgpack.Decoder[list[ToRelay]] = msgspec.msgpack.Decoder(list[ToRelay])

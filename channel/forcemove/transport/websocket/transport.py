@@ -21,6 +21,7 @@ from forcemove.transport.remote_log import RemoteLog, finish
 from forcemove.transport.terms import TableKind, TableTerms, proof_digest
 from forcemove.transport.wire import (
     POST_ID,
+    Coming,
     Entries,
     FromRelay,
     Message,
@@ -122,6 +123,9 @@ class WebSocketTransport(RemoteLog):
                 is_awaited, self._is_opening = self._is_opening, False
                 self._begin(message)
                 return is_awaited
+            case Coming(_, entry):
+                self.on_coming(entry)
+                return False  # what counts is that it follows
             case Entries():
                 end = self._log.end
                 self._take(message)
