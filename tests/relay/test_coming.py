@@ -51,9 +51,9 @@ class _Table:
         self.log.readings.add(reading)
         return ear
 
-    def post(self, poster: Ear, number: int) -> None:
+    def post(self, poster: Ear, number: int, address: str = "") -> None:
         addition = Addition(self.log, poster, ALICE.address, post(self.log.kept.table, number, b"%d" % number))
-        self._committer.add_at_once(addition, f"address {number}", 1)
+        self._committer.add_at_once(addition, address or f"address {number}", 1)
 
     async def settled(self) -> None:
         self.disk.gate.set()
@@ -110,6 +110,22 @@ def test_an_answer_overtakes_the_disk_as_its_question_did(path: Path) -> None:
             await table.settled()
             table.post(alice, 3)
             assert bob.heard()[-1] == Coming(table.log.kept.id, b"3")
+
+    run(story())
+
+
+def test_an_answer_has_its_place_after_its_question_whoever_has_a_turn(path: Path) -> None:
+    """Alice's address has more posts waiting than go in one turn of an address, and Bob's has one."""
+
+    async def story() -> None:
+        async with _table(path) as table:
+            alice, bob = table.reader(), table.reader()
+            for number in range(20):
+                table.post(alice, number, "alice's")
+            table.post(bob, 20, "bob's")
+            await table.settled()
+            placed = [each.entries for each in alice.heard() if isinstance(each, Entries)]
+            assert sum(placed, ()) == tuple(b"%d" % number for number in range(21))
 
     run(story())
 

@@ -1,11 +1,13 @@
 """Posts on their way to the disk: all posts that arrive during one commit go into the next one. No entry has a place in
 its log, and no client is told that its post is kept, before the entry is on disk; players at a channel's table are told
-at once what is coming."""
+at once what is coming. Addresses take turns, and each log keeps the order in which its posts have come: an answer to
+what was coming does not go before it."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -80,7 +82,8 @@ class Committer:
         """
         self._store, self._worker, self._tables = store, worker, tables
         self._metrics, self._clock = metrics, clock
-        self._queue: FairQueue[str, Addition] = FairQueue(PENDING, _TURN)
+        self._queue: FairQueue[str, LiveLog] = FairQueue(PENDING, _TURN)
+        self._waiting: dict[LiveLog, deque[Addition]] = {}
         self._has_work = asyncio.Event()
         self._taken, self._committed = asyncio.Event(), asyncio.Event()
         self._is_stopping = False
@@ -114,7 +117,8 @@ class Committer:
         self._put(addition, address, weight)
 
     def _put(self, addition: Addition, address: str, weight: int) -> None:
-        self._queue.add(address, addition, len(addition.post.entry) + _POST, weight)
+        self._waiting.setdefault(addition.log, deque()).append(addition)
+        self._queue.add(address, addition.log, len(addition.post.entry) + _POST, weight)
         self._has_work.set()
 
     async def next_commit(self) -> None:
@@ -136,7 +140,15 @@ class Committer:
             self._taken.set()
             self._taken = asyncio.Event()
             if batch:
-                await self._keep(batch)
+                await self._keep([self._oldest(log) for log in batch])
+
+    def _oldest(self, log: LiveLog) -> Addition:
+        """The next post of a log that has a turn, whoever's turn it is."""
+        waiting = self._waiting[log]
+        addition = waiting.popleft()
+        if not waiting:
+            del self._waiting[log]
+        return addition
 
     async def _keep(self, batch: list[Addition]) -> None:
         growths = _grown(batch)
