@@ -112,7 +112,7 @@ class Committer:
 
     def add_at_once(self, addition: Addition, address: str, weight: int) -> None:
         """Take a post as `add` does, without waiting: ask `has_room` first. Players are told that it is coming."""
-        addition.log.tell_coming(addition.poster, addition.post)
+        addition.log.send_coming(addition.poster, addition.post)
         _announce(addition)
         self._put(addition, address, weight)
 
@@ -159,7 +159,7 @@ class Committer:
         for log, growth in growths.items():
             for addition in growth.additions:
                 _settle(addition)
-            log.forget_coming(len(growth.additions))
+            log.coming_settled(len(growth.additions))
             if not is_kept:
                 _refuse(growth)
             else:

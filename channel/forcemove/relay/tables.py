@@ -49,15 +49,15 @@ class LogListener(Protocol):
 class Reading:
     """How far a listener has been sent a log: `next` is the entry that follows. A listener that is behind reads
     from the disk; others are sent new entries. `is_players`: whether the listener takes part at the table; listeners
-    that do not are always sent entries from the disk, in their turn. `told`: how many of the posts that wait for the
-    disk the listener knows, at most."""
+    that do not are always sent entries from the disk, in their turn. `sent_coming`: how many of the posts that wait
+    for the disk the listener was sent, at most."""
 
     listener: LogListener
     log: LiveLog
     next: int
     is_behind: bool = True
     is_players: bool = True
-    told: int = 0
+    sent_coming: int = 0
 
 
 @dataclass(eq=False)
@@ -76,7 +76,7 @@ class LiveLog:
     def __post_init__(self) -> None:
         self.newest = Newest(self.kept.length)
 
-    def tell_coming(self, poster: object, post: PostEntry) -> None:
+    def send_coming(self, poster: object, post: PostEntry) -> None:
         """Send a post that is about to wait for the disk to the players that know all that came before it. Only at a
         channel's table: there the order of the log says nothing, and what counts is signed. `poster`: the client that
         has posted it."""
@@ -84,15 +84,15 @@ class LiveLog:
             return
         end, message = self.kept.length + self.coming_count, [encode(Coming(post.table, post.entry))]
         for reading in self.readings:
-            if reading.is_behind or not reading.is_players or reading.next + reading.told != end:
+            if reading.is_behind or not reading.is_players or reading.next + reading.sent_coming != end:
                 continue
             if reading.listener is poster or reading.listener.offer(message):
-                reading.told += 1
+                reading.sent_coming += 1
 
-    def forget_coming(self, count: int) -> None:
+    def coming_settled(self, count: int) -> None:
         """So many posts wait for the disk no more. Readers that were not told of all count as told of fewer."""
         for reading in self.readings:
-            reading.told = max(0, reading.told - count)
+            reading.sent_coming = max(0, reading.sent_coming - count)
 
     def deliver(self, first: int, entries: list[bytes]) -> None:
         """Send entries that are on disk now to the players that have been sent all entries before; other readers read

@@ -188,14 +188,6 @@ class Posted(Message, frozen=True, tag=5):
     index: Number
 
 
-class Coming(Message, frozen=True, tag=7):
-    """This entry is on its way to the disk of the relay, and has no place in the log yet. It follows in `Entries` once
-    it has, unless the relay's disk fails: then its author is told, and posts it again."""
-
-    table: Hash
-    entry: Entry
-
-
 class RequestRefused(Message, frozen=True, tag=6):
     """A request about a table or an offer is refused. `id`: of a post or request, or empty. `reason`: an
     `errors.Reason`."""
@@ -204,6 +196,14 @@ class RequestRefused(Message, frozen=True, tag=6):
     id: RequestId
     reason: Text
     detail: Text
+
+
+class Coming(Message, frozen=True, tag=7):
+    """This entry is on its way to the disk of the relay, and has no place in the log yet. It follows in `Entries` once
+    it has, unless the relay's disk fails: then its author is told, and posts it again."""
+
+    table: Hash
+    entry: Entry
 
 
 class OfferShown(Message, frozen=True, tag=10):
@@ -231,7 +231,7 @@ class OffersListed(Message, frozen=True, tag=11):
 
 
 ToRelay = Prove | Open | PostEntry | Leave | MakeOffer | ListOffers | JoinOffer | WatchOffer | WithdrawOffer
-FromRelay = Welcome | Proved | Opened | Entries | Posted | Coming | RequestRefused | OfferShown | OffersListed
+FromRelay = Welcome | Proved | Opened | Entries | Posted | RequestRefused | Coming | OfferShown | OffersListed
 
 _encode = msgspec.msgpack.Encoder().encode
 _TO_RELAY: msgspec.msgpack.Decoder[list[ToRelay]] = msgspec.msgpack.Decoder(list[ToRelay])
