@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,8 +79,11 @@ class Inside:
     keeping: asyncio.Task[None]
 
     @classmethod
-    async def start(cls, path: Path, clock: Clock, limits: Limits) -> Inside:
-        store, worker, metrics = open_store(str(path), clock=clock), Worker(), Metrics()
+    async def start(
+        cls, path: Path, clock: Clock, limits: Limits, on_disk: Callable[[RelayStore], RelayStore] = lambda store: store
+    ) -> Inside:
+        """`on_disk`: makes a store with a fault of the one that is open."""
+        store, worker, metrics = on_disk(open_store(str(path), clock=clock)), Worker(), Metrics()
         tables = Tables(store, worker, limits)
         await tables.start()
         committer = Committer(store, worker, tables, metrics, clock)

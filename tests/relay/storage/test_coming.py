@@ -3,7 +3,6 @@ it is there."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,15 +12,13 @@ import pytest
 
 from forcemove.relay.keeping import Addition, Committer
 from forcemove.relay.limits import Limits
-from forcemove.relay.metrics import Metrics
 from forcemove.relay.storage.schema import Entry
-from forcemove.relay.storage.store import RelayStore, open_store
-from forcemove.relay.storage.worker import Worker
-from forcemove.relay.tables import LiveLog, Reading, Tables
+from forcemove.relay.storage.store import RelayStore
+from forcemove.relay.tables import LiveLog, Reading
 from forcemove.store.errors import JournalUnwritable
 from forcemove.transport.terms import TableKind
 from forcemove.transport.wire import Coming, Entries, Posted, RequestRefused
-from tests.relay.inside import Ear
+from tests.relay.inside import Clock, Ear, Inside
 from tests.relay.raw import post
 from tests.transport.people import ALICE, new_table, run
 
@@ -29,8 +26,11 @@ from tests.transport.people import ALICE, new_table, run
 class _GatedStore(RelayStore):
     """A disk on which nothing arrives before the gate is open. `is_full`: whether it then takes nothing."""
 
-    gate: Event
     is_full = False
+
+    def __init__(self, store: RelayStore) -> None:
+        super().__init__(store._session, None, Clock())
+        self.gate = Event()
 
     def commit(self, entries: Sequence[Entry], touched: Sequence[tuple[int, int]]) -> None:
         assert self.gate.wait(60)
@@ -64,20 +64,13 @@ class _Table:
 
 @asynccontextmanager
 async def _table(path: Path, kind: TableKind = TableKind.CHANNEL) -> AsyncIterator[_Table]:
-    store, worker = open_store(str(path)), Worker()
-    disk = _GatedStore(store._session, None, lambda: 1_800_000_000.0)
-    disk.gate = Event()
-    tables = Tables(disk, worker, Limits())
-    committer = Committer(disk, worker, tables, Metrics(), lambda: 1_800_000_000.0)
-    keeping = asyncio.create_task(committer.run())
+    inside = await Inside.start(path, Clock(), Limits(), _GatedStore)
+    assert isinstance(inside.store, _GatedStore)
     try:
-        yield _Table(disk, committer, await tables.make(new_table(kind)))
+        yield _Table(inside.store, inside.committer, await inside.tables.make(new_table(kind)))
     finally:
-        disk.gate.set()
-        committer.stop()
-        await keeping
-        worker.close()
-        store.close()
+        inside.store.gate.set()
+        await inside.stop()
 
 
 @pytest.fixture
