@@ -193,10 +193,11 @@ class ManagedChannel:
         return self.executor.has_received or self._is_due_on_chain
 
     def take_input(self) -> None:
-        """Take in the messages that were received, and the chain's time."""
+        """Take in the messages that were received, and the chain's time where that makes a step due."""
         now = self.chain.time
         self.attempt(self.executor.process_messages, now)
-        self.attempt(self.client.apply, Tick(), now)
+        if self._is_due_on_chain:
+            self.attempt(self.client.apply, Tick(), now)
 
     def break_silence(self, now: float) -> None:
         """Greet counterparties that were silent for long; does nothing if called again within a second."""

@@ -10,8 +10,8 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 
@@ -34,6 +34,8 @@ _MAX_RECEIVED, _MAX_RECEIVED_BYTES = 1_000, 16 * MAX_ENTRY
 _MAX_UNSENT, _MAX_UNSENT_BYTES = CHANNEL_ENTRIES, 64 * MAX_ENTRY
 """Messages that wait for the log, and their bytes; then the oldest is dropped: only the newest states count, and others
 ask for the states that they lack by a greeting."""
+_MAX_BEGUN = 16
+"""Posts that are on their way at once; later messages wait for their answers."""
 _MAX_OWN = CHANNEL_ENTRIES
 _MAX_COMING = _MAX_RECEIVED
 """Messages that were taken before they had a place in the log, and still have none; then only those with one are."""
@@ -111,6 +113,8 @@ class ChannelMessenger:
         self._received_bytes = 0
         self._own: dict[bytes, None] = {}
         self._coming: dict[bytes, None] = {}
+        self._log: RemoteLog | None = None
+        self._begun: deque[tuple[bytes, asyncio.Future[None]]] = deque()
         self._error: ForcemoveError | None = None
         self._has_mail, self._has_room = asyncio.Event(), asyncio.Event()
         self._has_room.set()
@@ -128,6 +132,8 @@ class ChannelMessenger:
         self._unsent[message] = None
         while len(self._unsent) > _MAX_UNSENT or _size(self._unsent) > _MAX_UNSENT_BYTES:
             del self._unsent[next(iter(self._unsent))]
+        if self._log is not None and len(self._unsent) == len(self._begun) + 1 <= _MAX_BEGUN:
+            self._begin_post(self._log, message)
         self._has_mail.set()
 
     def receive(self) -> Sequence[bytes]:
@@ -194,17 +200,40 @@ class ChannelMessenger:
     # --------------------------------------------------------------------------------------------------------- posting
 
     async def _post(self, transport: Transport) -> None:
-        """Post messages one after the other, so that they keep their order. A post that is cut off stays unsent."""
-        while True:
-            while self._unsent:
-                await self._post_one(transport, next(iter(self._unsent)))
-            self._has_mail.clear()
-            await self._has_mail.wait()
-
-    async def _post_one(self, transport: Transport, message: bytes) -> None:
-        self._remember(message)
+        """Post messages in their order. A post that is cut off stays unsent."""
+        self._log = transport if isinstance(transport, RemoteLog) else None
         try:
-            await answered(transport.post(message), self.url, "to keep a message", lambda: self.is_connected)
+            while True:
+                while self._begun or self._unsent:
+                    await self._post_one(transport)
+                self._has_mail.clear()
+                await self._has_mail.wait()
+        finally:
+            self._log = None
+            for _, posting in self._begun:
+                posting.cancel()
+            self._begun.clear()
+
+    def _begin_post(self, log: RemoteLog, message: bytes) -> None:
+        """Post a message without waiting for the posts before it; `_post` takes the answer when it has its turn. Where
+        the log takes no post now, `_post` finds that out."""
+        with suppress(ForcemoveError):
+            self._remember(message)
+            self._begun.append((message, log.begin_post(message)))
+
+    async def _post_one(self, transport: Transport) -> None:
+        """Take the answer to the oldest post that was begun; where there is none, post the oldest message."""
+        try:
+            if self._begun:
+                message, posting = self._begun[0]
+                try:
+                    await self._answered(posting)
+                finally:
+                    self._begun.popleft()
+            else:
+                message = next(iter(self._unsent))
+                self._remember(message)
+                await self._answered(transport.post(message))
         except InvalidValue as error:  # the message will never be valid
             self._unsent.pop(message, None)
             self._report_error(error)
@@ -216,6 +245,9 @@ class ChannelMessenger:
             self._unsent.pop(message, None)
             self._error = None
             self._refusals.reset()
+
+    async def _answered(self, posting: Awaitable[None]) -> None:
+        await answered(posting, self.url, "to keep a message", lambda: self.is_connected)
 
     async def _postpone(self, message: bytes, refused: RelayRefused) -> None:
         """Puts a message that was refused behind the others, so that one that is never taken holds nothing up."""

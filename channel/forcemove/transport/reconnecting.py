@@ -219,7 +219,7 @@ class Reconnecting(ABC, Generic[LogT]):
 
 
 async def answered(
-    asking: Coroutine[Any, Any, ResultT],
+    asking: Awaitable[ResultT],
     url: str,
     asked: str,
     is_connected: Callable[[], bool],
@@ -231,7 +231,7 @@ async def answered(
     """The answer to a question. Without a connection, the question waits for one. A server that is connected and sends
     nothing for 10 seconds will not answer.
 
-    - `asking`: asks, and returns the answer.
+    - `asking`: asks, and returns the answer; cancelled where this ends without one.
     - `url`: of the server.
     - `asked`: what the server was asked for, in words.
     - `is_connected`: whether there is a connection now.
@@ -241,7 +241,7 @@ async def answered(
 
     Raises `RelayUnreachable`, which names what was asked, and what asking raises.
     """
-    task, seen, before = asyncio.create_task(asking), progress(), last_error()
+    task, seen, before = asyncio.ensure_future(asking), progress(), last_error()
     left = within
     try:
         while not (await asyncio.wait([task], timeout=_least(ANSWER_SECONDS, left)))[0]:

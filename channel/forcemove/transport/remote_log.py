@@ -35,6 +35,22 @@ class RemoteLog(ABC):
         """The address under which we post."""
         return None if self._key is None else self._key.address
 
+    async def post(self, message: bytes) -> None:
+        """Post a message to everybody. Returns when the server has it.
+
+        A post waits while there is no connection. Raises as `begin_post`, and `RelayRefused` where the server does not
+        take the message. If the call is cancelled, the message may be in the log or not.
+        """
+        await self.begin_post(message)
+
+    @abstractmethod
+    def begin_post(self, message: bytes) -> asyncio.Future[None]:
+        """Post a message without waiting: it leaves with what is sent next. The result is done when the server has the
+        message, and has the error where it does not take it; cancelling it gives the post up.
+
+        Raises `InvalidValue` where the message is too large, the log's failure, and `RelayRefused` where it is full.
+        """
+
     def reader(self, start: int = 0) -> Reader:
         """Read from message `start` on. A reader raises `LogBegins` once where older entries were dropped, and a
         `TransportError` for ever after when the log has failed."""

@@ -2,53 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
-from forcemove.flow.history import NOTHING_READ
 from forcemove.transport.chat import CHAT_MARK
-from forcemove.transport.messenger import ChannelMessenger
-from forcemove.transport.terms import TableKind
-from forcemove.transport.websocket.transport import NewConnection, WebSocketTransport
-from forcemove.transport.wire import Coming, Entries, FromRelay, Message, Opened, PostEntry
-from tests.transport.people import ALICE, new_table, run
-
-
-class _Seat:
-    """A messenger on a log; the test is the relay."""
-
-    def __init__(self) -> None:
-        table = new_table(TableKind.CHANNEL)
-        self.id, self.said = table.id, list[Message]()
-        self._log = WebSocketTransport(table.id, table, ALICE, self.said.append)
-        list(self._log.on_connected(NewConnection("ws://relay", bytes(32), 0)))
-        self.is_told(Opened(table.id, table.kind, 0, 0, NOTHING_READ))
-        self.messenger, self.chat = ChannelMessenger(self._log), list[bytes]()
-        self.messenger.on_chat = self.chat.append
-
-    def is_told(self, *messages: FromRelay) -> list[bool]:
-        return [self._log.on_message(each) for each in messages]
-
-    async def received(self) -> list[bytes]:
-        for _ in range(20):
-            await asyncio.sleep(0)
-        return list(self.messenger.receive())
-
-
-@asynccontextmanager
-async def _seat() -> AsyncIterator[_Seat]:
-    seat = _Seat()
-    running = asyncio.create_task(seat.messenger.run())
-    assert await seat.received() == []
-    yield seat
-    running.cancel()
-    await asyncio.wait([running])
+from forcemove.transport.wire import Coming, Entries
+from tests.transport.faulty.seat import seated
+from tests.transport.people import run
 
 
 def test_what_is_coming_is_received_at_once_and_only_once() -> None:
     async def story() -> None:
-        async with _seat() as seat:
+        async with seated() as seat:
             for message in (Coming(seat.id, b"a"), Coming(seat.id, b"a"), Coming(seat.id, b"b")):
                 seat.is_told(message)
             assert list(seat.messenger.receive()) == [b"a", b"b"]
@@ -62,7 +24,7 @@ def test_what_is_coming_is_received_at_once_and_only_once() -> None:
 
 def test_a_line_of_chat_that_is_coming_is_shown_once() -> None:
     async def story() -> None:
-        async with _seat() as seat:
+        async with seated() as seat:
             line = CHAT_MARK + b"good luck"
             seat.is_told(Coming(seat.id, line), Entries(seat.id, 0, (line,)))
             assert await seat.received() == []
@@ -73,7 +35,7 @@ def test_a_line_of_chat_that_is_coming_is_shown_once() -> None:
 
 def test_what_is_coming_does_not_overtake_what_is_there() -> None:
     async def story() -> None:
-        async with _seat() as seat:
+        async with seated() as seat:
             seat.is_told(Entries(seat.id, 0, (b"a",)), Coming(seat.id, b"b"))
             assert await seat.received() == [b"a"]
             seat.is_told(Entries(seat.id, 1, (b"b",)))
@@ -84,10 +46,10 @@ def test_what_is_coming_does_not_overtake_what_is_there() -> None:
 
 def test_our_own_message_that_is_coming_is_not_received() -> None:
     async def story() -> None:
-        async with _seat() as seat:
+        async with seated() as seat:
             seat.messenger.send(b"ours")
             assert await seat.received() == []
-            assert [each.entry for each in seat.said if isinstance(each, PostEntry)] == [b"ours"]
+            assert [each.entry for each in seat.posts] == [b"ours"]
             seat.is_told(Coming(seat.id, b"ours"))
             assert await seat.received() == []
 
@@ -96,7 +58,7 @@ def test_our_own_message_that_is_coming_is_not_received() -> None:
 
 def test_threat_46_what_is_said_to_be_coming_and_never_comes_is_bounded() -> None:
     async def story() -> None:
-        async with _seat() as seat:
+        async with seated() as seat:
             taken = 0
             for number in range(3_000):
                 assert seat.is_told(Coming(seat.id, b"%d" % number)) == [False]  # of use is what has a place

@@ -81,24 +81,16 @@ class JetStreamTransport(RemoteLog):
 
     # ------------------------------------------------------------------------------------------------- for flows
 
-    async def post(self, message: bytes) -> None:
-        """Post a message to everybody. Returns when the server has it.
-
-        A post waits while there is no connection. Raises `InvalidValue` where the message is too large, and
-        `RelayRefused` where the server does not take it. If the call is cancelled, the message may be in the log or
-        not.
-        """
+    def begin_post(self, message: bytes) -> asyncio.Future[None]:
+        """See `RemoteLog.begin_post`."""
         self._require_postable(message)
         if not self._drops and self._size + len(message) > GAME_BYTES:
             raise RelayRefused(self.id, Reason.TABLE_FULL, f"a game's log has {GAME_BYTES} bytes at most")
         id_ = secrets.token_hex(_ID_BYTES)
         waiting = self._waiting[id_] = _Waiting(bytes(message), asyncio.get_running_loop().create_future())
+        waiting.done.add_done_callback(lambda _: self._forget_post(id_))
         self._say(id_, waiting)
-        try:
-            await waiting.done
-        finally:
-            del self._waiting[id_]
-            self._forget(id_)
+        return waiting.done
 
     # -------------------------------------------------------------------------------------------- for the connection
 
@@ -181,6 +173,10 @@ class JetStreamTransport(RemoteLog):
         for id_, waiting in self._waiting.items():
             if self._is_caught_up and now - waiting.said > _ACK_SECONDS:
                 self._say(id_, waiting)
+
+    def _forget_post(self, id_: str) -> None:
+        del self._waiting[id_]
+        self._forget(id_)
 
     def _posting(self) -> Iterable[asyncio.Future[None]]:
         return (waiting.done for waiting in self._waiting.values())

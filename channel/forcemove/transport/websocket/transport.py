@@ -81,21 +81,14 @@ class WebSocketTransport(RemoteLog):
 
     # ------------------------------------------------------------------------------------------------- for flows
 
-    async def post(self, message: bytes) -> None:
-        """Post a message to everybody. Returns when the relay has it on disk.
-
-        A post waits while there is no connection. Raises `InvalidValue` where the message is too large, and
-        `RelayRefused` where the relay does not take it. If the call is cancelled, the message may be in the log or not.
-        """
+    def begin_post(self, message: bytes) -> asyncio.Future[None]:
+        """See `RemoteLog.begin_post`. The relay has a message when it is on its disk."""
         self._require_postable(message)
         post = PostEntry(self.id, secrets.token_bytes(POST_ID), bytes(message), None)
-        waiting = _Waiting(post, asyncio.get_running_loop().create_future())
-        self._waiting[post.id] = waiting
+        waiting = self._waiting[post.id] = _Waiting(post, asyncio.get_running_loop().create_future())
+        waiting.done.add_done_callback(lambda _: self._waiting.pop(post.id, None))
         self._say(waiting)
-        try:
-            await waiting.done
-        finally:
-            self._waiting.pop(post.id, None)
+        return waiting.done
 
     # -------------------------------------------------------------------------------------------- for the connection
 
