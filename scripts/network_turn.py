@@ -2,8 +2,8 @@
 synced commits and one echo: what it would wait for if all disks were waited for, one after the other.
 
 A turn is: receive the other's state, verify it, choose, sign the answer, save both, post it; the relay passes it on
-while it writes it to its own disk, and acknowledges it after that. So each turn has two commits in its way, and the
-third one beside it. Both players are processes with a journal in a file. The channel is one without a chain, so that no
+while it writes it to its own disk, and acknowledges it after that. So one commit is in a turn's way, and the relay's
+beside it. Both players are processes with a journal in a file. The channel is one without a chain, so that no
 chain's time is in it; a turn on a chain asks nothing of the chain either. The commits are the journal's own, of the
 same snapshot; the echo is aiohttp's WebSocket server and client, between two processes, with as many bytes.
 """
@@ -68,13 +68,25 @@ def network_turn_ratio() -> float:
 
 
 def network_turns(rounds: int = ROUNDS) -> Iterator[tuple[float, float]]:
-    """Seconds of a turn, and of three commits and an echo, round after round."""
-    for number in range(rounds):
-        with TemporaryDirectory() as folder, relay_process(Path(folder)) as url:
-            channel, turn = _played(url, Path(folder), number)
-        with TemporaryDirectory() as folder, echo_process() as url:
-            least = _COMMITS * _commit(Path(folder), channel) + asyncio.run(_echo(url, channel))
-        yield turn, least
+    """Seconds of a turn, and of three commits and an echo, round after round. The latter are measured before and after
+    each round: a shared machine is slower at times."""
+    channel, _ = _turns(0)
+    before = _least(channel)
+    for number in range(1, rounds + 1):
+        _, turn = _turns(number)
+        after = _least(channel)
+        yield turn, (before + after) / 2
+        before = after
+
+
+def _turns(number: int) -> tuple[Channel, float]:
+    with TemporaryDirectory() as folder, relay_process(Path(folder)) as url:
+        return _played(url, Path(folder), number)
+
+
+def _least(channel: Channel) -> float:
+    with TemporaryDirectory() as folder, echo_process() as url:
+        return _COMMITS * _commit(Path(folder), channel) + asyncio.run(_echo(url, channel))
 
 
 # ------------------------------------------------------------------------------------------------------------ the turns
