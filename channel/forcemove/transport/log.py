@@ -54,15 +54,18 @@ class TableLog:
         self._failure = self._failure or failure
         self._wake()
 
-    async def entry(self, number: int) -> bytes:
-        """Entry `number`, as soon as it is there. Raises `LogBegins` where it was dropped, and the log's failure."""
-        while number >= self.end:
-            if self._failure is not None:
-                raise self._failure
-            await self._change()
+    def entry(self, number: int) -> bytes | None:
+        """Entry `number`; None where it is not there, or was dropped."""
+        return self._entries[number - self.first] if self.first <= number < self.end else None
+
+    async def wait_for(self, number: int) -> None:
+        """Wait until the log changes, if entry `number` may come yet. Raises `LogBegins` where it was dropped, and the
+        log's failure."""
         if number < self.first:
             raise LogBegins(self.first)
-        return self._entries[number - self.first]
+        if self._failure is not None:
+            raise self._failure
+        await self._change()
 
     def _drop_oldest(self) -> None:
         """Drop a quarter at a time, so that dropping is seldom."""
@@ -94,12 +97,19 @@ class TableLogReader:
             raise InvalidValue("start", start, "0 or more")
         self._log, self._next = log, start
 
+    def read_now(self) -> bytes | None:
+        """The next entry, if it is there. None where it is not, and where entries were dropped, as `read` then says."""
+        entry = self._log.entry(self._next)
+        if entry is not None:
+            self._next += 1
+        return entry
+
     async def read(self) -> bytes:
         """The next entry, as soon as there is one."""
-        try:
-            entry = await self._log.entry(self._next)
-        except LogBegins as fault:
-            self._next = fault.first
-            raise
-        self._next += 1
+        while (entry := self.read_now()) is None:
+            try:
+                await self._log.wait_for(self._next)
+            except LogBegins as fault:
+                self._next = fault.first
+                raise
         return entry

@@ -10,10 +10,11 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from hashlib import blake2b
+from itertools import islice
 
 from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, InvalidValue
@@ -21,6 +22,7 @@ from forcemove.flow.transport import TRANSPORT_FAULTS, Transport
 from forcemove.transport.chat import CHAT_MARK
 from forcemove.transport.errors import LogBegins, Reason, RelayRefused, RelayUnreachable
 from forcemove.transport.limits import CHANNEL_ENTRIES, MAX_ENTRY
+from forcemove.transport.log import TableLogReader
 from forcemove.transport.reconnecting import answered, keep_trying
 from forcemove.transport.remote_log import RemoteLog
 
@@ -34,8 +36,8 @@ _MAX_RECEIVED, _MAX_RECEIVED_BYTES = 1_000, 16 * MAX_ENTRY
 _MAX_UNSENT, _MAX_UNSENT_BYTES = CHANNEL_ENTRIES, 64 * MAX_ENTRY
 """Messages that wait for the log, and their bytes; then the oldest is dropped: only the newest states count, and others
 ask for the states that they lack by a greeting."""
-_MAX_BEGUN = 16
-"""Posts that are on their way at once; later messages wait for their answers."""
+_MOST_BEGUN = 16
+"""Posts that are on their way to a relay at once; later messages wait for their answers."""
 _MAX_OWN = CHANNEL_ENTRIES
 _MAX_COMING = _MAX_RECEIVED
 """Messages that were taken before they had a place in the log, and still have none; then only those with one are."""
@@ -113,8 +115,9 @@ class ChannelMessenger:
         self._received_bytes = 0
         self._own: dict[bytes, None] = {}
         self._coming: dict[bytes, None] = {}
-        self._log: RemoteLog | None = None
+        self._begin: Callable[[bytes], asyncio.Future[None]] | None = None
         self._begun: deque[tuple[bytes, asyncio.Future[None]]] = deque()
+        self._most_begun = 1
         self._error: ForcemoveError | None = None
         self._has_mail, self._has_room = asyncio.Event(), asyncio.Event()
         self._has_room.set()
@@ -132,8 +135,7 @@ class ChannelMessenger:
         self._unsent[message] = None
         while len(self._unsent) > _MAX_UNSENT or _size(self._unsent) > _MAX_UNSENT_BYTES:
             del self._unsent[next(iter(self._unsent))]
-        if self._log is not None and len(self._unsent) == len(self._begun) + 1 <= _MAX_BEGUN:
-            self._begin_post(self._log, message)
+        self._begin_posts()
         self._has_mail.set()
 
     def receive(self) -> Sequence[bytes]:
@@ -201,39 +203,39 @@ class ChannelMessenger:
 
     async def _post(self, transport: Transport) -> None:
         """Post messages in their order. A post that is cut off stays unsent."""
-        self._log = transport if isinstance(transport, RemoteLog) else None
+        if isinstance(transport, RemoteLog):
+            self._begin, self._most_begun = transport.begin_post, _MOST_BEGUN
+        else:
+            self._begin, self._most_begun = lambda message: asyncio.ensure_future(transport.post(message)), 1
         try:
             while True:
-                while self._begun or self._unsent:
-                    await self._post_one(transport)
+                self._begin_posts()
+                while self._begun:
+                    await self._finish_post()
+                    self._begin_posts()
                 self._has_mail.clear()
                 await self._has_mail.wait()
         finally:
-            self._log = None
+            self._begin = None
             for _, posting in self._begun:
                 posting.cancel()
             self._begun.clear()
 
-    def _begin_post(self, log: RemoteLog, message: bytes) -> None:
-        """Post a message without waiting for the posts before it; `_post` takes the answer when it has its turn. Where
-        the log takes no post now, `_post` finds that out."""
-        with suppress(ForcemoveError):
-            self._remember(message)
-            self._begun.append((message, log.begin_post(message)))
-
-    async def _post_one(self, transport: Transport) -> None:
-        """Take the answer to the oldest post that was begun; where there is none, post the oldest message."""
-        try:
-            if self._begun:
-                message, posting = self._begun[0]
-                try:
-                    await self._answered(posting)
-                finally:
-                    self._begun.popleft()
-            else:
-                message = next(iter(self._unsent))
+    def _begin_posts(self) -> None:
+        """Post the oldest messages without waiting for each other, as many as may be on their way."""
+        if self._begin is not None:
+            for message in tuple(islice(self._unsent, len(self._begun), self._most_begun)):
                 self._remember(message)
-                await self._answered(transport.post(message))
+                self._begun.append((message, self._begin(message)))
+
+    async def _finish_post(self) -> None:
+        """Wait for the answer to the oldest post that is on its way."""
+        message, posting = self._begun[0]
+        try:
+            try:
+                await answered(posting, self.url, "to keep a message", lambda: self.is_connected)
+            finally:
+                self._begun.popleft()
         except InvalidValue as error:  # the message will never be valid
             self._unsent.pop(message, None)
             self._report_error(error)
@@ -246,16 +248,16 @@ class ChannelMessenger:
             self._error = None
             self._refusals.reset()
 
-    async def _answered(self, posting: Awaitable[None]) -> None:
-        await answered(posting, self.url, "to keep a message", lambda: self.is_connected)
-
     async def _postpone(self, message: bytes, refused: RelayRefused) -> None:
-        """Puts a message that was refused behind the others, so that one that is never taken holds nothing up."""
+        """Puts a message that was refused behind the others, so that one that is never taken holds nothing up, and
+        begins no post for a while."""
         if message in self._unsent:
             del self._unsent[message]
             self._unsent[message] = None
         self._report_error(refused)
+        begin, self._begin = self._begin, None
         await asyncio.sleep(self._refusals.next_pause())
+        self._begin = begin
 
     def _remember(self, message: bytes) -> None:
         """Remembers the newest of our own messages, so that they are not received as if they were another's."""
@@ -271,8 +273,8 @@ class ChannelMessenger:
         """Read entries. However fast a log grows, other tasks of this event loop get their turns."""
         self._next = _next_entry(self._next, transport.length())
         reader, count = transport.reader(self._next), 0
-        if isinstance(transport, RemoteLog):
-            transport.on_coming = partial(self._take_coming, transport)
+        if isinstance(transport, RemoteLog) and isinstance(reader, TableLogReader):
+            transport.on_coming = partial(self._take_coming, transport, reader)
         while True:
             await self._has_room.wait()
             try:
@@ -281,18 +283,24 @@ class ChannelMessenger:
                 self._next = fault.first if isinstance(fault, LogBegins) else self._next + 1
                 await asyncio.sleep(_FAULT_SECONDS)
                 continue
-            self._next, count = self._next + 1, count + 1
-            digest = _digest(message)
-            if digest in self._coming:
-                del self._coming[digest]
-            elif digest not in self._own:
-                self._take(message)
+            self._take_entry(message)
+            count += 1
             if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)
 
-    def _take_coming(self, log: RemoteLog, message: bytes) -> None:
+    def _take_entry(self, message: bytes) -> None:
+        self._next = (self._next or 0) + 1
+        digest = _digest(message)
+        if digest in self._coming:
+            del self._coming[digest]
+        elif digest not in self._own:
+            self._take(message)
+
+    def _take_coming(self, log: RemoteLog, reader: TableLogReader, message: bytes) -> None:
         """Take a message before it has its place in the log, if all that come before it were taken; it is not taken
         again once it has. Nothing is lost where it is not taken here."""
+        while self._has_room.is_set() and (entry := reader.read_now()) is not None:
+            self._take_entry(entry)
         digest = _digest(message)
         is_next = self._next == log.length() and self._has_room.is_set() and len(self._coming) < _MAX_COMING
         if is_next and digest not in self._own and digest not in self._coming:

@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 
 from forcemove.errors import ForcemoveError, InvalidValue
-from forcemove.flow.transport import Reader
 from forcemove.protocol.signing import Key
 from forcemove.transport.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, GAME_ENTRIES, MAX_ENTRY
 from forcemove.transport.log import TableLog, TableLogReader
@@ -38,20 +37,29 @@ class RemoteLog(ABC):
     async def post(self, message: bytes) -> None:
         """Post a message to everybody. Returns when the server has it.
 
-        A post waits while there is no connection. Raises as `begin_post`, and `RelayRefused` where the server does not
-        take the message. If the call is cancelled, the message may be in the log or not.
+        A post waits while there is no connection. Raises `InvalidValue` where the message is too large, `RelayRefused`
+        where the server does not take it, and the log's failure. If the call is cancelled, the message may be in the
+        log or not.
         """
         await self.begin_post(message)
 
-    @abstractmethod
     def begin_post(self, message: bytes) -> asyncio.Future[None]:
-        """Post a message without waiting: it leaves with what is sent next. The result is done when the server has the
-        message, and has the error where it does not take it; cancelling it gives the post up.
+        """Post a message without waiting. The result is done when the server has the message, and has the error that
+        `post` raises; cancelling it gives the post up."""
+        done = asyncio.get_running_loop().create_future()
+        done.add_done_callback(_retrieve)
+        try:
+            self._require_postable(message)
+            self._begin_post(bytes(message), done)
+        except ForcemoveError as error:
+            done.set_exception(error)
+        return done
 
-        Raises `InvalidValue` where the message is too large, the log's failure, and `RelayRefused` where it is full.
-        """
+    @abstractmethod
+    def _begin_post(self, message: bytes, done: asyncio.Future[None]) -> None:
+        """Send a message that may be posted, and finish `done` with its answer. Raises `RelayRefused`."""
 
-    def reader(self, start: int = 0) -> Reader:
+    def reader(self, start: int = 0) -> TableLogReader:
         """Read from message `start` on. A reader raises `LogBegins` once where older entries were dropped, and a
         `TransportError` for ever after when the log has failed."""
         return TableLogReader(self._log, start)
@@ -86,6 +94,12 @@ class RemoteLog(ABC):
             raise InvalidValue("message", f"{len(message)} bytes", f"at most {MAX_ENTRY} bytes")
         if self.failure is not None:
             raise self.failure
+
+
+def _retrieve(done: asyncio.Future[None]) -> None:
+    """Ask for the error of a post, which nobody need ask for."""
+    if not done.cancelled():
+        done.exception()
 
 
 def finish(done: asyncio.Future[None], error: ForcemoveError | None) -> None:

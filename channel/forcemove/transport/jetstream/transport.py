@@ -81,16 +81,13 @@ class JetStreamTransport(RemoteLog):
 
     # ------------------------------------------------------------------------------------------------- for flows
 
-    def begin_post(self, message: bytes) -> asyncio.Future[None]:
-        """See `RemoteLog.begin_post`."""
-        self._require_postable(message)
+    def _begin_post(self, message: bytes, done: asyncio.Future[None]) -> None:
         if not self._drops and self._size + len(message) > GAME_BYTES:
             raise RelayRefused(self.id, Reason.TABLE_FULL, f"a game's log has {GAME_BYTES} bytes at most")
         id_ = secrets.token_hex(_ID_BYTES)
-        waiting = self._waiting[id_] = _Waiting(bytes(message), asyncio.get_running_loop().create_future())
-        waiting.done.add_done_callback(lambda _: self._forget_post(id_))
+        waiting = self._waiting[id_] = _Waiting(message, done)
+        done.add_done_callback(lambda _: self._forget_post(id_))
         self._say(id_, waiting)
-        return waiting.done
 
     # -------------------------------------------------------------------------------------------- for the connection
 

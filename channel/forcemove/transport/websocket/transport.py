@@ -81,14 +81,11 @@ class WebSocketTransport(RemoteLog):
 
     # ------------------------------------------------------------------------------------------------- for flows
 
-    def begin_post(self, message: bytes) -> asyncio.Future[None]:
-        """See `RemoteLog.begin_post`. The relay has a message when it is on its disk."""
-        self._require_postable(message)
-        post = PostEntry(self.id, secrets.token_bytes(POST_ID), bytes(message), None)
-        waiting = self._waiting[post.id] = _Waiting(post, asyncio.get_running_loop().create_future())
-        waiting.done.add_done_callback(lambda _: self._waiting.pop(post.id, None))
+    def _begin_post(self, message: bytes, done: asyncio.Future[None]) -> None:
+        post = PostEntry(self.id, secrets.token_bytes(POST_ID), message, None)
+        waiting = self._waiting[post.id] = _Waiting(post, done)
+        done.add_done_callback(lambda _: self._waiting.pop(post.id, None))
         self._say(waiting)
-        return waiting.done
 
     # -------------------------------------------------------------------------------------------- for the connection
 
