@@ -119,7 +119,7 @@ TARGETS = {
     ),
     "relay_move_spread": Target(5, "x", "99th percentile of a move's time at half of that rate / its median"),
     "jetstream_rate_ratio": Target(
-        0.3, "x", "the same through NATS JetStream, file storage / bare asynchronous publishing", at_least=True
+        0.4, "x", "the same through NATS JetStream, file storage / bare asynchronous publishing", at_least=True
     ),
     "network_turn_ratio": Target(
         1.5, "x", "a turn between two processes over a relay, all of it on disk / three commits and an echo"
