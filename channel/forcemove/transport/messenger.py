@@ -36,7 +36,7 @@ _MAX_RECEIVED, _MAX_RECEIVED_BYTES = 1_000, 16 * MAX_ENTRY
 _MAX_UNSENT, _MAX_UNSENT_BYTES = CHANNEL_ENTRIES, 64 * MAX_ENTRY
 """Messages that wait for the log, and their bytes; then the oldest is dropped: only the newest states count, and others
 ask for the states that they lack by a greeting."""
-_MOST_BEGUN = 16
+_MAX_BEGUN = 16
 """Posts that are on their way to a relay at once; later messages wait for their answers."""
 _MAX_OWN = CHANNEL_ENTRIES
 _MAX_COMING = _MAX_RECEIVED
@@ -117,7 +117,7 @@ class ChannelMessenger:
         self._coming: dict[bytes, None] = {}
         self._begin: Callable[[bytes], asyncio.Future[None]] | None = None
         self._begun: deque[tuple[bytes, asyncio.Future[None]]] = deque()
-        self._most_begun = 1
+        self._max_begun = 1
         self._error: ForcemoveError | None = None
         self._has_mail, self._has_room = asyncio.Event(), asyncio.Event()
         self._has_room.set()
@@ -204,17 +204,17 @@ class ChannelMessenger:
     async def _post(self, transport: Transport) -> None:
         """Post messages in their order. A post that is cut off stays unsent."""
         if isinstance(transport, RemoteLog):
-            self._begin, self._most_begun = transport.begin_post, _MOST_BEGUN
+            self._begin, self._max_begun = transport.begin_post, _MAX_BEGUN
         else:
-            self._begin, self._most_begun = lambda message: asyncio.ensure_future(transport.post(message)), 1
+            self._begin, self._max_begun = lambda message: asyncio.ensure_future(transport.post(message)), 1
         try:
             while True:
                 self._begin_posts()
-                while self._begun:
+                if self._begun:
                     await self._finish_post()
-                    self._begin_posts()
-                self._has_mail.clear()
-                await self._has_mail.wait()
+                else:
+                    self._has_mail.clear()
+                    await self._has_mail.wait()
         finally:
             self._begin = None
             for _, posting in self._begun:
@@ -224,7 +224,7 @@ class ChannelMessenger:
     def _begin_posts(self) -> None:
         """Post the oldest messages without waiting for each other, as many as may be on their way."""
         if self._begin is not None:
-            for message in tuple(islice(self._unsent, len(self._begun), self._most_begun)):
+            for message in tuple(islice(self._unsent, len(self._begun), self._max_begun)):
                 self._remember(message)
                 self._begun.append((message, self._begin(message)))
 
