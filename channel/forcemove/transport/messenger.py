@@ -15,10 +15,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
+from typing import NoReturn
 
 from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, InvalidValue
-from forcemove.flow.transport import TRANSPORT_FAULTS, Transport
+from forcemove.flow.transport import TRANSPORT_FAULTS, Reader, Transport
 from forcemove.transport.chat import CHAT_MARK
 from forcemove.transport.errors import LogBegins, Reason, RelayRefused, RelayUnreachable
 from forcemove.transport.limits import CHANNEL_ENTRIES, MAX_ENTRY
@@ -270,17 +271,26 @@ class ChannelMessenger:
     # --------------------------------------------------------------------------------------------------------- reading
 
     async def _read(self, transport: Transport) -> None:
-        """Read entries. However fast a log grows, other tasks of this event loop get their turns."""
+        """Read entries, and what is coming as long as they are read."""
         self._next = _next_entry(self._next, transport.length())
-        reader, count = transport.reader(self._next), 0
-        if isinstance(transport, RemoteLog) and isinstance(reader, TableLogReader):
-            transport.on_coming = partial(self._take_coming, transport, reader)
+        if not isinstance(transport, RemoteLog):
+            await self._read_on(transport.reader(self._next))
+        reader = transport.reader(self._next)
+        transport.on_coming = partial(self._take_coming, transport, reader)
+        try:
+            await self._read_on(reader)
+        finally:
+            transport.on_coming = None
+
+    async def _read_on(self, reader: Reader) -> NoReturn:
+        """Read entry after entry. However fast a log grows, other tasks of this event loop get their turns."""
+        count = 0
         while True:
             await self._has_room.wait()
             try:
                 message = await reader.read()
             except TRANSPORT_FAULTS as fault:  # the next greeting asks for the missing states
-                self._next = fault.first if isinstance(fault, LogBegins) else self._next + 1
+                self._next = fault.first if isinstance(fault, LogBegins) else (self._next or 0) + 1
                 await asyncio.sleep(_FAULT_SECONDS)
                 continue
             self._take_entry(message)

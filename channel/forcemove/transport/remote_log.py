@@ -18,7 +18,7 @@ __all__ = ["RemoteLog", "finish"]
 class RemoteLog(ABC):
     """One client's view of the log of the table with the id `id`, see `flow.transport.Transport`. `failure`: the error
     that has ended the log, None for none. `on_coming`: is called with each entry that has no place in the log yet, as
-    far as the log tells of such; the entry may be read later, or never."""
+    far as the log tells of such; the entry may be read later, or never. None where nobody wants them."""
 
     def __init__(self, table: bytes, key: Key | None, *, drops: bool) -> None:
         """`key`: None for a spectator, who may not post. `drops`: whether a full log drops its oldest entries, as a
@@ -27,7 +27,7 @@ class RemoteLog(ABC):
         self._log = TableLog(*((CHANNEL_ENTRIES, CHANNEL_BYTES) if drops else (GAME_ENTRIES, GAME_BYTES)))
         self.failure: ForcemoveError | None = None
         self._is_open = asyncio.Event()
-        self.on_coming: Callable[[bytes], None] = lambda _: None
+        self.on_coming: Callable[[bytes], None] | None = None
 
     @property
     def participant(self) -> bytes | None:

@@ -54,8 +54,16 @@ async def settle() -> None:
 async def seated() -> AsyncIterator[Seat]:
     """A seat whose messenger runs until the block ends."""
     seat = Seat()
-    running = asyncio.create_task(seat.messenger.run())
-    assert await seat.received() == []
-    yield seat
-    running.cancel()
-    await asyncio.wait([running])
+    async with running(seat):
+        assert await seat.received() == []
+        yield seat
+
+
+@asynccontextmanager
+async def running(seat: Seat) -> AsyncIterator[None]:
+    """Run the messenger until the block ends."""
+    task = asyncio.create_task(seat.messenger.run())
+    await settle()
+    yield
+    task.cancel()
+    await asyncio.wait([task])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forcemove.transport.chat import CHAT_MARK
 from forcemove.transport.wire import Coming, Entries
-from tests.transport.faulty.seat import seated
+from tests.transport.faulty.seat import running, seated
 from tests.transport.people import run
 
 
@@ -40,6 +40,19 @@ def test_what_is_coming_does_not_overtake_what_is_there() -> None:
             assert list(seat.messenger.receive()) == [b"a", b"b"]
             seat.is_told(Entries(seat.id, 1, (b"b", b"c")))
             assert await seat.received() == [b"c"]
+
+    run(story())
+
+
+def test_what_is_coming_is_left_to_the_log_while_nobody_reads() -> None:
+    async def story() -> None:
+        async with seated() as seat:
+            pass  # it runs no more
+        seat.is_told(Coming(seat.id, b"a"))
+        assert await seat.received() == []
+        seat.is_told(Entries(seat.id, 0, (b"a",)))
+        async with running(seat):
+            assert await seat.received() == [b"a"]
 
     run(story())
 

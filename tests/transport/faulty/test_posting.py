@@ -8,7 +8,7 @@ from forcemove.errors import InvalidValue
 from forcemove.transport.errors import Reason
 from forcemove.transport.limits import MAX_ENTRY
 from forcemove.transport.wire import Posted, RequestRefused
-from tests.transport.faulty.seat import Seat, seated, settle
+from tests.transport.faulty.seat import Seat, running, seated, settle
 from tests.transport.people import run
 
 
@@ -92,25 +92,19 @@ def test_posts_that_a_stopped_messenger_had_begun_are_posted_by_the_next_run() -
     async def story() -> None:
         seat = Seat()
         for _ in range(2):
-            running = asyncio.create_task(seat.messenger.run())
-            await settle()
-            seat.messenger.send(b"a")
-            seat.messenger.send(b"b")
-            running.cancel()
-            await asyncio.wait([running])
+            async with running(seat):
+                seat.messenger.send(b"a")
+                seat.messenger.send(b"b")
             assert not seat.messenger.is_idle
             seat.log.lose()
             seat.said.clear()
             seat.connect()
             assert _entries(seat) == []  # the log has given them up
-        running = asyncio.create_task(seat.messenger.run())
-        await settle()
-        assert _entries(seat) == [b"a", b"b"]
-        seat.is_told(*(Posted(seat.id, post.id, index) for index, post in enumerate(seat.posts)))
-        await settle()
-        assert seat.messenger.is_idle
-        running.cancel()
-        await asyncio.wait([running])
+        async with running(seat):
+            assert _entries(seat) == [b"a", b"b"]
+            seat.is_told(*(Posted(seat.id, post.id, index) for index, post in enumerate(seat.posts)))
+            await settle()
+            assert seat.messenger.is_idle
 
     run(story())
 

@@ -114,7 +114,8 @@ class WebSocketTransport(RemoteLog):
                 self._begin(message)
                 return is_awaited
             case Coming(_, entry):
-                self.on_coming(entry)
+                if self.on_coming is not None:
+                    self.on_coming(entry)
                 return False  # what counts is that it follows
             case Entries():
                 end = self._log.end
