@@ -13,6 +13,7 @@ from forcemove.node.errors import AccountInUse
 from forcemove.node.events import Mined
 from forcemove.node.memory import MemoryMessenger
 from forcemove.protocol.machine.channel import Phase
+from forcemove.sender.transactions import Confirmed
 from forcemove.store.records import Account
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.test_node import House, Process
@@ -216,3 +217,20 @@ def test_threat_48_who_loses_the_account_sends_nothing_more_and_asks(home: Home)
     home.go_on(home.first, home.second, home.bob)
     assert home.first.phases == home.second.phases == {Phase.CLOSED}
     assert not next(iter(home.first.node._workers.accounts.values())).is_ours
+
+
+def test_a_transaction_is_sent_for_until_its_outcome_is_taken(home: Home) -> None:
+    """Or its channel is left before it was said what became of it."""
+    (worker,) = home.first.node._workers.accounts.values()
+    (id_,) = home.first.node.channels
+    for _ in range(10):
+        if not worker.is_sending_for(id_):
+            home.go_on(home.first, home.bob, rounds=1)
+    worker.prepare()()  # sends it
+    home.first.now += 1.5
+    worker.prepare()()  # finds it mined
+    assert worker.is_sending_for(id_)
+    worker.take()
+    assert worker.is_sending_for(id_)
+    assert [type(each) for each in worker.take_outcomes()] == [Confirmed]
+    assert not worker.is_sending_for(id_)

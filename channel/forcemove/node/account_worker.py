@@ -71,6 +71,7 @@ class AccountWorker:
         self._is_dismissed = False
         self._requests: list[TxRequest] = []
         self._new: list[TxRequest] = []
+        self._on_their_way: list[RequestId] = []
         self._withdrawn: set[RequestId] = set()
         self._to_withdraw: frozenset[RequestId] = frozenset()
         self._asked: dict[RequestId, float] = {}
@@ -104,18 +105,21 @@ class AccountWorker:
 
     @property
     def is_sending(self) -> bool:
-        """Whether a transaction is to be sent, or on its way."""
+        """Whether a transaction is to be sent, or on its way, or its outcome was not taken yet."""
         return bool(self._unsettled)
 
     def is_sending_for(self, channel_id: bytes) -> bool:
-        """Whether a transaction for this channel is to be sent, or on its way."""
+        """The same of the transactions for this channel."""
         return any(channel_of(each) == channel_id for each in self._unsettled)
 
     @property
     def _unsettled(self) -> list[RequestId]:
-        """The requests that are to be sent, or are on their way."""
-        asked = [*(each.request_id for each in (*self._requests, *self._new)), *list(self._asked)]
-        return asked if self._sender is None else asked + self._sender[0].unsettled
+        return [*self._on_their_way, *(each.request_id for each in (*self._requests, *self.outcomes))]
+
+    def _note_unsettled(self) -> None:
+        """Note what is on its way, between two looks: within one a transaction is mined before its outcome is known."""
+        asked = [*(each.request_id for each in self._new), *self._asked]
+        self._on_their_way = asked if self._sender is None else asked + self._sender[0].unsettled
 
     @property
     def is_idle(self) -> bool:
@@ -133,6 +137,7 @@ class AccountWorker:
         again = {each.request_id for each in self._requests}
         self._to_withdraw = frozenset((self._to_withdraw | self._withdrawn) - again)
         self._requests, self._withdrawn = [], set()
+        self._note_unsettled()
         return self.look
 
     def abandon(self) -> None:
@@ -155,6 +160,7 @@ class AccountWorker:
         """See `PollingWorker`."""
         self.outcomes += self._new_outcomes
         self._new_outcomes = []
+        self._note_unsettled()
 
     def take_outcomes(self) -> list[TxOutcome]:
         """What became of requests since the last call."""

@@ -131,10 +131,11 @@ class Sender:
     @property
     def unsettled(self) -> list[RequestId]:
         """The requests whose transactions are to be sent, or are not mined as deep as we believe yet, by the word of
-        one endpoint at least: another one may never show them. May be asked for while another thread looks."""
-        to_send = [each.request_id for each in list(self._requests)]  # first: a request that is sent is in the other
-        pending = list(self._pending.by_nonce.items())
-        return to_send + [each.request.request_id for nonce, each in pending if nonce not in self._pending.believed]
+        one endpoint at least: another one may never show them; and those with an outcome that the next `look`
+        returns."""
+        waiting = [each.request_id for each in (*self._requests, *self._outcomes)]
+        pending = self._pending.by_nonce.items()
+        return waiting + [each.request.request_id for nonce, each in pending if nonce not in self._pending.believed]
 
     def take_errors(self) -> list[PassingError]:
         """How endpoints have failed since the last call, also where others have answered."""
