@@ -137,7 +137,10 @@ def test_an_offer_is_read_joined_and_played_at(alice: Asker, bob: Asker) -> None
     assert "The game has begun" not in bob.get("/lobby").body
 
 
-def test_a_line_that_is_not_said_stays_in_the_field_of_a_live_page(alice: Asker, bob: Asker) -> None:
+def test_a_line_that_is_not_said_stays_in_the_field_of_a_live_page(
+    alice: Asker, bob: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forcemove.tables.chat._LINES_PER_SECOND", 1e-6)  # how slow the machine is changes nothing
     offered(alice)
     path = shown(bob)
     bob.post(path + "/join", {})
