@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from tests.structure.imports import ROOT
 
-__all__ = ["AXE", "STATIC", "browser", "opened", "violations"]
+__all__ = ["AXE", "STATIC", "browser", "opened", "tabs", "violations"]
 
 CHROMIUM = Path("/usr/bin/chromium")
 STATIC = ROOT / "channel" / "forcemove" / "browser" / "static"
@@ -20,6 +20,7 @@ _FLAGS = (
     *("--no-sandbox", "--disable-background-networking", "--disable-component-update"),
     *("--disable-sync", "--no-first-run"),
 )
+_ORIGIN = "http://localhost"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'"
@@ -42,23 +43,51 @@ def opened(
 ) -> Iterator[Page]:
     """The page at `path` of these, by their paths; a channel's events come from the page `PATH/events`, if it is there.
     Nothing may be refused by the policy, and no script may fail. `before`: a script that runs before the page's own."""
-    context = browser.new_context(**options)
-    page, problems = context.new_page(), list[str]()
+    page, problems = _tab(browser, pages, before, options)
+    try:
+        page.goto(f"{_ORIGIN}{path}")
+        yield page
+    finally:
+        page.context.close()
+    assert problems == []
+
+
+@contextmanager
+def tabs(browser: Browser, pages: Mapping[str, str]) -> Iterator[Callable[..., Page]]:
+    """Shows a page of these at a path as `opened` does, but in a tab that is kept for all pages with the same options:
+    a new tab takes longer than most of what is looked for in it."""
+    kept: dict[str, tuple[Page, list[str]]] = {}
+
+    def show(path: str, **options: Any) -> Page:
+        name = repr(options)
+        if name not in kept:
+            kept[name] = _tab(browser, pages, "", options)
+        page, problems = kept[name]
+        page.goto(f"{_ORIGIN}{path}")
+        assert problems == []
+        return page
+
+    try:
+        yield show
+    finally:
+        for page, _ in kept.values():
+            page.context.close()
+    assert [each for _, problems in kept.values() for each in problems] == []
+
+
+def _tab(browser: Browser, pages: Mapping[str, str], before: str, options: Mapping[str, Any]) -> tuple[Page, list[str]]:
+    """A new tab, and what will go wrong in it."""
+    page, problems = browser.new_context(**options).new_page(), list[str]()
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda said: problems.append(said.text) if "Content Security" in said.text else None)
     if before:
         page.add_init_script(before)
     page.route("**/*", lambda route: _answer(route, pages))
-    try:
-        page.goto(f"http://localhost{path}")
-        yield page
-    finally:
-        context.close()
-    assert problems == []
+    return page, problems
 
 
 def _answer(route: Route, pages: Mapping[str, str]) -> None:
-    path = route.request.url.removeprefix("http://localhost").partition("?")[0]
+    path = route.request.url.removeprefix(_ORIGIN).partition("?")[0]
     if path.startswith("/s/"):
         file = STATIC / path.removeprefix("/s/")
         route.fulfill(body=file.read_bytes(), content_type=_TYPES[file.suffix])
