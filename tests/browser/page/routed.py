@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from tests.structure.imports import ROOT
 
-__all__ = ["AXE", "STATIC", "browser", "opened", "tabs", "violations"]
+__all__ = ["AXE", "STATIC", "ShowPage", "browser", "opened", "tabs", "violations"]
 
 CHROMIUM = Path("/usr/bin/chromium")
 STATIC = ROOT / "channel" / "forcemove" / "browser" / "static"
@@ -21,6 +21,7 @@ _FLAGS = (
     *("--disable-sync", "--no-first-run"),
 )
 _ORIGIN = "http://localhost"
+ShowPage = Callable[..., AbstractContextManager[Page]]
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'"
@@ -53,26 +54,28 @@ def opened(
 
 
 @contextmanager
-def tabs(browser: Browser, pages: Mapping[str, str]) -> Iterator[Callable[..., Page]]:
-    """Shows a page of these at a path as `opened` does, but in a tab that is kept for all pages with the same options:
-    a new tab takes longer than most of what is looked for in it."""
+def tabs(browser: Browser, pages: Mapping[str, str]) -> Iterator[ShowPage]:
+    """Shows the page at a path of these as `opened` does, but in a tab that is kept for all pages with the same
+    options: a new tab takes longer than most of what is looked for in it."""
     kept: dict[str, tuple[Page, list[str]]] = {}
 
-    def show(path: str, **options: Any) -> Page:
+    @contextmanager
+    def show(path: str, **options: Any) -> Iterator[Page]:
         name = repr(options)
         if name not in kept:
             kept[name] = _tab(browser, pages, "", options)
         page, problems = kept[name]
+        problems.clear()  # those of a page that has failed
         page.goto(f"{_ORIGIN}{path}")
+        yield page
+        page.goto("about:blank")  # by then all has been heard of
         assert problems == []
-        return page
 
     try:
         yield show
     finally:
         for page, _ in kept.values():
             page.context.close()
-    assert [each for _, problems in kept.values() for each in problems] == []
 
 
 def _tab(browser: Browser, pages: Mapping[str, str], before: str, options: Mapping[str, Any]) -> tuple[Page, list[str]]:

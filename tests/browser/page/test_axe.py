@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 from forcemove.browser.render import channel_page, channels_page, message_page
 from forcemove.browser.wallet.render import wallet_page
 from forcemove.inspect.journal_channel import ListedChannel, read_channels
-from tests.browser.page.routed import opened, tabs, violations
+from tests.browser.page.routed import ShowPage, opened, tabs, violations
 from tests.browser.page.sections import section_pages
 from tests.browser.views import GAMES, Looks, view_of, wallet_view
 from tests.sampled import with_sample
@@ -56,7 +56,7 @@ def size(width: int, scheme: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def show(browser: Browser) -> Iterator[Callable[..., Page]]:
+def show(browser: Browser) -> Iterator[ShowPage]:
     with tabs(browser, pages()) as found:
         yield found
 
@@ -69,8 +69,9 @@ EACH_ONCE = [(state, *LOOKS[number % len(LOOKS)]) for number, state in enumerate
 @pytest.mark.parametrize(
     ("state", "scheme", "width"), with_sample(((state, *look) for state in STATES for look in LOOKS), EACH_ONCE)
 )
-def test_axe_finds_nothing(show: Callable[..., Page], state: str, scheme: str, width: int) -> None:
-    assert violations(show(f"/{state}", **size(width, scheme))) == []
+def test_axe_finds_nothing(show: ShowPage, state: str, scheme: str, width: int) -> None:
+    with show(f"/{state}", **size(width, scheme)) as page:
+        assert violations(page) == []
 
 
 def test_axe_would_find_something(browser: Browser) -> None:
@@ -80,16 +81,15 @@ def test_axe_would_find_something(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_nothing_scrolls_sideways_at_360_pixels_and_with_text_twice_as_large(
-    show: Callable[..., Page], state: str
-) -> None:
+def test_nothing_scrolls_sideways_at_360_pixels_and_with_text_twice_as_large(show: ShowPage, state: str) -> None:
     sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert show(f"/{state}", **size(360, "light")).evaluate(sideways) == 0
-    page = show(f"/{state}", **size(1280, "light"))
-    page.evaluate("document.documentElement.setAttribute('class', 'large')")
-    page.evaluate("for (const sheet of document.styleSheets) sheet.insertRule(':root { font-size: 200% }')")
-    assert page.evaluate("getComputedStyle(document.body).fontSize") == "32px"
-    assert page.evaluate(sideways) == 0
+    with show(f"/{state}", **size(360, "light")) as page:
+        assert page.evaluate(sideways) == 0
+    with show(f"/{state}", **size(1280, "light")) as page:
+        page.evaluate("document.documentElement.setAttribute('class', 'large')")
+        page.evaluate("for (const sheet of document.styleSheets) sheet.insertRule(':root { font-size: 200% }')")
+        assert page.evaluate("getComputedStyle(document.body).fontSize") == "32px"
+        assert page.evaluate(sideways) == 0
 
 
 def test_every_spot_is_reached_by_the_tab_key_and_pressed_by_enter(browser: Browser) -> None:
