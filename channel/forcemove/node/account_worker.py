@@ -109,7 +109,7 @@ class AccountWorker:
         return bool(self._unsettled)
 
     def is_sending_for(self, channel_id: bytes) -> bool:
-        """The same of the transactions for this channel."""
+        """Whether a transaction for this channel is to be sent, or on its way, or its outcome was not taken yet."""
         return any(channel_of(each) == channel_id for each in self._unsettled)
 
     @property

@@ -118,11 +118,11 @@ class Node:
 
     @property
     def is_sending(self) -> bool:
-        """Whether a transaction is on its way, or is to be sent."""
+        """Whether a transaction is to be sent, or on its way, or the next step takes in its outcome."""
         return self._workers.is_sending
 
     def is_sending_for(self, channel_id: bytes) -> bool:
-        """Whether a transaction for this channel is on its way, or is to be sent."""
+        """The same as `is_sending`, of the transactions for one channel."""
         return self._workers.is_sending_for(channel_id)
 
     # --------------------------------------------------------------------------------------------------------- driving

@@ -86,11 +86,11 @@ class Workers:
 
     @property
     def is_sending(self) -> bool:
-        """Whether any transaction is on its way, or is to be sent."""
+        """Whether any account is sending, see `AccountWorker`."""
         return any(each.is_sending for each in self.accounts.values())
 
     def is_sending_for(self, channel_id: bytes) -> bool:
-        """Whether a transaction for this channel is on its way, or is to be sent."""
+        """Whether any account is sending for this channel."""
         return any(each.is_sending_for(channel_id) for each in self.accounts.values())
 
     def withdraw(self, channel_id: bytes, wanted: Collection[Submission]) -> None:
