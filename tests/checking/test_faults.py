@@ -3,6 +3,8 @@ without the property that it breaks."""
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from tests.checking.faults import FAULTS, Fault
@@ -26,10 +28,15 @@ def with_fault(fault: Fault, without: str = "", most: int = _MOST) -> Found:
         return search(fault, saves_first=fault.saves_first, without=without, most=most)
 
 
+@cache
+def found_with(name: str) -> Found:
+    """With this fault, and all properties."""
+    return with_fault(FAULTS[name])
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found_by_the_shortest_run(name: str) -> None:
-    fault = FAULTS[name]
-    found = with_fault(fault)
+    fault, found = FAULTS[name], found_with(name)
     assert found.violated is not None
     assert (found.violated.name, len(found.steps)) == (fault.finds, fault.steps), (found.violated, found.steps)
 
@@ -37,18 +44,17 @@ def test_a_fault_is_found_by_the_shortest_run(name: str) -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_nothing_is_found_where_the_fault_is_not(name: str) -> None:
     """Within the same bounds, among as many states."""
-    fault = FAULTS[name]
-    most = max(with_fault(fault).states, 100)
-    assert search(fault, saves_first=True, most=most).violated is None
+    most = max(found_with(name).states, 100)
+    assert search(FAULTS[name], saves_first=True, most=most).violated is None
 
 
 @pytest.mark.parametrize("name", [*PROPERTIES, OUT_IN_TIME])
 def test_without_a_property_a_fault_passes(name: str) -> None:
     """Some fault is found by this property alone, or later."""
     passed = []
-    for fault in FAULTS.values():
+    for label, fault in FAULTS.items():
         if fault.finds == name:
-            known = with_fault(fault)
+            known = found_with(label)
             found = with_fault(fault, without=name, most=known.states)
             passed.append(found.violated is None or len(found.steps) > len(known.steps))
     assert any(passed)

@@ -23,7 +23,7 @@ from tests.transport.carriers import Process
 
 TOWER = local_keys()[4]
 OPTIONS = ("--rounds", "4", "--pace", "0.05", "--patience", "120")
-SCHEDULES, OF_ALL = 5, 100
+SCHEDULES, OF_ALL = 2, 100
 """With each carrier: in the normal run, and under --long."""
 KILLS = 4
 BESIDE_A_LIAR = 25

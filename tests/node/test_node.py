@@ -221,7 +221,7 @@ def test_a_turn_is_one_commit(house: Callable[[int], House], monkeypatch: pytest
 
 def deaths() -> list[object]:
     """How often the process dies, its seat and the game: all under --long. The more often, the longer it takes."""
-    normal = {(2, 0, GAMES_FOR_TWO[-2]), (2, 1, GAMES_FOR_TWO[-1]), (5, 0, GAMES_FOR_TWO[0])}
+    normal = {(3, 1, GAMES_FOR_TWO[-2]), (5, 0, GAMES_FOR_TWO[0])}
     return [
         pytest.param(*each, id=f"{each[0]}-{each[1]}-{each[2].name}", marks=() if each in normal else pytest.mark.long)
         for each in product((1, 2, 3, 5), (0, 1), GAMES_FOR_TWO)

@@ -60,14 +60,14 @@ def named(seed: object) -> str:
     return f"seed {seed}"
 
 
-@pytest.mark.parametrize("table", seeds(20, 1000), indirect=True, ids=named)
+@pytest.mark.parametrize("table", seeds(8, 1000), indirect=True, ids=named)
 def test_in_any_weather_an_honest_player_is_paid_what_is_owed(table: Table) -> None:
     table.storm()
     table.clear_up()
     table.require_paid()
 
 
-@pytest.mark.parametrize("table_with_liar", seeds(10, 500), indirect=True, ids=named)
+@pytest.mark.parametrize("table_with_liar", seeds(4, 500), indirect=True, ids=named)
 def test_threat_43_in_any_weather_beside_a_liar_an_honest_player_is_paid_what_is_owed(table_with_liar: Table) -> None:
     table_with_liar.storm()
     table_with_liar.clear_up()

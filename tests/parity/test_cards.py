@@ -37,7 +37,7 @@ EVM = Evm()
 HARNESS = EVM.deploy(CONTRACT)
 PARTY = Party.of(2)
 DECK = PARTY.shuffled(24)
-HONEST, HOSTILE = 200, 10_000
+HONEST, HOSTILE = 50, 2_000
 """Of the normal run; the long one has ten times as many."""
 REFUSALS = {"ScalarOutOfRange", "PointRefused", "SlopeRefused", "KeyRefused", "MaskRefused", "ShareRefused"}
 Verdict = tuple[object, ...]

@@ -105,12 +105,12 @@ def space(label: str, states: int, games: int) -> StateSpace:
     return StateSpace(begin(), Dealer(label).moves, Bounds(states, inf, games, turns=90, seed=1))
 
 
-@pytest.mark.parametrize(("states", "games"), [(12, 1), pytest.param(200, 10, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("states", "games"), [(6, 1), pytest.param(200, 10, marks=pytest.mark.long)])
 def test_the_kit_finds_no_difference_and_no_state_without_a_successor(states: int, games: int) -> None:
     sample = space("kit", states, games)
-    assert require_both_alike(BENCH, sample) > 10_000
-    assert require_legal_moves(rules, sample) > 50
-    assert require_successors(sample, is_settled) > 30
+    assert require_both_alike(BENCH, sample) > 5_000
+    assert require_legal_moves(rules, sample) > 25
+    assert require_successors(sample, is_settled) > 15
 
 
 @pytest.mark.parametrize(("states", "games"), [(20, 1), pytest.param(100, 5, marks=pytest.mark.long)])

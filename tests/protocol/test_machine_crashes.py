@@ -76,7 +76,7 @@ def deserted(killed_at: Collection[int]) -> Table:
 
 
 STORIES: tuple[Story, ...] = (*map(story_of, GAMES_FOR_TWO), three, challenged, deserted)
-DEAR = {"discard": 7}
+DEAR = {"discard": 13}
 """Stories whose every point takes long: of so many points the normal run has one."""
 
 

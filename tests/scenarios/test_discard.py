@@ -4,6 +4,7 @@ shuffles, after which the honest client leaves and has its deposit back, on real
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 
@@ -13,6 +14,7 @@ from forcemove.protocol.machine.inputs import MoveChosen
 from forcemove_games.discard.game import Discard
 from forcemove_games.discard.position import PositionType, decode
 from tests.games.cards.dealt import stream
+from tests.sampled import with_sample
 from tests.scenarios.conftest import PLACES
 from tests.scenarios.story import DEPOSIT, Player, Playground, Story
 
@@ -74,11 +76,15 @@ def cheating(playground: Playground, turn: int) -> Iterator[tuple[Story, Player,
         number += 1
 
 
-SOMEWHERE = pytest.mark.parametrize("place", ["memory", *PLACES], indirect=True)
+EVERYWHERE = list(product(["memory", *PLACES], TURNS))
+SOMEWHERE = pytest.mark.parametrize(
+    ("place", "turn"),
+    with_sample(EVERYWHERE, [("memory", SECOND_KEY), ("anvil", SECOND_KEY), ("eth-tester", FIRST_SHUFFLE)]),
+    indirect=["place"],
+)
 
 
 @SOMEWHERE
-@pytest.mark.parametrize("turn", TURNS)
 def test_who_is_sent_a_wrong_shuffle_leaves_and_has_its_deposit(place: Playground, turn: int) -> None:
     tried = []
     for made, honest, cheat, false in cheating(place, turn):
@@ -95,7 +101,6 @@ def test_who_is_sent_a_wrong_shuffle_leaves_and_has_its_deposit(place: Playgroun
 
 
 @SOMEWHERE
-@pytest.mark.parametrize("turn", TURNS)
 def test_a_wrong_shuffle_that_is_taken_to_the_chain_is_answered_with_the_end(place: Playground, turn: int) -> None:
     """The adjudicator takes it for legal, so the clock runs; the honest client ends it with a final state."""
     for made, honest, cheat, false in cheating(place, turn):

@@ -32,7 +32,7 @@ from tests.scenarios.story import DEPOSIT, KEYS, STAKE, Player, Playground, Stor
 GAME = Discard()
 FIRST_TURN = 3
 LAST_TURN = 90
-ON_ANVIL = (PositionType.KEYED_FIRST, PositionType.SHUFFLED, PositionType.DEALT_FIRST, PositionType.PLAYING)
+ON_ANVIL = (PositionType.SHUFFLED, PositionType.PLAYING)
 """Of the normal run; all in the long one."""
 EVERYWHERE = [
     pytest.param(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from msgspec.structs import replace as replaced
 from playwright.sync_api import Browser
 
@@ -57,7 +57,6 @@ def test_a_watched_table_has_a_page_whatever_its_players_call_a_position(app_dat
     assert "Turn 3. The position cannot be read." in watch_page(view, NAV)
 
 
-@settings(deadline=None, max_examples=100)
 @given(words=NASTY.filter(lambda words: len(words.splitlines()) == 1))
 @example(words=BREAKOUT)
 def test_pages_keep_their_elements_whatever_is_said(words: str) -> None:

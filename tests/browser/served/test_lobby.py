@@ -22,6 +22,7 @@ from tests.browser.served.asking import Asker
 from tests.browser.served.lobby import BOB, ServedLobby, served_lobby
 from tests.browser.served.serving import until
 from tests.relay.process import RelayProcess, running_relay
+from tests.sampled import sampled
 
 OFFER = {"game": "tic-tac-toe", "stake": "0", "seats": "2", "duration": "3600", "made": "0"}
 EVE = local_keys()[3]
@@ -192,7 +193,7 @@ def test_who_has_left_a_seat_does_not_go_on_with_the_game_later(relay: RelayProc
     assert states(bob) == []
 
 
-@pytest.mark.parametrize("words", ["</td><script>alert(1)</script>", "\u202eeve\x1b[2J", "{{7*7}}"])
+@pytest.mark.parametrize("words", sampled(["</td><script>alert(1)</script>", "\u202eeve\x1b[2J", "{{7*7}}"], every=3))
 def test_a_hostile_hosts_words_stay_in_their_place(relay: RelayProcess, bob: Asker, words: str) -> None:
     strange_offer(relay.url, "Eve")
     tame = [skeleton(bob.get(path).body) for path in ("/lobby", shown(bob))]
