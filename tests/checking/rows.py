@@ -59,7 +59,7 @@ ROWS: Mapping[str, Row] = {
     "opening, second seat": Row("ladder 1x1", Bounds(seat=1, opening=True)),
     "tic-tac-toe, two cells": Row("tic-tac-toe", Bounds()),
     "tic-tac-toe, two cells, second seat": Row("tic-tac-toe", Bounds(seat=1)),
-    "rock-paper-scissors, a round": Row("rock-paper-scissors", Bounds(), is_long=True),
+    "rock-paper-scissors, a round": Row("rock-paper-scissors", Bounds()),
     "rock-paper-scissors, a round, second seat": Row("rock-paper-scissors", Bounds(seat=1), is_long=True),
     "tic-tac-toe, one transaction": Row("tic-tac-toe", Bounds(transactions=1), is_long=True),
     "tic-tac-toe, one transaction, second seat": Row("tic-tac-toe", Bounds(seat=1, transactions=1), is_long=True),

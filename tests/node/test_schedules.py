@@ -3,8 +3,8 @@ that are undone, disks that are full or slow, clocks that jump, processes that d
 challenges with old states. However it comes, an honest player whose machine is back in time is paid what the newest
 state says.
 
-A schedule is made of its seed alone, which is the test's name. On a chain in this process thirty are in the normal run
-and a thousand under --long; on a real anvil some of them.
+A schedule is made of its seed alone, which is the test's name. On a chain in this process twelve are in the normal run
+and fifteen hundred under --long; on a real anvil some of them.
 """
 
 from __future__ import annotations

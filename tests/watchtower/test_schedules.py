@@ -2,7 +2,7 @@
 are undone, transactions that are lost, processes that die, and a counterparty that challenges with any old state.
 However it comes, nothing older than what the tower was given is paid out.
 
-A schedule is made of its seed alone. Ten in the normal run, three hundred under --long.
+A schedule is made of its seed alone. Four in the normal run, three hundred under --long.
 """
 
 from __future__ import annotations
