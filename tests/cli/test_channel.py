@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import AnvilChain, connect, local_keys
 from forcemove.cli.wrapping import wrapped
+from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.inspect.journal_channel import read_listed_channel
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
 from forcemove.protocol.machine.channel import Phase
@@ -307,6 +312,47 @@ def test_another_account_than_the_players_sends_and_pays(home: Callable[..., Hom
     assert "challenge: in block" in said.err
     assert chain.balance(KEYS[0].address) == before[0]
     assert chain.balance(payer.address) < before[1]
+
+
+def test_a_challenge_waits_until_the_chain_is_read(home: Callable[..., Home], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first look fails: what comes from the chain first does away with what another process may have asked for."""
+    alice = home(until=6)
+    looks, look = count(), Follower.look
+
+    def fail_first(follower: Follower, uncertain: Collection[bytes]) -> FollowerLook:
+        if next(looks) == 0:
+            raise EndpointFailed("eth_call", "not now")
+        return look(follower, uncertain)
+
+    monkeypatch.setattr(Follower, "look", fail_first)
+    monkeypatch.setattr("forcemove.tables.defence._FIRST_LOOK", -1.0)
+    monkeypatch.setattr("forcemove.cli.channel.session.time.sleep", at_most(300))
+    said = alice.act("challenge", alice.ids[0].hex())
+    assert said.code == 0, said.err
+    assert "challenge: in block" in said.err
+
+
+def test_a_challenge_that_fails_is_told(home: Callable[..., Home], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its transaction would revert: nobody waits for it any more."""
+    alice = home(until=6)
+    reverting = replace(alice.house.assemblies[0].agreement.fixed_part, challenge_duration=DURATION + 1)
+    call = Adjudicator.challenge
+    monkeypatch.setattr(Adjudicator, "challenge", lambda it, _, *rest: call(it, reverting, *rest))
+    monkeypatch.setattr("forcemove.cli.channel.session.time.sleep", at_most(300))
+    said = alice.act("challenge", alice.ids[0].hex())
+    assert said.code == 1
+    assert "The challenge did not come about" in said.err
+
+
+def at_most(times: int) -> Callable[[float], None]:
+    """To sleep so often, and then to find that something is waited for in vain."""
+    left, sleep = iter(range(times)), time.sleep
+
+    def counted(seconds: float) -> None:
+        assert next(left, None) is not None, "it waits in vain"
+        sleep(seconds)
+
+    return counted
 
 
 def test_collect_answers_an_old_state_and_signs_nothing(home: Callable[..., Home]) -> None:

@@ -617,6 +617,28 @@ def test_after_a_restart_the_chain_is_read_on_from_where_it_was_read(
     home.close()
 
 
+@pytest.mark.parametrize("was_asked", [False, True])
+def test_a_challenge_that_is_asked_for_before_the_chain_is_read_is_sent(
+    house: Callable[[int], House], was_asked: bool
+) -> None:
+    """Also where a process has asked for it that died before it was sent."""
+    home = house(1)
+    home.stops_at = 6
+    home.play()
+    alice = home.processes[0]
+    id_ = home.assemblies[0].agreement.channel_id
+    if was_asked:
+        alice.node.channels[id_].feed(ChallengeWanted())
+        alice.node.step()
+    alice.die()
+    assert home.assemblies[0].adjudicator.status_of(id_).finalizes_at == 0
+    alice.node.channels[id_].feed(ChallengeWanted())
+    while alice.node.poll() or alice.node.is_sending:
+        pass
+    assert home.assemblies[0].adjudicator.status_of(id_).finalizes_at > 0
+    assert alice.node.channels[id_].phase is Phase.CHALLENGED
+
+
 def test_where_nothing_happens_for_long_what_was_read_is_kept_all_the_same(house: Callable[[int], House]) -> None:
     """Or a channel that waits for a month would be read for a month."""
     home = house(1)

@@ -19,7 +19,7 @@ from forcemove.protocol.app import Rules
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.machine.channel import Channel, Phase
-from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting, SendState, Submission
+from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting, SendState, Submission, SubmitChallenge
 from forcemove.protocol.machine.inputs import (
     ChainUpdate,
     ContractsGenuine,
@@ -40,7 +40,8 @@ _UNCERTAIN = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING, Phase.CONCLUDING, Ph
 
 class Client:
     """One participant in one channel. `channel`: as it is now; `is_unsaved`: whether the channel must be saved before
-    anything is carried out."""
+    anything is carried out; `has_read_chain`: whether a chain update was taken in, or how endpoints contradict each
+    other."""
 
     def __init__(
         self,
@@ -59,11 +60,12 @@ class Client:
         - `silence`: seconds to wait for a counterparty's message before we ask whether one was lost.
         - `on_step`: called with the channel before and after each input, and the input. It must not raise.
         """
-        self.channel, self._key, self._app, self._on_step = channel, key, app, on_step
+        self.channel, self._key, self._app, self._on_step = _undecided(channel), key, app, on_step
+        self._remembered = self.channel.requested
         self.is_unsaved = False
         self._seconds, self._time = 0.0, 0
         self._resync = ResyncTimer(lambda: self._seconds, silence)
-        self._has_looked = self._has_reset_requests = self._has_resynced = False
+        self._has_looked = self.has_read_chain = self._has_resynced = False
         self._due: deque[Effect] = deque()
         self._in_progress: deque[Effect] = deque()
         self._failed: list[Submission] = []
@@ -115,9 +117,9 @@ class Client:
         from the beginning."""
         failed = tuple(map(SubmissionFailed, self._failed)) if is_new_block else ()
         changes, from_scratch = (update.changes, update.from_scratch) if update else ((), False)
-        if (update is not None or differences is not None) and not self._has_reset_requests:
-            self._has_reset_requests = True
-            self.channel = replace(self.channel, asked=None, requested=())  # by a process that may have died with it
+        if (update is not None or differences is not None) and not self.has_read_chain:
+            self.has_read_chain = True
+            self._reset_requests()
         if differences is not None and differences.is_denied:
             self.apply(differences, now)  # before anything that follows from the rest
         if update is not None or failed:
@@ -127,6 +129,11 @@ class Client:
         self._failed = [] if failed else self._failed
         self._has_looked = self._has_looked or update is not None
         self._resync_after_start(now)
+
+    def _reset_requests(self) -> None:
+        """What was asked for by a process that may have died with it is not asked for any more."""
+        new = tuple(each for each in self.channel.requested if each not in self._remembered)
+        self.channel = replace(self.channel, asked=None, requested=new)
 
     def on_submission_failed(self, submission: Submission) -> None:
         """The transaction for this submission has failed, or a reorganisation has removed it."""
@@ -244,6 +251,14 @@ def begin_or_resume(remembered: Channel | None, agreement: Agreement, key: Key) 
     if channel.agreement != agreement or participants[channel.index] != key.address:
         raise InvalidValue("agreement", agreement.channel_id, "what the store remembers under this id")
     return channel
+
+
+def _undecided(channel: Channel) -> Channel:
+    """Whether to challenge is the player's to decide anew: a challenge that a process has asked for, and may not have
+    sent, keeps none from being asked for again."""
+    return replace(
+        channel, requested=tuple(each for each in channel.requested if not isinstance(each, SubmitChallenge))
+    )
 
 
 def _bare(error: ForcemoveError) -> ForcemoveError:

@@ -19,6 +19,7 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import SubmitChallenge, SubmitConclude
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.machine.results import Ending
+from forcemove.protocol.status import Status
 from forcemove.store.records import Ownership
 from forcemove.tables.playing.ends import EndObserver
 from forcemove.text.amounts import format_amount, show_asset
@@ -37,10 +38,13 @@ def challenge(asked: SessionOptions, id_: str, *, waits: bool) -> None:
         _require_begun(stored)
         driven = session.drive(stored)
         status = _status_of([driven], session.seen)
-        session.run(lambda: True, status)
+        session.run(lambda: driven.client.has_read_chain, status)
+        before = driven.channel.status
         if driven.phase is not Phase.CHALLENGED:
             driven.feed(ChallengeWanted())
-        session.run(lambda: driven.channel.status.finalizes_at != 0 or driven.phase is Phase.CLOSED, status)
+        session.run(lambda: _has_come_about(driven, before) or not _is_on_its_way(driven), status)
+        if not _has_come_about(driven, before):
+            raise Explained("The challenge did not come about, and is not tried again.", "Give the same command again.")
         if driven.phase is Phase.CHALLENGED:
             echo(f"The clock runs until {show_time(driven.channel.status.finalizes_at)}.")
         if waits:
@@ -48,6 +52,21 @@ def challenge(asked: SessionOptions, id_: str, *, waits: bool) -> None:
             _report_end(driven, session.seen)
         else:
             echo("After that, `forcemove channel collect` brings home what is paid.")
+
+
+def _has_come_about(driven: ManagedChannel, before: Status) -> bool:
+    """Whether a clock runs, or has run since and was stopped, or nothing is left to decide."""
+    status = driven.channel.status
+    return status.finalizes_at != 0 or status != before or driven.phase is Phase.CLOSED
+
+
+def _is_on_its_way(driven: ManagedChannel) -> bool:
+    """Whether the transaction that lets the chain decide is asked for, and has not failed."""
+    return _is_asked(driven) and not driven.client.has_failures
+
+
+def _is_asked(driven: ManagedChannel) -> bool:
+    return any(isinstance(each, SubmitChallenge | SubmitConclude) for each in driven.channel.requested)
 
 
 def _require_begun(stored: JournalChannel) -> None:
@@ -79,8 +98,7 @@ def _is_left(driven: ManagedChannel) -> bool:
         return False
     if not left_in(driven.channel):
         return True
-    is_asked = any(isinstance(each, SubmitChallenge | SubmitConclude) for each in driven.channel.requested)
-    if is_stuck(driven.channel, driven.phase) and not is_asked:
+    if is_stuck(driven.channel, driven.phase) and not _is_asked(driven):
         driven.feed(ChallengeWanted())
     return False
 
