@@ -25,6 +25,8 @@ CREATE = ("--create", "--stake", "0.01 ether", "--rounds", "20")
 CAROL = local_keys()[5]
 SOON = 15.0
 """Seconds; a challenge lasts for an hour."""
+_LATER = 6
+"""Turns after which a state is so old that no single move is an answer to it."""
 _PAYS_NOTHING = """
 from forcemove.node.account_worker import AccountWorker
 assert AccountWorker.submit
@@ -54,7 +56,7 @@ def interrupted(world: World) -> Channel:
     guest = world.play(world.bob, "--join", link_of(host), "--rounds", "20", "--yes", "--pace", "0.1")
     guest.reach("is to reveal.")
     old = world.saved(world.bob)
-    host.reach("is to reveal.", 3)
+    wait_until(lambda: world.saved(world.alice).next_turn >= old.next_turn + _LATER)
     for player in (guest, host):
         player.end(by=signal.SIGKILL)
     return old

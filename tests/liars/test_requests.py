@@ -29,6 +29,8 @@ from tests.simulation.faults import Endpoint
 from tests.structure.imports import ROOT
 
 SECONDS = 0.5
+_SLOW = 10.0
+"""Seconds more that a machine may take which runs other things meanwhile."""
 NOTHING = Call(BOB.address, b"", 1)
 
 
@@ -159,7 +161,7 @@ def require_sense(it: Seen, lies: Mapping[str, Lie | Lies], read: Callable[[Seen
             raise AssertionError(f"{name}: {error!r}") from error
         finally:
             it.lie_with(None)
-        assert time.monotonic() - began < SECONDS + 2, name
+        assert time.monotonic() - began < SECONDS + _SLOW, name
 
 
 @pytest.fixture(scope="module")
