@@ -14,7 +14,7 @@ from forcemove.chain.local import AnvilChain, EmbeddedChain
 from tests.chain.world import World, make_world
 from tests.simulation.chain import MemoryChain
 from tests.store.server import Server, running_server
-from tests.tiers import in_order, is_slow
+from tests.tiers import in_order, is_long, is_slow
 
 # As the command line sets it, before anything imports what it is for: chains hash all the time.
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
@@ -24,6 +24,16 @@ os.environ.setdefault("NO_PROXY", "127.0.0.1,localhost")
 settings.register_profile("forcemove", deadline=None, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=200)
 settings.load_profile("forcemove")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make none of the twenty thousand long tests where none is run: each worker would."""
+    if "not long" not in metafunc.config.option.markexpr:
+        return
+    for mark in metafunc.definition.iter_markers("parametrize"):
+        if isinstance(mark.args[1], list):
+            mark.args[1][:] = [each for each in mark.args[1] if not is_long(each)] or mark.args[1]
 
 
 @pytest.hookimpl(tryfirst=True)

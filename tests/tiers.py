@@ -7,43 +7,80 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["QUICK", "SLOW", "WAITING", "in_order", "is_slow"]
+__all__ = ["QUICK", "SLOW", "WAITING", "in_order", "is_long", "is_slow"]
 
 _FOLDER = Path(__file__).parent
 
 SLOW = (
     "browser/page",
     "browser/served",
+    "browser/test_hostile.py",
     "browser/test_readme_pictures.py",
     "browser/test_tabs.py",
+    "chain/test_deployment.py",
+    "chain/test_factory.py",
     "checking",
     "cli",
     "contracts/test_artifacts.py",
     "contracts/test_creation_codes.py",
+    "gas/test_disputes.py",
+    "gas/test_gas_of.py",
+    "games/discard/test_bot.py",
+    "games/discard/test_lies.py",
+    "games/discard/test_player.py",
+    "games/discard_sra/test_demonstration.py",
+    "games/discard_sra/test_flow.py",
+    "games/test_games.py",
+    "games/test_tic_tac_toe.py",
+    "games/test_view_patches.py",
+    "games/three",
     "jetstream",
     "liars",
     "node/test_killed.py",
     "node/test_liars_over_http.py",
+    "node/test_one_relay.py",
     "node/test_schedules.py",
     "node/test_thousand.py",
     "packaging",
+    "parity/test_adjudicator.py",
     "parity/test_cards.py",
     "parity/test_discard.py",
+    "parity/test_games_on_eth_tester.py",
+    "parity/test_rock_paper_scissors.py",
+    "parity/test_support.py",
+    "parity/test_tic_tac_toe.py",
     "playground",
     "plugin",
+    "protocol/test_machine_crashes.py",
+    "protocol/test_machine_random.py",
+    "protocol/test_machine_silence.py",
+    "readme/test_life.py",
     "relay/admission",
     "relay/strangers",
+    "relay/test_attacks.py",
+    "relay/test_load.py",
     "scaffold",
+    "scenarios/test_adversity.py",
+    "scenarios/test_channel_histories.py",
     "scenarios/test_discard.py",
     "scenarios/test_discard_cheats.py",
+    "scenarios/test_discard_secrecy.py",
+    "scenarios/test_discard_two_decks.py",
+    "scenarios/test_flows.py",
     "scripts",
     "static",
+    "store/test_processes.py",
+    "threats/test_decoders.py",
+    "threats/test_lines.py",
     "transport/faulty",
+    "transport/test_lost_connections.py",
     "viem",
     "watchtower/service",
+    "watchtower/test_killed.py",
+    "watchtower/test_schedules.py",
 )
 """Folders and files: tests of whole programs, of pages in a browser, and of large samples."""
-QUICK = ("cli/test_demo.py", "cli/test_main.py", "cli/test_play.py", "playground/test_tours.py")
+QUICK = ("cli/test_demo.py", "cli/test_main.py")
 """Of them, files that are in the quick run all the same: the shortest way through each program."""
 WAITING = (
     "browser/served/test_clicks.py",
@@ -104,6 +141,11 @@ def is_slow(path: Path) -> bool:
     """Whether a file's tests are left out of the quick run."""
     name = _name(path)
     return name not in QUICK and any(name == each or name.startswith(f"{each}/") for each in SLOW)
+
+
+def is_long(case: object) -> bool:
+    """Whether a case of a parametrized test is marked as one of the long run."""
+    return isinstance(case, pytest.ParameterSet) and any(mark.name == "long" for mark in case.marks)
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:

@@ -326,7 +326,7 @@ def test_a_challenge_waits_until_the_chain_is_read(home: Callable[..., Home], mo
 
     monkeypatch.setattr(Follower, "look", fail_first)
     monkeypatch.setattr("forcemove.tables.defence._FIRST_LOOK", -1.0)
-    monkeypatch.setattr("forcemove.cli.channel.session.time.sleep", at_most(300))
+    monkeypatch.setattr("forcemove.cli.channel.session.time.sleep", at_most(120))
     said = alice.act("challenge", alice.ids[0].hex())
     assert said.code == 0, said.err
     assert "challenge: in block" in said.err
@@ -338,7 +338,7 @@ def test_a_challenge_that_fails_is_told(home: Callable[..., Home], monkeypatch: 
     reverting = replace(alice.house.assemblies[0].agreement.fixed_part, challenge_duration=DURATION + 1)
     call = Adjudicator.challenge
     monkeypatch.setattr(Adjudicator, "challenge", lambda it, _, *rest: call(it, reverting, *rest))
-    monkeypatch.setattr("forcemove.cli.channel.session.time.sleep", at_most(300))
+    monkeypatch.setattr("forcemove.cli.channel.session.time.sleep", at_most(120))
     said = alice.act("challenge", alice.ids[0].hex())
     assert said.code == 1
     assert "The challenge did not come about" in said.err

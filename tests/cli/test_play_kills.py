@@ -117,7 +117,11 @@ class Tower:
 
 @pytest.mark.parametrize("carrier", ["relay", "nats"])
 @pytest.mark.parametrize(
-    "seeds", [range(SCHEDULES), pytest.param(range(SCHEDULES, OF_ALL), marks=pytest.mark.long)], ids=["some", "all"]
+    "seeds",
+    [
+        pytest.param(range(SCHEDULES), id="some"),
+        pytest.param(range(SCHEDULES, OF_ALL), id="all", marks=pytest.mark.long),
+    ],
 )
 def test_whoever_is_killed_and_comes_back_loses_nothing(
     request: pytest.FixtureRequest, tmp_path: Path, carrier: str, seeds: range
