@@ -81,7 +81,7 @@ SLOW = (
 )
 """Folders and files: tests of whole programs, of pages in a browser, and of large samples."""
 QUICK = ("cli/test_demo.py", "cli/test_main.py")
-"""Of them, files that are in the quick run all the same: the shortest way through each program."""
+"""Of them, files that are in the quick run all the same: the shortest way through the command line."""
 WAITING = (
     "browser/served/test_clicks.py",
     "cli/test_play_kills.py",
