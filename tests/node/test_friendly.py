@@ -150,6 +150,21 @@ def test_it_is_played_to_an_end_that_both_have_signed(table: Table) -> None:
 
 
 @each_game_for_two
+def test_the_end_is_told_again_to_who_was_killed_before_it_came(table: Table) -> None:
+    """No chain tells of it, and whoever has all signatures is done."""
+    killed: list[int] = []
+
+    def kill(_: int) -> None:
+        waiting = [seat for seat, each in enumerate(table.players) if not each.is_done]
+        if len(waiting) == 1 and not killed:
+            killed.append(waiting[0])
+            table.restart(waiting[0], loses=True)
+
+    table.play(kill)
+    assert len(killed) == 1
+
+
+@each_game_for_two
 @pytest.mark.parametrize(
     ("seat", "every", "loses"),
     sampled([(seat, *each) for each in [(1, False), (2, False), (3, True), (5, True)] for seat in (0, 1)], every=3),

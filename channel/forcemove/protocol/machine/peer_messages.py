@@ -78,11 +78,18 @@ def answer_greeting(channel: Channel, greeting: Greeted, now: int) -> tuple[Effe
     """
     if not 0 <= greeting.sender < channel.agreement.count:
         raise MessageRefused(InvalidValue("sender", greeting.sender, "a participant's index"), greeting)
-    if greeting.sender == channel.index or channel.phase(now) in _SILENT:
+    if greeting.sender == channel.index or _answers_nobody(channel, now):
         return ()
     if greeting.next_turn > channel.next_turn:
         return greet(channel, now)
     return tuple(SendState(each.signed, again=True) for each in channel.accepted if _lacks(channel, each, greeting))
+
+
+def _answers_nobody(channel: Channel, now: int) -> bool:
+    """Before contracts are checked, and after the end, of which the chain tells. A friendly channel has no chain: who
+    has all signatures of its end gives them to those who have not."""
+    phase = channel.phase(now)
+    return phase in _SILENT and not (phase in OVER and channel.agreement.is_friendly)
 
 
 def _lacks(channel: Channel, accepted: Accepted, greeting: Greeted) -> bool:
