@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -133,14 +134,11 @@ WAITING = (
 """The files whose tests take long and mostly wait for other processes, the longest first."""
 
 
-def _name(path: Path) -> str:
-    return path.relative_to(_FOLDER).as_posix()
-
-
+@cache
 def is_slow(path: Path) -> bool:
     """Whether a file's tests are left out of the quick run."""
-    name = _name(path)
-    return name not in QUICK and any(name == each or name.startswith(f"{each}/") for each in SLOW)
+    name = path.relative_to(_FOLDER)
+    return name.as_posix() not in QUICK and any(map(name.is_relative_to, SLOW))
 
 
 def is_long(case: object) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from forcemove.cli.wrapping import wrapped
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.inspect.journal_channel import read_listed_channel
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
+from forcemove.node.node import Node
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState
@@ -326,7 +326,7 @@ def test_a_challenge_waits_until_the_chain_is_read(home: Callable[..., Home], mo
 
     monkeypatch.setattr(Follower, "look", fail_first)
     monkeypatch.setattr("forcemove.tables.defence._FIRST_LOOK", -1.0)
-    monkeypatch.setattr("forcemove.cli.channel.session.time.sleep", at_most(120))
+    monkeypatch.setattr(Node, "poll", at_most(300, Node.poll))
     said = alice.act("challenge", alice.ids[0].hex())
     assert said.code == 0, said.err
     assert "challenge: in block" in said.err
@@ -338,19 +338,19 @@ def test_a_challenge_that_fails_is_told(home: Callable[..., Home], monkeypatch: 
     reverting = replace(alice.house.assemblies[0].agreement.fixed_part, challenge_duration=DURATION + 1)
     call = Adjudicator.challenge
     monkeypatch.setattr(Adjudicator, "challenge", lambda it, _, *rest: call(it, reverting, *rest))
-    monkeypatch.setattr("forcemove.cli.channel.session.time.sleep", at_most(120))
+    monkeypatch.setattr(Node, "poll", at_most(300, Node.poll))
     said = alice.act("challenge", alice.ids[0].hex())
     assert said.code == 1
     assert "The challenge did not come about" in said.err
 
 
-def at_most(times: int) -> Callable[[float], None]:
-    """To sleep so often, and then to find that something is waited for in vain."""
-    left, sleep = iter(range(times)), time.sleep
+def at_most(times: int, poll: Callable[[Node], bool]) -> Callable[[Node], bool]:
+    """To poll so often, and then to find that something is waited for in vain."""
+    left = iter(range(times))
 
-    def counted(seconds: float) -> None:
+    def counted(node: Node) -> bool:
         assert next(left, None) is not None, "it waits in vain"
-        sleep(seconds)
+        return poll(node)
 
     return counted
 

@@ -51,30 +51,25 @@ def anvil_table(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Tabl
         made.close()
 
 
-def seeds(normal: int, all_: int) -> list[object]:
-    """So many in the normal run, all under --long."""
-    return [seed if seed < normal else pytest.param(seed, marks=pytest.mark.long) for seed in range(all_)]
-
-
 def named(seed: object) -> str:
     return f"seed {seed}"
 
 
-@pytest.mark.parametrize("table", seeds(8, 1000), indirect=True, ids=named)
+@pytest.mark.parametrize("table", with_sample(range(1000), range(8)), indirect=True, ids=named)
 def test_in_any_weather_an_honest_player_is_paid_what_is_owed(table: Table) -> None:
     table.storm()
     table.clear_up()
     table.require_paid()
 
 
-@pytest.mark.parametrize("table_with_liar", seeds(4, 500), indirect=True, ids=named)
+@pytest.mark.parametrize("table_with_liar", with_sample(range(500), range(4)), indirect=True, ids=named)
 def test_threat_43_in_any_weather_beside_a_liar_an_honest_player_is_paid_what_is_owed(table_with_liar: Table) -> None:
     table_with_liar.storm()
     table_with_liar.clear_up()
     table_with_liar.require_paid()
 
 
-@pytest.mark.parametrize("anvil_table", seeds(1, 100), indirect=True, ids=named)
+@pytest.mark.parametrize("anvil_table", with_sample(range(100), range(1)), indirect=True, ids=named)
 def test_in_any_weather_on_a_real_chain_an_honest_player_is_paid_what_is_owed(anvil_table: Table) -> None:
     anvil_table.storm()
     anvil_table.clear_up()

@@ -18,6 +18,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.status import Mode
 from forcemove_games.tic_tac_toe import GAME
+from tests.sampled import with_sample
 from tests.scenarios.story import BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import MemoryGround
@@ -130,7 +131,7 @@ def siege(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Siege]:
     made.keeper.close()
 
 
-SEEDS = [seed if seed < 4 else pytest.param(seed, marks=pytest.mark.long) for seed in range(300)]
+SEEDS = with_sample(range(300), range(4))
 
 
 @pytest.mark.parametrize("siege", SEEDS, indirect=True, ids=lambda seed: f"seed {seed}")
