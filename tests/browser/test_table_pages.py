@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 
 import pytest
@@ -12,6 +13,8 @@ from forcemove.browser.table_pages import TablePages
 from forcemove.browser.view import ChannelView
 from forcemove.flow.channel import moves_of
 from forcemove.node.local import LocalTable, local_table
+from forcemove.store.opening import MEMORY, open_journal
+from forcemove.store.records import OWNER_LENGTH
 from forcemove.tables.playing.person import Person
 from forcemove_games.tic_tac_toe import GAME
 
@@ -45,11 +48,25 @@ class Seated:
 def seated() -> Seated:
     person = Person(GAME)
     table = local_table(GAME, person.choose, moves_of(GAME.bot(1), another_round=lambda _: True), stake=STAKE)
-    person.played = table.channels[0]
+    person.attach(table.channels[0])
     table.play()
     pages = TablePages(table.nodes[0]._journal, [GAME])
     pages.seat(GAME, table.channels[0].channel.agreement, person)
     return Seated(pages, table, person)
+
+
+def test_a_channel_is_led_to_only_once_it_is_driven() -> None:
+    person = Person(GAME)
+    table = local_table(GAME, person.choose, moves_of(GAME.bot(1), another_round=lambda _: True), stake=STAKE)
+    with closing(open_journal(MEMORY, owner=bytes(OWNER_LENGTH))) as journal:
+        pages = TablePages(journal, [GAME])
+        led_to: list[str] = []
+        pages.on_driven = lambda: led_to.append(pages.path)
+        pages.seat(GAME, table.channels[0].channel.agreement, person)
+        assert (pages.path, pages.view(table.channels[0].id, None, "token")) == ("/", None)
+        person.attach(table.channels[0])
+        assert led_to == [f"/c/0x{table.channels[0].id.hex()}"]
+        assert pages.view(table.channels[0].id, None, "token") is not None
 
 
 def test_a_page_shows_the_game_and_makes_a_move_once(seated: Seated) -> None:

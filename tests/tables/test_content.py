@@ -116,7 +116,7 @@ def test_without_a_deposit_no_move_is_offered_and_it_is_said_why(playground: Pla
     before = story.chain.block_number()
     story.play_until(TURN)
     ben, person = story.bob, Person(TIC_TAC_TOE)
-    person.played = ben.client.managed
+    person.attach(ben.client.managed)
     assert ben.question is not None
     person.choose(ben.question)
     before_it = tuple(person.choices)
@@ -138,7 +138,7 @@ def test_of_a_game_for_nothing_no_amounts_are_said(tmp_path: Path) -> None:
     while played.phase is not Phase.PLAYING:
         for each in nodes:
             each.poll()
-    person.played = played
+    person.attach(played)
     channel, now = played.channel, played.time()
     shown = content_of(TIC_TAC_TOE, channel, overview(channel, ChannelHistory(), now), now, silence_left=math.inf)
     assert (shown.money, shown.outlook) == ("", "Nothing is at stake: nobody loses anything by leaving.")

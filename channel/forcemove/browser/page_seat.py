@@ -23,7 +23,7 @@ class PageSeat:
 
     def attach(self, played: Played, names: Names) -> None:
         """See `PlayerSeat`."""
-        self.person.played, self.person.names = played, names
+        self.person.attach(played, names)
 
     def join_chat(self, chat: Chat) -> None:
         """See `PlayerSeat`."""

@@ -87,8 +87,8 @@ class TablePages:
         self._seated: dict[bytes, _Seated] = {}
         self._names: dict[bytes, Names] = {}
         self._notices: dict[bytes, str] = {}
-        self.on_seated: Callable[[], None] = lambda: None
-        """Is called when a person has sat down."""
+        self.on_driven: Callable[[], None] = lambda: None
+        """Is called when the channel of a person who has sat down is driven: before that it may have no page."""
 
     def seat(self, game: Game, agreement: Agreement, person: Person) -> None:
         """Let the page decide for this person, too, who plays the channel of an agreement."""
@@ -97,7 +97,11 @@ class TablePages:
         self._seated[agreement.channel_id] = _Seated(game, names, person)
         self._names[agreement.channel_id] = names  # the journal forgets them with the end of the game
         self._notices.pop(agreement.channel_id, None)
-        self.on_seated()
+        person.on_attached = self._has_begun
+        self.changes.notify()
+
+    def _has_begun(self) -> None:
+        self.on_driven()
         self.changes.notify()
 
     def leave_seat(self, channel_id: bytes) -> None:
@@ -124,9 +128,10 @@ class TablePages:
     @property
     def path(self) -> str:
         """See `PageSource`: that of the channel that is played, the list where there are several, else `home`."""
-        if not self._seated:
+        played = [id_ for id_, each in self._seated.items() if each.played is not None]
+        if not played:
             return self._home
-        return f"/c/{hex_text(next(iter(self._seated)))}" if len(self._seated) == 1 else "/"
+        return f"/c/{hex_text(played[0])}" if len(played) == 1 else "/"
 
     def rows(self) -> tuple[Sequence[ListedChannel], int]:
         """See `PageSource`."""

@@ -79,7 +79,7 @@ class PlaygroundMatch:
         self.bob = Counterparty(players[1], self.network.ends[1], game, self.status, clock)
         players[1].begin(ParticipantParts(bob, self.network.ends[1], self.bob.choose, self.bob.on_event))
         players[0].begin(ParticipantParts(me, self.network.ends[0], self.person.choose, _ignore))
-        self.person.played = self.managed
+        self.person.attach(self.managed)
         self._compared_at = -1
         self._mined_at = chain.time
         self._patience = Patience(PATIENCE, chain.time)

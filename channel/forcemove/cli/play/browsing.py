@@ -65,7 +65,7 @@ async def play_with_page(
     game: Callable[[], Awaitable[object]], pages: TablePages, server: BrowserServer, terminal: Terminal, *, opens: bool
 ) -> None:
     """Play a game while its page is served; then serve the page until this is cancelled. The page's address is printed
-    when the players have met. Raises as `serve_while`.
+    when the players have met and the channel is driven: before that it has no page. Raises as `serve_while`.
 
     - `game`: begins it, and plays it to its end.
     - `pages`: what is served.
@@ -75,7 +75,7 @@ async def play_with_page(
     """
 
     def on_ready(address: str) -> None:
-        pages.on_seated = lambda: show_address(address, terminal, opens=opens)
+        pages.on_driven = lambda: show_address(address, terminal, opens=opens)
 
     def on_end() -> None:
         terminal.say("The page stays, with how the game has ended. Ctrl-C closes it.")

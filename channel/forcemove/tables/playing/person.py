@@ -30,8 +30,8 @@ _LEAVE, _CHALLENGE, _YES, _NO = "leave", "challenge", "yes", "no"
 
 class Person:
     """A person, who decides by typing. `played`: the channel, once it is driven; `names`: of its players, by seat.
-    `say`: is called with the lines of `help` and `history`. `chat`: what the players say to each other; None where they
-    cannot."""
+    `on_attached`: is called when the person has been given the channel. `say`: is called with the lines of `help` and
+    `history`. `chat`: what the players say to each other; None where they cannot."""
 
     def __init__(
         self,
@@ -45,6 +45,7 @@ class Person:
         without being asked."""
         self.played: Played | None = None
         self.names: Names = NAMES
+        self.on_attached: Callable[[], None] = lambda: None
         self.say: Callable[[str], None] = lambda _: None
         self.chat: Chat | None = None
         self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
@@ -52,6 +53,11 @@ class Person:
         self._game, self._randomness = game, randomness
         self._question: ChooseMove | None = None
         self._choices: tuple[Choice, ...] = ()
+
+    def attach(self, played: Played, names: Names = NAMES) -> None:
+        """See `PlayerSeat`."""
+        self.played, self.names = played, names
+        self.on_attached()
 
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
         """The answer where there is nothing to decide; None where the person is asked. Raises as `Game.choices`."""
