@@ -19,7 +19,6 @@ from forcemove.text.harmless import harmless
 __all__ = [
     "EXIT_ERROR",
     "EXIT_INTERRUPTED",
-    "EXIT_USAGE",
     "Explained",
     "MainnetRefused",
     "run",
@@ -27,7 +26,6 @@ __all__ = [
 ]
 
 EXIT_ERROR = 1
-EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 DEBUG_VARIABLE = "FORCEMOVE_DEBUG"
 

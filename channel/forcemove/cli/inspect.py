@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import hexdigits
@@ -42,7 +41,6 @@ from forcemove.protocol.codec.wire import SignedStateFile, decode_file, parse_he
 
 if TYPE_CHECKING:
     from forcemove.chain.book import AddressBook
-    from forcemove.game import Game
 
 __all__ = ["inspect"]
 
@@ -136,10 +134,6 @@ def _read_file(name: str) -> str:
         raise Explained(f"{name!r:.80} is no text.", "A signed state is JSON; hex begins with 0x.") from None
 
 
-def _games() -> Sequence[Game]:
-    return usable_games()
-
-
 # ------------------------------------------------------------------------------------------------------------- calling
 
 
@@ -155,7 +149,7 @@ def _inspect_hex(data: bytes, options: _Options) -> BareReport:
             "Bare hex names neither its chain nor its channel, so there is nothing to look up.",
             "Leave --chain, --book and --adjudicator out, or give a signed-state file or a channel's id.",
         )
-    return inspect_bytes(data, _games())
+    return inspect_bytes(data, usable_games())
 
 
 def _inspect_channel(id_: bytes, options: _Options) -> ChannelReport:
@@ -168,11 +162,11 @@ def _inspect_channel(id_: bytes, options: _Options) -> ChannelReport:
     chain = open_node(options.endpoint)
     book = options.find_book(chain.chain_id)
     with waiting("Reading the chain") as terminal:
-        return inspect_channel(id_, _games(), chain, book, options.adjudicator, terminal.status)
+        return inspect_channel(id_, usable_games(), chain, book, options.adjudicator, terminal.status)
 
 
 def _inspect_file(file: SignedStateFile, options: _Options) -> SignedStateReport:
-    book, games = options.find_book(file.domain.chain_id), _games()
+    book, games = options.find_book(file.domain.chain_id), usable_games()
     if options.endpoint is None:
         return inspect_file(file, games, book=book, adjudicator=options.adjudicator)
     chain = open_node(options.endpoint)

@@ -41,11 +41,6 @@ class Terminal:
         self._progress = self._output if _are_one(self._out, self._err) else _console(self._err)
         self._live: Live | None = None
 
-    @property
-    def shows_status(self) -> bool:
-        """Whether a terminal shows the text of `status`."""
-        return self._progress is not None
-
     def say(self, text: str, style: str = "") -> None:
         """Print a line that stays, on standard output. `style`: as rich names it, such as "bold green"."""
         self._write(self._output, self._out, text, style)

@@ -74,7 +74,7 @@ async def _play(game: Game, environment: DemoEnvironment, terminal: Terminal) ->
     )
     driven = [environment.node(at).add(setup) for at, setup in enumerate((person, *bots))]
     seat.attach(driven[_PERSON], match.names)
-    playing = match.until(lambda: _are_over(driven), driven[_PERSON])
+    playing = match.until(lambda: all(each.is_done for each in driven), driven[_PERSON])
     await run_with_background(playing, _drive(environment), seat.run())
     _report_end(environment, driven[_PERSON], match, before, terminal)
 
@@ -92,10 +92,6 @@ def _left() -> PutAside:
         "You have left the table, and the chain in this process is gone.",
         "Its money was worth nothing: nothing is lost. Type leave to end a game and be paid.",
     )
-
-
-def _are_over(driven: list[ManagedChannel]) -> bool:
-    return all(each.channel.is_over_and_paid and not each.client.has_work for each in driven)
 
 
 def _report_end(

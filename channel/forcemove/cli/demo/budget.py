@@ -45,7 +45,7 @@ _MAX_HOLDINGS = 2**254 - 1
 
 
 class NotEnough(Explained):
-    """An account has less than the scenarios need. `needed`, `there`: wei."""
+    """An account has less than the scenarios need."""
 
     def __init__(self, who: str, needed: int, there: int, parts: Iterable[str], advice: str) -> None:
         """Say what is missing.
@@ -64,7 +64,6 @@ class NotEnough(Explained):
             needed=str(needed),
             there=str(there),
         )
-        self.needed, self.there = needed, there
 
 
 @dataclass(frozen=True, slots=True)

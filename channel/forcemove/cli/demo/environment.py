@@ -101,11 +101,6 @@ class DemoEnvironment:
             others=self.others,
         )
 
-    def take_number(self) -> int:
-        """The number of the next table, from 1."""
-        self.tables += 1
-        return self.tables
-
     def node(self, seat: int) -> Node:
         """The node that drives a seat's channels. It has no policy: a demonstration need not be worth its disputes."""
         if seat not in self.nodes:

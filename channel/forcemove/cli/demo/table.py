@@ -110,7 +110,8 @@ class DemoTable:
         self, environment: DemoEnvironment, game: Game, assembly: Assembly, *, careless: int | None = None
     ) -> None:
         self.environment, self.game, self.agreement = environment, game, assembly.agreement
-        self.number = environment.take_number()
+        environment.tables += 1
+        self.number = environment.tables
         self._assembly, self.adjudicator = assembly, assembly.adjudicator
         self.network = PlaygroundNetwork(time.monotonic, self.agreement.count)
         self.signed: list[SignedState] = []
