@@ -13,6 +13,7 @@ from forcemove.cli.errors import MainnetRefused
 from forcemove.cli.games import load_game, usable_games
 from forcemove.cli.key import open_key_file
 from forcemove.cli.missing import KEY_FILE
+from forcemove.cli.options import FILE, NODE
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
 
@@ -60,9 +61,7 @@ def require_not_mainnet(chain: Chain, allowed: bool) -> None:
 
 
 @click.command()
-@click.option(
-    "--chain", "endpoint", required=True, metavar="URL", help="The node: http(s)://, ws(s)://, or an IPC path."
-)
+@NODE
 @click.option(
     "--key",
     "key_file",
@@ -72,7 +71,7 @@ def require_not_mainnet(chain: Chain, allowed: bool) -> None:
 )
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The address book to write or go on with.  [default: forcemove-CHAINID.json]",
 )
 @click.option(

@@ -17,6 +17,7 @@ from forcemove.chain.addresses import parse_address, show_address
 from forcemove.cli.deploy import book_path, open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.games import usable_games
+from forcemove.cli.options import ENDPOINT, FILE, JSON
 from forcemove.cli.pages import page
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
@@ -47,17 +48,15 @@ __all__ = ["inspect"]
 
 @click.command()
 @click.argument("what", metavar="FILE|HEX|CHANNEL")
-@click.option(
-    "--chain", "endpoint", metavar="URL", help="Look at the chain, too: http(s)://, ws(s)://, or an IPC path."
-)
+@ENDPOINT
 @click.option(
     "--book",
     "book_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The address book that names the contracts.  [default: forcemove-CHAINID.json, where it exists]",
 )
 @click.option("--adjudicator", metavar="ADDRESS", help="The channel's adjudicator, where no book names it.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+@JSON
 def inspect(what: str, endpoint: str | None, book_file: Path | None, adjudicator: str | None, as_json: bool) -> int:
     """Explain a signed state, a piece of hex, or a channel on a chain.
 

@@ -11,6 +11,7 @@ import click
 
 from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.errors import Explained
+from forcemove.cli.options import FILE, JSON, NODE
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
 from forcemove.node.keys import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
@@ -19,8 +20,7 @@ from forcemove.text.amounts import format_amount
 
 __all__ = ["key", "open_key_file"]
 
-_FILE = click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+_FILE = click.argument("file", type=FILE)
 
 
 @click.group()
@@ -35,7 +35,7 @@ def key() -> None:
 
 @key.command()
 @_FILE
-@_JSON
+@JSON
 def new(file: Path, as_json: bool) -> None:
     """Make a fresh key and write it to FILE, encrypted."""
     from forcemove.node.keys import new_key
@@ -45,7 +45,7 @@ def new(file: Path, as_json: bool) -> None:
 
 @key.command("import")
 @_FILE
-@_JSON
+@JSON
 def import_(file: Path, as_json: bool) -> None:
     """Write an existing private key to FILE, encrypted.
 
@@ -62,7 +62,7 @@ def import_(file: Path, as_json: bool) -> None:
 
 @key.command()
 @_FILE
-@_JSON
+@JSON
 def show(file: Path, as_json: bool) -> None:
     """Show the address of FILE. The key itself is never shown; no passphrase is needed."""
     from forcemove.node.keys import address_in_key_file
@@ -72,13 +72,11 @@ def show(file: Path, as_json: bool) -> None:
 
 @key.command()
 @_FILE
-@click.option(
-    "--chain", "endpoint", required=True, metavar="URL", help="The node: http(s)://, ws(s)://, or an IPC path."
-)
+@NODE
 @click.option(
     "--amount", type=AMOUNT, default="10 ether", show_default=True, metavar="AMOUNT", help="Such as '0.5 ether'."
 )
-@_JSON
+@JSON
 def fund(file: Path, endpoint: str, amount: int, as_json: bool) -> None:
     """Give the account of FILE ether on a development chain: one of anvil, hardhat, ganache or geth --dev.
 

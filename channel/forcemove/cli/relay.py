@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.cli.errors import Explained
+from forcemove.cli.options import FILE
 from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
 from forcemove.relay.limits import Limits
 from forcemove.serving.addresses import FORWARDED, Proxies
@@ -58,7 +59,7 @@ _LIMITS = {
 @listen_option("127.0.0.1:4600")
 @click.option(
     "--store",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     default="relay.sqlite",
     show_default=True,
     help="The file with all logs; it is made if it is not there.",

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from forcemove.cli.options import together
 from forcemove.cli.wrapping import echo
 
 __all__ = ["HostAndPort", "json_option", "listen_option", "log_to_stderr", "say_ready", "with_limits"]
@@ -73,15 +74,12 @@ def with_limits(defaults: object, helps: Mapping[str, str]) -> Callable[[Callabl
     """An option for each of the limits that a service grants. `defaults`: their values; `helps`: by name, what each
     is."""
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        for name, help_ in reversed(list(helps.items())):  # the last one first, as decorators are
-            default = getattr(defaults, name)
-            kind = click.FloatRange(0, min_open=True) if isinstance(default, float) else click.IntRange(1)
-            flag = f"--{name.replace('_', '-')}"
-            command = click.option(flag, type=kind, default=default, show_default=True, help=help_)(command)
-        return command
+    return together(*(_limit(name, getattr(defaults, name), help_) for name, help_ in helps.items()))
 
-    return decorate
+
+def _limit(name: str, default: float, help_: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    kind = click.FloatRange(0, min_open=True) if isinstance(default, float) else click.IntRange(1)
+    return click.option(f"--{name.replace('_', '-')}", type=kind, default=default, show_default=True, help=help_)
 
 
 def say_ready(facts: Mapping[str, str], words: str, as_json: bool) -> None:

@@ -12,6 +12,7 @@ from forcemove.artifact import ADJUDICATOR
 from forcemove.cli.deploy import open_book, open_node
 from forcemove.cli.errors import EXIT_ERROR
 from forcemove.cli.games import usable_games
+from forcemove.cli.options import FILE, JSON, NODE
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
 
@@ -24,13 +25,11 @@ __all__ = ["verify"]
 
 
 @click.command()
-@click.option(
-    "--chain", "endpoint", required=True, metavar="URL", help="The node: http(s)://, ws(s)://, or an IPC path."
-)
+@NODE
 @click.option(
     "--book",
     "path",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The address book of the deployment.  [default: forcemove-CHAINID.json]",
 )
 @click.option(
@@ -40,7 +39,7 @@ __all__ = ["verify"]
     show_default=True,
     help="How many blocks deep the contracts must be; 1 is the newest block.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+@JSON
 @click.pass_context
 def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: int, as_json: bool) -> None:
     """Check that a deployment is what it says.

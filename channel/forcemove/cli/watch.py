@@ -13,6 +13,7 @@ from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
 from forcemove.cli.errors import Explained
 from forcemove.cli.missing import KEY_FILE
+from forcemove.cli.options import FILE
 from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
 from forcemove.text.amounts import exact_amount
 from forcemove.watchtower.service.limits import ServiceLimits
@@ -90,7 +91,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
 @listen_option("127.0.0.1:4700")
 @click.option(
     "--book",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The address book that `forcemove deploy` wrote.  [default: forcemove-CHAINID.json]",
 )
 @click.option(

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.cli.channel.acting import challenge, collect, conclude
-from forcemove.cli.channel.options import ENDPOINT, ID, IDS, JSON, STORE
+from forcemove.cli.channel.options import ID, IDS, STORE
 from forcemove.cli.deploy import open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
+from forcemove.cli.options import ENDPOINT, JSON
 from forcemove.cli.pages import page
 from forcemove.cli.private_file import write_private
 from forcemove.cli.progress import waiting

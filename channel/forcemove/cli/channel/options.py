@@ -7,7 +7,7 @@ import click
 from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.missing import KEY_FILE
 
-__all__ = ["ACCOUNT", "ENDPOINT", "ID", "IDS", "JSON", "KEY", "MAX_COST", "NODES", "STORE"]
+__all__ = ["ACCOUNT", "ID", "IDS", "KEY", "MAX_COST", "NODES", "STORE"]
 
 STORE = click.option(
     "--store",
@@ -19,9 +19,6 @@ STORE = click.option(
 )
 ID = click.argument("id_", metavar="ID")
 IDS = click.argument("ids", metavar="[ID]...", nargs=-1)
-ENDPOINT = click.option(
-    "--chain", "endpoint", metavar="URL", help="Look at the chain, too: http(s)://, ws(s)://, or an IPC path."
-)
 NODES = click.option(
     "--chain",
     "endpoints",
@@ -52,4 +49,3 @@ MAX_COST = click.option(
     metavar="AMOUNT",
     help="What the gas of one transaction may cost, such as '0.01 ether'.  [default: what is at stake]",
 )
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")

@@ -17,6 +17,7 @@ from forcemove.cli.demo.output import NAMES
 from forcemove.cli.demo.planning import ALL_SCENARIOS, games_for_two, planned_scenarios
 from forcemove.cli.demo.reporting import JsonCommand, JsonReport, report_run
 from forcemove.cli.games import find_table_game, installed_names
+from forcemove.cli.options import FILE
 from forcemove.cli.page_options import is_typed, require_no_page_options
 from forcemove.cli.terminal import Terminal
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
@@ -93,7 +94,7 @@ _OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_
 @click.option(
     "--key",
     "key_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The key file of the account that plays and pays (see `forcemove key`); wanted where --chain is a node.",
 )
 @click.option(
@@ -119,7 +120,7 @@ _OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_
 @click.option(
     "--book",
     "book_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The address book of a deployment on the node. Default: forcemove-CHAINID.json; deployed if missing.",
 )
 @click.option(

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forcemove.cli.options import FILE
+
 if TYPE_CHECKING:
     from forcemove.transport.offers import Offer
 
 __all__ = ["lobby"]
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
 _MOST = 200
 """Offers of a list that is printed once."""
 
@@ -28,7 +29,7 @@ _MOST = 200
     "--relay", required=True, metavar="URL", help="The relay: ws:// or wss://; or a NATS server: nats:// or tls://."
 )
 @click.option("--game", "name", metavar="GAME", help="Only the offers of this game.")
-@click.option("--key", "key_file", type=_FILE, help="To join with: your key file. You are asked for it if you join.")
+@click.option("--key", "key_file", type=FILE, help="To join with: your key file. You are asked for it if you join.")
 @click.option(
     "--chain",
     "endpoints",
@@ -115,7 +116,7 @@ def _join_arguments(
 
     link = Link(public_url(relay), offer.hash)
     where = [] if relay == link.relay else ["--relay", relay]
-    key = str(key_file) if key_file else click.prompt("Your key file", err=True, type=_FILE)
+    key = str(key_file) if key_file else click.prompt("Your key file", err=True, type=FILE)
     if not offer.is_friendly and not endpoints:
         endpoints = [click.prompt(f"A node of chain {offer.chain_id} (URL)", err=True)]
     chains = [] if offer.is_friendly else [part for each in endpoints for part in ("--chain", each)]

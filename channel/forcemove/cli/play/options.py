@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from forcemove.cli.addresses import ADDRESS
 from forcemove.cli.missing import KEY_FILE
+from forcemove.cli.options import FILE
 from forcemove.cli.play.names import NAME
 
 __all__ = ["ACCOUNT", "ALLOW_MAINNET", "BOOK", "KEY", "LEASE", "OWN_NAME", "PATIENCE", "PAYOUT", "TOWERS", "WALLET"]
@@ -31,7 +31,6 @@ class _Tower(click.ParamType[tuple[str, bytes]]):
         return url, ADDRESS.convert(address, param, ctx)
 
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
 KEY = click.option(
     "--key",
     "key_file",
@@ -42,7 +41,7 @@ KEY = click.option(
 ACCOUNT = click.option(
     "--account",
     "account_file",
-    type=_FILE,
+    type=FILE,
     help="The key file of the account that pays in, pays the gas, and is paid.  [default: that of --key]",
 )
 WALLET = click.option(
@@ -57,7 +56,7 @@ OWN_NAME = click.option(
     "--name", "own_name", type=NAME, default="", metavar="NAME", help="What the others are to call you."
 )
 BOOK = click.option(
-    "--book", "book_file", type=_FILE, help="The address book with the contracts.  [default: forcemove-CHAINID.json]"
+    "--book", "book_file", type=FILE, help="The address book with the contracts.  [default: forcemove-CHAINID.json]"
 )
 PATIENCE = click.option(
     "--patience",
