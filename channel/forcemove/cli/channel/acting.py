@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
 from forcemove.cli.channel.options import ACCOUNT, ID, IDS, KEY, MAX_COST, NODES, STORE
+from forcemove.cli.options import together
 
 __all__ = ["challenge", "collect", "conclude"]
 
+_SESSION = together(STORE, NODES, KEY, ACCOUNT, MAX_COST)
+"""The options of a session on a journal, as `SessionOptions` names them."""
 _WAIT = click.option("--wait", "waits", is_flag=True, help="Stay until the clock has run out and all is paid.")
 
 
 @click.command()
-@STORE
 @ID
-@NODES
-@KEY
-@ACCOUNT
-@MAX_COST
+@_SESSION
 @_WAIT
-def challenge(
-    store: str,
-    id_: str,
-    endpoints: tuple[str, ...],
-    key_file: Path,
-    account_file: str | None,
-    max_cost: int | None,
-    waits: bool,
-) -> None:
+def challenge(id_: str, waits: bool, **session: Any) -> None:
     """Challenge with the newest state that can be proved: others must move before the clock runs out, or the outcome of
     that state is paid.
 
@@ -38,19 +29,13 @@ def challenge(
     from forcemove.cli.channel import settling
     from forcemove.cli.channel.session import SessionOptions
 
-    settling.challenge(SessionOptions(store, endpoints, key_file, account_file, max_cost), id_, waits=waits)
+    settling.challenge(SessionOptions(**session), id_, waits=waits)
 
 
 @click.command()
-@STORE
 @ID
-@NODES
-@KEY
-@ACCOUNT
-@MAX_COST
-def conclude(
-    store: str, id_: str, endpoints: tuple[str, ...], key_file: Path, account_file: str | None, max_cost: int | None
-) -> None:
+@_SESSION
+def conclude(id_: str, **session: Any) -> None:
     """Leave a channel: sign its final state, and have it paid out.
 
     Where all have signed a final state that is one transaction. Where others are gone it takes a challenge, and the
@@ -59,26 +44,14 @@ def conclude(
     from forcemove.cli.channel import settling
     from forcemove.cli.channel.session import SessionOptions
 
-    settling.conclude(SessionOptions(store, endpoints, key_file, account_file, max_cost), id_)
+    settling.conclude(SessionOptions(**session), id_)
 
 
 @click.command()
-@STORE
 @IDS
-@NODES
-@KEY
-@ACCOUNT
-@MAX_COST
+@_SESSION
 @_WAIT
-def collect(
-    store: str,
-    ids: tuple[str, ...],
-    endpoints: tuple[str, ...],
-    key_file: Path,
-    account_file: str | None,
-    max_cost: int | None,
-    waits: bool,
-) -> int:
+def collect(ids: tuple[str, ...], waits: bool, **session: Any) -> int:
     """Bring home what the channels of this key still have on this chain: all of them, or those that are named.
 
     Answers challenges with what is kept, concludes what all have signed, pays out what the chain has decided, and takes
@@ -90,4 +63,4 @@ def collect(
     from forcemove.cli.channel import settling
     from forcemove.cli.channel.session import SessionOptions
 
-    return settling.collect(SessionOptions(store, endpoints, key_file, account_file, max_cost), ids, waits=waits)
+    return settling.collect(SessionOptions(**session), ids, waits=waits)
