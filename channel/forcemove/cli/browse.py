@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forcemove.cli.channel.options import STORE
 from forcemove.cli.play.arguments import TableArguments
-from forcemove.cli.play.options import (
-    ACCOUNT,
-    ALLOW_MAINNET,
-    BOOK,
-    KEY,
-    LEASE,
-    OWN_NAME,
-    PATIENCE,
-    PAYOUT,
-    TOWERS,
-    WALLET,
-)
+from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, OWN_NAME, STORING, WAITING
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.play.stakes import ASSET
 from forcemove.cli.progress import waiting
@@ -51,16 +39,10 @@ __all__ = ["browse"]
     help="The node: http(s)://, ws(s)://, or an IPC path; given several times, other nodes of the same chain. Without "
     "it there are friendly games alone.",
 )
-@KEY
-@ACCOUNT
-@WALLET
-@PAYOUT
+@ACCOUNTS
 @OWN_NAME
-@STORE
-@BOOK
-@TOWERS
-@PATIENCE
-@LEASE
+@STORING
+@WAITING
 @ASSET
 @ALLOW_MAINNET
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Where to listen.  [default: any free one]")

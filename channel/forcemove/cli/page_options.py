@@ -5,8 +5,21 @@ from __future__ import annotations
 import click
 from click.core import ParameterSource
 
-__all__ = ["is_typed", "require_no_page_options"]
+from forcemove.cli.options import together
 
+__all__ = ["PAGE", "is_typed", "require_no_page_options"]
+
+PAGE = together(
+    click.option(
+        "--port",
+        type=click.IntRange(0, 65_535),
+        default=0,
+        help="With --browser: where to listen.  [default: any free one]",
+    ),
+    click.option(
+        "--open/--no-open", "opens", default=True, help="With --browser: whether to open the page.  [default: --open]"
+    ),
+)
 _OF_A_PAGE = (("port", "--port"), ("opens", "--open"))
 
 

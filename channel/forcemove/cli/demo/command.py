@@ -18,7 +18,7 @@ from forcemove.cli.demo.planning import ALL_SCENARIOS, games_for_two, planned_sc
 from forcemove.cli.demo.reporting import JsonCommand, JsonReport, report_run
 from forcemove.cli.games import find_table_game, installed_names
 from forcemove.cli.options import FILE
-from forcemove.cli.page_options import is_typed, require_no_page_options
+from forcemove.cli.page_options import PAGE, is_typed, require_no_page_options
 from forcemove.cli.terminal import Terminal
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
@@ -59,15 +59,7 @@ _OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_
     is_flag=True,
     help="Play yourself, in a browser on this machine, against a bot that cheats or vanishes when you press a button.",
 )
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=0,
-    help="With --browser: where to listen.  [default: any free one]",
-)
-@click.option(
-    "--open/--no-open", "opens", default=True, help="With --browser: whether to open the page.  [default: --open]"
-)
+@PAGE
 @click.option(
     "--scenario",
     type=click.Choice(ALL_SCENARIOS),

@@ -7,23 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forcemove.cli.channel.options import STORE
 from forcemove.cli.games import find_table_game, load_game
 from forcemove.cli.missing import GAME_NAME
-from forcemove.cli.page_options import require_no_page_options
+from forcemove.cli.page_options import PAGE, require_no_page_options
 from forcemove.cli.play.arguments import TableArguments
-from forcemove.cli.play.options import (
-    ACCOUNT,
-    ALLOW_MAINNET,
-    BOOK,
-    KEY,
-    LEASE,
-    OWN_NAME,
-    PATIENCE,
-    PAYOUT,
-    TOWERS,
-    WALLET,
-)
+from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, OWN_NAME, STORING, WAITING
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.play.stakes import ASSET, STAKE, TypedStake
 from forcemove.cli.progress import waiting
@@ -53,10 +41,7 @@ __all__ = ["play"]
     help="The node: http(s)://, ws(s)://, or an IPC path; given several times, other nodes of the same chain, of which "
     "one honest one is enough to lose nothing. A friendly game has none.",
 )
-@KEY
-@ACCOUNT
-@WALLET
-@PAYOUT
+@ACCOUNTS
 @click.option("--create", "creates", is_flag=True, help="Offer a game, and wait for somebody to join.")
 @STAKE
 @ASSET
@@ -79,27 +64,16 @@ __all__ = ["play"]
     show_default=True,
     help="Seconds that the bot takes for a move, so that people can follow it.",
 )
-@STORE
-@BOOK
-@TOWERS
+@STORING
 @click.option(
     "--duration", type=click.IntRange(1), default=3600, show_default=True, help="Seconds of a challenge that we offer."
 )
-@PATIENCE
-@LEASE
+@WAITING
 @click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
 @click.option("--anew", "from_scratch", is_flag=True, help="Do not go on with games into which nobody has paid yet.")
 @ALLOW_MAINNET
 @click.option("--browser", "in_browser", is_flag=True, help="Play on a page in a browser on this machine, too.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=0,
-    help="With --browser: where to listen.  [default: any free one]",
-)
-@click.option(
-    "--open/--no-open", "opens", default=True, help="With --browser: whether to open the page.  [default: --open]"
-)
+@PAGE
 @click.pass_context
 def play(ctx: click.Context, /, **given: Any) -> None:
     """Play GAME with somebody on another machine: you at this terminal, or a bot.
