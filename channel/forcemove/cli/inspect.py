@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from string import hexdigits
 from typing import TYPE_CHECKING
 
 import click
@@ -21,7 +20,6 @@ from forcemove.cli.options import ENDPOINT, FILE, JSON
 from forcemove.cli.pages import page
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
-from forcemove.errors import MalformedBytes
 from forcemove.inspect.bare import BareReport, inspect_bytes
 from forcemove.inspect.contracts import find_book
 from forcemove.inspect.errors import (
@@ -33,12 +31,12 @@ from forcemove.inspect.errors import (
     NotThisAdjudicator,
     NotThisKindOfId,
 )
-from forcemove.inspect.inspection import Report, inspect_channel, inspect_file, require_channel_id
+from forcemove.inspect.inspection import Report, inspect_channel, inspect_file, parse_subject, require_channel_id
 from forcemove.inspect.onchain import ChannelReport
 from forcemove.inspect.report_json import to_json
 from forcemove.inspect.signed_state import SignedStateReport
-from forcemove.protocol.codec.json_text import MAX_LENGTH, hex_text, parse_json
-from forcemove.protocol.codec.wire import SignedStateFile, decode_file, parse_hex
+from forcemove.protocol.codec.json_text import MAX_LENGTH, hex_text
+from forcemove.protocol.codec.wire import SignedStateFile
 
 if TYPE_CHECKING:
     from forcemove.chain.book import AddressBook
@@ -97,19 +95,7 @@ class _Options:
 
 def _read(what: str) -> SignedStateFile | bytes:
     """The content of what was named: a file's, or bytes."""
-    if what[:2].lower() == "0x":
-        return _parse_hex(what)
-    text = _read_file(what).strip()
-    if text[:2].lower() == "0x":
-        return _parse_hex(text)
-    parse_json(text, "signed state")  # bounds the depth, which Python's own parser does not
-    return decode_file(text)
-
-
-def _parse_hex(text: str) -> bytes:
-    if not set(text[2:]) <= set(hexdigits):
-        raise MalformedBytes("piece of hex", "it has characters that are no hex digits")
-    return parse_hex("0x" + text[2:], "piece of hex")
+    return parse_subject(what if what[:2].lower() == "0x" else _read_file(what).strip())
 
 
 def _read_file(name: str) -> str:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from string import hexdigits
 
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
+from forcemove.errors import MalformedBytes
 from forcemove.game import Game
 from forcemove.inspect.apps import guess_app
 from forcemove.inspect.bare import BareReport
@@ -14,16 +16,28 @@ from forcemove.inspect.contracts import adjudicator_address, find_app, open_adju
 from forcemove.inspect.errors import ChannelUnknown, NodeOfAnotherChain, NotThisAdjudicator, NotThisKindOfId
 from forcemove.inspect.onchain import ChannelReport, read_channel, report_channel
 from forcemove.inspect.signed_state import SignedStateReport, report_signed_state
-from forcemove.protocol.codec.wire import SignedStateFile
+from forcemove.protocol.codec.json_text import parse_json
+from forcemove.protocol.codec.wire import SignedStateFile, decode_file, parse_hex
 from forcemove.protocol.encoding import channel_id
 from forcemove.protocol.outcome import destination_address
 
-__all__ = ["Report", "inspect_channel", "inspect_file", "require_channel_id"]
+__all__ = ["Report", "inspect_channel", "inspect_file", "parse_subject", "require_channel_id"]
 
 Report = SignedStateReport | BareReport | ChannelReport
 """Everything that an inspection can return."""
 Notify = Callable[[str], None]
 """Is called with what is done at the moment, in a few words."""
+
+
+def parse_subject(text: str) -> SignedStateFile | bytes:
+    """What a text is: the bytes of hex after `0x`, else a signed state with its channel. Raises `MalformedBytes` and
+    `UnknownVersion`."""
+    if text[:2].lower() != "0x":
+        parse_json(text, "signed state")  # bounds the depth, which Python's own parser does not
+        return decode_file(text)
+    if not set(text[2:]) <= set(hexdigits):
+        raise MalformedBytes("piece of hex", "it has characters that are no hex digits")
+    return parse_hex("0x" + text[2:], "piece of hex")
 
 
 def _quietly(_: str) -> None:

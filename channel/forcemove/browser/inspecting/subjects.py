@@ -3,11 +3,9 @@ Pure."""
 
 from __future__ import annotations
 
-from string import hexdigits
-
 from forcemove.errors import MalformedBytes
-from forcemove.protocol.codec.json_text import parse_json
-from forcemove.protocol.codec.wire import SignedStateFile, decode_file, parse_hex
+from forcemove.inspect.inspection import parse_subject
+from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.store.records import StoredChannel
 from forcemove.store.transfer import read_parcel
 
@@ -31,9 +29,4 @@ def read_subject(data: bytes) -> Subject:
         text = stripped.decode()
     except UnicodeDecodeError:
         raise MalformedBytes("file", "it is no text: a signed state is JSON, and hex begins with 0x") from None
-    if text[:2].lower() != "0x":
-        parse_json(text, "signed state")  # bounds the depth, which Python's own parser does not
-        return decode_file(text)
-    if not set(text[2:]) <= set(hexdigits):
-        raise MalformedBytes("piece of hex", "it has characters that are no hex digits")
-    return parse_hex("0x" + text[2:], "piece of hex")
+    return parse_subject(text)
