@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forcemove.chain.addresses import parse_address, show_address
+from forcemove.chain.addresses import parse_address
 from forcemove.cli.deploy import book_path, open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.games import usable_games
@@ -22,20 +22,11 @@ from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
 from forcemove.inspect.bare import BareReport, inspect_bytes
 from forcemove.inspect.contracts import find_book
-from forcemove.inspect.errors import (
-    AdjudicatorNotNamed,
-    BookOfAnotherChain,
-    ChannelUnknown,
-    InspectionError,
-    NodeOfAnotherChain,
-    NotThisAdjudicator,
-    NotThisKindOfId,
-)
 from forcemove.inspect.inspection import Report, inspect_channel, inspect_file, parse_subject, require_channel_id
 from forcemove.inspect.onchain import ChannelReport
 from forcemove.inspect.report_json import to_json
 from forcemove.inspect.signed_state import SignedStateReport
-from forcemove.protocol.codec.json_text import MAX_LENGTH, hex_text
+from forcemove.protocol.codec.json_text import MAX_LENGTH
 from forcemove.protocol.codec.wire import SignedStateFile
 
 if TYPE_CHECKING:
@@ -69,10 +60,7 @@ def inspect(what: str, endpoint: str | None, book_file: Path | None, adjudicator
     Exits with 1 if a signature is wrong.
     """
     options = _Options(endpoint, book_file, None if adjudicator is None else parse_address(adjudicator))
-    try:
-        report = _inspect(_read(what), options)
-    except InspectionError as error:
-        raise _explained(error) from error
+    report = _inspect(_read(what), options)
     if as_json:
         click.echo(json.dumps(to_json(report), indent=2))
     else:
@@ -157,43 +145,3 @@ def _inspect_file(file: SignedStateFile, options: _Options) -> SignedStateReport
     chain = open_node(options.endpoint)
     with waiting("Reading the chain") as terminal:
         return inspect_file(file, games, chain, book, options.adjudicator, terminal.status)
-
-
-# -------------------------------------------------------------------------------------------------------------- errors
-
-
-def _explained(error: InspectionError) -> Explained:
-    """What happened, and which option to use."""
-    match error:
-        case BookOfAnotherChain():
-            return Explained(
-                f"The address book {error.path} is of chain {error.found}, but this is about chain {error.expected}.",
-                "Name another with --book.",
-            )
-        case NodeOfAnotherChain():
-            return Explained(
-                f"The state is of chain {error.expected}, but {error.endpoint} is chain {error.found}.",
-                "Give the node of the state's chain with --chain.",
-            )
-        case NotThisAdjudicator():
-            return Explained(
-                f"The state names the adjudicator {show_address(error.named)}, not the one given.",
-                "Leave --adjudicator out.",
-            )
-        case AdjudicatorNotNamed():
-            return Explained(
-                f"Which adjudicator? There is no address book at {book_path(error.chain_id)}.",
-                "Name a book with --book, or the contract with --adjudicator ADDRESS.",
-            )
-        case NotThisKindOfId():
-            return Explained(
-                f"{hex_text(error.data)} is no channel's id: its 12 high bytes are zero, as in an address."
-            )
-        case ChannelUnknown():
-            return Explained(
-                f"The adjudicator {show_address(error.adjudicator)} knows nothing of channel "
-                f"{hex_text(error.channel_id)}.",
-                "Nothing was ever paid in or recorded: the id, the chain or the adjudicator may be another.",
-            )
-        case _:
-            return Explained(f"{error}.")

@@ -497,6 +497,27 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "the file was taken.",
         "The journal's version is as new or newer. To look at the file, import it into a new journal.",
     ),
+    "BookOfAnotherChain": (
+        "The address book {path} is of chain {found}, but this is about chain {expected}.",
+        "Name another with --book.",
+    ),
+    "NodeOfAnotherChain": (
+        "The state is of chain {expected}, but {endpoint} is chain {found}.",
+        "Give the node of the state's chain with --chain.",
+    ),
+    "NotThisAdjudicator": (
+        "The state names the adjudicator {named}, not the one given.",
+        "Leave --adjudicator out.",
+    ),
+    "AdjudicatorNotNamed": (
+        "Which adjudicator? There is no address book at forcemove-{chain_id}.json.",
+        "Name a book with --book, or the contract with --adjudicator ADDRESS.",
+    ),
+    "NotThisKindOfId": ("{data} is no channel's id: its 12 high bytes are zero, as in an address.", ""),
+    "ChannelUnknown": (
+        "The adjudicator {adjudicator} knows nothing of channel {channel_id}.",
+        "Nothing was ever paid in or recorded: the id, the chain or the adjudicator may be another.",
+    ),
 }
 """What happened, and what to do next, by the name of the error; the facts of the error fill the braces."""
 

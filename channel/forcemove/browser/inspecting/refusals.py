@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from forcemove.browser.inspecting.inspecting import NoChainNamed, NothingSigned
-from forcemove.chain.addresses import show_address
 from forcemove.errors import ForcemoveError
-from forcemove.inspect.errors import AdjudicatorNotNamed, ChannelUnknown, NotThisKindOfId
+from forcemove.inspect.errors import AdjudicatorNotNamed
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.text.explanations import explain
 
@@ -24,12 +23,5 @@ def refusal_lines(error: ForcemoveError) -> tuple[str, ...]:
             return (f"Nothing is signed yet in channel {hex_text(channel_id)}.",)
         case AdjudicatorNotNamed():
             return ("Which adjudicator? This command was given no address book.",)
-        case NotThisKindOfId(data):
-            return (f"{hex_text(data)} is no channel's id: its 12 high bytes are zero, as in an address.",)
-        case ChannelUnknown(adjudicator, channel_id):
-            return (
-                f"The adjudicator {show_address(adjudicator)} knows nothing of channel {hex_text(channel_id)}.",
-                "Nothing was ever paid in or recorded: the id, the chain or the adjudicator may be another.",
-            )
         case _:
             return tuple(explain(error).splitlines())
