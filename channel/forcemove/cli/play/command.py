@@ -1,4 +1,4 @@
-"""`forcemove play`: the command, and its options as one value."""
+"""`forcemove play`: the command, its options as one value, and the game that is played with them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,14 @@ from forcemove.cli.play.stakes import ASSET, STAKE, TypedStake
 from forcemove.cli.progress import waiting
 
 if TYPE_CHECKING:
+    from forcemove.browser.table_pages import TablePages
     from forcemove.cli.play.port import PlayerOptions
+    from forcemove.cli.terminal import Terminal
+    from forcemove.store.journal import Journal
     from forcemove.tables.meetings.venues import ChainVenue
-    from forcemove.tables.options import TableOptions
+    from forcemove.tables.options import Wallet
+    from forcemove.tables.service import TableService
+    from forcemove.tables.table import PlayTable
     from forcemove.transport.links import Link
 
 __all__ = ["play"]
@@ -118,18 +123,58 @@ class _PlayArguments(TableArguments):
         self._require_seats()
         self._require_screen()
         from forcemove.cli.channel.stores import open_store
-        from forcemove.cli.play.playing import Playing
         from forcemove.transport.connect import connect
 
         link = _link(self.join_text, self.relay)
         where = _place(self.relay, link)
         connect(where)  # checks the relay's address before anything is begun
         venue = self._venue() if self.endpoints else None
-        player, options = self._players(where, link, venue)
+        player = self._player(where, link, venue)
         wallet = self.open_wallet()
         with open_store(self.store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
-            playing = Playing(self, journal, wallet, terminal, has_page=self.in_browser)
-            run_until_terminated(playing.play(self.name, venue, options, player))
+            run_until_terminated(self._play(journal, wallet, venue, player, terminal))
+
+    async def _play(
+        self, journal: Journal, wallet: Wallet, venue: ChainVenue | None, player: PlayerOptions, terminal: Terminal
+    ) -> None:
+        """Play at the terminal, or on a page, too. `venue`: None for friendly games."""
+        service = self.service(journal, wallet, venue.chains if venue else (), terminal)
+        if not self.in_browser:
+            table = self._table(service, venue, player, terminal, None)
+            if not table.report_ends():
+                await service.run(table.play())
+            return
+        from forcemove.cli.play.browsing import page_server, pages_of, play_with_page
+
+        pages = pages_of(service)
+        table = self._table(service, venue, player, terminal, pages)
+        if not table.report_ends():
+            server = page_server(pages, self.port, service, venue.book if venue else None)
+            await play_with_page(lambda: service.run(table.play()), pages, server, terminal, opens=self.opens)
+
+    def _table(
+        self,
+        service: TableService,
+        venue: ChainVenue | None,
+        player: PlayerOptions,
+        terminal: Terminal,
+        pages: TablePages | None,
+    ) -> PlayTable:
+        from forcemove.cli.play.port import TerminalPort
+        from forcemove.tables.channel_game import ChannelGameRunner
+        from forcemove.tables.log_game import LogGameRunner
+        from forcemove.tables.meetings.venues import FriendlyVenue
+        from forcemove.tables.table import PlayTable
+
+        options, table_game = player.table, None if venue else find_table_game(self.name)
+        if table_game is not None:
+            friendly = FriendlyVenue(table_game.name, table_game.title)
+            port = TerminalPort(player, friendly, terminal)
+            return PlayTable(service, friendly, options, port, LogGameRunner(service, table_game, options, port))
+        game = venue.game if venue else load_game(self.name)
+        on = venue or FriendlyVenue(game.name, game.title, game.seats)
+        port = TerminalPort(player, on, terminal, pages)
+        return PlayTable(service, on, options, port, ChannelGameRunner(service, game, venue, options, port))
 
     def _require_sense(self) -> None:
         has_chain = bool(self.endpoints)
@@ -170,18 +215,20 @@ class _PlayArguments(TableArguments):
                 "There is no terminal to play at: say --bot or --browser, or type the command in a terminal."
             )
 
-    def _players(self, where: str, link: Link | None, venue: ChainVenue | None) -> tuple[PlayerOptions, TableOptions]:
-        """What the player wants, and how the table is played. Raises `click.UsageError` where the stake is of another
-        asset than is played for. `where`: the relay; `link`: of the offer to join."""
+    def _player(self, where: str, link: Link | None, venue: ChainVenue | None) -> PlayerOptions:
+        """What the player wants. Raises `click.UsageError` where the stake is of another asset than is played for.
+        `where`: the relay; `link`: of the offer to join."""
         from forcemove.cli.play.port import PlayerOptions
         from forcemove.tables.options import TableOptions
 
         typed = self.stake if self.creates or link else None
         wanted = None if typed is None else typed.of(None if venue is None else venue.token)
-        rounds = self.rounds if self.bot else None
-        return (
-            PlayerOptions(where, wanted, link, rounds, self.pace, self.patience, self.agrees),
+        return PlayerOptions(
             TableOptions(where, wanted, self.duration, self.patience, self.from_scratch, self.seats, self.own_name),
+            link,
+            self.rounds if self.bot else None,
+            self.pace,
+            self.agrees,
         )
 
     def _venue(self) -> ChainVenue | None:

@@ -24,6 +24,7 @@ from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import Agreement
 from forcemove.tables.meetings.terms import Venue
+from forcemove.tables.options import TableOptions
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.ports import LogSeat, PlayerSeat
 from forcemove.text.amounts import token_name
@@ -46,21 +47,17 @@ _ASIDE = "the game is put aside; the same command goes on with it."
 class PlayerOptions:
     """What the player wants.
 
-    - `relay`: the relay's address, as we know it ourselves.
-    - `stake`: in the smallest unit, of the offer to make.
+    - `table`: how the table is played, by the relay's address as we know it ourselves, and for which stake.
     - `link`: of the offer to join.
     - `rounds`: after how many the bot leaves; None where a person plays.
     - `pace`: seconds that the bot takes for a move.
-    - `patience`: seconds that the other may be silent.
     - `agrees`: whether to join, and to lose a stake by leaving, without being asked.
     """
 
-    relay: str
-    stake: int | None
+    table: TableOptions
     link: Link | None
     rounds: int | None
     pace: float
-    patience: float
     agrees: bool
 
 
@@ -82,8 +79,8 @@ class TerminalPort(TerminalOutput):
         options = self._options
         if options.link is not None:
             return options.link
-        if options.stake is not None:
-            return options.stake
+        if options.table.stake is not None:
+            return options.table.stake
         if options.rounds is not None:
             raise Explained(
                 "The journal has no open channel of this game, chain and key to go on with.",
@@ -98,7 +95,7 @@ class TerminalPort(TerminalOutput):
 
     def invite(self, offer: Offer, link: Link) -> None:
         """See `TablePort`."""
-        say_invitation(self._terminal, offer, link, self._options.relay)
+        say_invitation(self._terminal, offer, link, self._options.table.relay)
 
     async def agree(self, offer: Offer) -> None:  # noqa: ARG002  # its terms were printed
         """See `TablePort`. Raises `Explained` where nobody can be asked, and `click.Abort` where the person does not
@@ -144,7 +141,7 @@ class TerminalPort(TerminalOutput):
         if self._options.rounds is not None:
             return None
         self._terminal.close()  # the screen is the person's
-        return Numbered(other, self._options.patience, partial(PutAside, _FRIENDLY_PARTING), _ASIDE)
+        return Numbered(other, self._options.table.patience, partial(PutAside, _FRIENDLY_PARTING), _ASIDE)
 
 
 def has_terminal() -> bool:
