@@ -33,21 +33,24 @@ class Terminal:
     """Standard output and standard error of this process, as they are when it is made.
 
     `indent`: how many columns the rest of a line that is too long for the terminal is set in; see `wrapped`.
+    `is_quiet`: whether lines on standard output are not printed, since that is for JSON.
     """
 
-    def __init__(self, *, indent: int | None = len(_BLANK)) -> None:
-        self._out, self._err, self._indent = sys.stdout, sys.stderr, indent
+    def __init__(self, *, indent: int | None = len(_BLANK), is_quiet: bool = False) -> None:
+        self._out, self._err, self._indent, self.is_quiet = sys.stdout, sys.stderr, indent, is_quiet
         self._output = _console(self._out)
         self._progress = self._output if _are_one(self._out, self._err) else _console(self._err)
         self._live: Live | None = None
 
     def say(self, text: str, style: str = "") -> None:
         """Print a line that stays, on standard output. `style`: as rich names it, such as "bold green"."""
-        self._write(self._output, self._out, text, style)
+        if not self.is_quiet:
+            self._write(self._output, self._out, text, style)
 
     def say_whole(self, text: str) -> None:
         """Print a line that is meant to be copied: we never break it, however narrow the terminal is."""
-        self._write(self._output, self._out, text, "", is_whole=True)
+        if not self.is_quiet:
+            self._write(self._output, self._out, text, "", is_whole=True)
 
     def note(self, text: str) -> None:
         """Print a line that stays, on standard error."""

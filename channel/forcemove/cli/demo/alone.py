@@ -48,7 +48,7 @@ def play_alone(game: Game, seats: int, stake: int, duration: int, terminal: Term
     terminal.say(game.title, "bold")
     terminal.status("Bringing up the chain")
     chain, names = EmbeddedChain(), NAMES[:seats]
-    environment = DemoEnvironment(chain, local_keys()[:seats], DemoOutput(terminal, quiet=True), stake, duration)
+    environment = DemoEnvironment(chain, local_keys()[:seats], DemoOutput(terminal), stake, duration)
     environment.deployment = deploy_locally(chain, [game])
     bots = " and ".join(names[1:])
     terminal.say(f"You are {names[_PERSON]}, and play against {bots}, in a channel on a chain in this process.")

@@ -224,24 +224,24 @@ class _DemoArguments:
             book_file=self.book_file,
             save_to=self.save_to,
             allow_mainnet=self.allow_mainnet,
-            quiet=self.as_json,
         )
         require_playable(plan.stake, plan.seats)
         if plan.save_to is not None:
             plan.save_to.mkdir(parents=True, exist_ok=True)
-        terminal = Terminal()
+        terminal = Terminal(is_quiet=self.as_json)
         run = DemoRun(plan, terminal)
-        return report_run(run, run.play, self.ctx.obj, terminal, quiet=plan.quiet)
+        return report_run(run, run.play, self.ctx.obj, terminal)
 
     def _over_a_network(self) -> int:
         """Play scenarios between processes."""
         from forcemove.cli.demo.network.run import NetworkDemoRun
         from forcemove.cli.play.signals import run_until_terminated
 
-        terminal, stake = Terminal(), _LOCAL_STAKE if self.stake is None else self.stake
+        stake = _LOCAL_STAKE if self.stake is None else self.stake
         scenarios = tuple((name, game) for name, game, _ in planned_scenarios(self.game_name, self.scenario, _TWO))
-        run = NetworkDemoRun(scenarios, stake, self.duration or _LOCAL_DURATION, terminal, quiet=self.as_json)
-        return report_run(run, lambda: run_until_terminated(run.play()), self.ctx.obj, terminal, quiet=self.as_json)
+        terminal = Terminal(is_quiet=self.as_json)
+        run = NetworkDemoRun(scenarios, stake, self.duration or _LOCAL_DURATION, terminal)
+        return report_run(run, lambda: run_until_terminated(run.play()), self.ctx.obj, terminal)
 
     def _alone(self) -> int:
         """Let a person play against bots."""
@@ -276,8 +276,7 @@ class _DemoArguments:
         report.content = {"game": game.name, "result": None}
         if self.play and self.as_json:
             raise click.UsageError("--play is for people, and --json for programs: leave one of them out.")
-        terminal, names = Terminal(indent=0), (NAMES[0], NAMES[1])
-        result = sit_down(game, names, terminal) if self.play else watch(game, names, terminal, quiet=self.as_json)
-        report.content["result"] = result
+        terminal, names = Terminal(indent=0, is_quiet=self.as_json), (NAMES[0], NAMES[1])
+        report.content["result"] = (sit_down if self.play else watch)(game, names, terminal)
         report.print_out(None)
         return 0

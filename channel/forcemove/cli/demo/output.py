@@ -31,10 +31,10 @@ def shortened(text: str) -> str:
 
 
 class DemoOutput:
-    """Writes what happens in a scenario, line by line; with `quiet` nothing but the status."""
+    """Writes what happens in a scenario, line by line."""
 
-    def __init__(self, terminal: Terminal, *, quiet: bool = False) -> None:
-        self.names, self.symbol, self._terminal, self._quiet = NAMES, "ether", terminal, quiet
+    def __init__(self, terminal: Terminal) -> None:
+        self.names, self.symbol, self._terminal = NAMES, "ether", terminal
 
     def title(self, text: str) -> None:
         """The heading of a scenario."""
@@ -88,7 +88,7 @@ class DemoOutput:
             self._balance(player)
         if not result.as_expected:
             self._line("WRONG       The scenario did not go as it must.", "red")
-        self._whole_line(f"channel     0x{result.channel_id.hex()}")
+        self._terminal.say(f"channel     0x{result.channel_id.hex()}")
 
     def _won(self, player: PlayerResult) -> str:
         won = player.received - player.deposit
@@ -121,8 +121,4 @@ class DemoOutput:
         return ", ".join(f"{name} {format_amount(entry.amount, self.symbol)}" for name, entry in shares)
 
     def _line(self, text: str, style: str = "") -> None:
-        self._whole_line(shortened(text), style)
-
-    def _whole_line(self, text: str, style: str = "") -> None:
-        if not self._quiet:
-            self._terminal.say(text, style)
+        self._terminal.say(shortened(text), style)

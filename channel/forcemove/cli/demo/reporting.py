@@ -78,17 +78,14 @@ class JsonCommand(click.Command):
             return super().invoke(ctx)
 
 
-def report_run(
-    run: ReportedRun, play: Callable[[], None], report: JsonReport, terminal: Terminal, *, quiet: bool
-) -> int:
+def report_run(run: ReportedRun, play: Callable[[], None], report: JsonReport, terminal: Terminal) -> int:
     """Play, and say how it has ended; the exit code. Raises what `play` raises, with its results in the report, and
     `Explained` where a scenario has not ended as it must and people look on.
 
     - `run`: what is played.
     - `play`: plays it.
     - `report`: is given the results.
-    - `terminal`: where people read.
-    - `quiet`: whether only the JSON is printed.
+    - `terminal`: where people read; quiet where only the JSON is printed.
     """
     try:
         play()
@@ -97,7 +94,7 @@ def report_run(
         report.content = run.to_json()
     report.print_out(None)
     count, wrong = len(run.verdicts), run.verdicts.count(False)
-    if quiet:
+    if terminal.is_quiet:
         return EXIT_ERROR if wrong else 0
     terminal.say("")
     if wrong:

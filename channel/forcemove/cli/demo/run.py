@@ -50,7 +50,6 @@ class Plan:
     - `book_file`: the address book; None for the usual one.
     - `save_to`: the folder for every signed state, None for none.
     - `allow_mainnet`: whether real money may be played for.
-    - `quiet`: whether nothing is shown, since JSON is printed at the end.
     """
 
     scenarios: tuple[tuple[str, Game, int], ...]
@@ -62,7 +61,6 @@ class Plan:
     book_file: Path | None
     save_to: Path | None
     allow_mainnet: bool
-    quiet: bool
 
     @property
     def chain(self) -> str:
@@ -201,7 +199,7 @@ class DemoRun:
         )
 
     def _environment(self, chain: Chain, keys: tuple[Key, ...]) -> DemoEnvironment:
-        output = DemoOutput(self.terminal, quiet=self.plan.quiet)
+        output = DemoOutput(self.terminal)
         return DemoEnvironment(chain, keys, output, self.plan.stake, self.plan.duration, save_to=self.plan.save_to)
 
     def _deploy(self, environment: DemoEnvironment, book: Path) -> None:

@@ -29,18 +29,13 @@ class LeftTheTable(Explained):
         super().__init__("You have left the table, and the game is over.", "It had no stake: nothing is lost.")
 
 
-def watch(game: TableGame, names: tuple[str, str], terminal: Terminal, *, quiet: bool) -> dict[str, Any]:
+def watch(game: TableGame, names: tuple[str, str], terminal: Terminal) -> dict[str, Any]:
     """Two bots play one game; its result."""
-
-    def notify(line: str) -> None:
-        if not quiet:
-            terminal.say(shortened(line))
-
-    notify(game.title)
+    terminal.say(shortened(game.title))
     terminal.status("Playing")
     try:
         with stopped_by_signals():
-            return dict(run_until_stopped(game.demonstrate(notify, names)))
+            return dict(run_until_stopped(game.demonstrate(lambda line: terminal.say(shortened(line)), names)))
     except KeyboardInterrupt:
         raise LeftTheTable from None
     finally:

@@ -19,27 +19,23 @@ _ENDS = 10
 class Columns:
     """A column for each player. `names`: of the players, by seat."""
 
-    def __init__(self, names: tuple[str, str], terminal: Terminal, *, quiet: bool) -> None:
-        self._names, self._terminal, self._quiet = names, terminal, quiet
+    def __init__(self, names: tuple[str, str], terminal: Terminal) -> None:
+        self._names, self._terminal = names, terminal
         width = width_of(sys.stdout)
         self._half = None if width is None else width // len(names)
         if self._half is not None:
-            self._say("".join(f"{name:<{self._half}}" for name in names).rstrip(), "bold")
+            self._terminal.say("".join(f"{name:<{self._half}}" for name in names).rstrip(), "bold")
 
     def add(self, name: str, line: str) -> None:
         """Show a line that a player's process has printed, or a comment on it."""
         line = shortened(line)
         if self._half is None:
-            self._say(f"{name:<6}| {line}")
+            self._terminal.say(f"{name:<6}| {line}")
             return
         margin, width = " " * (self._half * self._names.index(name)), self._half - _GAP
         text = " ".join(_cut(word, width - _GAP) for word in line.split())
         for each in wrapped(text, width, _GAP):
-            self._say(margin + each)
-
-    def _say(self, text: str, style: str = "") -> None:
-        if not self._quiet:
-            self._terminal.say(text, style)
+            self._terminal.say(margin + each)
 
 
 def _cut(word: str, width: int) -> str:

@@ -26,7 +26,6 @@ class NetworkDemoRun:
     stake: int
     duration: int
     terminal: Terminal
-    quiet: bool
     endings: list[tuple[str, Game, ScenarioEnding]] = field(default_factory=list)
 
     @property
@@ -59,16 +58,12 @@ class NetworkDemoRun:
 
     async def _play(self, network: DemoNetwork, scenario: str, game: Game) -> None:
         self.terminal.close()
-        self._say("")
-        self._say(f"{game.title}: {scenario}", "bold")
-        run = ScenarioRun(network, game, self.stake, self.duration, Columns(NAMES, self.terminal, quiet=self.quiet))
+        self.terminal.say("")
+        self.terminal.say(f"{game.title}: {scenario}", "bold")
+        run = ScenarioRun(network, game, self.stake, self.duration, Columns(NAMES, self.terminal))
         try:
             ending = await SCENARIOS[scenario](run)
         finally:
             await asyncio.gather(*(player.kill() for player in run.players))
         self.endings.append((scenario, game, ending))
-        self._say(ending_line(ending), "green" if ending.is_right else "red")
-
-    def _say(self, text: str, style: str = "") -> None:
-        if not self.quiet:
-            self.terminal.say(text, style)
+        self.terminal.say(ending_line(ending), "green" if ending.is_right else "red")
