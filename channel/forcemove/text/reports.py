@@ -22,7 +22,7 @@ from forcemove.text.amounts import show_asset
 from forcemove.text.durations import show_time
 from forcemove.text.explanations import describe
 
-__all__ = ["ReportEntry", "ReportPart", "ending_text", "report_parts"]
+__all__ = ["ReportEntry", "ReportPart", "ending_text", "log_text", "report_parts"]
 
 _ENDINGS = {
     Ending.OPEN: "it is not over",
@@ -241,7 +241,7 @@ def _chain_entries(report: ChannelReport) -> Iterator[ReportEntry]:
         yield _outcome("still owed", report.owed)
     yield ReportEntry("holdings", "\n".join(_holdings(asset, holdings) for asset, holdings in channel.holdings))
     yield ReportEntry("credits", "\n".join(map(_credit, channel.credits)) or "none")
-    yield ReportEntry("history", "\n".join(map(_log, channel.logs)) or "none")
+    yield ReportEntry("history", "\n".join(map(log_text, channel.logs)) or "none")
 
 
 def _holdings(asset: bytes, holdings: ChannelHoldings) -> str:
@@ -252,7 +252,8 @@ def _credit(credit: Credit) -> str:
     return f"{show_asset(credit.asset, credit.amount)} for {show_address(credit.account)}"
 
 
-def _log(placed: PlacedLog) -> str:
+def log_text(placed: PlacedLog) -> str:
+    """A log of the adjudicator in a few words."""
     turn_num = turn_of(placed.log)
     turn = "" if turn_num is None else f", turn {turn_num}"
     return f"block {placed.place.block_number:,}: {type(placed.log).__name__}{turn}"

@@ -28,7 +28,7 @@ from forcemove.store.records import Ownership, StoredEvidence
 from forcemove.text.amounts import amount_text, show_asset
 from forcemove.text.durations import show_time
 from forcemove.text.names import full_name
-from forcemove.text.reports import ending_text
+from forcemove.text.reports import ending_text, log_text
 
 __all__ = [
     "advice",
@@ -227,7 +227,7 @@ def history_page(
     if logs is None:
         lines.append("  --chain URL reads it")
     else:
-        lines += [_log_line(each) for each in logs] or ["  nothing"]
+        lines += [f"  {log_text(each)}" for each in logs] or ["  nothing"]
     lines.append(show_title("What counterparties did wrong"))
     lines += [f"  {each.evidence.kind}: {each.evidence.body.decode(errors='replace')}" for each in evidence] or [
         "  nothing"
@@ -245,13 +245,6 @@ def _states(stored: JournalChannel) -> list[SignedState]:
 def _state_line(stored: JournalChannel, signed: SignedState) -> str:
     signers = ", ".join(str(index) for index in sorted(signed.signatures)) or "nobody"
     return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {describe_state(stored, signed)}"
-
-
-def _log_line(placed: PlacedLog) -> str:
-    turn = turn_of(placed.log)
-    return f"  block {placed.place.block_number:,}: {type(placed.log).__name__}" + (
-        "" if turn is None else f", turn {turn}"
-    )
 
 
 def history_json(
