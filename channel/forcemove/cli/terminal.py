@@ -104,10 +104,7 @@ def _console(stream: TextIO) -> Console | None:
 
 
 def _are_one(first: TextIO, second: TextIO) -> bool:
-    if not (first.isatty() and second.isatty()):
-        return False
-    one, other = os.fstat(first.fileno()), os.fstat(second.fileno())
-    return (one.st_dev, one.st_ino, one.st_rdev) == (other.st_dev, other.st_ino, other.st_rdev)
+    return first.isatty() and second.isatty() and os.path.sameopenfile(first.fileno(), second.fileno())
 
 
 def _live(console: Console, text: str) -> Live:

@@ -19,7 +19,7 @@ from forcemove.tables.playing.content import TableContent
 if TYPE_CHECKING:
     from prompt_toolkit import Application
     from prompt_toolkit.formatted_text import StyleAndTextTuples
-    from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
     from prompt_toolkit.layout import Layout
 
 __all__ = ["PutAside", "Screen"]
@@ -49,7 +49,7 @@ class Screen:
     ) -> None:
         self._take, self._options, self._aside = take, options, aside
         self._content, self._hint = TableContent("Waiting."), ""
-        self._app = _application(self._text, self._accept, self._leave)
+        self._app = _application(self._text, self._accept)
         self._said: list[str] = []
         self._has_said = asyncio.Event()
 
@@ -116,13 +116,8 @@ class Screen:
         self._hint = self._take(typed)
         self._app.invalidate()
 
-    def _leave(self) -> None:
-        self._app.exit()
 
-
-def _application(
-    text: Callable[[], StyleAndTextTuples], accept: Callable[[str], None], leave: Callable[[], None]
-) -> Application[None]:
+def _application(text: Callable[[], StyleAndTextTuples], accept: Callable[[str], None]) -> Application[None]:
     from prompt_toolkit import Application
     from prompt_toolkit.output import ColorDepth
     from prompt_toolkit.output.vt100 import Vt100_Output
@@ -131,7 +126,7 @@ def _application(
     output.enable_cpr = False  # not every terminal says where its cursor is
     return Application(
         layout=_layout(text, accept),
-        key_bindings=_keys(leave),
+        key_bindings=_keys(),
         refresh_interval=_TICK,
         erase_when_done=True,
         color_depth=None if wants_colours() else ColorDepth.DEPTH_1_BIT,
@@ -154,14 +149,14 @@ def _layout(text: Callable[[], StyleAndTextTuples], accept: Callable[[str], None
     return Layout(HSplit([shown, typed]), focused_element=typed)
 
 
-def _keys(leave: Callable[[], None]) -> KeyBindings:
+def _keys() -> KeyBindings:
     from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()
 
     @keys.add("c-c")
     @keys.add("c-d")
-    def _(_event: object) -> None:
-        leave()
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit()
 
     return keys
