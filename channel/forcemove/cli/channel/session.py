@@ -77,13 +77,8 @@ class JournalSession:
         - `terminal`: where notes of the defence are printed.
         """
         self._payer, self._chains = payer, tuple(chains)
-        self.journal, self.chain, self._key, self._max_cost, self._terminal = (
-            journal,
-            chains[0],
-            key,
-            max_cost,
-            terminal,
-        )
+        self.journal, self.chain, self._key = journal, chains[0], key
+        self._max_cost, self._terminal = max_cost, terminal
         self._node = Node(journal, on_error=self._on_node_error)
         self._defence = Defence(journal, self._node, chains, usable_games(), payer or key, terminal.note)
         self._defence.start()

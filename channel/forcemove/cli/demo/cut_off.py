@@ -16,9 +16,8 @@ from forcemove.text.amounts import format_amount
 if TYPE_CHECKING:
     from forcemove.cli.demo.journals import Journals
 
-__all__ = ["CutOff", "cut_off_locally", "cut_off_on_a_node"]
+__all__ = ["CutOff", "cut_off_on_a_node"]
 
-_NO_LOSS = "The chain lived only for this run: nothing of value is lost."
 _DUST = 10**14
 
 
@@ -33,11 +32,6 @@ class CutOff(Explained):
     def code(self) -> int:
         """The signal's exit code, where a signal was the cause."""
         return self._cause.exit_code if isinstance(self._cause, Stopped) else EXIT_ERROR
-
-
-def cut_off_locally(cause: BaseException) -> CutOff:
-    """The error on a chain of our own: no money is to be brought home."""
-    return CutOff(cause, _NO_LOSS)
 
 
 def cut_off_on_a_node(

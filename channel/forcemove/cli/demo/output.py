@@ -60,13 +60,9 @@ class DemoOutput:
             for line in game.board(state, names).splitlines():
                 self._line(_INDENT + line)
 
-    def countersigned(self, seat: int, turn_num: int) -> None:
-        """A final state that another participant has signed, too."""
-        self._line(f"turn {turn_num:>4}   {self.names[seat]} signs the final state, too.")
-
-    def setup(self, seat: int, kind: str, turn_num: int) -> None:
-        """A state of the opening."""
-        self._line(f"turn {turn_num:>4}   {self.names[seat]} signs the {kind} state.")
+    def signed(self, seat: int, what: str, turn_num: int) -> None:
+        """A state of the opening, or a final one that another participant has signed, too."""
+        self._line(f"turn {turn_num:>4}   {self.names[seat]} signs the {what}.")
 
     def transaction(self, who: str, what: str, gas: int) -> None:
         """A transaction that was mined."""

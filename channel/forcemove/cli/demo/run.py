@@ -15,7 +15,7 @@ from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import connect, local_keys, open_chain
 from forcemove.cli.demo.budget import require_local_funds, require_node_funds
-from forcemove.cli.demo.cut_off import CutOff, cut_off_locally, cut_off_on_a_node
+from forcemove.cli.demo.cut_off import CutOff, cut_off_on_a_node
 from forcemove.cli.demo.environment import DemoEnvironment, counterparty_key
 from forcemove.cli.demo.journals import Journals
 from forcemove.cli.demo.output import DemoOutput
@@ -35,6 +35,8 @@ from forcemove.store.records import Account
 from forcemove.tables.asking import answering
 
 __all__ = ["DemoRun", "Plan"]
+
+_NO_LOSS = "The chain lived only for this run: nothing of value is lost."
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class DemoRun:
         except (KeyboardInterrupt, Exception) as error:
             if isinstance(error, click.ClickException | BrokenPipeError):
                 raise
-            raise cut_off_locally(error) from error
+            raise CutOff(error, _NO_LOSS) from error
 
     def _play_on_a_node(self, key_file: Path) -> None:
         """Play on a chain that lives on: unfinished channels are settled first."""

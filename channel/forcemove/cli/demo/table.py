@@ -248,9 +248,10 @@ class DemoTable:
         self.signed.append(signed)
         self._save(signed)
         if seat != mover:
-            output.countersigned(seat, state.turn_num)
+            output.signed(seat, "final state, too", state.turn_num)
         elif state.turn_num < 2 * self.agreement.count and not state.is_final:
-            output.setup(seat, "prefund" if state.turn_num < self.agreement.count else "postfund", state.turn_num)
+            kind = "prefund" if state.turn_num < self.agreement.count else "postfund"
+            output.signed(seat, f"{kind} state", state.turn_num)
         else:
             output.turn(self.game, seat, state, self.agreement.count)
 
