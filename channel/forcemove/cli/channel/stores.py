@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from string import hexdigits
 
@@ -29,15 +28,13 @@ __all__ = ["find_channel", "find_channels", "list_all", "open_store", "read_all"
 _FEWEST_DIGITS = 4
 
 
-@contextmanager
-def open_store(where: str, *, may_be_new: bool = False) -> Iterator[Journal]:
-    """The journal, closed after it. Raises what `open_journal` raises, and `Explained` where there is none."""
+def open_store(where: str, *, may_be_new: bool = False) -> Journal:
+    """The journal, for this process. Raises what `open_journal` raises, and `Explained` where there is none."""
     if not may_be_new and "://" not in where and not Path(where).exists():
         raise Explained(
             f"There is no journal at {where!r:.200}.", "Name it with --store, or with the variable FORCEMOVE_STORE."
         )
-    with open_journal(where, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
-        yield journal
+    return open_journal(where, owner=secrets.token_bytes(OWNER_LENGTH))
 
 
 def read_all(journal: Journal) -> tuple[list[JournalChannel], list[tuple[bytes, str]]]:

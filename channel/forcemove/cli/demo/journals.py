@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from forcemove.cli.channel.stores import open_store
 from forcemove.cli.errors import Explained
 from forcemove.cli.games import usable_games
 from forcemove.cli.private_file import write_private
@@ -23,8 +22,8 @@ from forcemove.node.metadata import ChannelMetadata
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.types import MAX_PARTICIPANTS
 from forcemove.store.journal import Journal
-from forcemove.store.opening import MEMORY, open_journal
-from forcemove.store.records import OWNER_LENGTH, Account, Batch, ChannelUpdate, ExportKind, Ownership
+from forcemove.store.opening import MEMORY
+from forcemove.store.records import Account, Batch, ChannelUpdate, ExportKind, Ownership, StoredChannel
 
 __all__ = ["AlreadyPlaying", "Journals", "UnfinishedChannel", "journal_path"]
 
@@ -104,7 +103,7 @@ class Journals:
         """The journal of a seat, made if there is none. Raises `JournalError`, and `AlreadyPlaying`."""
         if seat not in self._opened:
             path = self._path(seat)
-            self._opened[seat] = open_journal(str(path) if path else MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))
+            self._opened[seat] = open_store(str(path) if path else MEMORY, may_be_new=True)
             if seat == 0:
                 self._take()
         return self._opened[seat]
@@ -120,26 +119,17 @@ class Journals:
 
     def finish(self, channel_id: bytes) -> None:
         """Mark a channel as over: nothing is left in it."""
-        for journal in self._opened.values():
-            stored = journal.load(channel_id)
-            if stored is not None and stored.ownership is Ownership.ACTIVE:
-                journal.commit(Batch((ChannelUpdate(channel_id, stored.version, stored.snapshot, finished=True),)))
+        for journal, stored in self._having(channel_id):
+            journal.commit(Batch((ChannelUpdate(channel_id, stored.version, stored.snapshot, finished=True),)))
 
     def set_aside(self, channel_id: bytes) -> list[tuple[Path, Path]]:
         """Move a channel, which is not of this chain, to a file for each player; returns each journal with its file."""
-        return [self._move(seat, channel_id) for seat in list(self._seats_of(channel_id))]
+        return [_move(journal, channel_id) for journal, _ in self._having(channel_id)]
 
-    def _seats_of(self, channel_id: bytes) -> Iterator[int]:
-        for seat, journal in self._opened.items():
-            stored = journal.load(channel_id)
-            if stored is not None and stored.ownership is Ownership.ACTIVE:
-                yield seat
-
-    def _move(self, seat: int, channel_id: bytes) -> tuple[Path, Path]:
-        journal = Path(os.path.relpath(self._opened[seat].where))
-        path = journal.with_name(f"{journal.stem}.{channel_id[:4].hex()}.export")
-        self._opened[seat].export([channel_id], ExportKind.MOVE, lambda data: write_private(path, data))
-        return journal, path
+    def _having(self, channel_id: bytes) -> list[tuple[Journal, StoredChannel]]:
+        """The journals in which a channel is not over, each with what it has of it."""
+        found = ((journal, journal.load(channel_id)) for journal in self._opened.values())
+        return [(journal, stored) for journal, stored in found if stored and stored.ownership is Ownership.ACTIVE]
 
     def close(self) -> None:
         """Release the journals for the next demonstration; files without open channels are deleted."""
@@ -161,3 +151,10 @@ class Journals:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _move(journal: Journal, channel_id: bytes) -> tuple[Path, Path]:
+    place = Path(os.path.relpath(journal.where))
+    path = place.with_name(f"{place.stem}.{channel_id[:4].hex()}.export")
+    journal.export([channel_id], ExportKind.MOVE, lambda data: write_private(path, data))
+    return place, path

@@ -15,14 +15,13 @@ from pathlib import Path
 from forcemove.chain.book import AddressBook
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.cli.channel.stores import open_store
 from forcemove.cli.demo.network.players import PlayerProcess, WentWrong
 from forcemove.game import Game
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.signing import Key
-from forcemove.store.opening import open_journal
-from forcemove.store.records import OWNER_LENGTH
 
 __all__ = ["DemoNetwork", "channel_of", "opened_network"]
 
@@ -59,7 +58,7 @@ class DemoNetwork:
 
 def channel_of(player: PlayerProcess) -> Channel:
     """The one channel of a player's journal, as it was saved last."""
-    with open_journal(str(player.home / "forcemove.journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+    with open_store(str(player.home / "forcemove.journal"), may_be_new=True) as journal:
         (kept,) = journal.channels()
     return CHANNELS.decode(kept.snapshot)
 
