@@ -6,9 +6,8 @@ phrase, or from the node's own method to set a balance.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Call, Chain
@@ -84,7 +83,9 @@ def fund(chain: Chain, account: bytes, amount: int) -> Funded:
 
 def _from_an_unlocked_account(chain: Chain, account: bytes, amount: int) -> str:
     """Send from an unlocked account; who gave, or empty where there is none."""
-    unlocked = _or_nothing(lambda: chain.rpc.request("eth_accounts"))
+    unlocked: object = None
+    with suppress(EndpointFailed):  # the node does not know the request
+        unlocked = chain.rpc.request("eth_accounts")
     for each in unlocked if isinstance(unlocked, list) else ():
         try:
             giver = bytes.fromhex(str(each).removeprefix("0x"))
@@ -109,15 +110,8 @@ def _from_the_well_known_account(chain: Chain, account: bytes, amount: int) -> s
 def _by_setting_it(chain: Chain, account: bytes, amount: int) -> str:
     wanted = chain.balance(account) + amount
     for method in _SETTERS:
-        _or_nothing(partial(chain.rpc.request, method, f"0x{account.hex()}", hex(wanted)))
+        with suppress(EndpointFailed):  # the node does not know the request
+            chain.rpc.request(method, f"0x{account.hex()}", hex(wanted))
         if chain.balance(account) == wanted:
             return f"the node itself ({method})"
     return ""
-
-
-def _or_nothing(ask: Callable[[], object]) -> object:
-    """None where the node does not know the request."""
-    try:
-        return ask()
-    except EndpointFailed:
-        return None
