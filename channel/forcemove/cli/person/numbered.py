@@ -13,6 +13,7 @@ from forcemove.cli.person.lines import Lines
 from forcemove.cli.terminal import Terminal
 from forcemove.tables.playing.content import TableContent, clock_text
 from forcemove.tables.playing.help import HELP, help_lines
+from forcemove.tables.playing.match import run_with_background
 
 __all__ = ["Numbered"]
 
@@ -56,12 +57,7 @@ class Numbered:
 
     async def run(self) -> None:
         """Run until this is cancelled. Raises the error that `aside` makes."""
-        async with asyncio.TaskGroup() as group:
-            clock = group.create_task(self._keep_showing())
-            try:
-                await self.output.run()
-            finally:
-                clock.cancel()
+        await run_with_background(self.output.run(), self._keep_showing())
 
     def notify(self, line: str) -> None:
         """Print what has happened."""
