@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.spinner import Spinner
 
-__all__ = ["Terminal", "wants_colours"]
+__all__ = ["Terminal", "has_terminal", "wants_colours"]
 
 _BLANK = " " * 12
 _SPINNER_CELLS = 4
@@ -27,6 +27,11 @@ _SPINNER_CELLS = 4
 def wants_colours() -> bool:
     """Whether `NO_COLOR` is unset or empty (https://no-color.org)."""
     return not os.environ.get("NO_COLOR")
+
+
+def has_terminal() -> bool:
+    """Whether a person can read and type here."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 class Terminal:

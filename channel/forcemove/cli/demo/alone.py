@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import sys
 from collections.abc import Sequence
 
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
@@ -13,7 +12,7 @@ from forcemove.cli.demo.output import NAMES, DemoOutput
 from forcemove.cli.match.screen import PutAside
 from forcemove.cli.match.seats import PersonSeat
 from forcemove.cli.play.signals import run_until_terminated
-from forcemove.cli.terminal import Terminal
+from forcemove.cli.terminal import Terminal, has_terminal
 from forcemove.game import Game
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.memory import MemoryMessenger
@@ -62,8 +61,7 @@ async def _play(game: Game, environment: DemoEnvironment, terminal: Terminal) ->
     keys, seats = environment.keys, len(environment.keys)
     assembly, lines = environment.assemble(game, seats), MemoryMessenger.table(seats)
     before = [environment.chain.balance(key.address) for key in keys]
-    is_seen = sys.stdin.isatty() and sys.stdout.isatty()
-    seat = PersonSeat(game, _left, _ASIDE, None if is_seen else terminal)
+    seat = PersonSeat(game, _left, _ASIDE, None if has_terminal() else terminal)
     match = Match(game, seat.choose, math.inf, seat.output, NAMES[:seats])
     person = ChannelSetup(
         assembly, keys[_PERSON], lines[_PERSON], match.answer, on_event=match.on_event, max_cost=MAX_COST

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING, Any
 
 from forcemove.cli.demo.output import shortened
@@ -11,6 +10,7 @@ from forcemove.cli.demo.signals import run_until_stopped, stopped_by_signals
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
 from forcemove.cli.person.numbered import Numbered
 from forcemove.cli.play.signals import run_until_terminated
+from forcemove.cli.terminal import has_terminal
 from forcemove.tables.playing.match import run_with_background
 
 if TYPE_CHECKING:
@@ -47,11 +47,10 @@ def sit_down(game: TableGame, names: tuple[str, str], terminal: Terminal) -> dic
     terminal.say(game.title, "bold")
     terminal.say(f"You are {names[0]}, and play against {names[1]}.")
     result: dict[str, Any] = {}
-    is_seen = sys.stdin.isatty() and sys.stdout.isatty()
 
     async def play() -> None:
         aside = "you leave the table, and the game is over."
-        person = Numbered(names[1], math.inf, LeftTheTable, aside, None if is_seen else terminal)
+        person = Numbered(names[1], math.inf, LeftTheTable, aside, None if has_terminal() else terminal)
 
         async def main() -> None:
             result.update(await game.play(lambda line: person.notify(shortened(line)), person.ask, names))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shlex
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.cli.options import FILE
+from forcemove.cli.terminal import has_terminal
 
 if TYPE_CHECKING:
     from forcemove.transport.offers import Offer
@@ -59,7 +59,7 @@ def lobby(
     Where the output is no terminal the list is printed once.
     """
     is_wanted: Callable[[Offer], bool] = (lambda offer: offer.game == name) if name else (lambda _: True)
-    if as_json or once or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if as_json or once or not has_terminal():
         asyncio.run(_print_once(relay, is_wanted, as_json))
         return
     from forcemove.cli.play import play

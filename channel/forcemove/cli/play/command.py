@@ -15,6 +15,7 @@ from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, OWN_NAME, STORIN
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.play.stakes import ASSET, STAKE, TypedStake
 from forcemove.cli.progress import waiting
+from forcemove.cli.terminal import has_terminal
 
 if TYPE_CHECKING:
     from forcemove.browser.table_pages import TablePages
@@ -204,8 +205,6 @@ class _PlayArguments(TableArguments):
 
     def _require_screen(self) -> None:
         """Raise `click.UsageError` where nobody could play."""
-        from forcemove.cli.play.port import has_terminal
-
         if self.in_browser and (self.bot or self._is_table_game):
             raise click.UsageError("--browser is for a person who plays a game in a channel.")
         if self.wallet_address is not None and not self.in_browser:

@@ -19,7 +19,7 @@ from forcemove.cli.match.screen import PutAside
 from forcemove.cli.match.seats import PersonSeat
 from forcemove.cli.person.numbered import Numbered
 from forcemove.cli.play.stakes import STAKE_AMOUNT, TypedStake
-from forcemove.cli.terminal import Terminal
+from forcemove.cli.terminal import Terminal, has_terminal
 from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import Agreement
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from forcemove.browser.page_seat import PageSeat
     from forcemove.browser.table_pages import TablePages
 
-__all__ = ["PlayerOptions", "TerminalPort", "has_terminal"]
+__all__ = ["PlayerOptions", "TerminalPort"]
 
 _FRIENDLY_PARTING = "You have put the game aside."
 _PARTING = "The game goes on without you: be back before a challenge can run out."
@@ -142,11 +142,6 @@ class TerminalPort(TerminalOutput):
             return None
         self._terminal.close()  # the screen is the person's
         return Numbered(other, self._options.table.patience, partial(PutAside, _FRIENDLY_PARTING), _ASIDE)
-
-
-def has_terminal() -> bool:
-    """Whether a person can read and type here."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 async def _ask_stake(token: TokenFacts | None) -> int:
