@@ -14,11 +14,10 @@ from forcemove.cli.play.stakes import ASSET
 from forcemove.cli.progress import waiting
 
 if TYPE_CHECKING:
-    from forcemove.browser.server import BrowserServer
+    from forcemove.browser.pages import PageSection
     from forcemove.chain.book import AddressBook
     from forcemove.cli.terminal import Terminal
     from forcemove.history.tokens import TokenFacts
-    from forcemove.tables.options import TableOptions
     from forcemove.tables.service import TableService
 
 __all__ = ["browse"]
@@ -62,72 +61,55 @@ def browse(**given: Any) -> None:
     arguments = TableArguments(**given)
     arguments.require_accounts()
     from forcemove.cli.channel.stores import open_store
-    from forcemove.tables.options import TableOptions
     from forcemove.transport.connect import connect
 
-    relay = str(arguments.relay)
-    connect(relay)  # checks the relay's address before anything is begun
+    connect(str(arguments.relay))  # checks the relay's address before anything is begun
     chains, book = arguments.open_chains()
     token = arguments.open_token(chains)
     wallet = arguments.open_wallet()
-    options = TableOptions(relay, patience=arguments.patience, name=arguments.own_name)
     with open_store(arguments.store, may_be_new=True) as journal, waiting("Opening the journal") as terminal:
 
         async def main() -> None:
             service = arguments.service(journal, wallet, chains, terminal)
-            await _Browsing(service, book, token, options, terminal).run(arguments.port, opens=arguments.opens)
+            await _browse(arguments, service, book, token, terminal)
 
         run_until_terminated(main())
 
 
-class _Browsing:
-    """The tables, the lobby and the page of one run."""
+async def _browse(
+    arguments: TableArguments,
+    service: TableService,
+    book: AddressBook | None,
+    token: TokenFacts | None,
+    terminal: Terminal,
+) -> None:
+    """Serve the page and play until this is cancelled. Raises `AddressUnusable`."""
+    from forcemove.browser.lobby.lobby_pages import LobbyPages
+    from forcemove.browser.lobby.routes import LobbySection
+    from forcemove.browser.page_seat import PageSeats
+    from forcemove.browser.watching.routes import WatchSection
+    from forcemove.cli.match.output import TerminalOutput
+    from forcemove.cli.play.browsing import page_server, pages_of, serve_while, show_address
+    from forcemove.tables.options import TableOptions
+    from forcemove.tables.playing.match import run_with_background
+    from forcemove.tables.running.lobby_follower import LobbyFollower
+    from forcemove.tables.running.open_tables import OpenTables
+    from forcemove.tables.running.playable import playable_games
+    from forcemove.tables.watching.watched_tables import WatchedTables
 
-    def __init__(
-        self,
-        service: TableService,
-        book: AddressBook | None,
-        token: TokenFacts | None,
-        options: TableOptions,
-        terminal: Terminal,
-    ) -> None:
-        from forcemove.browser.page_seat import PageSeats
-        from forcemove.cli.match.output import TerminalOutput
-        from forcemove.cli.play.browsing import pages_of
-        from forcemove.tables.running.lobby_follower import LobbyFollower
-        from forcemove.tables.running.open_tables import OpenTables
-        from forcemove.tables.running.playable import playable_games
-        from forcemove.tables.watching.watched_tables import WatchedTables
+    options = TableOptions(str(arguments.relay), patience=arguments.patience, name=arguments.own_name)
+    playable = playable_games(service.games, service.chains, book, token)
+    pages = pages_of(service, home="/lobby")
+    tables = OpenTables(service, playable, options, PageSeats(pages), TerminalOutput(terminal))
+    follower, watched = LobbyFollower(options.relay, playable), WatchedTables(service.games)
 
-        self._service, self._terminal, self._book = service, terminal, book
-        playable = playable_games(service.games, service.chains, book, token)
-        self._pages = pages_of(service, home="/lobby")
-        seats = PageSeats(self._pages)
-        self._tables = OpenTables(service, playable, options, seats, TerminalOutput(terminal))
-        self._follower = LobbyFollower(options.relay, playable)
-        self._watched = WatchedTables(service.games)
+    def on_ready(address: str) -> None:
+        terminal.close()
+        show_address(address, terminal, opens=arguments.opens)
 
-    async def run(self, port: int, *, opens: bool) -> None:
-        """Serve the page and play until this is cancelled. Raises `AddressUnusable`."""
-        from forcemove.cli.play.browsing import serve_while, show_address
-        from forcemove.tables.playing.match import run_with_background
+    def play() -> Awaitable[object]:
+        return run_with_background(service.run(tables.run()), follower.run(), watched.run())
 
-        def on_ready(address: str) -> None:
-            self._terminal.close()
-            show_address(address, self._terminal, opens=opens)
-
-        def play() -> Awaitable[object]:
-            tables = self._service.run(self._tables.run())
-            return run_with_background(tables, self._follower.run(), self._watched.run())
-
-        await serve_while(play, self._server(port), self._terminal, on_ready, lambda: None)
-
-    def _server(self, port: int) -> BrowserServer:
-        from forcemove.browser.lobby.lobby_pages import LobbyPages
-        from forcemove.browser.lobby.routes import LobbySection
-        from forcemove.browser.watching.routes import WatchSection
-        from forcemove.cli.play.browsing import page_server
-
-        lobby = LobbySection(LobbyPages(self._follower, self._tables))
-        watching = WatchSection(self._watched)
-        return page_server(self._pages, port, self._service, self._book, [lobby, watching])
+    sections: list[PageSection] = [LobbySection(LobbyPages(follower, tables)), WatchSection(watched)]
+    server = page_server(pages, arguments.port, service, book, sections)
+    await serve_while(play, server, terminal, on_ready, lambda: None)
