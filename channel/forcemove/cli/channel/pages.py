@@ -31,7 +31,7 @@ from forcemove.text.names import full_name
 from forcemove.text.reports import ending_text, log_text
 
 __all__ = [
-    "advice",
+    "ADVICE",
     "elsewhere_line",
     "finding_line",
     "history_json",
@@ -53,7 +53,7 @@ _STANDINGS = {
     Ownership.MOVED: "moved to another journal, which goes on with it",
     Ownership.BACKUP: "from a backup: nothing is signed, but it is defended and collected",
 }
-_ADVICE = {
+ADVICE = {
     Phase.CHECKING: "Nothing was signed yet.",
     Phase.PREFUND: "Nothing was paid in yet.",
     Phase.FUNDING: "Not all have paid in. `conclude` takes back what is there.",
@@ -63,16 +63,12 @@ _ADVICE = {
     Phase.FINALIZED: "`collect` brings home what it holds.",
     Phase.CLOSED: "All is paid out.",
 }
+"""What a participant can do in a phase."""
 
 
 def short_id(channel_id: bytes) -> str:
     """As many digits of an id as tell it from others."""
     return f"0x{channel_id.hex()[:8]}\u2026"
-
-
-def advice(phase: Phase) -> str:
-    """What a participant can do in a phase."""
-    return _ADVICE[phase]
 
 
 # --------------------------------------------------------------------------------------------------------------- lists
@@ -146,7 +142,7 @@ def channel_page(stored: JournalChannel, now: int) -> str:
     if channel.requested:
         asked = ", ".join(operation_name(each) for each in channel.requested)
         lines.append(show_field("asked for", asked))
-    return "\n".join([*lines, show_field("next", advice(phase))])
+    return "\n".join([*lines, show_field("next", ADVICE[phase])])
 
 
 def _payee(stored: JournalChannel) -> str:

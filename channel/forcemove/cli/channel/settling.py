@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from forcemove.cli.channel.pages import advice, elsewhere_line, short_id
+from forcemove.cli.channel.pages import ADVICE, elsewhere_line, short_id
 from forcemove.cli.channel.session import JournalSession, SessionOptions, opened
 from forcemove.cli.channel.stores import find_channel, find_channels, read_all
 from forcemove.cli.errors import Explained
@@ -177,5 +177,5 @@ def _what_is_left(stored: JournalChannel, driven: ManagedChannel) -> str:
     if not held:
         return f"{start}; nothing is left on the chain"
     until = channel.status.finalizes_at or channel.conclude_at
-    then = f"`collect` again after {show_time(until)}" if until else advice(phase)
+    then = f"`collect` again after {show_time(until)}" if until else ADVICE[phase]
     return f"{start}; {held} are there. {then}"

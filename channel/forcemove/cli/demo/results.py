@@ -24,6 +24,7 @@ from typing import Any
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Receipt
 from forcemove.cli.errors import Explained, words_of
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import ETHER
 
 __all__ = ["PlayerResult", "ScenarioResult", "MinedTransaction", "error_json", "results_json"]
@@ -49,7 +50,7 @@ class MinedTransaction:
     def to_json(self) -> dict[str, Any]:
         """See the module."""
         return {
-            "hash": _hex(self.hash),
+            "hash": hex_text(self.hash),
             "operation": self.operation,
             "from": show_address(self.sender),
             "gas_used": self.gas_used,
@@ -126,7 +127,7 @@ class ScenarioResult:
             "scenario": self.scenario,
             "chain_id": self.chain_id,
             "adjudicator": show_address(self.adjudicator),
-            "channel_id": _hex(self.channel_id),
+            "channel_id": hex_text(self.channel_id),
             "asset": show_address(self.asset),
             "stake": str(self.stake),
             "players": [player.to_json() for player in self.players],
@@ -148,7 +149,3 @@ def results_json(scenarios: Sequence[ScenarioResult], others: Sequence[MinedTran
         "stories": [scenario.to_json() for scenario in scenarios],
         "other_transactions": [transaction.to_json() for transaction in others],
     }
-
-
-def _hex(data: bytes) -> str:
-    return "0x" + data.hex()

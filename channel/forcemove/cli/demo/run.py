@@ -65,11 +65,6 @@ class Plan:
     allow_mainnet: bool
 
     @property
-    def chain(self) -> str:
-        """The first of the chain's endpoints."""
-        return self.chains[0]
-
-    @property
     def games(self) -> tuple[Game, ...]:
         """The games of the scenarios, each once."""
         return tuple({game.name: game for _, game, _ in self.scenarios}.values())
@@ -127,7 +122,7 @@ class DemoRun:
         plan = self.plan
         try:
             self.terminal.status("Bringing up the chain")
-            with open_chain(plan.chain) as chain:
+            with open_chain(plan.chains[0]) as chain:
                 environment = self.environment = self._environment(chain, local_keys()[: max(plan.seats)])
                 require_local_funds(chain, environment.keys, plan.stake, plan.seats, in_ether=plan.in_ether)
                 with tempfile.TemporaryDirectory() as folder:
@@ -164,7 +159,7 @@ class DemoRun:
     def _open_nodes(self) -> tuple[Chain, ...]:
         """The chain through each endpoint, first through one that answers. Raises as `open_nodes`."""
         if len(self.plan.chains) == 1:
-            return (connect(self.plan.chain),)
+            return (connect(self.plan.chains[0]),)
         chains = open_nodes(self.plan.chains, waits=False, notify=self.terminal.note)
         there = answering(chains)
         return (*there, *(each for each in chains if each not in there))

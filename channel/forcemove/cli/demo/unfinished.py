@@ -97,14 +97,10 @@ def settle_accounts(chain: Chain, keys: Sequence[Key]) -> None:
     """Wait until no transaction of the accounts is on its way any more. Raises `StillWaiting`."""
     deadline = time.monotonic() + _WAIT_SECONDS
     for key in keys:
-        while _count(chain, key, "pending") > _count(chain, key, "latest"):
+        while chain.nonce_of(key.address, block="pending") > chain.nonce_of(key.address):
             if time.monotonic() > deadline:
                 raise StillWaiting(key.address)
             time.sleep(_POLL_SECONDS)
-
-
-def _count(chain: Chain, key: Key, block: str) -> int:
-    return chain.rpc.number("eth_getTransactionCount", "0x" + key.address.hex(), block)
 
 
 def bring_home(environment: DemoEnvironment, journals: Journals) -> None:
