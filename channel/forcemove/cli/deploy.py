@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forcemove.chain.addresses import show_address
 from forcemove.cli.endpoints import endpoint_name, require_lasting
 from forcemove.cli.errors import MainnetRefused
 from forcemove.cli.games import load_game, usable_games
@@ -118,8 +119,6 @@ def deploy(
 
 
 def _notify(progress: Progress, terminal: Terminal) -> None:
-    from forcemove.chain.addresses import show_address
-
     terminal.note(f"{progress.contract}: {progress.stage.value}, at {show_address(progress.address)}")
     if progress.gas_used is not None:
         terminal.note(f"  block {progress.block_number}, {progress.gas_used:,} gas")
@@ -139,8 +138,6 @@ def _since(progress: Progress) -> str:
 
 
 def _summary(book: AddressBook, path: Path) -> str:
-    from forcemove.chain.addresses import show_address
-
     lines = [f"Chain {book.chain_id}, from block {book.deployment_block}, by the factory {show_address(book.factory)}:"]
     lines += [f"  {show_address(entry.address)}  {name}" for name, entry in sorted(book.contracts.items())]
     inputs = path.with_name(f"{path.stem}.CONTRACT.standard-json-input.json")

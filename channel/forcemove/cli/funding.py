@@ -44,9 +44,8 @@ class NotADevelopmentChain(Explained):
 
 @dataclass(frozen=True, slots=True)
 class Funded:
-    """`account` (20 bytes) had `before`, and has `after`, in wei. `giver`: where the ether came from, for people."""
+    """An account had `before`, and has `after`, in wei. `giver`: where the ether came from, for people."""
 
-    account: bytes
     before: int
     after: int
     giver: str
@@ -74,7 +73,7 @@ def fund(chain: Chain, account: bytes, amount: int) -> Funded:
     for give in (_from_an_unlocked_account, _from_the_well_known_account, _by_setting_it):
         giver = give(chain, account, amount)
         if giver:
-            return Funded(account, before, chain.balance(account), giver)
+            return Funded(before, chain.balance(account), giver)
     raise Explained(
         f"No account of this chain has {format_amount(amount, is_needed=True)} to give, and its node sets no balances.",
         "Ask for less with --amount, or start the chain anew.",

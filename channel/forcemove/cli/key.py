@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from forcemove.chain.addresses import show_address
 from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.errors import Explained
 from forcemove.cli.options import FILE, JSON, NODE
@@ -83,7 +84,6 @@ def fund(file: Path, endpoint: str, amount: int, as_json: bool) -> None:
     It comes from an account that the node holds unlocked or whose key everybody knows, or the node sets the balance.
     Any other chain is refused. No passphrase is needed.
     """
-    from forcemove.chain.addresses import show_address
     from forcemove.chain.local import connect
     from forcemove.cli.endpoints import endpoint_name, require_lasting
     from forcemove.cli.funding import fund as give
@@ -114,8 +114,6 @@ def _write(file: Path, made: Key, as_json: bool) -> None:
 
 
 def _print(file: Path, address: bytes, as_json: bool) -> None:
-    from forcemove.chain.addresses import show_address
-
     shown = show_address(address)
     click.echo(json.dumps({"address": shown, "file": str(file)}) if as_json else f"{shown}  {file}")
 

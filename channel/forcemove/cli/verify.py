@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.artifact import ADJUDICATOR
+from forcemove.chain.addresses import show_address
 from forcemove.cli.deploy import open_book, open_node
 from forcemove.cli.errors import EXIT_ERROR
 from forcemove.cli.games import usable_games
@@ -71,8 +72,6 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
 
 
 def _as_json(book: AddressBook, report: DeploymentReport) -> dict[str, Any]:
-    from forcemove.chain.addresses import show_address
-
     return {
         "chainId": str(book.chain_id),
         "factory": show_address(book.factory),
@@ -87,8 +86,6 @@ def _as_json(book: AddressBook, report: DeploymentReport) -> dict[str, Any]:
 
 
 def _verdict_json(verdict: ContractVerdict) -> dict[str, Any]:
-    from forcemove.chain.addresses import show_address
-
     return {
         "contract": verdict.contract,
         "address": show_address(verdict.address),

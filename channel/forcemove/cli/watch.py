@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forcemove.chain.addresses import show_address
 from forcemove.cli.addresses import ADDRESS
 from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
@@ -190,8 +191,6 @@ def watch(
 
 
 def _say_ready(url: str, key: Key, store: str, chain_id: int, as_json: bool) -> None:
-    from forcemove.chain.addresses import show_address
-
     account = show_address(key.address)
     ready = {"ready": url, "account": account, "store": store, "chainId": str(chain_id)}
     words = f"The watchtower {account} listens at {url}, watches chain {chain_id}, and keeps what it has in {store}."

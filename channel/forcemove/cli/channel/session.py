@@ -195,8 +195,6 @@ class JournalSession:
                     self._fatal_error = error
                 else:
                     self._terminal.note(race_text(event) or headline(error))
-            case _:
-                pass
 
 
 @contextmanager
