@@ -13,7 +13,7 @@ from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.chain.token import Token
 from forcemove.cli.demo.budget import TRANSFER_GAS, Seats, gas_for_scenarios, scenarios_of
 from forcemove.cli.demo.journals import Journals
-from forcemove.cli.demo.output import DemoOutput
+from forcemove.cli.demo.output import NAMES, DemoOutput
 from forcemove.cli.demo.results import MinedTransaction
 from forcemove.contracts import artifact
 from forcemove.errors import ChainError
@@ -155,12 +155,12 @@ class DemoEnvironment:
         missing = balance - self.chain.balance(other.address)
         if missing > 0:
             receipt = self.transact(Call(other.address, b"", missing), payer, "fund")
-            self.output.transaction(self.output.names[0], "sends the throw-away counterparty ether", receipt.gas_used)
+            self.output.transaction(NAMES[0], "sends the throw-away counterparty ether", receipt.gas_used)
 
     def return_rest(self) -> None:
         """Send the balances of the throw-away accounts back to the payer."""
         payer, *others = self.keys
-        for name, other in zip(self.output.names[1:], others, strict=False):
+        for name, other in zip(NAMES[1:], others, strict=False):
             rest = self.chain.balance(other.address) - TRANSFER_GAS * self.chain.fees().max_fee_per_gas
             if rest > 0:
                 receipt = self.transact(Call(payer.address, b"", rest), other, "return")

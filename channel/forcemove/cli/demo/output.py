@@ -34,7 +34,7 @@ class DemoOutput:
     """Writes what happens in a scenario, line by line."""
 
     def __init__(self, terminal: Terminal) -> None:
-        self.names, self.symbol, self._terminal = NAMES, "ether", terminal
+        self.symbol, self._terminal = "ether", terminal
 
     def title(self, text: str) -> None:
         """The heading of a scenario."""
@@ -51,7 +51,7 @@ class DemoOutput:
 
     def turn(self, game: Game, seat: int, state: VariablePart, seats: int) -> None:
         """A participant's new state, and what it would pay."""
-        names = self.names[:seats]
+        names = NAMES[:seats]
         ending = f"{names[seat]} signs a final state: pay this."
         what = ending if state.is_final else game.describe(state, names)
         self._line(f"turn {state.turn_num:>4}   {what}")
@@ -62,7 +62,7 @@ class DemoOutput:
 
     def signed(self, seat: int, what: str, turn_num: int) -> None:
         """A state of the opening, or a final one that another participant has signed, too."""
-        self._line(f"turn {turn_num:>4}   {self.names[seat]} signs the {what}.")
+        self._line(f"turn {turn_num:>4}   {NAMES[seat]} signs the {what}.")
 
     def transaction(self, who: str, what: str, gas: int) -> None:
         """A transaction that was mined."""
@@ -113,7 +113,7 @@ class DemoOutput:
             self._line(f"{heading:<{len(_INDENT)}}{name + ':':<{width}}{text}")
 
     def _outcome(self, outcome: Outcome) -> str:
-        shares = zip(self.names, outcome, strict=False)
+        shares = zip(NAMES, outcome, strict=False)
         return ", ".join(f"{name} {format_amount(entry.amount, self.symbol)}" for name, entry in shares)
 
     def _line(self, text: str, style: str = "") -> None:

@@ -68,9 +68,9 @@ async def stale_state(environment: DemoEnvironment, game: Game, seats: int) -> S
     await table.play(lambda: all(player.is_waiting for player in table.players))
     newest = table.last
     behind = min(table.players, key=lambda player: newest.outcome[player.seat].amount)
-    ahead, names = table.players[1 - behind.seat], environment.output.names
+    ahead = table.players[1 - behind.seat]
     why = "is behind, and" if _has_loser(newest) else "has second thoughts, and"
-    environment.output.say(f"{names[behind.seat]} {why} goes back to an old state.")
+    environment.output.say(f"{behind.name} {why} goes back to an old state.")
     _challenge_with_old(table, behind)
     ahead.node.poll()
     for player in table.players:
@@ -90,24 +90,23 @@ async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
     """One sends illegal moves and forged signatures, tries the chain with them, and withholds a move. In vain."""
     table = new_table(environment, game, seats)
     honest_player, cheater = table.players
-    name = environment.output.names[cheater.seat]
     cheater.stops = lambda _: True
     await table.play(lambda: cheater.is_waiting)
-    environment.output.say(f"{name} tries illegal moves, here and on the chain.")
+    environment.output.say(f"{cheater.name} tries illegal moves, here and on the chain.")
     state = table.last
     moves = game.illegal_moves(state)
     some = moves[:: max(1, len(moves) // _ILLEGAL_MOVES)][:_ILLEGAL_MOVES]
     tried = [try_illegal(table, *move) for move in some]
-    environment.output.say(f"{name} forges {environment.output.names[0]}'s signature.")
+    environment.output.say(f"{cheater.name} forges {honest_player.name}'s signature.")
     refused = _try_forgery(table, state) and all(tried)
-    environment.output.say(f"{name} makes a legal move, but tells only the chain.")
+    environment.output.say(f"{cheater.name} makes a legal move, but tells only the chain.")
     _withhold(cheater)
     cheater.is_absent = True
     await table.play(lambda: _has_answered(honest_player, state.turn_num + 1))
     cheater.is_absent = cheater.is_waiting = False
     cheater.stops = never
     environment.output.say(
-        f"{environment.output.names[0]}'s client found the move in the chain's log and answered; they play on."
+        f"{honest_player.name}'s client found the move in the chain's log and answered; they play on."
     )
     await table.play(lambda: table.is_paid)
     return table.settle("cheat", table.last.outcome, as_expected=refused)
@@ -146,7 +145,7 @@ async def let_the_time_pass(table: DemoTable) -> Outcome:
         raise RuntimeError("nobody has challenged")
     end = table.adjudicator.status_of(table.agreement.channel_id).finalizes_at
     seconds = end - environment.chain.now()
-    environment.output.say(f"{environment.output.names[1 - challenger.seat]} has {seconds} seconds to answer.")
+    environment.output.say(f"{table.players[1 - challenger.seat].name} has {seconds} seconds to answer.")
     if environment.chain.can_travel:
         environment.chain.travel_to(end)
         environment.output.say("(This chain's clock can be moved, so nobody waits.)")
@@ -193,7 +192,7 @@ def try_illegal(table: DemoTable, label: str, move: VariablePart) -> bool:
             raise RuntimeError("a signature is missing")
         table.adjudicator.simulate(table.adjudicator.challenge(table.agreement.fixed_part, proof), key.address)
     except RuleError as error:
-        table.environment.output.refused(table.environment.output.names[_CARELESS], "gives it to the chain", error)
+        table.environment.output.refused(table.players[_CARELESS].name, "gives it to the chain", error)
         return there
     return False
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from forcemove.cli.demo.environment import MAX_COST, DemoEnvironment
+from forcemove.cli.demo.output import NAMES
 from forcemove.cli.demo.results import MinedTransaction, PlayerResult, ScenarioResult
 from forcemove.errors import ChainError, ForcemoveError
 from forcemove.flow.channel import is_stuck, moves_of
@@ -130,7 +131,7 @@ class DemoTable:
         bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
         environment, end = self.environment, self.network.ends[seat]
         patience = Patience(environment.patience, 0)
-        player = DemoPlayer(seat, environment.output.names[seat], bot, environment.node(seat), end, patience)
+        player = DemoPlayer(seat, NAMES[seat], bot, environment.node(seat), end, patience)
         player.managed = player.node.add(
             ChannelSetup(
                 self._assembly,
@@ -297,7 +298,7 @@ class DemoTable:
         left = self._before[seat] - deposit - (cost if self._asset == ETHER else 0)
         found = self.environment.balance(address, self._asset)
         return PlayerResult(
-            self.environment.output.names[seat],
+            self.players[seat].name,
             address,
             self._asset,
             deposit,
