@@ -135,8 +135,6 @@ class _Opening:
         from forcemove.chain.errors import WrongChain
 
         named = {chain_id for chain_id, _ in self._found.values()}
-        if not named:
-            return next(iter(self._expected)) if len(self._expected) == 1 and self._late_ones() else None
         right = named & self._expected or named
         if len(right) > 1:
             (first, _), *others = self._found.values()
@@ -144,7 +142,7 @@ class _Opening:
             raise WrongChain(chain.endpoint, first, other)
         if right.isdisjoint(self._expected) and len(self._expected) == 1 and self._late_ones():
             return next(iter(self._expected))
-        return next(iter(right))
+        return next(iter(right), None)
 
     def _late_ones(self) -> bool:
         """Whether an endpoint that has not answered can be made for a known chain without being asked."""
