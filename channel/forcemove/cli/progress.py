@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from forcemove.cli.terminal import Terminal
 
@@ -14,9 +14,6 @@ __all__ = ["waiting"]
 def waiting(message: str) -> Iterator[Terminal]:
     """Show `message` as the status line while the block runs; the block prints through the terminal that it is
     given."""
-    terminal = Terminal(indent=None)
-    terminal.status(message)
-    try:
+    with closing(Terminal(indent=None)) as terminal:
+        terminal.status(message)
         yield terminal
-    finally:
-        terminal.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 
 from forcemove.browser.playground.playground_server import playground_server
 from forcemove.cli.play.browsing import open_page
@@ -25,8 +26,7 @@ def play_in_browser(games: Sequence[Game], stake: int, duration: int, *, port: i
     - `port`: where to listen, 0 for any that is free.
     - `opens`: whether to open the page in the user's browser, where there is one.
     """
-    terminal = Terminal(indent=0)
-    try:
+    with closing(Terminal(indent=0)) as terminal:
         terminal.status("Bringing up the chain")
         playground = Playground(games, stake=stake, duration=duration)
         terminal.close()
@@ -44,5 +44,3 @@ def play_in_browser(games: Sequence[Game], stake: int, duration: int, *, port: i
             raise Terminated(_ENDED) from None
         except KeyboardInterrupt:
             terminal.say(_ENDED)
-    finally:
-        terminal.close()

@@ -6,6 +6,7 @@ that needs no channel.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -252,11 +253,9 @@ class _DemoArguments:
         ((_, game, count),) = planned_scenarios(self.game_name, "honest", self.seats)
         from forcemove.cli.demo.alone import play_alone
 
-        stake, terminal = self._local_stake(count), Terminal()
-        try:
+        stake = self._local_stake(count)
+        with closing(Terminal()) as terminal:
             play_alone(game, count, stake, self.duration or _LOCAL_DURATION, terminal)
-        finally:
-            terminal.close()
         return 0
 
     def _in_a_browser(self) -> int:
