@@ -255,6 +255,7 @@ class _Process:
                 peer = self._peers[socket] = Peer(socket, self._services, intake, transport, writer.drain)
                 intake.begin(peer.take)
                 await peer.run()
+                await socket.close()  # else aiohttp does it after this, and keeps an error with its frames once more
         except ConnectionResetError:
             _LOG.debug("a client has gone before it was answered")
         finally:

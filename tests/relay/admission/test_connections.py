@@ -18,7 +18,8 @@ import pytest
 from forcemove.relay.server import serve
 from forcemove.relay.settings import Settings
 from forcemove.transport.offers import OFFERS, SignedOffer
-from forcemove.transport.wire import MakeOffer, OfferShown, Proved, WatchOffer
+from forcemove.transport.wire import ListOffers, MakeOffer, OfferShown, Proved, SendBuffer, WatchOffer, encode
+from tests.relay.admission.test_frames import frame
 from tests.relay.admission.test_listening import HALF_A_FRAME, UPGRADE
 from tests.relay.raw import Raw, raw
 from tests.transport.offered import new_offer
@@ -27,6 +28,14 @@ from tests.transport.people import ALICE, new_table, run
 PING, HEARTBEAT = b"\x89\x00", 0.2
 KINDS = 10
 """Connections of each kind."""
+
+
+def _many_frames() -> bytes:
+    """Frames of requests, more than a relay handles in one turn of its loop."""
+    requests = SendBuffer()
+    for _ in range(1_000):
+        requests.add(encode(ListOffers(b"", bytes(32))))
+    return frame(requests.take(), bytes(4)) * 4
 
 
 @pytest.fixture(autouse=True)
@@ -126,6 +135,10 @@ async def _come_and_go(url: str) -> None:
         half.write(HALF_A_FRAME)
         await half.drain()
         _reset(half)
+        flooding = (await _upgraded(url))[1]
+        flooding.write(_many_frames())
+        await flooding.drain()
+        _reset(flooding)
         malformed = await _upgraded(url)
         malformed[1].write(b"\x82\x81" + bytes(4) + b"x")
         with contextlib.suppress(ConnectionError):
