@@ -62,7 +62,10 @@ def require_lasting(endpoints: Sequence[str]) -> None:
 
 def endpoint_name(endpoint: str) -> str:
     """An endpoint for people, without its possible secrets."""
-    return endpoint.partition("://")[2].rpartition("@")[2].partition("/")[0] or endpoint
+    from forcemove.chain.rpc import shown_endpoint
+
+    scheme_or_path, _, host = shown_endpoint(endpoint).partition("://")
+    return host or scheme_or_path
 
 
 def chain_ids_of_books(book_file: Path | None) -> frozenset[int]:
