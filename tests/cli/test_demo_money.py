@@ -76,6 +76,11 @@ def test_a_stake_that_nobody_can_play_for_is_wrong_usage(
     assert said.out == ""
 
 
+def test_between_processes_a_stake_of_zero_is_wrong_usage_too(forcemove: Command) -> None:
+    said = forcemove("demo", "--network", "--stake", "0", "--game", "tic-tac-toe", "--scenario", "honest")
+    assert (said.code, "A stake of 0 plays for nothing" in said.err) == (2, True)
+
+
 def test_the_highest_stake_of_a_token_can_be_played_for(forcemove: Command) -> None:
     said = forcemove("demo", "--asset", "token", "--stake", str(MOST), *ONE)
 

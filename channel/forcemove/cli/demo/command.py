@@ -238,7 +238,7 @@ class _DemoArguments:
         from forcemove.cli.demo.network.run import NetworkDemoRun
         from forcemove.cli.play.signals import run_until_terminated
 
-        stake = _LOCAL_STAKE if self.stake is None else self.stake
+        stake = self._local_stake(_TWO)
         scenarios = tuple((name, game) for name, game, _ in planned_scenarios(self.game_name, self.scenario, _TWO))
         terminal = Terminal(is_quiet=self.as_json)
         run = NetworkDemoRun(scenarios, stake, self.duration or _LOCAL_DURATION, terminal)
