@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from itertools import count
 from typing import Any
 
@@ -27,11 +27,16 @@ async def read(reader: Reader, number: int) -> list[bytes]:
     return [await reader.read() for _ in range(number)]
 
 
-def run(story: Coroutine[Any, Any, None], patience: float = _PATIENCE) -> None:
+def run(
+    story: Coroutine[Any, Any, None],
+    patience: float = _PATIENCE,
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
+) -> None:
     """In real time; a story that hangs fails, after so many seconds."""
 
     async def limited() -> None:
         async with asyncio.timeout(patience):
             await story
 
-    asyncio.run(limited())
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(limited())

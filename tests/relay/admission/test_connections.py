@@ -6,21 +6,27 @@ import asyncio
 import contextlib
 import gc
 import socket
+import ssl
 import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+import uvloop
+from aiohttp.web import RequestHandler, WebSocketResponse
 
+from forcemove.relay.admission.listening import ConnectionIntake
+from forcemove.relay.clients.peer import Peer
 from forcemove.relay.server import serve
 from forcemove.relay.settings import Settings
 from forcemove.transport.offers import OFFERS, SignedOffer
-from forcemove.transport.wire import ListOffers, MakeOffer, OfferShown, Proved, SendBuffer, WatchOffer, encode
-from tests.relay.admission.test_frames import frame
-from tests.relay.admission.test_listening import HALF_A_FRAME, UPGRADE
+from forcemove.transport.wire import MakeOffer, OfferShown, Proved, WatchOffer
+from tests.relay.admission.test_listening import HALF_A_FRAME, UPGRADE, many_frames
+from tests.relay.certificate import make_certificate
 from tests.relay.raw import Raw, raw
 from tests.transport.offered import new_offer
 from tests.transport.people import ALICE, new_table, run
@@ -28,14 +34,7 @@ from tests.transport.people import ALICE, new_table, run
 PING, HEARTBEAT = b"\x89\x00", 0.2
 KINDS = 10
 """Connections of each kind."""
-
-
-def _many_frames() -> bytes:
-    """Frames of requests, more than a relay handles in one turn of its loop."""
-    requests = SendBuffer()
-    for _ in range(1_000):
-        requests.add(encode(ListOffers(b"", bytes(32))))
-    return frame(requests.take(), bytes(4)) * 4
+_OF_A_CONNECTION = (Peer, ConnectionIntake, RequestHandler, WebSocketResponse)
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +46,7 @@ def _as_before() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def _relay(**settings: float) -> AsyncIterator[str]:
+async def _relay(**settings: object) -> AsyncIterator[str]:
     """A relay in this process."""
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(serve(Settings("127.0.0.1", 0, ":memory:", **settings), ready.set_result))  # type: ignore[arg-type]
@@ -62,7 +61,7 @@ async def _relay(**settings: float) -> AsyncIterator[str]:
 async def _dialled(url: str, said: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A connection on which nothing is answered by itself."""
     place = urlsplit(url)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    reader, writer = await asyncio.open_connection(place.hostname, place.port, ssl=_trusting(url))
     writer.write(said)
     return reader, writer
 
@@ -101,8 +100,18 @@ def test_a_client_that_answers_one_ping_has_the_same_time_again() -> None:
 
 async def _count(url: str) -> int:
     """The relay's connections."""
-    async with aiohttp.ClientSession() as session, session.get(f"{url.replace('ws', 'http', 1)}/health") as answer:
+    page = f"{url.replace('ws', 'http', 1)}/health"
+    async with aiohttp.ClientSession() as session, session.get(page, ssl=_trusting(url) or True) as answer:
         return int((await answer.json())["connections"])
+
+
+def _trusting(url: str) -> ssl.SSLContext | None:
+    """For a relay with a certificate that nobody has vouched for; None where it has none."""
+    if not url.startswith("wss"):
+        return None
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
@@ -122,54 +131,58 @@ async def _busy(client: Raw) -> None:
     await client.hear(OfferShown)
 
 
-async def _come_and_go(url: str) -> None:
-    for number in range(KINDS):
-        async with raw(url) as client:
-            if not number:
-                await _busy(client)
-        async with raw(url) as client:
-            client.hang_up()
-        _reset((await _upgraded(url))[1])
-        _reset((await _dialled(url, UPGRADE))[1])
-        half = (await _upgraded(url))[1]
-        half.write(HALF_A_FRAME)
-        await half.drain()
-        _reset(half)
-        flooding = (await _upgraded(url))[1]
-        flooding.write(_many_frames())
-        await flooding.drain()
-        _reset(flooding)
-        malformed = await _upgraded(url)
-        malformed[1].write(b"\x82\x81" + bytes(4) + b"x")
-        with contextlib.suppress(ConnectionError):
-            await malformed[0].read()
-        malformed[1].close()
+async def _come_and_go(url: str, number: int) -> None:
+    """A connection of each kind. `number`: one of them is busy before it goes."""
+    async with raw(url) as client:
+        if not number:
+            await _busy(client)
+    async with raw(url) as client:
+        client.hang_up()
+    _reset((await _upgraded(url))[1])
+    _reset((await _dialled(url, UPGRADE))[1])
+    half = (await _upgraded(url))[1]
+    half.write(HALF_A_FRAME)
+    await half.drain()
+    _reset(half)
+    flooding = (await _upgraded(url))[1]
+    flooding.write(many_frames())
+    await flooding.drain()
+    _reset(flooding)
+    malformed = await _upgraded(url)
+    malformed[1].write(b"\x82\x81" + bytes(4) + b"x")
+    with contextlib.suppress(ConnectionError):
+        await malformed[0].read()
+    malformed[1].close()
 
 
-def test_threat_59_a_connection_that_has_ended_leaves_nothing_to_collect() -> None:
-    """The collector would have to look through all that thousands of connections have, and nobody is served then."""
+@pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize("is_tls", [False, True], ids=["plain", "tls"])
+def test_threat_59_a_connection_that_has_ended_leaves_nothing_to_collect(
+    tmp_path: Path, is_tls: bool, new_loop: Callable[[], asyncio.AbstractEventLoop]
+) -> None:
+    """The collector would have to look through all that thousands of connections have, and nobody is served then; and
+    until it does, what they have fills the memory."""
+    tls = None
+    if is_tls:
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(*make_certificate(tmp_path))
 
     async def course() -> None:
-        async with _relay() as url:
+        async with _relay(tls=tls) as url:
             gc.collect()
             gc.disable()
-            await _come_and_go(url)
+            await asyncio.gather(*(_come_and_go(url, number) for number in range(KINDS)))
             while await _count(url):
                 await asyncio.sleep(0.01)
             for _ in range(10):  # tasks that end leave in turns of the loop
                 await asyncio.sleep(0)
             gc.set_debug(gc.DEBUG_SAVEALL)
             gc.collect()
-            left = Counter(type(each).__name__ for each in gc.garbage)
-            assert {name: left[name] for name in ("Peer", "Intake", "RequestHandler", "WebSocketResponse")} == {
-                "Peer": 0,
-                "Intake": 0,
-                "RequestHandler": 0,
-                "WebSocketResponse": 0,
-            }
+            left = Counter(type(each) for each in gc.garbage)
+            assert {kind: left[kind] for kind in _OF_A_CONNECTION} == dict.fromkeys(_OF_A_CONNECTION, 0)
 
     try:
-        run(course())
+        run(course(), loop_factory=new_loop)
     finally:
         gc.set_debug(0)
         gc.garbage.clear()

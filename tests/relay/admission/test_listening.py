@@ -17,7 +17,20 @@ import pytest
 from forcemove.relay.limits import Limits
 from forcemove.transport.errors import Reason
 from forcemove.transport.offers import OFFERS, SignedOffer
-from forcemove.transport.wire import ListOffers, MakeOffer, OffersListed, Open, Opened, Posted, Proved, RequestRefused
+from forcemove.transport.wire import (
+    ListOffers,
+    MakeOffer,
+    OffersListed,
+    Open,
+    Opened,
+    Posted,
+    Proved,
+    RequestRefused,
+    SendBuffer,
+    WithdrawOffer,
+    encode,
+)
+from tests.relay.admission.test_frames import frame
 from tests.relay.certificate import make_certificate
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, post, raw, raw_from
@@ -31,6 +44,14 @@ UPGRADE = (
     b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
 )
 HALF_A_FRAME = b"\x82\xff" + (65_000).to_bytes(8) + bytes(4) + bytes(40_000)
+
+
+def many_frames() -> bytes:
+    """Of requests that count for much, more than a relay handles in one turn of its loop; some 75,000 bytes."""
+    requests = SendBuffer()
+    for _ in range(180):
+        requests.add(encode(WithdrawOffer(b"", bytes(32), bytes(64))))
+    return frame(requests.take(), bytes(4)) * 4
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +87,13 @@ async def _end(socket: Socket) -> bytes:
             heard += more
     writer.close()
     return heard
+
+
+async def _connections(relay: RelayProcess) -> int:
+    """That are served, or whose end is not noticed yet."""
+    health = f"http://127.0.0.1:{relay.port}/health"
+    async with aiohttp.ClientSession() as session, session.get(health) as answer:
+        return int((await answer.json())["connections"])
 
 
 async def _seated(client: Raw) -> bytes:
@@ -185,6 +213,44 @@ def test_threat_59_unread_bytes_are_bounded_by_address(tmp_path: Path) -> None:
     run(story())
 
 
+async def _leave_unread(relay: RelayProcess, address: str) -> None:
+    """Send more than the relay reads at once, and go: orderly, so that it has all been received."""
+    reader, writer = await _opened(relay, UPGRADE, address)
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(many_frames())
+    writer.write_eof()
+    await _end((reader, writer))
+
+
+def test_threat_59_unread_bytes_of_who_has_gone_are_counted_while_they_are_kept(tmp_path: Path) -> None:
+    """The relay reads them half a minute later, and has them in memory until then."""
+
+    async def story() -> None:
+        bounds = ("--unread-bytes", "200000", "--messages-per-second", "1", "--stall", "1000")
+        with running_relay(tmp_path, *bounds) as relay:
+            await _leave_unread(relay, OTHER)
+            async with asyncio.timeout(30):  # in 45 seconds it would be closed for a ping that is not answered
+                await _end(await _begun(relay, OTHER))
+
+    run(story())
+
+
+def test_threat_59_unread_bytes_are_counted_no_more_when_they_are_forgotten(tmp_path: Path) -> None:
+    async def story() -> None:
+        with running_relay(tmp_path, "--unread-bytes", "200000") as relay:
+            for _ in range(10):
+                await _leave_unread(relay, OTHER)
+                while await _connections(relay):
+                    await asyncio.sleep(0.01)
+            async with raw(relay.url) as client:
+                table = new_table()
+                await client.say(client.proof(table, ALICE), post(table, 1, bytes(30_000)))
+                await client.hear(Proved)
+                await client.hear(Posted)
+
+    run(story())
+
+
 def test_threat_59_tables_are_bounded_by_address(tmp_path: Path) -> None:
     async def story() -> None:
         with running_relay(tmp_path, "--tables-per-hour", "2") as relay:
@@ -234,8 +300,8 @@ def test_threat_59_who_has_gone_leaves_nothing_behind_that_would_have_to_be_done
             await mallory.say(*[ListOffers(b"", None)] * 1_000)
             await mallory.hear(OffersListed)
             mallory.hang_up()
-        async with asyncio.timeout(10), aiohttp.ClientSession() as session:
-            while (await (await session.get(f"http://127.0.0.1:{relay.port}/health")).json())["connections"]:
+        async with asyncio.timeout(10):
+            while await _connections(relay):
                 await asyncio.sleep(0.02)
 
     with running_relay(tmp_path, "--messages-per-second", "50") as relay:  # so all of it takes three minutes

@@ -87,8 +87,10 @@ class ConnectionIntake(asyncio.BufferedProtocol):
         self._take = take
 
     def end(self) -> None:
-        """Give no more frames to what `begin` was given."""
+        """Give no more frames to what `begin` was given: it has ended, and so have frames that it did not read."""
         self._take = None
+        if self._is_over:
+            self._count(-self._unread)
 
     def read(self, size: int) -> None:
         """Count bytes that were read, with `PER_MESSAGE` for each message."""
@@ -167,8 +169,9 @@ class ConnectionIntake(asyncio.BufferedProtocol):
     def _cut_off(self) -> None:
         """Receive no more, and end the connection in the address' turn: thousands may have to end at once."""
         self._is_over, self._waiting = True, b""
-        self._transport.pause_reading()
-        self._turns.turn(self.account, _CONNECTION).add_done_callback(lambda _: self._transport.abort())
+        transport = self._transport
+        transport.pause_reading()
+        self._turns.turn(self.account, _CONNECTION).add_done_callback(lambda _: transport.abort())
 
     def eof_received(self) -> bool | None:
         """See `asyncio.Protocol`."""
@@ -184,9 +187,12 @@ class ConnectionIntake(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """See `asyncio.Protocol`."""
-        self._count(-self._unread)
+        self._is_over = True
+        if self._take is None:  # else its frames are in memory until `end`
+            self._count(-self._unread)
         self._accounts.disconnect(self.account)
         self._inner.connection_lost(error)
+        del self._transport  # one of TLS has methods of this protocol: without a cycle both are freed now
 
     def _count(self, size: int) -> None:
         self._unread += size
