@@ -216,15 +216,19 @@ class _Process:
             gc.collect()
 
     async def _sweep(self) -> None:
-        """Close the connections that are overdue, see `Peer.overdue`."""
         limits, heartbeat = self._settings.limits, self._settings.heartbeat
         while True:
             await asyncio.sleep(min(_SWEEP, limits.idle_seconds / 2, limits.stall / 2, heartbeat / 4))
-            now, peers = time.monotonic(), [peer for peer in self._peers.values() if peer is not None]
-            for first in range(0, len(peers), _AT_ONCE):
-                some = peers[first : first + _AT_ONCE]
-                overdue = [peer.dismiss(why) for peer in some if (why := peer.overdue(now, heartbeat))]
-                await asyncio.gather(asyncio.sleep(0), *overdue, return_exceptions=True)
+            await self._dismiss_overdue(heartbeat)
+
+    async def _dismiss_overdue(self, heartbeat: float) -> None:
+        """Close the connections that are overdue, see `Peer.overdue`. In a function of its own: what it has searched is
+        not kept until it searches again."""
+        now, peers = time.monotonic(), [peer for peer in self._peers.values() if peer is not None]
+        for first in range(0, len(peers), _AT_ONCE):
+            some = peers[first : first + _AT_ONCE]
+            overdue = [peer.dismiss(why) for peer in some if (why := peer.overdue(now, heartbeat))]
+            await asyncio.gather(asyncio.sleep(0), *overdue, return_exceptions=True)
 
     # -------------------------------------------------------------------------------------------------------- requests
 
