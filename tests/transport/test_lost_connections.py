@@ -4,6 +4,7 @@ nothing else."""
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from forcemove.protocol.signing import Key
 from forcemove.transport.connect import connect
 from forcemove.transport.errors import LogBegins, LogReplaced, RelayUnreachable, TransportClosed
 from forcemove.transport.terms import TableKind, TableTerms
+from tests.relay.certificate import make_certificate
 from tests.relay.process import running_relay
 from tests.relay.proxy import Proxy
 from tests.transport.carriers import CARRIERS, Carriers, through_a_proxy
@@ -172,13 +174,15 @@ def test_nobody_answers(carriers: Carriers) -> None:
     run(story())
 
 
-def test_why_no_relay_is_there_is_said_in_words() -> None:
-    async def refused_by(url: str) -> str:
-        with pytest.raises(RelayUnreachable) as refused:
-            async with connect(url, patience=0.5):
-                raise AssertionError("nobody has welcomed us")
-        return refused.value.reason
+async def _refused_by(url: str) -> str:
+    """Why there is no connection."""
+    with pytest.raises(RelayUnreachable) as refused:
+        async with connect(url, patience=0.5):
+            raise AssertionError("nobody has welcomed us")
+    return refused.value.reason
 
+
+def test_why_no_relay_is_there_is_said_in_words() -> None:
     async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         await writer.drain()
@@ -187,10 +191,25 @@ def test_why_no_relay_is_there_is_said_in_words() -> None:
     async def story() -> None:
         server = await asyncio.start_server(answer, "127.0.0.1", 0)
         url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        assert await refused_by(url) == "it answers with HTTP status 404, which no relay does"
+        assert await _refused_by(url) == "it answers with HTTP status 404, which no relay does"
         server.close()
         await server.wait_closed()
-        assert await refused_by(url) == "Connection refused"
+        assert await _refused_by(url) == "Connection refused"
+
+    run(story())
+
+
+def test_what_is_wrong_with_tls_is_said_in_words(tmp_path: Path) -> None:
+    async def story() -> None:
+        certificate, key = make_certificate(tmp_path)
+        options = ("--tls-cert", str(certificate), "--tls-key", str(key))
+        (tmp_path / "plain").mkdir()
+        with running_relay(tmp_path, *options) as relay, running_relay(tmp_path / "plain") as plain:
+            assert "not trusted (self-signed certificate); SSL_CERT_FILE" in await _refused_by(relay.url)
+            async with connect(relay.url, ssl=ssl.create_default_context(cafile=certificate)):
+                pass
+            assert "begins with wss://" in await _refused_by(relay.url.replace("wss", "ws"))
+            assert "does not speak TLS" in await _refused_by(plain.url.replace("ws", "wss"))
 
     run(story())
 

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from ssl import SSLContext
+from ssl import SSLCertVerificationError, SSLContext, SSLError
 
 import aiohttp
 
@@ -280,6 +280,13 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
 def _reason_of(error: Exception) -> str:
     """Why there is no connection, in words."""
     match error:
+        case aiohttp.ClientConnectorCertificateError(certificate_error=SSLCertVerificationError() as fault):
+            why = fault.verify_message.rstrip(".")
+            return f"its certificate is not trusted ({why}); SSL_CERT_FILE can name a file with those that are"
+        case aiohttp.ClientConnectorError(os_error=SSLError(reason=str(words))):
+            return f"it does not speak TLS ({words}); without TLS its address begins with ws://"
+        case aiohttp.ServerDisconnectedError():
+            return "it ended the connection before it answered; with TLS its address begins with wss://"
         case aiohttp.ClientConnectorError(os_error=OSError(errno=int(number))) if number > 0:
             return os.strerror(number)
         case aiohttp.ClientConnectorError(os_error=OSError(strerror=str(words))):
