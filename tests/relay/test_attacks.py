@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from random import Random
+from ssl import SSLContext, create_default_context
 
 import aiohttp
 import msgspec
@@ -20,6 +21,7 @@ from forcemove.transport.limits import MAX_ENTRY, MAX_FRAME
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.wire import VERSION, Entries, Leave, Open, Opened, Posted, Prove, Proved, RequestRefused
+from tests.relay.certificate import make_certificate
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, post, raw
 from tests.transport.people import ALICE, BOB, MALLORY, new_table, read, run
@@ -31,10 +33,10 @@ def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayProcess]:
         yield relay
 
 
-async def others_play(relay: RelayProcess) -> None:
+async def others_play(relay: RelayProcess, trusted: SSLContext | None = None) -> None:
     """A table that has nothing to do with the attack is served."""
     table = new_table()
-    async with RelayConnection(relay.url) as connection:
+    async with RelayConnection(relay.url, ssl=trusted) as connection:
         alice = await connection.join(table, ALICE)
         await alice.post(b"undisturbed")
         assert await alice.reader().read() == b"undisturbed"
@@ -397,7 +399,8 @@ def test_tables_and_connections_are_bounded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [300, pytest.param(9_900, marks=pytest.mark.long)])
-def test_idle_connections_cost_little(tmp_path: Path, count: int) -> None:
+@pytest.mark.parametrize("is_tls", [False, True], ids=["plain", "tls"])
+def test_idle_connections_cost_little(tmp_path: Path, is_tls: bool, count: int) -> None:
     """As many as the relay takes, but for those who play: 10,000 in all, and 100 KB for each. The others do not notice
     them."""
 
@@ -408,9 +411,14 @@ def test_idle_connections_cost_little(tmp_path: Path, count: int) -> None:
                 await stack.enter_async_context(raw(relay.url))
             each = (relay.memory() - before) / count
             print(f"{count} idle connections: {each:,.0f} bytes each")
-            await others_play(relay)
+            await others_play(relay, trusted)
             assert each < 100_000
 
-    options = ("--connections", "20000", "--per-address", "10000", "--connects-per-second", "1000")
+    options = ["--connections", "20000", "--per-address", "10000", "--connects-per-second", "1000"]
+    trusted: SSLContext | None = None
+    if is_tls:
+        certificate, key = make_certificate(tmp_path)
+        trusted = create_default_context(cafile=certificate)
+        options += ["--tls-cert", str(certificate), "--tls-key", str(key)]
     with running_relay(tmp_path, *options) as relay:
-        run(story(relay))
+        run(story(relay), patience=300)
