@@ -36,6 +36,9 @@ PATIENCE = 20.0
 _KEYS = (Key(keccak256(b"alice")), Key(keccak256(b"bob")))
 ADDRESSES = tuple(key.address for key in _KEYS)
 _BINARY, _PING = 2, 9
+_LENGTHS = {126: 2, 127: 8}
+"""Bytes of a length that does not fit into a head's second byte. Where the disk has made posts wait, a frame has the
+longest."""
 
 
 class Player:
@@ -109,10 +112,11 @@ class Player:
     def _messages(self) -> Iterator[FromRelay]:
         """The messages of the frames that have come whole."""
         received, at = self._received, 0
-        while len(received) >= at + 4:
+        while len(received) >= at + 2:
             size, start = received[at + 1], at + 2
-            if size == 126:
-                size, start = int.from_bytes(received[at + 2 : at + 4]), at + 4
+            if size in _LENGTHS:
+                start += _LENGTHS[size]
+                size = int.from_bytes(received[at + 2 : start])
             if len(received) < start + size:
                 break
             opcode, payload, at = received[at] & 15, bytes(received[start : start + size]), start + size
