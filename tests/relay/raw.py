@@ -25,7 +25,7 @@ from forcemove.transport.wire import (
     encode,
 )
 
-__all__ = ["Raw", "post", "raw", "raw_from"]
+__all__ = ["Raw", "count_connections", "post", "raw", "raw_from"]
 
 M = TypeVar("M", bound=Message)
 
@@ -120,3 +120,10 @@ async def raw_from(url: str, address: str) -> AsyncIterator[Raw]:
         async with asyncio.timeout(20):
             client.nonce = (await client.hear(Welcome)).nonce
         yield client
+
+
+async def count_connections(url: str) -> int:
+    """How many a relay serves, or has not noticed the end of. Over TLS any certificate will do."""
+    health = f"{url.replace('ws', 'http', 1)}/health"
+    async with aiohttp.ClientSession() as session, session.get(health, ssl=False) as answer:
+        return int((await answer.json())["connections"])

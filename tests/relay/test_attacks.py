@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from random import Random
-from ssl import SSLContext, create_default_context
+from ssl import SSLContext
 
 import aiohttp
 import msgspec
@@ -21,7 +21,7 @@ from forcemove.transport.limits import MAX_ENTRY, MAX_FRAME
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.wire import VERSION, Entries, Leave, Open, Opened, Posted, Prove, Proved, RequestRefused
-from tests.relay.certificate import make_certificate
+from tests.relay.certificate import tls_options, trusting
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, post, raw
 from tests.transport.people import ALICE, BOB, MALLORY, new_table, read, run
@@ -417,8 +417,7 @@ def test_idle_connections_cost_little(tmp_path: Path, is_tls: bool, count: int) 
     options = ["--connections", "20000", "--per-address", "10000", "--connects-per-second", "1000"]
     trusted: SSLContext | None = None
     if is_tls:
-        certificate, key = make_certificate(tmp_path)
-        trusted = create_default_context(cafile=certificate)
-        options += ["--tls-cert", str(certificate), "--tls-key", str(key)]
+        options += tls_options(tmp_path)
+        trusted = trusting(tmp_path)
     with running_relay(tmp_path, *options) as relay:
         run(story(relay), patience=300)

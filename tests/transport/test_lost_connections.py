@@ -4,7 +4,6 @@ nothing else."""
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,7 +17,7 @@ from forcemove.protocol.signing import Key
 from forcemove.transport.connect import connect
 from forcemove.transport.errors import LogBegins, LogReplaced, RelayUnreachable, TransportClosed
 from forcemove.transport.terms import TableKind, TableTerms
-from tests.relay.certificate import make_certificate
+from tests.relay.certificate import tls_options, trusting
 from tests.relay.process import running_relay
 from tests.relay.proxy import Proxy
 from tests.transport.carriers import CARRIERS, Carriers, through_a_proxy
@@ -201,12 +200,10 @@ def test_why_no_relay_is_there_is_said_in_words() -> None:
 
 def test_what_is_wrong_with_tls_is_said_in_words(tmp_path: Path) -> None:
     async def story() -> None:
-        certificate, key = make_certificate(tmp_path)
-        options = ("--tls-cert", str(certificate), "--tls-key", str(key))
         (tmp_path / "plain").mkdir()
-        with running_relay(tmp_path, *options) as relay, running_relay(tmp_path / "plain") as plain:
+        with running_relay(tmp_path, *tls_options(tmp_path)) as relay, running_relay(tmp_path / "plain") as plain:
             assert "not trusted (self-signed certificate); SSL_CERT_FILE" in await _refused_by(relay.url)
-            async with connect(relay.url, ssl=ssl.create_default_context(cafile=certificate)):
+            async with connect(relay.url, ssl=trusting(tmp_path)):
                 pass
             assert "begins with wss://" in await _refused_by(relay.url.replace("wss", "ws"))
             assert "does not speak TLS" in await _refused_by(plain.url.replace("ws", "wss"))

@@ -14,7 +14,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import aiohttp
 import pytest
 import uvloop
 from aiohttp.web import RequestHandler, WebSocketResponse
@@ -26,8 +25,8 @@ from forcemove.relay.settings import Settings
 from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.wire import MakeOffer, OfferShown, Proved, WatchOffer
 from tests.relay.admission.test_listening import HALF_A_FRAME, UPGRADE, many_frames
-from tests.relay.certificate import make_certificate
-from tests.relay.raw import Raw, raw
+from tests.relay.certificate import ANY_CERTIFICATE, make_certificate
+from tests.relay.raw import Raw, count_connections, raw
 from tests.transport.offered import new_offer
 from tests.transport.people import ALICE, new_table, run
 
@@ -61,7 +60,8 @@ async def _relay(**settings: object) -> AsyncIterator[str]:
 async def _dialled(url: str, said: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A connection on which nothing is answered by itself."""
     place = urlsplit(url)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port, ssl=_trusting(url))
+    tls = ANY_CERTIFICATE if place.scheme == "wss" else None
+    reader, writer = await asyncio.open_connection(place.hostname, place.port, ssl=tls)
     writer.write(said)
     return reader, writer
 
@@ -81,7 +81,7 @@ def test_a_client_that_answers_no_ping_is_cut_off_and_one_that_does_stays() -> N
                 assert (await reader.read()).endswith(PING)
             writer.close()
             assert not answering.done()
-            assert await _count(url) == 1
+            assert await count_connections(url) == 1
 
     run(course())
 
@@ -96,22 +96,6 @@ def test_a_client_that_answers_one_ping_has_the_same_time_again() -> None:
             writer.close()
 
     run(course())
-
-
-async def _count(url: str) -> int:
-    """The relay's connections."""
-    page = f"{url.replace('ws', 'http', 1)}/health"
-    async with aiohttp.ClientSession() as session, session.get(page, ssl=_trusting(url) or True) as answer:
-        return int((await answer.json())["connections"])
-
-
-def _trusting(url: str) -> ssl.SSLContext | None:
-    """For a relay with a certificate that nobody has vouched for; None where it has none."""
-    if not url.startswith("wss"):
-        return None
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    return context
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
@@ -172,7 +156,7 @@ def test_threat_59_a_connection_that_has_ended_leaves_nothing_to_collect(
             gc.collect()
             gc.disable()
             await asyncio.gather(*(_come_and_go(url, number) for number in range(KINDS)))
-            while await _count(url):
+            while await count_connections(url):
                 await asyncio.sleep(0.01)
             for _ in range(10):  # tasks that end leave in turns of the loop
                 await asyncio.sleep(0)
@@ -195,7 +179,7 @@ def test_threat_59_a_connection_that_has_ended_is_not_kept_until_the_next_are_se
             reader, writer = await _upgraded(url)
             await reader.readuntil(PING)  # so it was looked at just now
             writer.close()
-            while await _count(url):
+            while await count_connections(url):
                 await asyncio.sleep(0.01)
             for _ in range(10):
                 await asyncio.sleep(0)

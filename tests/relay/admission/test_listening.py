@@ -31,9 +31,9 @@ from forcemove.transport.wire import (
     encode,
 )
 from tests.relay.admission.test_frames import frame
-from tests.relay.certificate import make_certificate
+from tests.relay.certificate import tls_options
 from tests.relay.process import RelayProcess, running_relay
-from tests.relay.raw import Raw, post, raw, raw_from
+from tests.relay.raw import Raw, count_connections, post, raw, raw_from
 from tests.transport.offered import new_offer
 from tests.transport.people import ALICE, new_table, run
 
@@ -87,13 +87,6 @@ async def _end(socket: Socket) -> bytes:
             heard += more
     writer.close()
     return heard
-
-
-async def _connections(relay: RelayProcess) -> int:
-    """That are served, or whose end is not noticed yet."""
-    health = f"http://127.0.0.1:{relay.port}/health"
-    async with aiohttp.ClientSession() as session, session.get(health) as answer:
-        return int((await answer.json())["connections"])
 
 
 async def _seated(client: Raw) -> bytes:
@@ -182,8 +175,7 @@ def test_threat_59_handshakes_that_do_not_end_keep_nobody_out(tmp_path: Path) ->
     """A hundred that begin one and say no more; only so many go on at once."""
 
     async def story() -> None:
-        certificate, key = make_certificate(tmp_path)
-        with running_relay(tmp_path, "--tls-cert", str(certificate), "--tls-key", str(key)) as relay:
+        with running_relay(tmp_path, *tls_options(tmp_path)) as relay:
             begun = [await _opened(relay, b"\x16\x03\x01\x02\x00", OTHER) for _ in range(100)]
             async with asyncio.timeout(HEADER_SECONDS - 1), raw(relay.url):
                 pass
@@ -240,7 +232,7 @@ def test_threat_59_unread_bytes_are_counted_no_more_when_they_are_forgotten(tmp_
         with running_relay(tmp_path, "--unread-bytes", "200000") as relay:
             for _ in range(10):
                 await _leave_unread(relay, OTHER)
-                while await _connections(relay):
+                while await count_connections(relay.url):
                     await asyncio.sleep(0.01)
             async with raw(relay.url) as client:
                 table = new_table()
@@ -301,7 +293,7 @@ def test_threat_59_who_has_gone_leaves_nothing_behind_that_would_have_to_be_done
             await mallory.hear(OffersListed)
             mallory.hang_up()
         async with asyncio.timeout(10):
-            while await _connections(relay):
+            while await count_connections(relay.url):
                 await asyncio.sleep(0.02)
 
     with running_relay(tmp_path, "--messages-per-second", "50") as relay:  # so all of it takes three minutes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
@@ -18,6 +17,7 @@ from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.wire import ListOffers, MakeOffer, Message, Open, PostEntry, Proved, encode
 from forcemove.transport.wire import SendBuffer as Frames
+from tests.relay.certificate import ANY_CERTIFICATE
 from tests.relay.raw import Raw, raw_from
 from tests.relay.strangers.crowd import key, table_of
 from tests.transport.offered import new_offer
@@ -164,14 +164,10 @@ async def silent(url: str, address: str, _: int) -> None:
     await _many(url, address, 100, one)
 
 
-_TLS = ssl.create_default_context()
-_TLS.check_hostname, _TLS.verify_mode = False, ssl.CERT_NONE
-
-
 async def _bytes(url: str, address: str, said: bytes, then: bytes = b"") -> None:
     """A socket on which this is said, and where `then` is given that after the answer's headers, and nothing more."""
     place = urlsplit(url)
-    tls = _TLS if said and place.scheme == "wss" else None
+    tls = ANY_CERTIFICATE if said and place.scheme == "wss" else None
     reader, writer = await asyncio.open_connection(place.hostname, place.port, local_addr=(address, 0), ssl=tls)
     writer.write(said)
     if then:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.relay.certificate import make_certificate
+from tests.relay.certificate import tls_options
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.strangers.attacks import ATTACKS
 from tests.relay.strangers.crowd import Crowd, Report, Strangers
@@ -85,8 +85,7 @@ def siege(tmp_path: Path) -> Iterator[Siege]:
 
 @pytest.fixture
 def siege_over_tls(tmp_path: Path) -> Iterator[Siege]:
-    certificate, key = make_certificate(tmp_path)
-    with besieged(tmp_path, "--tls-cert", str(certificate), "--tls-key", str(key)) as siege:
+    with besieged(tmp_path, *tls_options(tmp_path)) as siege:
         yield siege
 
 
