@@ -9,9 +9,12 @@ __all__ = ["forms"]
 
 
 def forms(secret: bytes) -> Iterator[bytes]:
-    """A secret as it might be written: raw, hex, decimal, escaped, and base64 at each place in what surrounds it."""
+    """A secret as it might be written: raw, hex, decimal, escaped (an apostrophe, too, or not, as Python does by what
+    surrounds it), and base64 at each place in what surrounds it."""
     yield secret
-    yield repr(secret)[2:-1].encode()
+    escaped = repr(b'"' + secret)[3:-1]
+    yield escaped.encode()
+    yield escaped.replace(r"\'", "'").encode()
     yield secret.hex().encode()
     yield secret.hex().upper().encode()
     yield str(int.from_bytes(secret)).encode()

@@ -35,6 +35,8 @@ from tests.secret_forms import forms
 GAME = Discard()
 LEAVE_AFTER = 10
 """No second hand is begun."""
+FEWEST_SECRETS = 4
+"""Of a hand: its seed, the key, and the nonces of the proofs of the key and of the first shares."""
 SHOWN = (PositionType.SHOWING, PositionType.TIED)
 
 
@@ -191,21 +193,31 @@ def reports(story: Story, player: Player) -> Iterator[str]:
         yield encode_file(file)
 
 
+def is_in(text: bytes, secret: bytes) -> bool:
+    return any(form in text for form in forms(secret))
+
+
 def test_no_secret_is_in_a_repr_a_log_a_report_a_history_or_a_message(
     playground: Playground, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     hand = Hand(playground, "shown", careless=True)
     players, machines = hand.story.players, hand.machines
-    shown = [*caplog.messages, *(text for machine in machines for text in machine.shown)]
-    shown += [repr(each) for player in players for each in (player.client.managed, player.client.node, player.events)]
-    shown += [text for player in players for text in reports(hand.story, player)]
-    histories = [player.journal.history(hand.story.agreement.channel_id).bodies for player in players]
-    data = b"".join((*(body for bodies in histories for body in bodies), *machines[0].messages, *machines[1].messages))
-    text = "".join(shown).encode() + data
-    assert len(text) > 1_000_000
+    shown = [text for machine in machines for text in machine.shown]
+    shown += [repr(each) for player in players for each in (player.client.managed, player.client.node)]
+    events = [repr(player.events) for player in players]
+    inspected = [text for player in players for text in reports(hand.story, player)]
+    histories = [b"".join(player.journal.history(hand.story.agreement.channel_id).bodies) for player in players]
+    places = [
+        *("".join(each).encode() for each in (shown, events, inspected)),
+        *histories,
+        *(b"".join(machine.messages) for machine in machines),
+    ]
+    newest = hand.states[-1].app_data[-32:]
+    assert all(is_in(place, newest) for place in places), "each place has what is no secret"
+    text = b"".join((*places, *map(str.encode, caplog.messages)))
     for seat in range(2):
         secrets = list(secrets_of(hand, seat))
-        assert len(secrets) > 8
-        assert not [secret for secret in secrets if any(form in text for form in forms(secret))]
+        assert len(secrets) >= FEWEST_SECRETS
+        assert not [secret for secret in secrets if is_in(text, secret)]
         assert ", ".join(map(str, hand.orders[seat].values())).encode() not in text
