@@ -17,7 +17,7 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.local import connect, find_anvil, local_keys
-from forcemove.cli.demo.environment import counterparty_key
+from forcemove.demo.environment import counterparty_key
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.types import ETHER
 from tests.cli import warm
@@ -31,7 +31,7 @@ GAS_AT_MOST = 5 * 10**16
 DUST = 10**15
 QUICK = """
 from functools import partialmethod
-from forcemove.cli.demo.environment import DemoEnvironment
+from forcemove.demo.environment import DemoEnvironment
 DemoEnvironment.__init__ = partialmethod(DemoEnvironment.__init__, look_every=0.2)
 """
 """A demonstration that looks at the chain more often than each second."""

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forcemove.chain.local import AnvilChain, local_keys
-from forcemove.cli.demo import environment
-from forcemove.cli.demo.environment import counterparty_key
 from forcemove.cli.demo.planning import planned_scenarios
 from forcemove.cli.errors import run
 from forcemove.cli.main import forcemove
+from forcemove.demo import environment
+from forcemove.demo.environment import counterparty_key
 from forcemove.game import PlayerChecked
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.codec.wire import decode_file

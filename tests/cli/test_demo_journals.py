@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.cli.demo.journals import AlreadyPlaying, Journals, journal_path
+from forcemove.demo.errors import AlreadyPlaying
+from forcemove.demo.journals import Journals, journal_path
 from forcemove.errors import JournalError
 from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
@@ -45,7 +46,7 @@ def test_the_next_run_finds_what_both_players_have(book: Path) -> None:
     with Journals(book, ACCOUNT) as journals:
         ids = [begin(journals.of(seat), seat) for seat in range(2)]
     assert files(book.parent) == [journal_path(book, ACCOUNT.address, seat).name for seat in range(2)]
-    with Journals(book, ACCOUNT) as again:
+    with Journals(book, ACCOUNT, [GAME]) as again:
         (left,) = again.channels
         assert {left.agreement.channel_id} == set(ids)
         assert [left.seats[seat].channel.index for seat in range(2)] == [0, 1]

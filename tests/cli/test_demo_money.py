@@ -15,9 +15,9 @@ from forcemove.chain.create2 import PRESIGNED_PRICE
 from forcemove.chain.factory import FACTORY_GAS
 from forcemove.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, local_keys
 from forcemove.cli.amounts import AMOUNT
-from forcemove.cli.demo import budget
-from forcemove.cli.demo.environment import counterparty_key
 from forcemove.contracts import artifact, artifact_names
+from forcemove.demo import budget
+from forcemove.demo.environment import counterparty_key
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.text.amounts import exact_amount, format_amount

@@ -177,7 +177,7 @@ def test_a_countdown_stays_until_the_challenge_is_over(tmp_path: Path) -> None:
 
 
 IMPATIENT = """
-from forcemove.cli.demo.environment import DemoEnvironment
+from forcemove.demo.environment import DemoEnvironment
 DemoEnvironment.patience = 3.0
 init = DemoEnvironment.__init__
 init.__defaults__ = tuple(3.0 if each == 60.0 else each for each in init.__defaults__)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.chain.local import local_keys
-from forcemove.cli.demo.network.attacks import challenge_with
+from forcemove.demo.network.attacks import challenge_with
 from forcemove.protocol.machine.channel import Channel
 from forcemove.transport.links import LINK_HEAD
 from tests.cli.nodes import Node, wait_until

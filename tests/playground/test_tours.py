@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from forcemove.cli.demo.scenarios import SCENARIOS
+from forcemove.demo.scenarios import SCENARIOS
 from forcemove.playground.tours import TOURS
 from forcemove.protocol.machine.channel import Phase
 from tests.playground.games import TimedPlayground

@@ -130,7 +130,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.follower.endpoint_quorum",),
     ("forcemove.store", "forcemove.store.errors", "forcemove.store.records", "forcemove.store.schema"),
     ("forcemove.store.faults", "forcemove.store.migrations", "forcemove.store.statements", "forcemove.store.presence"),
-    ("forcemove.store.same_file",),
+    ("forcemove.store.same_file", "forcemove.store.private_file"),
     ("forcemove.store.database", "forcemove.store.evidence"),
     ("forcemove.store.channels", "forcemove.store.history"),
     ("forcemove.store.leases", "forcemove.store.sqlite", "forcemove.store.postgresql"),
@@ -316,6 +316,19 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.playground.tours",),
     ("forcemove.playground.buttons",),
     ("forcemove.playground.playground",),
+    ("forcemove.demo", "forcemove.demo.errors", "forcemove.demo.names", "forcemove.demo.network"),
+    (
+        "forcemove.demo.budget",
+        "forcemove.demo.journals",
+        "forcemove.demo.results",
+        "forcemove.demo.network.attacks",
+        "forcemove.demo.network.players",
+    ),
+    ("forcemove.demo.ports", "forcemove.demo.network.local_network"),
+    ("forcemove.demo.environment", "forcemove.demo.network.scenarios"),
+    ("forcemove.demo.table",),
+    ("forcemove.demo.scenarios", "forcemove.demo.unfinished"),
+    ("forcemove.demo.player_checks",),
     ("forcemove.browser", "forcemove.browser.templating", "forcemove.browser.view", "forcemove.browser.drawing"),
     ("forcemove.browser.drawing.words", "forcemove.browser.drawing.remembered"),
     (
@@ -415,6 +428,7 @@ SCREENLESS = (
     ("forcemove.tables", "a table speaks through its port"),
     ("forcemove.text", "texts are values"),
     ("forcemove.playground", "a page or a program shows it"),
+    ("forcemove.demo", "a program shows it"),
 )
 """Rooms that know no screen, with the reason."""
 SCREENS = frozenset({"click", "rich", "prompt_toolkit", "sys", "logging"})

@@ -80,6 +80,7 @@ DENIED_WHOLE = {
 DENIED_IN = {
     "forcemove.cli.channel": {"most": "max_cost"},
     "forcemove.cli.demo": {"reach": "the field's plain word", "let": "the field's plain word"},
+    "forcemove.demo": {"reach": "the field's plain word", "let": "the field's plain word"},
     "forcemove.cli.watch": {"most": "max_cost, max_channels"},
     "forcemove.inspect": {"about": "metadata", "standing": "ownership"},
     "forcemove.node": {"about": "metadata", "most": "max_cost", "patience": "bump_after", "purpose": "request_id"},

@@ -7,12 +7,13 @@ import math
 from collections.abc import Sequence
 
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
-from forcemove.cli.demo.environment import MAX_COST, DemoEnvironment
-from forcemove.cli.demo.output import NAMES, DemoOutput
+from forcemove.cli.demo.output import DemoOutput
 from forcemove.cli.match.screen import PutAside
 from forcemove.cli.match.seats import PersonSeat
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import Terminal, has_terminal
+from forcemove.demo.environment import MAX_COST, DemoEnvironment
+from forcemove.demo.names import NAMES
 from forcemove.game import Game
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.memory import MemoryMessenger

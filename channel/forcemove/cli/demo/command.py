@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.cli.amounts import AMOUNT
-from forcemove.cli.demo.output import NAMES
-from forcemove.cli.demo.planning import ALL_SCENARIOS, games_for_two, planned_scenarios
+from forcemove.cli.demo.planning import ALL_SCENARIOS, games_for_two, planned_scenarios, require_playable
 from forcemove.cli.demo.reporting import JsonCommand, JsonReport, report_run
 from forcemove.cli.games import find_table_game, installed_names
 from forcemove.cli.options import FILE
 from forcemove.cli.page_options import PAGE, is_typed, require_no_page_options
 from forcemove.cli.terminal import Terminal
+from forcemove.demo.names import NAMES
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
 if TYPE_CHECKING:
@@ -197,15 +197,12 @@ class _DemoArguments:
 
     def _local_stake(self, seats: int) -> int:
         """The stake on a chain of our own, in wei, for so many players. Raises `click.UsageError`."""
-        from forcemove.cli.demo.budget import require_playable
-
         stake = _LOCAL_STAKE if self.stake is None else self.stake
         require_playable(stake, [seats])
         return stake
 
     def _in_channels(self) -> int:
         """Play scenarios on one chain."""
-        from forcemove.cli.demo.budget import require_playable
         from forcemove.cli.demo.run import DemoRun, Plan
 
         is_local = not set(self.chain_names).isdisjoint(_LOCAL_CHAINS)

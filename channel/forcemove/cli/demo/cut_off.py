@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from forcemove.chain.addresses import show_address
 from forcemove.cli.demo.signals import Stopped
-from forcemove.cli.demo.unfinished import LockedFunds, locked_in
 from forcemove.cli.errors import EXIT_ERROR, Explained, words_of
+from forcemove.demo.unfinished import LockedFunds, locked_in
 from forcemove.errors import ChainError
 from forcemove.text.amounts import format_amount
 
 if TYPE_CHECKING:
-    from forcemove.cli.demo.journals import Journals
+    from forcemove.demo.journals import Journals
 
 __all__ = ["CutOff", "cut_off_on_a_node"]
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from forcemove.demo.names import NAMES
 from forcemove.protocol.errors import MessageRefused
 from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.text.explanations import describe
 
 if TYPE_CHECKING:
-    from forcemove.cli.demo.results import PlayerResult, ScenarioResult
     from forcemove.cli.terminal import Terminal
+    from forcemove.demo.results import PlayerResult, ScenarioResult
     from forcemove.errors import ForcemoveError
     from forcemove.game import Game
     from forcemove.protocol.outcome import Outcome
     from forcemove.protocol.state import VariablePart
 
-__all__ = ["NAMES", "DemoOutput", "shortened"]
+__all__ = ["DemoOutput", "shortened"]
 
-NAMES = ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi")
-"""Of the players, by seat: as many as a channel can have."""
 _INDENT = " " * 12
 _LONG_HEX = re.compile(r"\b(0x)?([0-9a-fA-F]{4})[0-9a-fA-F]{32,}([0-9a-fA-F]{4})\b")
 
@@ -31,10 +30,14 @@ def shortened(text: str) -> str:
 
 
 class DemoOutput:
-    """Writes what happens in a scenario, line by line."""
+    """Writes what happens in a scenario, line by line: a `ScenarioOutput`."""
 
     def __init__(self, terminal: Terminal) -> None:
-        self.symbol, self._terminal = "ether", terminal
+        self._symbol, self._terminal = "ether", terminal
+
+    def play_for(self, symbol: str) -> None:
+        """From now on amounts are of the asset with this symbol."""
+        self._symbol = symbol
 
     def title(self, text: str) -> None:
         """The heading of a scenario."""
@@ -90,16 +93,16 @@ class DemoOutput:
         won = player.received - player.deposit
         if won == 0:
             return f"{player.name} is even"
-        return f"{player.name} {'wins' if won > 0 else 'loses'} {format_amount(abs(won), self.symbol)}"
+        return f"{player.name} {'wins' if won > 0 else 'loses'} {format_amount(abs(won), self._symbol)}"
 
     def _signed(self, amount: int) -> str:
         sign = "+" if amount > 0 else "-" if amount < 0 else ""
-        return f"{sign}{format_amount(abs(amount), self.symbol)}"
+        return f"{sign}{format_amount(abs(amount), self._symbol)}"
 
     def _balance(self, player: PlayerResult) -> None:
         right = player.found == player.expected
         show = format_amount if right else exact_amount
-        found, expected = (show(each, self.symbol) for each in (player.found, player.expected))
+        found, expected = (show(each, self._symbol) for each in (player.found, player.expected))
         name = f"{player.name}: "
         self._line(f"balance     {name}{expected} expected")
         mark = "as expected" if right else "WRONG"
@@ -114,7 +117,7 @@ class DemoOutput:
 
     def _outcome(self, outcome: Outcome) -> str:
         shares = zip(NAMES, outcome, strict=False)
-        return ", ".join(f"{name} {format_amount(entry.amount, self.symbol)}" for name, entry in shares)
+        return ", ".join(f"{name} {format_amount(entry.amount, self._symbol)}" for name, entry in shares)
 
     def _line(self, text: str, style: str = "") -> None:
         self._terminal.say(shortened(text), style)

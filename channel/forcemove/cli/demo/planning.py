@@ -1,4 +1,4 @@
-"""Which scenarios a demonstration plays, of which games and between how many players."""
+"""Which scenarios a demonstration plays, of which games, between how many players, and for what."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from forcemove.game import Game
 
-__all__ = ["ALL_SCENARIOS", "games_for_two", "planned_scenarios"]
+__all__ = ["ALL_SCENARIOS", "games_for_two", "planned_scenarios", "require_playable"]
 
 _DISPUTES = ("stall", "stale-state", "cheat")
 """Scenarios for two players."""
@@ -23,6 +23,7 @@ _CHECKED = ("bad-share", "bad-shuffle")
 ALL_SCENARIOS = ("honest", *_DISPUTES, *_CHECKED)
 """The scenarios by name."""
 _TWO = 2
+_MAX_HOLDINGS = 2**254 - 1
 
 
 def planned_scenarios(game_name: str | None, scenario: str | None, seats: int | None) -> list[tuple[str, Game, int]]:
@@ -72,3 +73,22 @@ def games_for_two(game_name: str | None) -> list[Game]:
     if not games or _TWO not in games[0].seats:
         raise click.UsageError(_why_nothing_is_played(games[:1], None, _TWO))
     return games
+
+
+def require_playable(stake: int, seats: Sequence[int]) -> None:
+    """Refuse a stake of zero, and one that is too high for a channel. `seats`: the number of players of each scenario.
+    Raises `click.UsageError`."""
+    from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
+
+    if stake == 0:
+        raise click.UsageError("A stake of 0 plays for nothing: give --stake 1 or more.")
+    most = _MAX_HOLDINGS // (DEPOSIT_IN_STAKES * sum(seats))
+    if stake > most:
+        raise click.UsageError(
+            f"A stake of {_shown(stake)} is too high: each player deposits {DEPOSIT_IN_STAKES} stakes a scenario, and "
+            f"a channel holds less than 2**254 of an asset; give --stake {_shown(most)} or less."
+        )
+
+
+def _shown(stake: int) -> str:
+    return f"{stake:,} (the asset's smallest unit)"

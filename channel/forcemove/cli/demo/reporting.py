@@ -1,4 +1,10 @@
-"""How the end of a demonstration's run is reported: as JSON, or in a sentence for people."""
+"""How the end of a demonstration's run is reported: as JSON, or in a sentence for people.
+
+The JSON is what `forcemove.demo.results` says, and `error`. That is null, or has `type`, `message`, and what else there
+is to know of it: `locked` (of each channel `channel_id`, `adjudicator`, `asset`, `amount`, and `exact`, false where the
+chain could not be asked and it is the most that there can be), `account`, `needed` and `there` (of an account that has
+too little), `path`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +14,11 @@ from typing import Any, Protocol
 
 import click
 
-from forcemove.cli.errors import EXIT_ERROR, Explained
+from forcemove.cli.errors import EXIT_ERROR, Explained, words_of
 from forcemove.cli.games import game_names, table_game_names
 from forcemove.cli.terminal import Terminal
+from forcemove.demo.errors import DemoRefused
+from forcemove.text.explanations import show_value
 
 __all__ = ["JsonCommand", "JsonReport", "ReportedRun", "report_run"]
 
@@ -47,9 +55,19 @@ class JsonReport:
         """Print the JSON, once it is complete."""
         if not self._wanted:
             return
-        from forcemove.cli.demo.results import error_json
+        click.echo(json.dumps(self.content | {"error": error and _error_json(error)}, indent=1))
 
-        click.echo(json.dumps(self.content | {"error": error and error_json(error)}, indent=1))
+
+_FACTS = ("account", "needed", "there", "path")
+"""Facts of errors that the JSON has beside their text."""
+
+
+def _error_json(error: BaseException) -> dict[str, Any]:
+    """See the module."""
+    facts = error.facts if isinstance(error, Explained) else {}
+    if isinstance(error, DemoRefused):
+        facts = {name: str(show_value(value)) for name, value in error.values().items() if name in _FACTS}
+    return {"type": type(error).__name__, "message": words_of(error)} | facts
 
 
 class JsonCommand(click.Command):

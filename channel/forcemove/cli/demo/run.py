@@ -14,20 +14,22 @@ from forcemove.chain.book import load_book
 from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import connect, local_keys, open_chain
-from forcemove.cli.demo.budget import require_local_funds, require_node_funds
 from forcemove.cli.demo.cut_off import CutOff, cut_off_on_a_node
-from forcemove.cli.demo.environment import DemoEnvironment, counterparty_key
-from forcemove.cli.demo.journals import Journals
 from forcemove.cli.demo.output import DemoOutput
-from forcemove.cli.demo.player_checks import CHECKED_SCENARIOS
-from forcemove.cli.demo.results import MinedTransaction, ScenarioResult, results_json
-from forcemove.cli.demo.scenarios import SCENARIOS
 from forcemove.cli.demo.signals import Stopped, run_until_stopped, stopped_by_signals
-from forcemove.cli.demo.unfinished import bring_home, settle_accounts
 from forcemove.cli.deploy import book_path, require_not_mainnet
 from forcemove.cli.endpoints import open_nodes
+from forcemove.cli.games import usable_games
 from forcemove.cli.key import open_key_file
 from forcemove.cli.terminal import Terminal
+from forcemove.demo.budget import require_local_funds, require_node_funds
+from forcemove.demo.environment import DemoEnvironment, counterparty_key
+from forcemove.demo.errors import DemoRefused
+from forcemove.demo.journals import Journals
+from forcemove.demo.player_checks import CHECKED_SCENARIOS
+from forcemove.demo.results import MinedTransaction, ScenarioResult, results_json
+from forcemove.demo.scenarios import SCENARIOS
+from forcemove.demo.unfinished import bring_home, settle_accounts
 from forcemove.game import Game
 from forcemove.node.virtual_time import VirtualTimeLoop
 from forcemove.protocol.signing import Key
@@ -129,7 +131,7 @@ class DemoRun:
                     self._deploy(environment, plan.book_file or Path(folder) / "book.json")
                 self._play(environment)
         except (KeyboardInterrupt, Exception) as error:
-            if isinstance(error, click.ClickException | BrokenPipeError):
+            if isinstance(error, click.ClickException | DemoRefused | BrokenPipeError):
                 raise
             raise CutOff(error, _NO_LOSS) from error
 
@@ -142,14 +144,14 @@ class DemoRun:
             self.terminal.close()  # somebody may be asked for a passphrase
             key = open_key_file(key_file)
             book = self.plan.book_file or book_path(chain.chain_id)
-            with Journals(book, Account(chain.chain_id, key.address)) as journals:
+            with Journals(book, Account(chain.chain_id, key.address), usable_games()) as journals:
                 players = max(*self.plan.seats, *(each.agreement.count for each in journals.channels), 2)
                 keys = (key, *(counterparty_key(key, seat) for seat in range(1, players)))
                 environment = self.environment = self._environment(chain, keys)
                 environment.journals, environment.others = journals, tuple(others)
                 try:
                     self._play_with_payer(environment, journals, book)
-                except click.ClickException as error:
+                except (click.ClickException, DemoRefused) as error:
                     if not journals.channels:
                         raise
                     raise self._cut_off(error, journals, environment) from error
@@ -175,7 +177,7 @@ class DemoRun:
         if book.exists():
             environment.factory = load_book(book).factory
         if journals.channels:
-            bring_home(environment, journals)
+            run_until_stopped(bring_home(environment, journals))
         self._require_funds(environment)
         self._deploy(environment, book)
         self.terminal.status("Playing")

@@ -1,1 +1,1 @@
-"""The demonstration over a network: a relay, a chain, and a process for each player, all on this machine."""
+"""The demonstration over a network: two players' output side by side."""

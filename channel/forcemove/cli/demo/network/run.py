@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from forcemove.cli.demo.network.columns import Columns
-from forcemove.cli.demo.network.local_network import DemoNetwork, opened_network
-from forcemove.cli.demo.network.scenarios import NAMES, SCENARIOS, ScenarioEnding, ScenarioRun, ending_line
 from forcemove.cli.terminal import Terminal
+from forcemove.demo.network.local_network import DemoNetwork, opened_network
+from forcemove.demo.network.scenarios import NAMES, SCENARIOS, ScenarioEnding, ScenarioRun, ending_line
 from forcemove.game import Game
 
 __all__ = ["NetworkDemoRun"]
+
+_PROGRAM = (sys.executable, "-m", "forcemove")
 
 
 @dataclass
@@ -48,11 +51,11 @@ class NetworkDemoRun:
         }
 
     async def play(self) -> None:
-        """Play the scenarios. Raises `WentWrong`, and what the chain raises."""
+        """Play the scenarios. Raises `PlayerFailed`, and what the chain raises."""
         self.terminal.status("Bringing up a chain and a relay")
         games = tuple({game.name: game for _, game in self.scenarios}.values())
         with tempfile.TemporaryDirectory() as folder:
-            async with opened_network(Path(folder), games) as network:
+            async with opened_network(Path(folder), games, _PROGRAM) as network:
                 for scenario, game in self.scenarios:
                     await self._play(network, scenario, game)
 
@@ -60,7 +63,7 @@ class NetworkDemoRun:
         self.terminal.close()
         self.terminal.say("")
         self.terminal.say(f"{game.title}: {scenario}", "bold")
-        run = ScenarioRun(network, game, self.stake, self.duration, Columns(NAMES, self.terminal))
+        run = ScenarioRun(network, game, self.stake, self.duration, Columns(NAMES, self.terminal).add)
         try:
             ending = await SCENARIOS[scenario](run)
         finally:

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from secrets import token_bytes
 
-from forcemove.cli.demo.environment import DemoEnvironment
-from forcemove.cli.demo.results import ScenarioResult
-from forcemove.cli.demo.scenarios import Scenario, let_the_time_pass, never, try_illegal
-from forcemove.cli.demo.table import DemoPlayer, DemoTable, new_table
+from forcemove.demo.environment import DemoEnvironment
+from forcemove.demo.results import ScenarioResult
+from forcemove.demo.scenarios import Scenario, let_the_time_pass, never, try_illegal
+from forcemove.demo.table import DemoPlayer, DemoTable, new_table
 from forcemove.game import FalseMove, Game, PlayerChecked
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart

@@ -8,9 +8,9 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from forcemove.cli.demo.environment import MAX_COST, DemoEnvironment
-from forcemove.cli.demo.output import NAMES
-from forcemove.cli.demo.results import MinedTransaction, PlayerResult, ScenarioResult
+from forcemove.demo.environment import MAX_COST, DemoEnvironment
+from forcemove.demo.names import NAMES
+from forcemove.demo.results import MinedTransaction, PlayerResult, ScenarioResult
 from forcemove.errors import ChainError, ForcemoveError
 from forcemove.flow.channel import is_stuck, moves_of
 from forcemove.game import Bot, Game

@@ -6,8 +6,7 @@ import asyncio
 import json
 import secrets
 import signal
-import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +14,15 @@ from pathlib import Path
 from forcemove.chain.book import AddressBook
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import AnvilChain, local_keys
-from forcemove.cli.channel.stores import open_store
-from forcemove.cli.demo.network.players import PlayerProcess, WentWrong
+from forcemove.demo.errors import PlayerFailed
+from forcemove.demo.network.players import PlayerProcess
 from forcemove.game import Game
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.signing import Key
+from forcemove.store.opening import open_journal
+from forcemove.store.records import OWNER_LENGTH
 
 __all__ = ["DemoNetwork", "channel_of", "opened_network"]
 
@@ -31,13 +32,14 @@ _SCRYPT_WORK = 2**12
 
 @dataclass(frozen=True)
 class DemoNetwork:
-    """`keys`: of the players, by seat."""
+    """`keys`: of the players, by seat. `program`: what runs `forcemove`."""
 
     folder: Path
     chain: AnvilChain
     book: AddressBook
     relay: str
     keys: tuple[Key, ...]
+    program: Sequence[str]
 
     @property
     def book_file(self) -> Path:
@@ -49,7 +51,7 @@ class DemoNetwork:
         home, passphrase = self.folder / secrets.token_hex(8), secrets.token_hex(16)
         home.mkdir()
         write_key_file(home / "key.json", self.keys[seat], passphrase, scrypt_work=_SCRYPT_WORK)
-        return PlayerProcess(name, home, passphrase, on_line)
+        return PlayerProcess(name, home, passphrase, self.program, on_line)
 
     def travel(self, seconds: int) -> None:
         """Move the chain's clock forward."""
@@ -58,28 +60,30 @@ class DemoNetwork:
 
 def channel_of(player: PlayerProcess) -> Channel:
     """The one channel of a player's journal, as it was saved last."""
-    with open_store(str(player.home / "forcemove.journal"), may_be_new=True) as journal:
+    where = str(player.home / "forcemove.journal")
+    with open_journal(where, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         (kept,) = journal.channels()
     return CHANNELS.decode(kept.snapshot)
 
 
 @asynccontextmanager
-async def opened_network(folder: Path, games: tuple[Game, ...]) -> AsyncIterator[DemoNetwork]:
-    """The network, in a new folder. Raises `AnvilMissing`, `AnvilFailed`, `WentWrong`."""
+async def opened_network(folder: Path, games: tuple[Game, ...], program: Sequence[str]) -> AsyncIterator[DemoNetwork]:
+    """The network, in a new folder. `program`: what runs `forcemove`. Raises `AnvilMissing`, `AnvilFailed`,
+    `PlayerFailed`."""
     deployer, *keys = local_keys()[:3]
     chain = AnvilChain()
     try:
         book = await asyncio.to_thread(deploy, chain, deployer, folder / "book.json", games)
-        async with _relay(folder) as relay:
-            yield DemoNetwork(folder, chain, book, relay, tuple(keys))
+        async with _relay(folder, program) as relay:
+            yield DemoNetwork(folder, chain, book, relay, tuple(keys), program)
     finally:
         chain.close()
 
 
 @asynccontextmanager
-async def _relay(folder: Path) -> AsyncIterator[str]:
+async def _relay(folder: Path, program: Sequence[str]) -> AsyncIterator[str]:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "forcemove", "relay", "--json", "--listen", "127.0.0.1:0"),
+        *(*program, "relay", "--json", "--listen", "127.0.0.1:0"),
         *("--store", str(folder / "relay.sqlite")),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
@@ -88,7 +92,7 @@ async def _relay(folder: Path) -> AsyncIterator[str]:
     try:
         line = await process.stdout.readline() if process.stdout else b""
         if not line:
-            raise WentWrong("The relay does not come up.")
+            raise PlayerFailed("The relay does not come up")
         yield json.loads(line)["ready"]
     finally:
         if process.returncode is None:

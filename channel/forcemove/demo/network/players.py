@@ -6,32 +6,33 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from forcemove.cli.errors import Explained
+from forcemove.demo.errors import PlayerFailed
 from forcemove.node.keys import UNLOCK_VARIABLE
 
-__all__ = ["PlayerProcess", "WentWrong"]
+__all__ = ["PlayerProcess"]
 
 _PATIENCE = 180.0
 """Seconds within which an expected output must come; machines are slow at times."""
 
 
-class WentWrong(Explained):
-    """A process of the demonstration has not done what it must."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what, "This is a mistake of Forcemove's, or the machine is very slow.")
-
-
 class PlayerProcess:
-    """A player's process. `home`: the folder with the key file and the journal. `on_line`: is called with each line
-    that the process prints."""
+    """A player's process. `home`: the folder with the key file and the journal."""
 
-    def __init__(self, name: str, home: Path, passphrase: str, on_line: Callable[[str], None]) -> None:
-        self.name, self.home = name, home
+    def __init__(
+        self, name: str, home: Path, passphrase: str, program: Sequence[str], on_line: Callable[[str], None]
+    ) -> None:
+        """Name a player; no process is started yet.
+
+        - `name`: of the player.
+        - `home`: the folder with the key file, where the process runs.
+        - `passphrase`: of the key file.
+        - `program`: what runs `forcemove`.
+        - `on_line`: is called with each line that the process prints.
+        """
+        self.name, self.home, self._program = name, home, program
         self._passphrase, self._on_line = passphrase, on_line
         self._lines: list[str] = []
         self._printed = asyncio.Condition()
@@ -44,7 +45,8 @@ class PlayerProcess:
         self._lines, self._has_ended = [], False
         self._on_line("$ forcemove " + " ".join(arguments[:2]) + " \N{HORIZONTAL ELLIPSIS}")
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "forcemove", *arguments),
+            *self._program,
+            *arguments,
             cwd=self.home,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -56,7 +58,7 @@ class PlayerProcess:
 
     async def wait_for_output(self, text: str, times: int = 1) -> str:
         """Wait until the process has printed this text so many times since it was started; returns the line. Raises
-        `WentWrong`."""
+        `PlayerFailed`."""
         found: Sequence[str] = ()
 
         def is_there() -> bool:
@@ -66,14 +68,14 @@ class PlayerProcess:
 
         await self._wait(is_there, f"{self.name} has not printed {text!r}")
         if len(found) < times:
-            raise WentWrong(f"{self.name} has ended before it printed {text!r}.")
+            raise PlayerFailed(f"{self.name} has ended before it printed {text!r}")
         return found[times - 1]
 
     async def end(self) -> None:
-        """Wait until the process has ended without an error. Raises `WentWrong`."""
+        """Wait until the process has ended without an error. Raises `PlayerFailed`."""
         await self._wait(lambda: self._has_ended, f"{self.name} has not ended")
         if self._process is None or self._process.returncode:
-            raise WentWrong(f"{self.name}'s process has failed: {' '.join(self._lines[-2:])}")
+            raise PlayerFailed(f"{self.name}'s process has failed: {' '.join(self._lines[-2:])}")
 
     async def kill(self) -> None:
         """Kill the process, as a power cut would."""
@@ -89,7 +91,7 @@ class PlayerProcess:
             async with asyncio.timeout(_PATIENCE), self._printed:
                 await self._printed.wait_for(holds)
         except TimeoutError:
-            raise WentWrong(f"{otherwise} within {_PATIENCE:.0f} seconds.") from None
+            raise PlayerFailed(f"{otherwise} within {_PATIENCE:.0f} seconds") from None
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         while process.stdout is not None and (line := await process.stdout.readline()):

@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from forcemove.cli.demo.network.attacks import challenge_with, say_something_illegal
-from forcemove.cli.demo.network.columns import Columns
-from forcemove.cli.demo.network.local_network import DemoNetwork, channel_of
-from forcemove.cli.demo.network.players import PlayerProcess, WentWrong
+from forcemove.demo.errors import PlayerFailed
+from forcemove.demo.names import NAMES as ALL_NAMES
+from forcemove.demo.network.attacks import challenge_with, say_something_illegal
+from forcemove.demo.network.local_network import DemoNetwork, channel_of
+from forcemove.demo.network.players import PlayerProcess
 from forcemove.game import Game
 from forcemove.node.keys import new_key
 from forcemove.protocol.machine.channel import Channel
@@ -21,8 +22,9 @@ from forcemove.transport.links import LINK_HEAD
 
 __all__ = ["NAMES", "SCENARIOS", "ScenarioEnding", "ScenarioRun", "ending_line"]
 
-NAMES = ("Alice", "Bob")
+NAMES = ALL_NAMES[:2]
 """The host, and the guest, who is killed."""
+OnLine = Callable[[str, str], None]
 _ROUNDS, _PACE = "4", "0.2"
 _SHORT, _LONG = "4", "120"
 """Seconds of patience, for a player who does not come back in time, and for one who does."""
@@ -46,28 +48,28 @@ class ScenarioEnding:
 class ScenarioRun:
     """One channel between two new players."""
 
-    def __init__(self, network: DemoNetwork, game: Game, stake: int, duration: int, columns: Columns) -> None:
+    def __init__(self, network: DemoNetwork, game: Game, stake: int, duration: int, on_line: OnLine) -> None:
         """Name the two players; no process is started yet.
 
         - `network`: the chain, the relay and the watchtower that the players use.
         - `game`: the game to play.
         - `stake`: of a round, in wei.
         - `duration`: of a challenge, in seconds.
-        - `columns`: where the players' lines are printed.
+        - `on_line`: is called with a player's name and each line of its process, and each comment.
         """
         self.network, self.game, self._stake, self.duration = network, game, stake, duration
-        self._columns = columns
+        self._on_line = on_line
         self.host, self.guest = (network.player(name, seat, self._printer(name)) for seat, name in enumerate(NAMES))
         self._payouts = [new_key().address for _ in NAMES]
         self._join: tuple[str, ...] = ()
         self._patience = _LONG
 
     def _printer(self, name: str) -> Callable[[str], None]:
-        return lambda line: self._columns.add(name, line)
+        return lambda line: self._on_line(name, line)
 
     def comment(self, text: str) -> None:
-        """Print a comment on what is done to Bob, or on what Bob does without his program."""
-        self._columns.add(NAMES[1], f"\N{EM DASH} {text}")
+        """Comment on what is done to Bob, or on what Bob does without his program."""
+        self._on_line(NAMES[1], f"\N{EM DASH} {text}")
 
     async def begin(self, patience: str = _LONG) -> None:
         """Let host and guest find each other, pay in, and play."""
@@ -105,7 +107,7 @@ class ScenarioRun:
             if not channel.is_our_turn:
                 return channel
             await asyncio.sleep(_POLL_SECONDS)
-        raise WentWrong("Alice does not move.")
+        raise PlayerFailed("Alice does not move")
 
     def ending(self, last: Channel) -> ScenarioEnding:
         """What was paid, and what the last state of this channel says."""

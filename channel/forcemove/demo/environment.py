@@ -11,11 +11,12 @@ from forcemove.chain.chain import Call, Chain, Receipt, contract_address
 from forcemove.chain.codec import function
 from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.chain.token import Token
-from forcemove.cli.demo.budget import TRANSFER_GAS, Seats, gas_for_scenarios, scenarios_of
-from forcemove.cli.demo.journals import Journals
-from forcemove.cli.demo.output import NAMES, DemoOutput
-from forcemove.cli.demo.results import MinedTransaction
 from forcemove.contracts import artifact
+from forcemove.demo.budget import TRANSFER_GAS, Seats, gas_for_scenarios, scenarios_of
+from forcemove.demo.journals import Journals
+from forcemove.demo.names import NAMES
+from forcemove.demo.ports import ScenarioOutput
+from forcemove.demo.results import MinedTransaction
 from forcemove.errors import ChainError
 from forcemove.game import Game
 from forcemove.node.assemble import Assembly, assemble
@@ -44,7 +45,7 @@ class DemoEnvironment:
 
     - `chain`: the chain; `others`: the same through other endpoints, by which channels are followed, too.
     - `keys`: of the players, by seat, for the scenario that has most.
-    - `output`: where the scenarios are shown.
+    - `output`: is told what happens.
     - `stake`: in the smallest unit of `asset` (20 bytes).
     - `duration`: of a challenge, in seconds.
     - `tables`: how many channels were opened so far.
@@ -60,7 +61,7 @@ class DemoEnvironment:
 
     chain: Chain
     keys: tuple[Key, ...]
-    output: DemoOutput
+    output: ScenarioOutput
     stake: int
     duration: int
     tables: int = 0
@@ -173,7 +174,8 @@ class DemoEnvironment:
         signed = self.chain.sign(Call(None, artifact("DemoToken").bytecode), payer)
         self.chain.broadcast(signed)
         self.charge(payer.address, self.chain.wait(signed), "deploy token")
-        self.asset, self.output.symbol = contract_address(signed.sender, signed.nonce), "DEMO"
+        self.asset = contract_address(signed.sender, signed.nonce)
+        self.output.play_for("DEMO")
         mint, token = function("mint", "DemoToken"), Token(self.chain, self.asset)
         for key in self.keys:
             self.transact(Call(self.asset, mint.encode(key.address, amount)), payer, "mint")

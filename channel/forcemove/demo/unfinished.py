@@ -11,32 +11,20 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import EndpointFailed
-from forcemove.cli.demo.budget import gas_for_scenarios
-from forcemove.cli.demo.environment import DemoEnvironment
-from forcemove.cli.demo.journals import Journals, UnfinishedChannel
-from forcemove.cli.demo.signals import run_until_stopped
-from forcemove.cli.demo.table import DemoTable
-from forcemove.cli.errors import Explained
+from forcemove.demo.budget import gas_for_scenarios
+from forcemove.demo.environment import DemoEnvironment
+from forcemove.demo.errors import StillWaiting
+from forcemove.demo.journals import Journals, UnfinishedChannel
+from forcemove.demo.table import DemoTable
 from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER
 from forcemove.text.amounts import format_amount
 
-__all__ = ["LockedFunds", "StillWaiting", "bring_home", "locked_in", "settle_accounts"]
+__all__ = ["LockedFunds", "bring_home", "locked_in", "settle_accounts"]
 
 _WAIT_SECONDS = 120.0
 _POLL_SECONDS = 0.25
-
-
-class StillWaiting(Explained):
-    """A transaction of an earlier run is still in no block."""
-
-    def __init__(self, account: bytes) -> None:
-        super().__init__(
-            f"A transaction of {show_address(account)} from before still waits for a block; nothing new was sent.",
-            "The chain is busy or makes no blocks. Run the same command again later.",
-            account=show_address(account),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +45,7 @@ class LockedFunds:
         return amount if self.exact else f"at most {amount}"
 
     def to_json(self) -> dict[str, Any]:
-        """See `forcemove.cli.demo.results`."""
+        """As `forcemove demo --json` prints it."""
         return {
             "channel_id": "0x" + self.channel_id.hex(),
             "adjudicator": show_address(self.adjudicator),
@@ -103,7 +91,7 @@ def settle_accounts(chain: Chain, keys: Sequence[Key]) -> None:
             time.sleep(_POLL_SECONDS)
 
 
-def bring_home(environment: DemoEnvironment, journals: Journals) -> None:
+async def bring_home(environment: DemoEnvironment, journals: Journals) -> None:
     """Settle every channel of an earlier run, and send the counterparties' balances to the payer.
 
     Raises what the chain and the clients raise; a channel that is unfinished then stays in the journals.
@@ -114,7 +102,7 @@ def bring_home(environment: DemoEnvironment, journals: Journals) -> None:
         if locked.amount:
             environment.output.say(f"{locked.shown_amount} in channel 0x{id_.hex()}: it is brought home.")
             _top_up(environment)
-            run_until_stopped(_conclude(environment, left))
+            await _conclude(environment, left)
             environment.output.say("The channel is closed, and all are paid.")
         elif not _is_of(environment.chain, left):
             environment.output.say("It is of another chain with the same id, and is set aside. If that chain lives on:")

@@ -1,6 +1,6 @@
-"""How a scenario has ended, in numbers, and the JSON that `forcemove demo --json` prints.
+"""How a scenario has ended, in numbers, and as values for JSON.
 
-    {"stories": [...], "other_transactions": [...], "error": null}
+    {"stories": [...], "other_transactions": [...]}
 
 Of each scenario: `game`, `scenario`, `chain_id`, `adjudicator`, `channel_id`, `asset` (an address; zero is ether),
 `stake`; `players`, each with `name`, `address`, `deposit`, `received`, `net`, `gas_used`, `gas_cost`,
@@ -9,10 +9,6 @@ Of each scenario: `game`, `scenario`, `chain_id`, `adjudicator`, `channel_id`, `
 
 Amounts are decimal numbers in quotes, in the asset's smallest unit, `gas_cost` always in wei; gas and the chain's id
 are plain numbers. `net` is what was received less the deposit, and, where ether is played for, less `gas_cost`.
-
-`error` is null, or has `type`, `message`, and what else there is to know of it: `locked` (of each channel `channel_id`,
-`adjudicator`, `asset`, `amount`, and `exact`, false where the chain could not be asked and it is the most that there
-can be), `needed` and `there` (of an account that has too little), `path`.
 """
 
 from __future__ import annotations
@@ -23,11 +19,10 @@ from typing import Any
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Receipt
-from forcemove.cli.errors import Explained, words_of
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import ETHER
 
-__all__ = ["PlayerResult", "ScenarioResult", "MinedTransaction", "error_json", "results_json"]
+__all__ = ["PlayerResult", "ScenarioResult", "MinedTransaction", "results_json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +130,6 @@ class ScenarioResult:
             "balances_as_expected": self.balances_as_expected,
             "as_told": self.as_expected,
         }
-
-
-def error_json(error: BaseException) -> dict[str, Any]:
-    """See the module."""
-    facts = error.facts if isinstance(error, Explained) else {}
-    return {"type": type(error).__name__, "message": words_of(error)} | facts
 
 
 def results_json(scenarios: Sequence[ScenarioResult], others: Sequence[MinedTransaction]) -> dict[str, Any]:

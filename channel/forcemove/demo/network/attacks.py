@@ -6,7 +6,7 @@ import asyncio
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
-from forcemove.cli.demo.network.players import WentWrong
+from forcemove.demo.errors import PlayerFailed
 from forcemove.game import Game
 from forcemove.playground.attacks import illegal_move
 from forcemove.protocol.machine.channel import Channel
@@ -24,7 +24,7 @@ def challenge_with(chain: Chain, key: Key, old: Channel) -> int:
     agreement = old.agreement
     proof = build_support_proof(agreement.fixed_part, old.signed_states)
     if proof is None:
-        raise WentWrong("There is no old state to challenge with.")
+        raise PlayerFailed("There is no old state to challenge with")
     adjudicator = Adjudicator(chain, agreement.domain.adjudicator)
     adjudicator.send(adjudicator.challenge(agreement.fixed_part, proof), key)
     return proof.states[-1].turn_num
@@ -35,10 +35,10 @@ async def say_something_illegal(relay: str, key: Key, game: Game, other: Channel
     what is wrong with it. `relay`: the relay's URL; `key`: the mover's."""
     agreement, newest = other.agreement, other.newest
     if newest is None:
-        raise WentWrong("Play has not begun.")
+        raise PlayerFailed("Play has not begun")
     found = illegal_move(game, agreement, key, newest.state)
     if found is None:
-        raise WentWrong("The game has no move that is forbidden now.")
+        raise PlayerFailed("The game has no move that is forbidden now")
     label, message = found
     async with connect(relay) as connection:
         table = TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from forcemove.chain.addresses import show_address
-from forcemove.cli.demo.output import NAMES
-from forcemove.cli.errors import Explained
+from forcemove.demo.errors import NotEnough
+from forcemove.demo.names import NAMES
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.text.amounts import format_amount
 
@@ -24,13 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Seats",
     "TRANSFER_GAS",
-    "NotEnough",
     "gas_for_deployment",
     "gas_for_scenarios",
     "gas_for_token",
     "require_local_funds",
     "require_node_funds",
-    "require_playable",
     "scenarios_of",
 ]
 
@@ -41,29 +37,6 @@ Seats = Sequence[int]
 _SCENARIO_GAS = 1_200_000
 """Gas that one player gets ether for: what any scenario uses, and the limit of its last transaction."""
 _TOKEN_CALL_GAS = 120_000
-_MAX_HOLDINGS = 2**254 - 1
-
-
-class NotEnough(Explained):
-    """An account has less than the scenarios need."""
-
-    def __init__(self, who: str, needed: int, there: int, parts: Iterable[str], advice: str) -> None:
-        """Say what is missing.
-
-        - `who`: the account, as the sentence begins with it.
-        - `needed`: wei that the account needs.
-        - `there`: wei that the account has.
-        - `parts`: what `needed` is the sum of, a line each.
-        - `advice`: what the reader can do.
-        """
-        lines = (f"  {part}" for part in parts)
-        super().__init__(
-            f"{who} needs {format_amount(needed, is_needed=True)} and has {format_amount(there)}: nothing is played.\n"
-            + "\n".join(lines),
-            advice,
-            needed=str(needed),
-            there=str(there),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +97,6 @@ def _gas_to_deploy(contract: Artifact) -> int:
     return 60_000 + 220 * len(contract.bytecode)
 
 
-def require_playable(stake: int, seats: Seats) -> None:
-    """Refuse a stake of zero, and one that is too high for a channel. Raises `click.UsageError`."""
-    if stake == 0:
-        raise click.UsageError("A stake of 0 plays for nothing: give --stake 1 or more.")
-    most = _MAX_HOLDINGS // (DEPOSIT_IN_STAKES * sum(seats))
-    if stake > most:
-        raise click.UsageError(
-            f"A stake of {_shown(stake)} is too high: each player deposits {DEPOSIT_IN_STAKES} stakes a scenario, and "
-            f"a channel holds less than 2**254 of an asset; give --stake {_shown(most)} or less."
-        )
-
-
-def _shown(stake: int) -> str:
-    return f"{stake:,} (the asset's smallest unit)"
-
-
 def require_local_funds(chain: Chain, keys: Sequence[Key], stake: int, seats: Seats, *, in_ether: bool) -> None:
     """Refuse the scenarios if a player's account on a chain of our own cannot pay for them. Raises `NotEnough`.
 
@@ -156,7 +113,7 @@ def require_local_funds(chain: Chain, keys: Sequence[Key], stake: int, seats: Se
         gas = _Gas("gas", gas_for_scenarios(scenarios), fee)
         if there < deposits + gas.cost:
             parts = [_deposits_shown(_scenarios_shown(scenarios), scenarios, stake), str(gas)]
-            raise NotEnough(f"{name} ({show_address(key.address)})", deposits + gas.cost, there, parts, f"{_LESS}.")
+            raise NotEnough(name, key.address, deposits + gas.cost, there, _lines(parts))
 
 
 def require_node_funds(
@@ -205,11 +162,11 @@ def require_node_funds(
     for other, has in already.items():
         if has:
             parts.append(f"less what the counterparty {show_address(other)} has already: {format_amount(has)}")
-    who = f"The account of --key, {show_address(payer)},"
-    raise NotEnough(who, needed, there, parts, f"{_LESS}; or send it ether.")
+    raise NotEnough(NAMES[0], payer, needed, there, _lines(parts))
 
 
-_LESS = "Give a lower --stake, or play less with --game and --scenario"
+def _lines(parts: Iterable[str]) -> str:
+    return "\n".join(f"  {part}" for part in parts)
 
 
 def _deposits(stake: int, count: int) -> int:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from forcemove.cli.demo.environment import DemoEnvironment
-from forcemove.cli.demo.results import ScenarioResult
-from forcemove.cli.demo.table import DemoPlayer, DemoTable, new_table
+from forcemove.demo.environment import DemoEnvironment
+from forcemove.demo.results import ScenarioResult
+from forcemove.demo.table import DemoPlayer, DemoTable, new_table
 from forcemove.errors import RuleError
 from forcemove.game import Game
 from forcemove.playground.attacks import old_proof, signed_by

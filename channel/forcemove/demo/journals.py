@@ -9,37 +9,35 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from forcemove.cli.channel.stores import open_store
-from forcemove.cli.errors import Explained
-from forcemove.cli.games import usable_games
-from forcemove.cli.private_file import write_private
+from forcemove.demo.errors import AlreadyPlaying
+from forcemove.game import Game
 from forcemove.inspect.journal_channel import JournalChannel, read_journal_channel
 from forcemove.node.metadata import ChannelMetadata
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.types import MAX_PARTICIPANTS
 from forcemove.store.journal import Journal
-from forcemove.store.opening import MEMORY
-from forcemove.store.records import Account, Batch, ChannelUpdate, ExportKind, Ownership, StoredChannel
+from forcemove.store.opening import MEMORY, open_journal
+from forcemove.store.private_file import write_private
+from forcemove.store.records import (
+    OWNER_LENGTH,
+    Account,
+    Batch,
+    ChannelUpdate,
+    ExportKind,
+    Ownership,
+    StoredChannel,
+)
 
-__all__ = ["AlreadyPlaying", "Journals", "UnfinishedChannel", "journal_path"]
+__all__ = ["Journals", "UnfinishedChannel", "journal_path"]
 
 _LEASE = 60.0
 _ENDINGS = ("", "-wal", "-shm")
-
-
-class AlreadyPlaying(Explained):
-    """Another demonstration uses the journals."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"Another demonstration is playing with this account on this chain ({path} is in use); nothing was sent.",
-            "Wait until it is over, or play with another --key.",
-            path=str(path),
-        )
 
 
 def journal_path(book: Path, payer: bytes, seat: int) -> Path:
@@ -72,13 +70,13 @@ class UnfinishedChannel:
 class Journals:
     """The journals of one payer and its throw-away counterparties on one chain, or in memory."""
 
-    def __init__(self, book: Path | None = None, account: Account | None = None) -> None:
+    def __init__(self, book: Path | None = None, account: Account | None = None, games: Sequence[Game] = ()) -> None:
         """`book`: the address book, in whose folder the journals are; None for memory. `account`: the payer's, which no
-        other demonstration may use until `close`.
+        other demonstration may use until `close`. `games`: that unfinished channels may be of.
 
         Raises `AlreadyPlaying`, `JournalError`, and errors of the stored channels.
         """
-        self._book, self._account = book, account
+        self._book, self._account, self._games = book, account, games
         self._opened: dict[int, Journal] = {}
         self.path = journal_path(book, account.address, 0) if book and account else None
         try:
@@ -97,13 +95,13 @@ class Journals:
         if self._account is not None and self.path is not None and 0 in self._opened:
             taking = self._opened[0].leases.take([self._account], _LEASE)
             if taking.refused:
-                raise AlreadyPlaying(self.path)
+                raise AlreadyPlaying(str(self.path))
 
     def of(self, seat: int) -> Journal:
         """The journal of a seat, made if there is none. Raises `JournalError`, and `AlreadyPlaying`."""
         if seat not in self._opened:
             path = self._path(seat)
-            self._opened[seat] = open_store(str(path) if path else MEMORY, may_be_new=True)
+            self._opened[seat] = open_journal(str(path) if path else MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))
             if seat == 0:
                 self._take()
         return self._opened[seat]
@@ -114,7 +112,7 @@ class Journals:
         found: dict[bytes, dict[int, JournalChannel]] = {}
         for seat, journal in sorted(self._opened.items()):
             for stored in journal.channels(Ownership.ACTIVE):
-                found.setdefault(stored.channel_id, {})[seat] = read_journal_channel(stored, usable_games())
+                found.setdefault(stored.channel_id, {})[seat] = read_journal_channel(stored, self._games)
         return tuple(sorted(map(UnfinishedChannel, found.values()), key=lambda left: left.metadata.from_block))
 
     def finish(self, channel_id: bytes) -> None:

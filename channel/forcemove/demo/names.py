@@ -1,0 +1,8 @@
+"""The players' names."""
+
+from __future__ import annotations
+
+__all__ = ["NAMES"]
+
+NAMES = ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi")
+"""Of the players, by seat: as many as a channel can have."""
