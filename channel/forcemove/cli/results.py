@@ -1,18 +1,16 @@
-"""The end of a channel, as text for people and as values for JSON. Pure."""
+"""The end of a channel, as text for people. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from forcemove.chain.addresses import show_address
 from forcemove.cli.layout import show_field
 from forcemove.history.tokens import Tokens
-from forcemove.protocol.machine.results import ChannelResult, Ending, Share
+from forcemove.protocol.machine.results import ChannelResult, Share
 from forcemove.text.amounts import show_asset
 from forcemove.text.reports import ending_text
 
-__all__ = ["result_json", "result_lines"]
+__all__ = ["result_lines"]
 
 
 def result_lines(result: ChannelResult, tokens: Tokens = ()) -> Iterator[str]:
@@ -21,27 +19,6 @@ def result_lines(result: ChannelResult, tokens: Tokens = ()) -> Iterator[str]:
     yield show_field("ended", ending_text(result.ending))
     if any(share.deposited for share in result.shares):
         yield show_field("paid", "\n".join(_share_line(each, tokens) for each in result.shares))
-
-
-def result_json(result: ChannelResult) -> dict[str, Any] | None:
-    """`{"ending", "shares"}`, or null of a channel that is not over. `ending`: `concluded`, `unanswered` or `unfunded`;
-    of each share `{"asset", "participant", "deposited", "allocated", "payable"}`, the amounts as decimal digits in
-    quotes."""
-    if result.ending is Ending.OPEN:
-        return None
-    return {
-        "ending": result.ending.name.lower(),
-        "shares": [
-            {
-                "asset": show_address(share.asset),
-                "participant": share.participant,
-                "deposited": str(share.deposited),
-                "allocated": str(share.allocated),
-                "payable": str(share.payable),
-            }
-            for share in result.shares
-        ],
-    }
 
 
 def _share_line(share: Share, tokens: Tokens) -> str:

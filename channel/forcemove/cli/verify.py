@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from forcemove.artifact import ADJUDICATOR
-from forcemove.chain.addresses import show_address
 from forcemove.cli.deploy import open_book, open_node
 from forcemove.cli.errors import EXIT_ERROR
 from forcemove.cli.games import usable_games
 from forcemove.cli.options import FILE, JSON, NODE
 from forcemove.cli.progress import waiting
 from forcemove.cli.wrapping import echo
-
-if TYPE_CHECKING:
-    from forcemove.chain.book import AddressBook
-    from forcemove.chain.verification import ContractVerdict
-    from forcemove.inspect.deployments import DeploymentReport
 
 __all__ = ["verify"]
 
@@ -54,6 +46,7 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
     cannot be checked here. Neither makes the rest false.
     """
     from forcemove.inspect.deployments import inspect_deployment
+    from forcemove.inspect.report_json import deployment_json
     from forcemove.text.deployments import deployment_lines
 
     games = usable_games()
@@ -62,35 +55,7 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
     with waiting("Comparing"):
         report = inspect_deployment(chain, book, games, confirmations=confirmations)
     if as_json:
-        click.echo(json.dumps(_as_json(book, report), indent=2))
+        click.echo(json.dumps(deployment_json(book, report), indent=2))
     else:
         echo("\n".join(deployment_lines(report)))
     ctx.exit(0 if report.is_good else EXIT_ERROR)
-
-
-# -------------------------------------------------------------------------------------------------------- for programs
-
-
-def _as_json(book: AddressBook, report: DeploymentReport) -> dict[str, Any]:
-    return {
-        "chainId": str(book.chain_id),
-        "factory": show_address(book.factory),
-        "genuine": report.is_good,
-        "contracts": [_verdict_json(verdict) for verdict in report.verdicts],
-        "notDeployed": [
-            *([] if report.has_adjudicator else [ADJUDICATOR]),
-            *(game.artifact.name for game in report.absent),
-        ],
-        "unknown": [verdict.contract for verdict in report.unknown],
-    }
-
-
-def _verdict_json(verdict: ContractVerdict) -> dict[str, Any]:
-    return {
-        "contract": verdict.contract,
-        "address": show_address(verdict.address),
-        "derivedAddress": show_address(verdict.derived),
-        "hasCode": verdict.has_code,
-        "standing": verdict.status.value,
-        "game": verdict.game and {"name": verdict.game.name, "distribution": verdict.game.distribution},
-    }

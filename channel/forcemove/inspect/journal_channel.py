@@ -109,6 +109,18 @@ class JournalChannel:
         summary = summarise(self.channel, metadata.app, metadata.begun_at, 0, now, metadata.tokens)
         return ListedChannel(self.id, self.ownership, summary, self.game)
 
+    @property
+    def states(self) -> list[SignedState]:
+        """All stored states, oldest first."""
+        stored = (*self.channel.superseded_states, *self.channel.signed_states)
+        return sorted(stored, key=lambda each: each.state.turn_num)
+
+    def describe(self, signed: SignedState) -> str:
+        """One of its states in a few words, by its game."""
+        if signed.state.is_final:
+            return "the final state"
+        return self.game.describe(signed.state) if self.game else f"{len(signed.state.app_data)} bytes of app data"
+
     def require_game(self) -> Game:
         """The channel's game. Raises `GameMissing`."""
         if self.game is None:

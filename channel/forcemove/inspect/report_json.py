@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, assert_never
 
+from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import ChannelHoldings, PlacedLog
+from forcemove.chain.book import AddressBook
+from forcemove.chain.verification import ContractVerdict
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareReport
+from forcemove.inspect.deployments import DeploymentReport
 from forcemove.inspect.inspection import Report
 from forcemove.inspect.onchain import ChannelReport, Credit, RecordReport, turn_of
 from forcemove.inspect.possibilities import PossibleAction
@@ -23,7 +27,7 @@ from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import FixedPart
 
-__all__ = ["Json", "to_json"]
+__all__ = ["Json", "deployment_json", "to_json"]
 
 Json = dict[str, Any]
 
@@ -224,4 +228,31 @@ def _log(placed: PlacedLog) -> Json:
         "transaction": hex_text(placed.place.transaction_hash),
         "log": type(placed.log).__name__,
         "turnNum": turn_of(placed.log),
+    }
+
+
+def deployment_json(book: AddressBook, report: DeploymentReport) -> Json:
+    """`{"chainId", "factory", "genuine", "contracts", "notDeployed", "unknown"}`: whether all that is deployed is what
+    it says; the names of contracts that are not deployed, and of those that no installed game has."""
+    return {
+        "chainId": str(book.chain_id),
+        "factory": show_address(book.factory),
+        "genuine": report.is_good,
+        "contracts": [_verdict_json(verdict) for verdict in report.verdicts],
+        "notDeployed": [
+            *([] if report.has_adjudicator else [ADJUDICATOR]),
+            *(game.artifact.name for game in report.absent),
+        ],
+        "unknown": [verdict.contract for verdict in report.unknown],
+    }
+
+
+def _verdict_json(verdict: ContractVerdict) -> Json:
+    return {
+        "contract": verdict.contract,
+        "address": show_address(verdict.address),
+        "derivedAddress": show_address(verdict.derived),
+        "hasCode": verdict.has_code,
+        "standing": verdict.status.value,
+        "game": verdict.game and {"name": verdict.game.name, "distribution": verdict.game.distribution},
     }

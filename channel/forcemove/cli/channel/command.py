@@ -65,6 +65,7 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     """
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import list_all, open_store
+    from forcemove.inspect.channel_json import listed_json
     from forcemove.tables.meetings.stored import names_by_players
 
     over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
@@ -75,7 +76,7 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
         names = names_by_players(journal)
     if as_json:
         broken = [{"channelId": hex_text(id_), "problem": problem} for id_, problem in damaged]
-        _print({"channels": [pages.listed_json(each, elsewhere) for each in shown], "damaged": broken})
+        _print({"channels": [listed_json(each, elsewhere) for each in shown], "damaged": broken})
     else:
         echo(pages.table(shown, names) if shown else "There are no open channels.")
         for id_ in elsewhere or ():
@@ -109,13 +110,14 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     """
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import find_channel, open_store
+    from forcemove.inspect.channel_json import channel_json
     from forcemove.inspect.report_json import to_json
 
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
     now, report = int(time.time()), _report(stored, endpoint)
     if as_json:
-        _print(pages.channel_json(stored.listed(now)) | {"newest": report and to_json(report)})
+        _print(channel_json(stored.listed(now)) | {"newest": report and to_json(report)})
         return
     echo(pages.channel_page(stored, now))
     if report is not None:
@@ -167,6 +169,7 @@ def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     """
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import find_channel, open_store
+    from forcemove.inspect.channel_json import history_json
     from forcemove.node.histories import load_history
 
     with open_store(store) as journal:
@@ -174,7 +177,7 @@ def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
         evidence, history = journal.evidence(stored.id), load_history(journal, stored.id)
     logs = _read_chain(stored, endpoint)[1].logs if endpoint else None
     if as_json:
-        _print(pages.history_json(stored, history, evidence, logs))
+        _print(history_json(stored, history, evidence, logs))
     else:
         echo(pages.history_page(stored, history, evidence, logs))
 

@@ -1,23 +1,21 @@
-"""The channels of a journal as text for people, and as values for JSON."""
+"""The channels of a journal as text for people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
 
 import click
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import PlacedLog
-from forcemove.cli.channel.timeline import describe_state, timeline_json, timeline_lines
+from forcemove.cli.channel.timeline import timeline_lines
 from forcemove.cli.layout import show_field, show_title
-from forcemove.cli.results import result_json, result_lines
+from forcemove.cli.results import result_lines
 from forcemove.history.history import ChannelHistory
 from forcemove.history.tokens import Tokens
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
-from forcemove.inspect.onchain import turn_of
 from forcemove.inspect.soundness import Finding
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.channel import OVER, Phase
@@ -34,11 +32,8 @@ __all__ = [
     "ADVICE",
     "elsewhere_line",
     "finding_line",
-    "history_json",
     "history_page",
-    "channel_json",
     "channel_page",
-    "listed_json",
     "short_id",
     "table",
 ]
@@ -156,49 +151,9 @@ def _deposits(stored: JournalChannel) -> Iterable[str]:
             yield f"{show_asset(asset, amount, stored.tokens)} by participant {index}"
 
 
-def channel_json(listed: ListedChannel) -> dict[str, Any]:
-    """`{"channelId", "game", "contract", "standing", "phase", "chainId", "adjudicator", "participant", "participants",
-    "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held", "result", "begunAt"}`: amounts are decimal digits
-    in quotes; `result`, as of `result_json`, is null before it is over; `begunAt` is in Unix seconds, null where nobody
-    has noted it."""
-    summary = listed.summary
-    return {
-        "channelId": hex_text(listed.id),
-        "game": listed.game.name if listed.game else None,
-        "contract": summary.app,
-        "standing": listed.ownership.name.lower(),
-        "phase": summary.phase.name.lower(),
-        "chainId": str(summary.chain_id),
-        "adjudicator": show_address(summary.adjudicator),
-        "participant": summary.index,
-        "participants": [show_address(each) for each in summary.participants],
-        "turnNum": summary.turn_num,
-        "isOurTurn": summary.is_our_turn,
-        "finalizesAt": summary.finalizes_at or None,
-        "deposits": [
-            {"asset": show_address(asset), "amounts": [str(each) for each in amounts]}
-            for asset, amounts in summary.deposits
-        ],
-        "ours": _amounts_json(summary.ours),
-        "held": _amounts_json(summary.held),
-        "result": None if summary.result is None else result_json(summary.result),
-        "begunAt": summary.begun_at or None,
-    }
-
-
-def listed_json(listed: ListedChannel, elsewhere: Sequence[bytes] | None) -> dict[str, Any]:
-    """The same, and `"isElsewhere"`: whether the channel is of another chain with the id of the one that was asked,
-    null where no chain was asked."""
-    return channel_json(listed) | {"isElsewhere": None if elsewhere is None else listed.id in elsewhere}
-
-
 def elsewhere_line(channel_id: bytes) -> str:
     """The line about a channel that did not begin on the chain that was asked."""
     return f"{short_id(channel_id)} is of another chain with the same id: nothing of it is on this one."
-
-
-def _amounts_json(amounts: Iterable[tuple[bytes, int]]) -> list[dict[str, str]]:
-    return [{"asset": show_address(asset), "amount": str(amount)} for asset, amount in amounts]
 
 
 # ------------------------------------------------------------------------------------------------------------- history
@@ -218,7 +173,7 @@ def history_page(
         *(list(timeline_lines(stored, history)) or ["  nothing that this journal has"]),
         show_title("States that are kept"),
     ]
-    lines += [_state_line(stored, each) for each in _states(stored)] or ["  none"]
+    lines += [_state_line(stored, each) for each in stored.states] or ["  none"]
     lines.append(show_title("On the chain"))
     if logs is None:
         lines.append("  --chain URL reads it")
@@ -231,49 +186,9 @@ def history_page(
     return "\n".join(lines)
 
 
-def _states(stored: JournalChannel) -> list[SignedState]:
-    """All stored states, oldest first."""
-    return sorted(
-        (*stored.channel.superseded_states, *stored.channel.signed_states), key=lambda each: each.state.turn_num
-    )
-
-
 def _state_line(stored: JournalChannel, signed: SignedState) -> str:
     signers = ", ".join(str(index) for index in sorted(signed.signatures)) or "nobody"
-    return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {describe_state(stored, signed)}"
-
-
-def history_json(
-    stored: JournalChannel,
-    history: ChannelHistory,
-    evidence: Sequence[StoredEvidence],
-    logs: Sequence[PlacedLog] | None,
-) -> dict[str, Any]:
-    """`{"channelId", "history", "unreadable", "states", "logs", "evidence"}`: `history` is `timeline_json`'s,
-    `unreadable` how many pieces of it cannot be read; `logs` is null where no chain was asked."""
-    return {
-        "channelId": hex_text(stored.id),
-        "history": timeline_json(stored, history),
-        "unreadable": history.unreadable,
-        "states": [
-            {
-                "turnNum": each.state.turn_num,
-                "isFinal": each.state.is_final,
-                "signedBy": sorted(each.signatures),
-                "description": describe_state(stored, each),
-            }
-            for each in _states(stored)
-        ],
-        "logs": None
-        if logs is None
-        else [
-            {"block": each.place.block_number, "kind": type(each.log).__name__, "turnNum": turn_of(each.log)}
-            for each in logs
-        ],
-        "evidence": [
-            {"kind": each.evidence.kind, "facts": each.evidence.body.decode(errors="replace")} for each in evidence
-        ],
-    }
+    return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {stored.describe(signed)}"
 
 
 def finding_line(finding: Finding) -> str:
