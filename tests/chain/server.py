@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,15 +16,26 @@ _SECONDS = 60.0
 
 
 @contextmanager
-def serving(answer: Callable[[bytes], tuple[int, bytes]]) -> Iterator[str]:
-    """`answer` makes a status and a body of each request's body; what is yielded is the address, with a secret path."""
+def serving(answer: Callable[[bytes], tuple[int, bytes]], tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """`answer` makes a status and a body of each request's body; what is yielded is the address, with a secret path.
+    `tls`: with a certificate, where TLS is spoken."""
 
     class Handler(_Handler):
         def do_POST(self) -> None:  # the name that http.server wants
             self.answer(*answer(self.body()))
 
-    with _running(Handler) as address:
-        yield f"http://{address}/secret-key"
+    with _running(Handler, tls) as address:
+        yield f"{'https' if tls else 'http'}://{address}/secret-key"
+
+
+def answer_chain_id(body: bytes) -> tuple[int, bytes]:
+    """The answer of a node that is asked for its chain's id."""
+    return 200, json.dumps({"jsonrpc": "2.0", "id": json.loads(body)["id"], "result": hex(CHAIN_ID)}).encode()
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """Keep quiet of clients that go away."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -45,9 +57,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def _running(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+def _running(handler: type[BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None) -> Iterator[str]:
     """Its host and port."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = _Server(("127.0.0.1", 0), handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield f"127.0.0.1:{server.server_port}"

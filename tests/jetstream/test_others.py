@@ -23,9 +23,9 @@ from forcemove.transport.jetstream.connection import JetStreamConnection
 from forcemove.transport.jetstream.streams import STREAMS, subject_of
 from forcemove.transport.limits import CHANNEL_ENTRIES, GAME_ENTRIES, MAX_ENTRY
 from forcemove.transport.terms import TableKind, TableTerms
+from tests.certificate import make_certificate
 from tests.flow.table import ADDRESSES, CODEC, Said
 from tests.jetstream.server import NatsServer, publish_raw, running_server
-from tests.relay.certificate import make_certificate
 from tests.transport.people import ALICE, BOB, MALLORY, new_table, read, run
 
 POSTS = 300

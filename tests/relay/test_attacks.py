@@ -21,7 +21,7 @@ from forcemove.transport.limits import MAX_ENTRY, MAX_FRAME
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.wire import VERSION, Entries, Leave, Open, Opened, Posted, Prove, Proved, RequestRefused
-from tests.relay.certificate import tls_options, trusting
+from tests.certificate import tls_options, trusting
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, post, raw
 from tests.transport.people import ALICE, BOB, MALLORY, new_table, read, run

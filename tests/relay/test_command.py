@@ -19,8 +19,8 @@ import pytest
 from forcemove.store.opening import open_journal
 from forcemove.transport.errors import RelayUnreachable
 from forcemove.transport.websocket.connection import RelayConnection
+from tests.certificate import make_certificate
 from tests.cli.command import Command
-from tests.relay.certificate import make_certificate
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import raw
 from tests.transport.people import ALICE, new_table, read, run

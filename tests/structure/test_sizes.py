@@ -21,6 +21,7 @@ REASONS = {
     "channel/forcemove/transport": "what clients and servers agree on, a module for each, and what both carriers share",
     "games/forcemove_games/discard": "positions, rules and their parts; a player's secrets, moves and choices; screens",
     "scripts": "a program each; most are run by hand, now and then",
+    "tests/chain": "a file for each part of the room, and servers that stand for nodes",
     "tests/checking": "the world, who acts in it, what must hold, the search, and what is done with what it finds",
     "tests/cli": "a file for each command and each kind of demonstration",
     "tests/games": "a file for each game and each part of the views",

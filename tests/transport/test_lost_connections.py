@@ -17,7 +17,7 @@ from forcemove.protocol.signing import Key
 from forcemove.transport.connect import connect
 from forcemove.transport.errors import LogBegins, LogReplaced, RelayUnreachable, TransportClosed
 from forcemove.transport.terms import TableKind, TableTerms
-from tests.relay.certificate import tls_options, trusting
+from tests.certificate import tls_options, trusting
 from tests.relay.process import running_relay
 from tests.relay.proxy import Proxy
 from tests.transport.carriers import CARRIERS, Carriers, through_a_proxy

@@ -22,6 +22,7 @@ __all__ = [
     "RevertedWithText",
     "TransactionRefused",
     "TransactionReverted",
+    "TlsFailed",
     "UnknownRevert",
     "Unreachable",
     "WrongChain",
@@ -36,6 +37,11 @@ class Unreachable(PassingError):
 
     endpoint: str
     reason: str
+
+
+@dataclass(eq=False)
+class TlsFailed(Unreachable):
+    """No connection over TLS to the endpoint comes about, or it ends with an error of TLS."""
 
 
 @dataclass(eq=False)

@@ -9,8 +9,10 @@ is left for all of them. Names are looked up by the system, in its own time.
 from __future__ import annotations
 
 import io
+import os
 import time
 from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from forcemove.backoff import Backoff
@@ -23,6 +25,7 @@ from forcemove.chain.limits import (
     require_time,
     seconds_left,
 )
+from forcemove.connecting import CERTIFICATES_VARIABLE
 from forcemove.errors import MalformedBytes
 
 with keeping_recursion_limit():
@@ -102,8 +105,12 @@ class HttpProvider(JSONBaseProvider):
 
     @cached_property
     def _settings(self) -> dict[str, Any]:
-        """Proxies and certificates, as the environment has them."""
+        """Proxies and certificates, as the environment has them. Of certificates requests has variables of its own,
+        and takes no notice of the one that everything else here goes by."""
         settings = Session().merge_environment_settings(self._endpoint, {}, stream=True, verify=None, cert=None)
+        named = os.environ.get(CERTIFICATES_VARIABLE, "")
+        if settings["verify"] is True and Path(named).is_file():
+            settings["verify"] = named
         return {name: value for name, value in settings.items() if name != "stream"}
 
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from http.client import RemoteDisconnected
+from ssl import SSLError
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
-from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable, WrongChain
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, TlsFailed, Unreachable, WrongChain
 from forcemove.chain.limits import AnswerTooLarge, keeping_recursion_limit, most_seconds, seconds_left
 from forcemove.chain.reverts import revert_data
+from forcemove.connecting import connection_words
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
 
 if TYPE_CHECKING:
@@ -152,7 +155,7 @@ class Rpc:
             case BadResponseFormat():
                 return NotAnEthereumEndpoint(self.endpoint, "its answer is not JSON-RPC")
             case RequestException() | OSError():
-                return Unreachable(self.endpoint, _cause(failure))
+                return _unreachable(self.endpoint, _cause(failure))
             case _ if isinstance(self._web3.provider, JSONBaseProvider):
                 return NotAnEthereumEndpoint(self.endpoint, f"its answer makes no sense ({type(failure).__name__})")
             case _:  # a chain in this process refuses by exceptions of its own
@@ -226,15 +229,24 @@ def _words(response: object) -> str:
     return str(message or "it gave no reason")[:_MOST_WORDS]
 
 
-def _cause(failure: BaseException) -> str:
-    """The innermost reason, which names no URL."""
+def _unreachable(endpoint: str, cause: BaseException) -> Unreachable:
+    """The error of an endpoint that gives no answer. Names no URL but the endpoint's."""
+    if isinstance(cause, SSLError):
+        return TlsFailed(endpoint, connection_words(cause))
+    if isinstance(cause, TimeoutError):
+        return Unreachable(endpoint, "it did not answer in time")
+    if isinstance(cause, RemoteDisconnected | EOFError):
+        return Unreachable(endpoint, "it ended the connection before it answered")
+    return Unreachable(endpoint, connection_words(cause) if isinstance(cause, OSError) else type(cause).__name__)
+
+
+def _cause(failure: BaseException) -> BaseException:
+    """The innermost reason."""
     innermost, seen = failure, {id(failure)}
     while (deeper := _deeper(innermost)) is not None and id(deeper) not in seen:
         innermost = deeper
         seen.add(id(deeper))
-    if isinstance(innermost, TimeoutError):
-        return "it did not answer in time"
-    return str(getattr(innermost, "strerror", None) or type(innermost).__name__)
+    return innermost
 
 
 def _deeper(failure: BaseException) -> BaseException | None:

@@ -182,12 +182,12 @@ class _Opening:
 
     def _require_hope(self, *, waits: bool) -> None:
         """Raise the error of a single endpoint, or of all of them, where trying again mends nothing."""
-        from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
+        from forcemove.chain.errors import NotAnEthereumEndpoint, TlsFailed, Unreachable
         from forcemove.errors import PassingError
 
         errors = [self._failed[index] for index in sorted(self._failed)]
         lasting = [each for each in errors if not isinstance(each, PassingError)]
-        is_over = all(isinstance(each, NotAnEthereumEndpoint) for each in errors) or not any(
+        is_over = all(isinstance(each, NotAnEthereumEndpoint | TlsFailed) for each in errors) or not any(
             map(_is_url, self._endpoints)
         )
         if lasting or is_over or not waits:

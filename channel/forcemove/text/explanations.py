@@ -29,6 +29,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nobody answers at {endpoint}: {reason}.",
         "The node may be down, or the address mistyped. Check --chain; a local node starts with `anvil`.",
     ),
+    "TlsFailed": (
+        "There is no secure connection to {endpoint}: {reason}.",
+        "Check --chain: where a node speaks no TLS, its address begins with http:// or ws://.",
+    ),
     "NotAnEthereumEndpoint": (
         "What answers at {endpoint} is no Ethereum node: {reason}.",
         "Check --chain: it wants the JSON-RPC address of a node.",

@@ -3,8 +3,11 @@ caller tries again."""
 
 from __future__ import annotations
 
+from typing import cast
+
 import aiohttp
 
+from forcemove.connecting import connection_words
 from forcemove.errors import InvalidValue, MalformedBytes
 from forcemove.protocol.codec.json_text import parse_json
 from forcemove.protocol.signing import Key
@@ -65,6 +68,10 @@ class TowerClient:
                 return answer.status, await _read(answer.content), answer.headers.get("Retry-After", "")
         except TimeoutError:
             raise TowerUnreachable(self.url, "it has not answered in time") from None
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise TowerUnreachable(self.url, connection_words(cast("OSError", error.certificate_error))) from None
+        except aiohttp.ClientConnectorError as error:
+            raise TowerUnreachable(self.url, connection_words(error.os_error)) from None
         except Exception as error:  # whatever a tower says, and whatever a library makes of it
             raise TowerUnreachable(self.url, f"{type(error).__name__}: {error}"[:_LONGEST]) from None
 

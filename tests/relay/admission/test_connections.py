@@ -24,8 +24,8 @@ from forcemove.relay.server import serve
 from forcemove.relay.settings import Settings
 from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.wire import MakeOffer, OfferShown, Proved, WatchOffer
+from tests.certificate import ANY_CERTIFICATE, make_certificate
 from tests.relay.admission.test_listening import HALF_A_FRAME, UPGRADE, many_frames
-from tests.relay.certificate import ANY_CERTIFICATE, make_certificate
 from tests.relay.raw import Raw, count_connections, raw
 from tests.transport.offered import new_offer
 from tests.transport.people import ALICE, new_table, run

@@ -30,8 +30,8 @@ from forcemove.transport.wire import (
     WithdrawOffer,
     encode,
 )
+from tests.certificate import tls_options
 from tests.relay.admission.test_frames import frame
-from tests.relay.certificate import tls_options
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, count_connections, post, raw, raw_from
 from tests.transport.offered import new_offer

@@ -17,7 +17,7 @@ from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.wire import ListOffers, MakeOffer, Message, Open, PostEntry, Proved, encode
 from forcemove.transport.wire import SendBuffer as Frames
-from tests.relay.certificate import ANY_CERTIFICATE
+from tests.certificate import ANY_CERTIFICATE
 from tests.relay.raw import Raw, raw_from
 from tests.relay.strangers.crowd import key, table_of
 from tests.transport.offered import new_offer

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.relay.certificate import tls_options
+from tests.certificate import tls_options
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.strangers.attacks import ATTACKS
 from tests.relay.strangers.crowd import Crowd, Report, Strangers

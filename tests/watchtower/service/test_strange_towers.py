@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -24,6 +25,8 @@ from forcemove.watchtower.client_errors import TowerRefused, TowerUnreachable
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher
 from forcemove.watchtower.receipts import AppointmentReceipt
 from forcemove_games.tic_tac_toe import GAME
+from tests.certificate import serving_context
+from tests.chain.server import answer_chain_id, serving
 from tests.relay.strange import until
 from tests.scenarios.story import ALICE, Playground
 from tests.simulation.chain import MemoryChain
@@ -112,6 +115,21 @@ def test_threat_55_a_client_gives_a_tower_up_in_time(answer: str, given: Appoint
             assert tower.asked == 1
 
     run(story())
+
+
+def test_why_a_tower_cannot_be_reached_is_said_in_words(given: Appointment, tmp_path: Path) -> None:
+    async def send(url: str) -> None:
+        await TowerClient(url, TOWER.address).send_appointment(given, ALICE)
+
+    def reason(url: str) -> str:
+        with pytest.raises(TowerUnreachable) as caught:
+            run(send(url))
+        return caught.value.reason
+
+    with serving(answer_chain_id, serving_context(tmp_path)) as address, serving(answer_chain_id) as plain:
+        assert reason(address).startswith("its certificate is not trusted (self-signed certificate); SSL_CERT_FILE")
+        assert reason(plain.replace("http", "https")).startswith("it does not speak TLS (")
+    assert reason("http://127.0.0.1:1") == "Connection refused"
 
 
 class Odd(TowerClient):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -15,6 +14,7 @@ from ssl import SSLCertVerificationError, SSLContext, SSLError
 
 import aiohttp
 
+from forcemove.connecting import connection_words
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.protocol.signing import Key
 from forcemove.transport.errors import Reason, RelayFaulty, RelayUnreachable, TransportClosed
@@ -281,16 +281,13 @@ def _reason_of(error: Exception) -> str:
     """Why there is no connection, in words."""
     match error:
         case aiohttp.ClientConnectorCertificateError(certificate_error=SSLCertVerificationError() as fault):
-            why = fault.verify_message.rstrip(".")
-            return f"its certificate is not trusted ({why}); SSL_CERT_FILE can name a file with those that are"
-        case aiohttp.ClientConnectorError(os_error=SSLError(reason=str(words))):
-            return f"it does not speak TLS ({words}); without TLS its address begins with ws://"
+            return connection_words(fault)
+        case aiohttp.ClientConnectorError(os_error=SSLError() as fault):
+            return f"{connection_words(fault)}; without TLS its address begins with ws://"
         case aiohttp.ServerDisconnectedError():
             return "it ended the connection before it answered; with TLS its address begins with wss://"
-        case aiohttp.ClientConnectorError(os_error=OSError(errno=int(number))) if number > 0:
-            return os.strerror(number)
-        case aiohttp.ClientConnectorError(os_error=OSError(strerror=str(words))):
-            return words
+        case aiohttp.ClientConnectorError(os_error=fault):
+            return connection_words(fault)
         case aiohttp.WSServerHandshakeError(status=status):
             return f"it answers with HTTP status {status}, which no relay does"
         case TimeoutError() if not str(error):

@@ -6,7 +6,7 @@ import ssl
 import subprocess
 from pathlib import Path
 
-__all__ = ["ANY_CERTIFICATE", "make_certificate", "tls_options", "trusting"]
+__all__ = ["ANY_CERTIFICATE", "make_certificate", "serving_context", "tls_options", "trusting"]
 
 ANY_CERTIFICATE = ssl.create_default_context()
 """For clients that ask nobody whether a certificate is to be trusted."""
@@ -28,6 +28,13 @@ def tls_options(folder: Path) -> tuple[str, ...]:
     """A relay's options, for a certificate that is made in the folder."""
     certificate, key = make_certificate(folder)
     return "--tls-cert", str(certificate), "--tls-key", str(key)
+
+
+def serving_context(folder: Path) -> ssl.SSLContext:
+    """For a server in this process, with a certificate that is made in the folder."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*make_certificate(folder))
+    return context
 
 
 def trusting(folder: Path) -> ssl.SSLContext:
