@@ -1,12 +1,15 @@
-"""Streams and consumers that somebody deletes: a game ends, a channel goes on."""
+"""Streams and consumers that somebody deletes, and a client of NATS that ends without a word: a game ends where its log
+is gone, all else goes on."""
 
 from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import nats
 import pytest
+from nats.aio.client import Client
 
 from forcemove.errors import ForcemoveError
 from forcemove.transport.connect import connect, messenger_to
@@ -15,8 +18,9 @@ from forcemove.transport.jetstream.connection import JetStreamConnection
 from forcemove.transport.jetstream.streams import STREAMS
 from forcemove.transport.terms import TableKind
 from tests.jetstream.server import running_server
+from tests.relay.proxy import Proxy
 from tests.relay.strange import until
-from tests.transport.people import ALICE, BOB, new_table, run
+from tests.transport.people import ALICE, BOB, new_table, read, run
 
 
 def test_a_game_ends_when_its_stream_is_deleted_and_a_channel_goes_on(tmp_path: Path) -> None:
@@ -85,5 +89,31 @@ def test_consumers_that_are_gone_are_made_anew(tmp_path: Path) -> None:
                 posting = asyncio.create_task(bob.post(b"after"))
                 assert await reader.read() == b"after"
                 posting.cancel()
+
+    run(story())
+
+
+def test_a_client_that_ends_without_a_word_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As nats-py's does where the connection is gone before its last bytes are sent."""
+    flush = Client._flush_pending
+
+    async def cannot_flush(self: Client, *arguments: Any, **options: Any) -> None:
+        if self.is_closed:
+            raise ConnectionResetError("Connection lost")
+        await flush(self, *arguments, **options)
+
+    async def story() -> None:
+        async with Proxy() as proxy:
+            with running_server(tmp_path) as server:
+                proxy.target = server.port
+                url = proxy.url.replace("ws", "nats")
+                async with JetStreamConnection(url, heartbeat=60.0) as place:
+                    log = await place.join(new_table(TableKind.CHANNEL), ALICE)
+                    await log.post(b"before")
+                    monkeypatch.setattr(Client, "_flush_pending", cannot_flush)
+                    proxy.cut()
+                    await until(lambda: not place.is_connected)
+                    await log.post(b"after")
+                    assert await read(log.reader(), 2) == [b"before", b"after"]
 
     run(story())

@@ -115,7 +115,7 @@ class NatsSession:
 
     async def close(self) -> None:
         """End the connection."""
-        await self._on_closed()
+        self._end()
         await self.client.close()
 
     @asynccontextmanager
@@ -150,7 +150,10 @@ class NatsSession:
         return feed
 
     def sweep(self) -> None:
-        """End the feeds whose consumers are silent. To be called now and then."""
+        """End the session where its client has ended, and the feeds whose consumers are silent. To be called now and
+        then. nats-py (2.16) calls nobody back where the last bytes cannot be sent any more."""
+        if self.client.is_closed:
+            self._end()
         self._feeds = {feed for feed in self._feeds if not feed.ended.is_set()}
         for feed in self._feeds:
             feed.end_if_silent()
@@ -171,6 +174,9 @@ class NatsSession:
         self._on_error(error)
 
     async def _on_closed(self) -> None:
+        self._end()
+
+    def _end(self) -> None:
         self.is_over.set()
         for feed in self._feeds:
             feed.end()
