@@ -27,7 +27,7 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState
 from forcemove.store.opening import open_journal
-from forcemove.store.records import Ownership
+from forcemove.store.records import ChannelLease, Ownership
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command, Said
@@ -441,6 +441,28 @@ def test_a_move_takes_a_channel_away_and_it_goes_on_elsewhere(home: Callable[...
     assert said.code == 0, said.err
     with open_journal("elsewhere.journal", owner=os.urandom(16)) as journal:
         assert [each.ownership for each in journal.channels()] == [Ownership.ACTIVE]
+
+
+def test_a_channel_that_another_process_plays_is_not_moved(home: Callable[..., Home]) -> None:
+    alice = home(count=2)
+    with open_journal("0.journal", owner=os.urandom(16)) as playing:
+        playing.leases.take([ChannelLease(alice.ids[1])], 60.0)
+        said = alice("export", "--all", "--move", "--out", "moved.bin")
+        assert (said.code, Path("moved.bin").exists()) == (1, False)
+        assert f"Another process plays channel 0x{alice.ids[1].hex()}" in said.err
+        assert {each.ownership for each in playing.channels()} == {Ownership.ACTIVE}
+        assert alice("export", "--all", "--backup", "--out", "backup.bin").code == 0
+        assert alice("export", alice.ids[0].hex(), "--move", "--out", "moved.bin").code == 0
+        playing.leases.release([ChannelLease(alice.ids[1])])
+    assert alice("export", alice.ids[1].hex(), "--move", "--out", "other.bin").code == 0
+
+
+@pytest.mark.parametrize(("data", "reason"), [(b"", "it is empty"), (b"\x89\xbc junk", "it is something else")])
+def test_what_is_no_export_makes_no_journal(forcemove: Command, tmp_path: Path, data: bytes, reason: str) -> None:
+    (tmp_path / "file").write_bytes(data)
+    said = forcemove("channel", "import", "--store", "new.journal", "file")
+    assert (said.code, reason in said.err) == (1, True)
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_move_that_cannot_be_written_down_takes_nothing_away(home: Callable[..., Home]) -> None:

@@ -133,7 +133,12 @@ def _encode(parcel: Parcel) -> bytes:
 def read_parcel(data: bytes) -> Parcel:
     """What is in a file. Raises `UnknownVersion` and `MalformedBytes`."""
     require_shallow(data, _WHAT)
-    outer = _as(Any, data)
+    if not data:
+        raise MalformedBytes(_WHAT, "it is empty")
+    try:
+        outer = _as(Any, data)
+    except MalformedBytes:
+        raise MalformedBytes(_WHAT, "it is something else, or was cut off") from None
     if not isinstance(outer, list) or len(outer) != 4 or outer[0] != _MARK:
         raise MalformedBytes(_WHAT, "it is something else")
     require_version(outer[1], _WHAT, VERSION)

@@ -221,9 +221,10 @@ def verify(store: str, id_: str, endpoint: str | None, as_json: bool) -> int:
 def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup: bool, out: Path) -> None:
     """Write channels to a file: a move to another journal, or a backup.
 
-    The file has what players hide, such as salts: keep it as private as the journal. It has no key.
+    The file has what players hide, such as salts: keep it as private as the journal. It has no key. A channel that
+    another process plays is not moved. A move is to be imported once: it cannot be told that two journals have it.
     """
-    from forcemove.cli.channel.stores import find_channels, open_store
+    from forcemove.cli.channel.stores import find_channels, holding, open_store
 
     if move == backup:
         raise click.UsageError("Say either --move or --backup.")
@@ -239,11 +240,14 @@ def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup
             raise Explained(f"There is a file at {out} already; nothing was changed.", "Choose another name.")
         partial = out.with_name(f"{out.name}.partial")
         try:
-            journal.export(chosen, kind, lambda data: write_private(partial, data))
+            with holding(journal, chosen if move else ()):
+                journal.export(chosen, kind, lambda data: write_private(partial, data))
         except AlreadyMoved as error:
             raise _moved_before(error, partial) from error
         partial.rename(out)
     echo(f"{len(chosen)} {'moved' if move else 'copied'} to {out}.")
+    if move:
+        echo("Import it into one journal, once, and delete it then: two that play on from it would sign against you.")
 
 
 def _moved_before(error: AlreadyMoved, partial: Path) -> Exception:
@@ -267,9 +271,12 @@ def import_(store: str, file: Path) -> None:
     """
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import find_channel, open_store
+    from forcemove.store.transfer import read_parcel
 
+    data = file.read_bytes()
+    read_parcel(data)  # before a journal is made
     with open_store(store, may_be_new=True) as journal:
-        ids = journal.import_(file.read_bytes())
+        ids = journal.import_(data)
         stored = [find_channel(journal, hex_text(id_)) for id_ in ids]
     now = int(time.time())
     echo(pages.table([each.listed(now) for each in stored]))

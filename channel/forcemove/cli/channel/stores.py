@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from string import hexdigits
 
@@ -17,15 +18,17 @@ from forcemove.inspect.journal_channel import (
     read_journal_channel,
     read_listed_channel,
 )
+from forcemove.node.errors import ChannelInUse
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
-from forcemove.store.records import OWNER_LENGTH
+from forcemove.store.records import OWNER_LENGTH, ChannelLease
 
-__all__ = ["find_channel", "find_channels", "list_all", "open_store", "read_all"]
+__all__ = ["find_channel", "find_channels", "holding", "list_all", "open_store", "read_all"]
 
 _FEWEST_DIGITS = 4
+_LEASE = 60.0
 
 
 def open_store(where: str, *, may_be_new: bool = False) -> Journal:
@@ -35,6 +38,19 @@ def open_store(where: str, *, may_be_new: bool = False) -> Journal:
             f"There is no journal at {where!r:.200}.", "Name it with --store, or with the variable FORCEMOVE_STORE."
         )
     return open_journal(where, owner=secrets.token_bytes(OWNER_LENGTH))
+
+
+@contextmanager
+def holding(journal: Journal, ids: Sequence[bytes]) -> Iterator[None]:
+    """Within the block no other process plays these channels. Raises `ChannelInUse` where one does."""
+    taken = journal.leases.take(map(ChannelLease, ids), _LEASE)
+    try:
+        for id_ in ids:
+            if (refused := taken.refused.get(ChannelLease(id_))) is not None:
+                raise ChannelInUse(id_, refused.until)
+        yield
+    finally:
+        journal.leases.release(taken.granted)
 
 
 def read_all(journal: Journal) -> tuple[list[JournalChannel], list[tuple[bytes, str]]]:
