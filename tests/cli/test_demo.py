@@ -19,6 +19,7 @@ from forcemove.game import PlayerChecked
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.codec.wire import decode_file
 from forcemove.text.amounts import format_amount
+from tests.cli.command import Command
 from tests.installed import GAMES, GAMES_FOR_TWO
 from tests.sampled import sampled
 
@@ -137,6 +138,17 @@ def test_bad_flags_are_explained(arguments: list[str], complaint: str, capsys: p
     error = capsys.readouterr().err
     assert complaint in error
     assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("chain", ["eth-tester", "anvil"])
+@pytest.mark.parametrize("options", [("--key", "k.json"), ("--book", "book.json"), ("--allow-mainnet",)])
+def test_what_is_about_a_node_is_wrong_usage_on_a_chain_of_its_own(
+    forcemove: Command, tmp_path: Path, chain: str, options: tuple[str, ...]
+) -> None:
+    said = forcemove("demo", "--chain", chain, *options)
+    assert said.code == 2
+    assert f"ends with this command: leave {options[0]} out." in said.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_wrong_balances_are_an_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import Command
+from tests.cli.nodes import spawn
 from tests.cli.screens import COMMAND, Screen
 
 SCENARIOS = ("honest", "stall", "stale-state", "cheat")
@@ -48,3 +50,12 @@ def test_what_a_network_brings_itself_is_wrong_usage(forcemove: Command, options
     said = forcemove("demo", "--network", *options)
     assert said.code == 2
     assert f"leave {options[0]} out" in said.err
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_network_that_is_cut_off_promises_nothing(tmp_path: Path, sent: signal.Signals, code: int) -> None:
+    """Its chain and its journals go with it."""
+    demo = spawn(tmp_path, "--network", "--game", "tic-tac-toe", "--scenario", "honest")
+    demo.reach("$ forcemove play")
+    assert demo.end(by=sent) == code
+    assert "Error: Interrupted.\nThe chain lived only for this run: nothing of value is lost." in demo.complained

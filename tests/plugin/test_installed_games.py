@@ -153,8 +153,8 @@ def test_the_disputes_are_told_of_any_game_for_two(environment: Environment, sce
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--scenario", "stall", "--seats", "3"), "stall, which is for two players"),
-        (("--seats", "5"), "Nothing can be played with 5 players. Players that the games can have: counting: 2, 3, 4."),
+        (("--scenario", "stall", "--seats", "3"), "stall is for two players: leave --seats out."),
+        (("--seats", "5"), "No game here is for 5 players, and of players counting has 2 or 3 or 4."),
     ],
 )
 def test_what_a_game_cannot_have_is_refused(environment: Environment, options: tuple[str, ...], why: str) -> None:

@@ -36,6 +36,7 @@ _TWO = 2
 _OF_ALL_GAMES = ("game_name", "play", "as_json")
 _OF_A_PERSON = ("game_name", "play", "seats", "stake", "duration")
 _OF_THE_BROWSER = ("game_name", "browser", "port", "opens", "stake", "duration")
+_OF_A_NODE = ("key_file", "book_file", "allow_mainnet")
 _OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_json")
 
 
@@ -185,13 +186,19 @@ class _DemoArguments:
         if self.play:
             return self._alone()
         if self.network:
-            self._require_no_options_but(_OF_THE_NETWORK, "--network brings its own chain")
+            self._require_no_options_but(_OF_THE_NETWORK, "--network is for two, for ether, on its own chain")
             return self._over_a_network()
         return self._in_channels()
 
     def _require_no_options_but(self, sensible: tuple[str, ...], why: str) -> None:
         given = [each for each in self.ctx.command.params if is_typed(self.ctx, str(each.name))]
-        senseless = [each.opts[0] for each in given if each.name not in sensible]
+        self._refuse([each.opts[0] for each in given if each.name not in sensible], why)
+
+    def _require_options_but(self, senseless: tuple[str, ...], why: str) -> None:
+        given = [each for each in self.ctx.command.params if is_typed(self.ctx, str(each.name))]
+        self._refuse([each.opts[0] for each in given if each.name in senseless], why)
+
+    def _refuse(self, senseless: list[str], why: str) -> None:
         if senseless:
             raise click.UsageError(f"{why}: leave {', '.join(senseless)} out.")
 
@@ -208,6 +215,8 @@ class _DemoArguments:
         is_local = not set(self.chain_names).isdisjoint(_LOCAL_CHAINS)
         if is_local and len(self.chain_names) > 1:
             raise click.UsageError("A chain of our own has no other nodes: name it alone, or nodes alone.")
+        if is_local:
+            self._require_options_but(_OF_A_NODE, "The chain is one of our own, and ends with this command")
         if not is_local and self.key_file is None:
             raise click.UsageError(
                 "A node wants --key FILE: the account that plays and pays (`forcemove key new FILE`)."
@@ -233,13 +242,12 @@ class _DemoArguments:
     def _over_a_network(self) -> int:
         """Play scenarios between processes."""
         from forcemove.cli.demo.network.run import NetworkDemoRun
-        from forcemove.cli.play.signals import run_until_terminated
 
         stake = self._local_stake(_TWO)
         scenarios = tuple((name, game) for name, game, _ in planned_scenarios(self.game_name, self.scenario, _TWO))
         terminal = Terminal(is_quiet=self.as_json)
         run = NetworkDemoRun(scenarios, stake, self.duration or _LOCAL_DURATION, terminal)
-        return report_run(run, lambda: run_until_terminated(run.play()), self.ctx.obj, terminal)
+        return report_run(run, run.play, self.ctx.obj, terminal)
 
     def _alone(self) -> int:
         """Let a person play against bots."""

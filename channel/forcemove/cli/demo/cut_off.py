@@ -16,8 +16,9 @@ from forcemove.text.amounts import format_amount
 if TYPE_CHECKING:
     from forcemove.demo.journals import Journals
 
-__all__ = ["CutOff", "cut_off_on_a_node"]
+__all__ = ["NO_LOSS", "CutOff", "cut_off_on_a_node"]
 
+NO_LOSS = "The chain lived only for this run: nothing of value is lost."
 _DUST = 10**14
 
 

@@ -14,7 +14,7 @@ from forcemove.chain.book import load_book
 from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import connect, local_keys, open_chain
-from forcemove.cli.demo.cut_off import CutOff, cut_off_on_a_node
+from forcemove.cli.demo.cut_off import NO_LOSS, CutOff, cut_off_on_a_node
 from forcemove.cli.demo.output import DemoOutput
 from forcemove.cli.demo.signals import Stopped, run_until_stopped, stopped_by_signals
 from forcemove.cli.deploy import book_path, require_not_mainnet
@@ -38,8 +38,6 @@ from forcemove.tables.asking import answering
 
 __all__ = ["DemoRun", "Plan"]
 
-_NO_LOSS = "The chain lived only for this run: nothing of value is lost."
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -51,7 +49,7 @@ class Plan:
     - `stake`: of ether or the token, in its smallest unit.
     - `duration`: of a challenge, in seconds.
     - `in_ether`: whether ether is played for, and not a token made for the occasion.
-    - `book_file`: the address book; None for the usual one.
+    - `book_file`: the address book of a node's chain; None for the usual one.
     - `save_to`: the folder for every signed state, None for none.
     - `allow_mainnet`: whether real money may be played for.
     """
@@ -128,12 +126,12 @@ class DemoRun:
                 environment = self.environment = self._environment(chain, local_keys()[: max(plan.seats)])
                 require_local_funds(chain, environment.keys, plan.stake, plan.seats, in_ether=plan.in_ether)
                 with tempfile.TemporaryDirectory() as folder:
-                    self._deploy(environment, plan.book_file or Path(folder) / "book.json")
+                    self._deploy(environment, Path(folder) / "book.json")
                 self._play(environment)
         except (KeyboardInterrupt, Exception) as error:
             if isinstance(error, click.ClickException | DemoRefused | BrokenPipeError):
                 raise
-            raise CutOff(error, _NO_LOSS) from error
+            raise CutOff(error, NO_LOSS) from error
 
     def _play_on_a_node(self, key_file: Path) -> None:
         """Play on a chain that lives on: unfinished channels are settled first."""

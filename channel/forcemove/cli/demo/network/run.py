@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from forcemove.cli.demo.cut_off import NO_LOSS, CutOff
 from forcemove.cli.demo.network.columns import Columns
+from forcemove.cli.demo.signals import Stopped
+from forcemove.cli.play.signals import Terminated, run_until_terminated
 from forcemove.cli.terminal import Terminal
 from forcemove.demo.network.local_network import DemoNetwork, opened_network
 from forcemove.demo.network.scenarios import NAMES, SCENARIOS, ScenarioEnding, ScenarioRun, ending_line
@@ -50,8 +54,16 @@ class NetworkDemoRun:
             ]
         }
 
-    async def play(self) -> None:
-        """Play the scenarios. Raises `PlayerFailed`, and what the chain raises."""
+    def play(self) -> None:
+        """Play the scenarios. Raises `CutOff` where a signal ends it, `PlayerFailed`, and what the chain raises."""
+        try:
+            run_until_terminated(self._play_all())
+        except Terminated:
+            raise CutOff(Stopped(signal.SIGTERM), NO_LOSS) from None
+        except KeyboardInterrupt:
+            raise CutOff(Stopped(signal.SIGINT), NO_LOSS) from None
+
+    async def _play_all(self) -> None:
         self.terminal.status("Bringing up a chain and a relay")
         games = tuple({game.name: game for _, game in self.scenarios}.values())
         with tempfile.TemporaryDirectory() as folder:
