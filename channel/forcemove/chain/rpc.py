@@ -136,7 +136,7 @@ class Rpc:
 
     def _typed(self, method: str, failure: Exception) -> ForcemoveError:
         with keeping_recursion_limit():
-            from requests.exceptions import HTTPError, RequestException
+            from requests.exceptions import HTTPError, InvalidURL, RequestException
             from web3.exceptions import BadResponseFormat, Web3RPCError
             from web3.providers.base import JSONBaseProvider
 
@@ -154,6 +154,8 @@ class Rpc:
                 return NotAnEthereumEndpoint(self.endpoint, f"it answered with {status}")
             case BadResponseFormat():
                 return NotAnEthereumEndpoint(self.endpoint, "its answer is not JSON-RPC")
+            case InvalidURL():
+                return Unreachable(self.endpoint, "that is no address of a node")
             case RequestException() | OSError():
                 return _unreachable(self.endpoint, _cause(failure))
             case _ if isinstance(self._web3.provider, JSONBaseProvider):

@@ -17,6 +17,7 @@ import click
 
 from forcemove.backoff import Backoff
 from forcemove.cli.errors import Explained
+from forcemove.errors import ForcemoveError
 
 if TYPE_CHECKING:
     from forcemove.chain.chain import Chain
@@ -174,11 +175,24 @@ class _Opening:
                 )
                 continue
             if chain is None:
-                self._notify(f"The node at {endpoint_name(endpoint)} does not answer: it is asked again meanwhile.")
+                self._notify(f"{self._why_away(index)} It is asked again meanwhile.")
                 chain = self._late(index, chain_id)
             if chain is not None:
                 chains.append(chain)
         return tuple(chains)
+
+    def _why_away(self, index: int) -> str:
+        """Why an endpoint has not named its chain, in a sentence."""
+        from forcemove.chain.errors import TlsFailed, Unreachable
+        from forcemove.text.explanations import headline
+
+        error, name = self._failed.get(index), endpoint_name(self._endpoints[index])
+        match error:
+            case Unreachable(reason=reason) if not isinstance(error, TlsFailed):
+                return f"The node at {name} does not answer: {reason}."
+            case ForcemoveError():
+                return headline(error)
+        return f"The node at {name} does not answer."
 
     def _require_hope(self, *, waits: bool) -> None:
         """Raise the error of a single endpoint, or of all of them, where trying again mends nothing."""

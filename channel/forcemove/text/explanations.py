@@ -279,7 +279,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "EmptyPassphrase": ("An empty passphrase protects nothing; no file was written.", "Choose a passphrase."),
     "MalformedPrivateKey": (
-        "That is no private key: 64 hex digits are wanted, with or without 0x.",
+        "That is no private key: 64 hex digits are wanted, with or without 0x, of a number above 0 and below the "
+        "curve's order.",
         "It came from FORCEMOVE_PRIVATE_KEY where that is set, else from what was typed or piped in.",
     ),
     "JournalUnusable": (
@@ -515,7 +516,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "NotEnough": (
         "{name} ({account}) needs {needed:least} and has {there:short}: nothing is played.\n{parts}",
-        "Give a lower --stake, or play less with --game and --scenario; if it is the account of --key, send it ether.",
+        "If it is the account of --key, send it ether; or give a lower --stake, or play less: --game and --scenario.",
     ),
     "AlreadyPlaying": (
         "Another demonstration is playing with this account on this chain ({path} is in use); nothing was sent.",

@@ -151,8 +151,9 @@ class JournalSession:
 
     def _wait_for(self, refused: ChannelInUse) -> None:
         """Wait until the lease would end if its holder were dead; a living holder renews it, and keeps it."""
+        self._terminal.note("Another process has the channel, or had it when it died. It is free in a minute then.")
         while (left := refused.until - time.time()) > 0:
-            self._terminal.status(f"Another process has it, or had it when it died: {left:.0f} more seconds")
+            self._terminal.status(f"Waiting whether it is given back: {left:.0f} more seconds")
             time.sleep(min(left, 1.0))
 
     def run(self, is_done: Callable[[], bool], status: Callable[[], str]) -> None:

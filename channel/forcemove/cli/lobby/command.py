@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forcemove.cli.games import installed_names
 from forcemove.cli.options import FILE
 from forcemove.cli.terminal import has_terminal
 
@@ -60,7 +61,7 @@ def lobby(
     """
     is_wanted: Callable[[Offer], bool] = (lambda offer: offer.game == name) if name else (lambda _: True)
     if as_json or once or not has_terminal():
-        asyncio.run(_print_once(relay, is_wanted, as_json))
+        asyncio.run(_print_once(relay, is_wanted, name, as_json))
         return
     from forcemove.cli.play import play
     from forcemove.transport.links import public_url
@@ -71,7 +72,7 @@ def lobby(
     play.main(arguments, standalone_mode=False)
 
 
-async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], as_json: bool) -> None:
+async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str | None, as_json: bool) -> None:
     from forcemove.cli.lobby.rows import offer_json, rows
     from forcemove.cli.terminal import Terminal
     from forcemove.transport.connect import connect
@@ -87,7 +88,11 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], as_json: b
         return
     terminal = Terminal()
     if not numbered:
-        terminal.say(f"There are no open games at {url} just now. To offer one:")
+        terminal.say(f"There are no open games{f' of {name}' if name else ''} at {url} just now. To offer one:")
+        if name is not None and name not in installed_names():
+            terminal.note(
+                f"No game {name!r:.80} is installed here; these are: {', '.join(installed_names()) or 'none'}."
+            )
         terminal.say_whole(f"forcemove play GAME --relay {shlex.quote(url)} --key FILE --create --stake 0")
         return
     for row in rows(numbered, time.time()):

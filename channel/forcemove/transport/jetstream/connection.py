@@ -15,6 +15,7 @@ from nats.errors import NoRespondersError, NoServersError
 from nats.js.errors import NotFoundError, ServiceUnavailableError
 
 from forcemove.backoff import Backoff
+from forcemove.connecting import connection_words
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.protocol.signing import Key
 from forcemove.transport.errors import (
@@ -270,7 +271,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
     def _on_session_error(self, error: Exception) -> None:
         """Note an error that the server has sent: it explains more than a lost connection. A refusal may be about one
         table."""
-        reason = f"{type(error).__name__}: {error}"[:200]
+        reason = _reason_of(error)[:200]
         _LOG.info("error of %s: %s", self.url, reason)
         if self._error is None or not isinstance(error, OSError | NoServersError):
             self._report_error(RelayUnreachable(self.url, reason))
@@ -283,6 +284,13 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
     def _fail(self, failure: ForcemoveError) -> None:
         super()._fail(failure)
         self._show(None)
+
+
+def _reason_of(error: Exception) -> str:
+    """Why there is no connection, in words where the system has them."""
+    if isinstance(error, OSError) and not isinstance(error, TimeoutError):
+        return connection_words(error)
+    return f"{type(error).__name__}: {error}"
 
 
 def _is_address(url: str) -> bool:

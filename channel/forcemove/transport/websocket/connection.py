@@ -288,6 +288,8 @@ def _reason_of(error: Exception) -> str:
             return "it ended the connection before it answered; with TLS its address begins with wss://"
         case aiohttp.ClientConnectorError(os_error=fault):
             return connection_words(fault)
+        case aiohttp.InvalidURL():
+            return "that is no address"
         case aiohttp.WSServerHandshakeError(status=status):
             return f"it answers with HTTP status {status}, which no relay does"
         case TimeoutError() if not str(error):
