@@ -296,7 +296,12 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.tables.service", "forcemove.tables.meetings.meeting", "forcemove.tables.meetings.tokens"),
     ("forcemove.tables.meetings.terms",),
     ("forcemove.tables.meetings.venues",),
-    ("forcemove.tables.meetings.stored", "forcemove.tables.meetings.waiting", "forcemove.tables.meetings.listing"),
+    (
+        "forcemove.tables.meetings.stored",
+        "forcemove.tables.meetings.waiting",
+        "forcemove.tables.meetings.listing",
+        "forcemove.tables.meetings.offer_json",
+    ),
     ("forcemove.tables.channel_game", "forcemove.tables.log_game"),
     ("forcemove.tables.table",),
     ("forcemove.tables.watching", "forcemove.tables.watching.watch_link"),

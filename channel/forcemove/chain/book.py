@@ -26,6 +26,7 @@ __all__ = [
     "GameOfContract",
     "NotInBook",
     "Pending",
+    "chain_ids_of_books",
     "load_book",
     "save_book",
     "write_atomically",
@@ -357,3 +358,12 @@ def _file_name(text: str | None) -> str | None:
     if not text or Path(text).name != text:
         raise MalformedBytes("standardJson", "standardJson is not the name of a file beside the book")
     return text
+
+
+def chain_ids_of_books(book_file: Path | None) -> frozenset[int]:
+    """The chain ids of the address books at hand: the one that was named, or all in this directory. Raises as
+    `load_book` where a named one cannot be read."""
+    if book_file is not None:
+        return frozenset({load_book(book_file).chain_id}) if book_file.exists() else frozenset()
+    numbers = (path.stem.removeprefix("forcemove-") for path in Path().glob("forcemove-*.json"))
+    return frozenset(int(number) for number in numbers if number.isascii() and number.isdecimal())

@@ -10,7 +10,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -22,7 +21,7 @@ from forcemove.errors import ForcemoveError
 if TYPE_CHECKING:
     from forcemove.chain.chain import Chain
 
-__all__ = ["chain_ids_of_books", "endpoint_name", "open_nodes", "require_lasting"]
+__all__ = ["endpoint_name", "open_nodes", "require_lasting"]
 
 _LOCAL = ("eth-tester", "anvil")
 _GRACE = 2.0
@@ -67,17 +66,6 @@ def endpoint_name(endpoint: str) -> str:
 
     scheme_or_path, _, host = shown_endpoint(endpoint).partition("://")
     return host or scheme_or_path
-
-
-def chain_ids_of_books(book_file: Path | None) -> frozenset[int]:
-    """The chain ids of the address books at hand: the one that was named, or all in this directory. Raises as
-    `load_book` where a named one cannot be read."""
-    from forcemove.chain.book import load_book
-
-    if book_file is not None:
-        return frozenset({load_book(book_file).chain_id}) if book_file.exists() else frozenset()
-    numbers = (path.stem.removeprefix("forcemove-") for path in Path().glob("forcemove-*.json"))
-    return frozenset(int(number) for number in numbers if number.isascii() and number.isdecimal())
 
 
 def _notify(text: str) -> None:
@@ -186,13 +174,10 @@ class _Opening:
         from forcemove.chain.errors import TlsFailed, Unreachable
         from forcemove.text.explanations import headline
 
-        error, name = self._failed.get(index), endpoint_name(self._endpoints[index])
-        match error:
-            case Unreachable(reason=reason) if not isinstance(error, TlsFailed):
-                return f"The node at {name} does not answer: {reason}."
-            case ForcemoveError():
-                return headline(error)
-        return f"The node at {name} does not answer."
+        error, away = self._failed.get(index), f"The node at {endpoint_name(self._endpoints[index])} does not answer"
+        if isinstance(error, Unreachable) and not isinstance(error, TlsFailed):
+            return f"{away}: {error.reason}."
+        return headline(error) if isinstance(error, ForcemoveError) else f"{away}."
 
     def _require_hope(self, *, waits: bool) -> None:
         """Raise the error of a single endpoint, or of all of them, where trying again mends nothing."""

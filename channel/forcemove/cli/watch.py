@@ -11,7 +11,7 @@ import click
 from forcemove.chain.addresses import show_address
 from forcemove.cli.addresses import ADDRESS
 from forcemove.cli.amounts import AMOUNT
-from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
+from forcemove.cli.endpoints import open_nodes
 from forcemove.cli.errors import Explained
 from forcemove.cli.missing import KEY_FILE
 from forcemove.cli.options import FILE
@@ -160,6 +160,7 @@ def watch(
     """
     import asyncio
 
+    from forcemove.chain.book import chain_ids_of_books
     from forcemove.cli.channel.stores import open_store
     from forcemove.cli.deploy import open_book
     from forcemove.cli.key import open_key_file

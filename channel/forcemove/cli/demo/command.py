@@ -6,6 +6,7 @@ that needs no channel.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,16 +192,13 @@ class _DemoArguments:
         return self._in_channels()
 
     def _require_no_options_but(self, sensible: tuple[str, ...], why: str) -> None:
-        given = [each for each in self.ctx.command.params if is_typed(self.ctx, str(each.name))]
-        self._refuse([each.opts[0] for each in given if each.name not in sensible], why)
+        self._require_no_options({str(each.name) for each in self.ctx.command.params}.difference(sensible), why)
 
-    def _require_options_but(self, senseless: tuple[str, ...], why: str) -> None:
+    def _require_no_options(self, senseless: Collection[str], why: str) -> None:
         given = [each for each in self.ctx.command.params if is_typed(self.ctx, str(each.name))]
-        self._refuse([each.opts[0] for each in given if each.name in senseless], why)
-
-    def _refuse(self, senseless: list[str], why: str) -> None:
-        if senseless:
-            raise click.UsageError(f"{why}: leave {', '.join(senseless)} out.")
+        named = [each.opts[0] for each in given if each.name in senseless]
+        if named:
+            raise click.UsageError(f"{why}: leave {', '.join(named)} out.")
 
     def _local_stake(self, seats: int) -> int:
         """The stake on a chain of our own, in wei, for so many players. Raises `click.UsageError`."""
@@ -216,7 +214,7 @@ class _DemoArguments:
         if is_local and len(self.chain_names) > 1:
             raise click.UsageError("A chain of our own has no other nodes: name it alone, or nodes alone.")
         if is_local:
-            self._require_options_but(_OF_A_NODE, "The chain is one of our own, and ends with this command")
+            self._require_no_options(_OF_A_NODE, "The chain is one of our own, and ends with this command")
         if not is_local and self.key_file is None:
             raise click.UsageError(
                 "A node wants --key FILE: the account that plays and pays (`forcemove key new FILE`)."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.cli.deploy import open_book, require_not_mainnet
-from forcemove.cli.endpoints import chain_ids_of_books, open_nodes
+from forcemove.cli.endpoints import open_nodes
 from forcemove.cli.games import usable_games
 from forcemove.cli.key import open_key_file
 
@@ -65,6 +65,8 @@ class TableArguments:
         `WrongChain` where the book is of another chain than the nodes."""
         if not self.endpoints:
             return (), None
+        from forcemove.chain.book import chain_ids_of_books
+
         chains = open_nodes(self.endpoints, expected=chain_ids_of_books(self.book_file))
         require_not_mainnet(chains[0], self.allow_mainnet)
         return chains, open_book(self.book_file, chains[0])
