@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
@@ -55,6 +57,8 @@ _EMBEDDED_GAS = 16_000_000
 _MOST_REFUNDED = 5
 """The chain gives back a fifth of the gas at most (EIP-3529)."""
 _ANVIL_START_SECONDS = 30.0
+_WITHOUT_SCHEME = re.compile(r"[\w.-]+:\d+(/.*)?")
+"""A host and a port, and perhaps a path, without the scheme that belongs before them."""
 
 
 @cache
@@ -214,7 +218,20 @@ def _web3(provider: BaseProvider) -> Web3:
     return Web3(provider, middleware=[])
 
 
+def _require_address(endpoint: str) -> None:
+    """Refuse what can never be an address, so that nobody waits for it. Raises `InvalidValue`, without secrets."""
+    shown = shown_endpoint(endpoint) if "://" in endpoint else endpoint.partition("/")[0]
+    try:
+        is_sound = not _WITHOUT_SCHEME.fullmatch(endpoint) and ("://" not in endpoint or urlsplit(endpoint).port != 0)
+    except ValueError:  # a port above 65535, or half an IPv6 address
+        is_sound = False
+    if not is_sound:
+        wanted = "http://, https://, ws:// or wss:// before a host and its port, or the path of an IPC socket"
+        raise InvalidValue("endpoint", shown, wanted)
+
+
 def _provider(endpoint: str, timeout: float = REQUEST_SECONDS) -> BaseProvider:
+    _require_address(endpoint)
     scheme, separator, _ = endpoint.partition("://")
     if separator and scheme.lower() in ("http", "https"):
         from forcemove.chain.http import HttpProvider

@@ -247,7 +247,7 @@ def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup
         partial.rename(out)
     echo(f"{len(chosen)} {'moved' if move else 'copied'} to {out}.")
     if move:
-        echo("Import it into one journal, once, and delete it then: two that play on from it would sign against you.")
+        echo("Import it once, into one journal, and delete it then: two journals would sign twice for one turn.")
 
 
 def _moved_before(error: AlreadyMoved, partial: Path) -> Exception:
