@@ -154,7 +154,7 @@ def test_the_disputes_are_told_of_any_game_for_two(environment: Environment, sce
     ("options", "why"),
     [
         (("--scenario", "stall", "--seats", "3"), "stall is for two players: leave --seats out."),
-        (("--seats", "5"), "No game here is for 5 players, and of players counting has 2 or 3 or 4."),
+        (("--seats", "5"), "Nothing can be played with 5 players: counting is for 2, 3, 4."),
     ],
 )
 def test_what_a_game_cannot_have_is_refused(environment: Environment, options: tuple[str, ...], why: str) -> None:

@@ -53,13 +53,12 @@ def planned_scenarios(game_name: str | None, scenario: str | None, seats: int | 
 def _why_nothing_is_played(games: Sequence[Game], scenario: str | None, seats: int | None) -> str:
     if not games:
         return "No game for channels is installed."
-    can = "; ".join(f"{game.name} has {' or '.join(map(str, game.seats))}" for game in games)
+    can = "; ".join(f"{game.name} is for {', '.join(map(str, game.seats))}" for game in games)
     if scenario in _CHECKED:
         return f"No game that can be played here has moves that only its players judge, which {scenario} is about."
-    if scenario in _DISPUTES and seats not in (None, _TWO):
-        return f"{scenario} is for two players: leave --seats out."
-    wanted = f"{scenario} is for two players" if scenario in _DISPUTES else f"No game here is for {seats} players"
-    return f"{wanted}, and of players {can}."
+    if scenario in _DISPUTES:
+        return f"{scenario} is for two players: {can if seats in (None, _TWO) else 'leave --seats out'}."
+    return f"Nothing can be played with {seats} players: {can}."
 
 
 def games_for_two(game_name: str | None) -> list[Game]:
