@@ -20,7 +20,7 @@ _FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
-_MILLISECONDS = 20_000
+_MILLISECONDS = 60_000
 
 
 @contextmanager
