@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-__all__ = ["forms"]
+__all__ = ["is_in"]
 
 
 def forms(secret: bytes) -> Iterator[bytes]:
@@ -23,3 +23,8 @@ def forms(secret: bytes) -> Iterator[bytes]:
             whole = encode(bytes(before) + secret)
             first, rest = -(-before * 8 // 6), (before + len(secret)) % 3
             yield whole[first + (before > 0) : len(whole) - (4 if rest else 0)]
+
+
+def is_in(text: bytes, secret: bytes) -> bool:
+    """Whether a text has a secret in any of its forms."""
+    return any(form in text for form in forms(secret))

@@ -43,7 +43,7 @@ def test_one_variable_names_the_certificates_that_are_trusted(
 
 
 @pytest.mark.parametrize("scheme", ["https", "wss"])
-def test_who_speaks_no_tls_is_notified_from_a_bad_certificate(scheme: str) -> None:
+def test_no_tls_and_a_bad_certificate_are_not_the_same_error(scheme: str) -> None:
     with serving(answer_chain_id) as plain, pytest.raises(TlsFailed) as caught:
         connect(plain.replace("http", scheme))
     assert caught.value.reason.startswith("it does not speak TLS (")

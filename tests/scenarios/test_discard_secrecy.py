@@ -30,7 +30,7 @@ from forcemove_games.discard_sra.cards import SIZE
 from tests.games.cards.dealt import stream
 from tests.games.discard.observer import Named, Observer, states_in
 from tests.scenarios.story import Player, Playground, Story
-from tests.secret_forms import forms
+from tests.secret_forms import is_in
 
 GAME = Discard()
 LEAVE_AFTER = 10
@@ -191,10 +191,6 @@ def reports(story: Story, player: Player) -> Iterator[str]:
         file = SignedStateFile(agreement.domain, agreement.fixed_part, signed)
         yield json.dumps(to_json(report_signed_state(file, KnownApp(GAME, KnownBy.BOOK))))
         yield encode_file(file)
-
-
-def is_in(text: bytes, secret: bytes) -> bool:
-    return any(form in text for form in forms(secret))
 
 
 def test_no_secret_is_in_a_repr_a_log_a_report_a_history_or_a_message(

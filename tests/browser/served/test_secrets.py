@@ -28,7 +28,7 @@ from forcemove_games.rock_paper_scissors.openings import decode_openings
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.served.asking import Asker
 from tests.browser.served.serving import ServedPlayground, served_games, until
-from tests.secret_forms import forms
+from tests.secret_forms import is_in
 
 _TURNS = {TIC_TAC_TOE.name: 9, ROCK_PAPER_SCISSORS.name: 8, DISCARD.name: 14}
 """The turn up to which each game is played before Alice leaves."""
@@ -40,7 +40,7 @@ _ENTRIES_BACK = 3
 
 def found_in(text: bytes, secrets: dict[str, bytes]) -> list[str]:
     """The names of the secrets that are in a text."""
-    return [name for name, secret in secrets.items() if any(form in text for form in forms(secret))]
+    return [name for name, secret in secrets.items() if is_in(text, secret)]
 
 
 @dataclass
