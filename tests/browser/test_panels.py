@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from forcemove.browser import templating
@@ -16,6 +17,7 @@ from forcemove.browser.render import PANELS, channel_page, channel_panels
 from forcemove.browser.view import ChannelView
 from forcemove.history.entries import Entry
 from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import overview
 from forcemove.protocol.machine.channel import Phase
 from forcemove.tables.playing.content import clock_text, content_of
 from forcemove.tables.playing.ends import EndObserver, end_lines
@@ -129,6 +131,16 @@ def test_ways_out_say_what_follows_and_what_it_costs(looks: Looks) -> None:
     shut = channel_panels(view_of(looks.ours()))["ways"]
     assert find(shut, "do-challenge").attributes["aria-disabled"] == "true"
     assert find(shut, "why-challenge").text == "Only while another is to move."
+
+
+def test_where_nothing_can_be_signed_the_page_offers_a_challenge(looks: Looks) -> None:
+    view = view_of(looks.ours())
+    channel = msgspec.structs.replace(view.channel, final_outcome=bytes(32), leaving=True)
+    seen = overview(channel, view.history, view.now)
+    ways = channel_panels(replace(view, channel=channel, seen=seen))["ways"]
+    assert find(ways, "do-challenge").attributes["value"] == "challenge"
+    assert re.match(r"At \S.* you are paid 0.\d ether and Bob", find(ways, "why-challenge").text)
+    assert find(ways, "why-leave").text == "There is nothing that you can sign: a challenge lets the chain decide."
 
 
 def test_what_silence_costs_is_said_before_any_clock_runs(looks: Looks) -> None:

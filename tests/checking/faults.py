@@ -159,7 +159,7 @@ def _anybodys(_digest: bytes, _signature: Any, _expected: bytes) -> None:
 
 def _two_ends(stack: ExitStack) -> None:
     _in(peer_messages, "require_valid_transition", _any_end)(stack)
-    _in(automatic_actions, "_may_finish", lambda _channel, _newest: True)(stack)
+    _in(Channel, "breaks_our_end", property(lambda _: False))(stack)
     _in(Channel, "_sign", lambda self, _, hashes, key: key.sign(digest(self.agreement.domain, hashes.state)))(stack)
 
 

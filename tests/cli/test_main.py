@@ -274,7 +274,6 @@ _FAMILY_IS_ENOUGH = {
     "PageRequestRefused",
     "AlreadySigned",
     "ChannelIdUsed",
-    "FinalStateSigned",
     "MessageRefused",
     "OpeningMismatch",
     "SignatureMissing",

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.history.history import ChannelHistory
-from forcemove.history.overview import Silence, overview
+from forcemove.history.overview import CHALLENGE, Silence, overview
 from forcemove.protocol.encoding import word
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
@@ -15,6 +15,7 @@ from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, M
 from forcemove.protocol.machine.results import Share
 from forcemove.protocol.types import ETHER
 from tests.protocol.table import DEPOSIT, CountingGame, Table
+from tests.protocol.test_machine_after_an_end import carol_after_an_end
 
 COUNT = 3
 TURNS = range(5, 12)
@@ -122,3 +123,11 @@ def test_an_old_state_that_is_challenged_changes_nothing_where_we_hold_an_answer
     seat.read_chain()
     assert seat.phase is Phase.CHALLENGED
     assert silence_seen(table, 1) == before
+
+
+def test_who_has_signed_an_end_that_the_chain_has_not_is_offered_a_challenge_alone() -> None:
+    """Nobody is waited for, and there is nothing to sign."""
+    carol = carol_after_an_end()
+    seen = overview(carol.channel, ChannelHistory(), carol.table.now)
+    assert seen.silence is None
+    assert [(each.kind, each.shares) for each in seen.options] == [(CHALLENGE, seen.result.shares)]

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
@@ -129,6 +130,14 @@ def test_without_a_deposit_no_move_is_offered_and_it_is_said_why(playground: Pla
     assert content(ben).outlook.startswith("Your move waits. A deposit is missing on the chain in channel 0x")
     story.play()
     assert person.choices == before_it
+
+
+def test_where_nothing_can_be_signed_a_challenge_is_offered_and_it_is_said_why(played: Story) -> None:
+    client, person = played.bob.client.managed.client, Person(TIC_TAC_TOE)
+    client.channel = replace(client.channel, final_outcome=bytes(32), leaving=True)
+    person.attach(played.bob.client.managed)
+    assert [word for word, _ in person.options] == ["challenge", "help"]
+    assert content(played.bob).outlook.startswith("Your move waits. We have signed an end")
 
 
 def test_of_a_game_for_nothing_no_amounts_are_said(tmp_path: Path) -> None:

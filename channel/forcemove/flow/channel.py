@@ -320,7 +320,7 @@ def _challenge_if_it_helps(seat: Seat) -> None:
 
 def is_stuck(channel: Channel, phase: Phase) -> bool:
     """Whether a challenge helps where others stay silent. While one runs already its clock does the work. On our own
-    turn it helps where we sign no move: money is missing, or nobody has proved the newest state to us."""
-    can_move = channel.is_our_turn and not (channel.lacks_money or channel.is_unproved)
+    turn it helps where we sign nothing: money is missing, or the newest state is none that we can go on from."""
+    can_move = channel.may_sign_next and not channel.lacks_money
     is_theirs = phase is Phase.CONCLUDING or (phase is Phase.PLAYING and not can_move)
     return is_theirs or (phase is Phase.FUNDING and bool(channel.holdings))

@@ -186,6 +186,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Turn {turn_num} is for participant {mover} to make.",
         "A challenge makes others move. Where it is our turn, there is nobody to challenge.",
     ),
+    "FinalStateSigned": (
+        "We have signed an end, but the others have recorded other moves on the chain: nothing of turn {turn_num} is "
+        "signed.",
+        "Challenge: when the clock has run out, the chain pays what is recorded.",
+    ),
     "NotSupported": (
         "The newest state, of turn {turn_num}, is not signed by all participants: nothing can be proved with it.",
         "Wait for the counterparties' signatures.",

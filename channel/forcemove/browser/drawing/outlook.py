@@ -172,6 +172,8 @@ def _why_not_leave(view: ChannelView) -> str:
     phase = view.seen.phase
     if phase is Phase.CONCLUDING:
         return "The end is signed: the others are to sign it, too."
+    if view.seen.is_ours and phase not in OVER and not view.channel.may_sign_next:
+        return "There is nothing that you can sign: a challenge lets the chain decide."
     if view.channel.leaving:
         return "You are leaving: the end is signed with your next turn."
     if phase in OVER:
@@ -186,7 +188,7 @@ def _challenge(view: ChannelView, option: Option | None) -> WayOut:
     silence = view.seen.silence
     paid = paid_text(view, option.shares if silence is None or silence.shares is None else silence.shares)
     who = capitalised(named(view, view.seen.mover))
-    text = f"{who} has until {time} to answer, or {paid}."
+    text = f"At {time} {paid}." if view.seen.is_ours else f"{who} has until {time} to answer, or {paid}."
     return WayOut("challenge", "Challenge", text, gas_text(option.gas), "")
 
 

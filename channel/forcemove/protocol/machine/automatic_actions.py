@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from forcemove.protocol.encoding import StateHashes, hash_state
-from forcemove.protocol.machine.channel import Accepted, Channel, Phase, Step
+from forcemove.protocol.machine.channel import Channel, Phase, Step
 from forcemove.protocol.machine.effects import (
     SendState,
     Submission,
@@ -75,9 +75,9 @@ def sign_next(channel: Channel, state: VariablePart, hashes: StateHashes, key: K
 def _sign_setup(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Our prefund state, once it is our turn; our postfund state, once all deposits are there. Neither after a
     record."""
-    if key is None or not channel.is_our_turn or channel.leaving or not channel.status.is_empty:
+    if key is None or not channel.may_sign_next or channel.leaving or not channel.status.is_empty:
         return None
-    if channel.is_denied or channel.is_unproved:
+    if channel.is_denied:
         return None
     if channel.next_turn >= channel.agreement.count and not channel.is_funded:
         return None
@@ -112,7 +112,7 @@ def _sign_final(channel: Channel, _now: int, key: Key | None) -> Step | None:
     the holdings is ours, so that we can only gain, and the others get from a final state what the newest state gives
     them anyway.
     """
-    if not channel.leaving or not channel.is_our_turn:
+    if not channel.leaving:
         return None
     return finish(channel, key) if not channel.lacks_money or _lacks_ours(channel) or channel.must_move else None
 
@@ -129,17 +129,10 @@ def _lacks_ours(channel: Channel) -> bool:
 def finish(channel: Channel, key: Key | None) -> Step | None:
     """Sign the final state after the newest one, if we may."""
     newest = channel.newest
-    if key is None or newest is None or newest.state.is_final or not _may_finish(channel, newest):
-        return None
-    if channel.is_unproved:
+    if key is None or newest is None or newest.state.is_final or not channel.may_sign_next:
         return None
     state = VariablePart(newest.state.outcome, b"", newest.state.turn_num + 1, True)
     return sign_next(channel, state, hash_state(channel.agreement.channel_id, state), key)
-
-
-def _may_finish(channel: Channel, newest: Accepted) -> bool:
-    """Whether we have signed no other final state. (Another program that uses our key might have.)"""
-    return channel.final_outcome in (None, newest.hashes.outcome)
 
 
 def _countersign(channel: Channel, _now: int, key: Key | None) -> Step | None:
@@ -147,7 +140,7 @@ def _countersign(channel: Channel, _now: int, key: Key | None) -> Step | None:
     newest = channel.newest
     if key is None or newest is None or not newest.state.is_final or channel.index in newest.signed.signatures:
         return None
-    if not _may_finish(channel, newest) or newest.state.turn_num < channel.agreement.count:
+    if channel.breaks_our_end or newest.state.turn_num < channel.agreement.count:
         return None  # before all prefund states are signed nobody has paid in, and there is nothing to agree on
     if channel.lacks_money or channel.is_denied or channel.is_unproved:
         return None
@@ -178,7 +171,7 @@ def _conclude(channel: Channel, now: int, _key: Key | None) -> Step | None:
 def _ask_for_move(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Ask for our move, without a deadline: only a record that all endpoints agree on gives one. While an endpoint
     denies something or a deposit is missing, only a move that stops a clock is asked for."""
-    if key is None or not channel.is_our_turn or channel.leaving or channel.is_unproved:
+    if key is None or not channel.may_sign_next or channel.leaving:
         return None
     is_held_back = channel.lacks_money or channel.is_denied
     return None if is_held_back and not channel.must_move else _choose(channel, None)
@@ -220,7 +213,7 @@ def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
         return request_once(
             replace(channel, was_griefed=channel.was_griefed or not _was_needed(channel, challenged.state)), answer
         )
-    if key is None or not channel.is_our_turn or channel.is_unproved:
+    if key is None or not channel.may_sign_next:
         return None
     answer_by = _answer_by(channel)
     if channel.leaving or newest.state.is_final or (now >= answer_by and not channel.is_denied):

@@ -119,8 +119,8 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
         return self.next_turn % self.agreement.count == self.index
 
     def is_our_turn_after(self, state: VariablePart) -> bool:
-        """Whether this is the newest state, and the next one ours to sign."""
-        return self.is_our_turn and self.newest is not None and self.newest.state == state
+        """Whether this is the newest state, and the next one ours to sign, if we can."""
+        return self.may_sign_next and self.newest is not None and self.newest.state == state
 
     @property
     def is_unproved(self) -> bool:
@@ -131,6 +131,19 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
             return False
         newest = self.accepted[0].signed
         return self.index not in newest.signatures and newest.state != self.agreement.setup_state(0)
+
+    @property
+    def breaks_our_end(self) -> bool:
+        """Whether we have signed a final state that pays otherwise than the newest state: the chain has recorded other
+        states than those of which ours was the end. We sign nothing after them; they can be challenged, and
+        collected."""
+        return self.newest is not None and self.final_outcome not in (None, self.newest.hashes.outcome)
+
+    @property
+    def may_sign_next(self) -> bool:
+        """Whether we can sign what follows the newest state. Where we cannot, we answer and challenge with the states
+        that there are. After an end of ours that pays the same, only another end is signed."""
+        return self.is_our_turn and not (self.is_unproved or self.breaks_our_end)
 
     @property
     def signed_states(self) -> tuple[SignedState, ...]:
@@ -165,7 +178,7 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
     @property
     def must_move(self) -> bool:
         """Whether a clock runs, in the record or in what some endpoint shows, that our next move would stop."""
-        if not self.accepted or self.accepted[-1].signed.state.is_final or not self.is_our_turn:
+        if not self.accepted or self.accepted[-1].signed.state.is_final or not self.may_sign_next:
             return False
         statuses = (self.status, *(clock.status for clock in self.differences.clocks))
         return any(each.finalizes_at and each.turn_num_record + 1 == self.next_turn for each in statuses)
@@ -232,9 +245,11 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
         return self.status.is_empty and not (self.leaving or self.is_denied)
 
     def reason_to_wait(self, phase: Phase) -> LocalError | None:
-        """Why we sign no move although it is our turn, None where we would: `MoneyMissing`, `EndpointsDiffer` or
-        `NotSupported`. `phase`: the channel's phase now."""
+        """Why we sign no move although it is our turn, None where we would: `FinalStateSigned`, `MoneyMissing`,
+        `EndpointsDiffer` or `NotSupported`. `phase`: the channel's phase now."""
         id_ = self.agreement.channel_id
+        if self.breaks_our_end:
+            return FinalStateSigned(self.next_turn)
         if phase is Phase.PLAYING and self.lacks_money and not self.must_move:
             return MoneyMissing(id_)
         if self.is_denied and not self.must_move:
@@ -268,9 +283,11 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
 
     def reset(self, recorded: Accepted) -> Channel:
         """From a state that the chain has recorded, and that does not follow our own states; what these prove is
-        kept."""
+        kept. After an end that we have signed we make no more moves."""
         proof = build_support_proof(self.agreement.fixed_part, self.signed_states)
-        return replace(self, accepted=(recorded,), superseded=self.accepted if proof else self.superseded)
+        superseded = self.accepted if proof else self.superseded
+        leaving = self.leaving or self.final_outcome is not None
+        return replace(self, accepted=(recorded,), superseded=superseded, leaving=leaving)
 
     def replace_newest(self, state: Accepted) -> Channel:
         """With more signatures on the newest state."""

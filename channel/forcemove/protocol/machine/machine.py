@@ -164,7 +164,7 @@ def _challenge(channel: Channel, now: int, key: Key | None) -> Step:
     phase = channel.phase(now)
     if phase not in (Phase.FUNDING, Phase.PLAYING, Phase.CONCLUDING):
         raise WrongPhase("challenge", phase.value)
-    if phase is Phase.PLAYING and channel.is_our_turn and not (channel.lacks_money or channel.is_unproved):
+    if phase is Phase.PLAYING and channel.may_sign_next and not channel.lacks_money:
         raise OutOfTurn(channel.next_turn, channel.index)
     effects: tuple[Effect, ...] = ()
     if phase is not Phase.CONCLUDING and channel.is_our_turn:

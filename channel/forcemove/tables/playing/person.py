@@ -11,7 +11,6 @@ from forcemove.game import Choice, Game, Names, Randomness
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import MOVE, overview
 from forcemove.node.policy import usual_gas
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
@@ -76,23 +75,22 @@ class Person:
     def options(self) -> Sequence[tuple[str, str]]:
         """What can be typed now, and what it does."""
         played = self.played
-        if played is None or played.channel.leaving or played.phase not in (Phase.PLAYING, Phase.CHALLENGED):
+        if played is None:
             return ()
-        if self._doubt:
-            return ((_YES, "leave, and lose this"), (_NO, "play on"))
         channel, is_friendly = played.channel, played.channel.agreement.is_friendly
         gas = {} if is_friendly else usual_gas(self._game)
         seen = overview(channel, ChannelHistory(), played.time(), choices=self._open_choices, gas=gas).options
+        if not seen:
+            return ()
+        if self._doubt:
+            return ((_YES, "leave, and lose this"), (_NO, "play on"))
         offered = [(each.word, f"{each.text}{_gas_text(each.gas)}") for each in seen if each.kind == MOVE]
         if is_stuck(channel, played.phase) and not is_friendly:
             offered.append((_CHALLENGE, f"wait no longer, and ask the chain{_gas_text(gas.get(_CHALLENGE))}"))
-        to_leave = next((each.gas for each in seen if each.kind == _LEAVE), None)
-        paid = "" if is_friendly else f"; what the balances are then is paid{_gas_text(to_leave)}"
-        return (
-            *offered,
-            (_LEAVE, f"end the game with your next turn{paid}"),
-            (HELP, f"what can be done here, such as {HISTORY}"),
-        )
+        paid = "" if is_friendly else "; what the balances are then is paid"
+        leave = f"end the game with your next turn{paid}"
+        offered += [(_LEAVE, f"{leave}{_gas_text(each.gas)}") for each in seen if each.kind == _LEAVE]
+        return (*offered, (HELP, f"what can be done here, such as {HISTORY}"))
 
     @property
     def choices(self) -> Sequence[Choice]:
