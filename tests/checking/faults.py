@@ -92,7 +92,8 @@ _real_again = peer_messages._receive_again
 def _last_word(channel: Channel, signed: SignedState) -> Channel:
     newest, state = channel.newest, signed.state
     if newest is not None and newest.state.turn_num == state.turn_num and newest.state != state:
-        return channel.replace_newest(Accepted(signed, hash_state(channel.agreement.channel_id, state)))
+        last = Accepted(signed, hash_state(channel.agreement.channel_id, state))
+        return replace(channel, accepted=(*channel.accepted[:-1], last))
     return _real_again(channel, signed)
 
 

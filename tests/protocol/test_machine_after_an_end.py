@@ -1,11 +1,13 @@
 """Among three: one has signed an end, and the other two have the chain record other moves instead. She can sign nothing
-that follows those, and has her share all the same."""
+that follows those, and has her share all the same. And what may take the place of the newest state: itself, with more
+signatures."""
 
 from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
 
+from forcemove.errors import InvalidValue
 from forcemove.flow.channel import is_stuck
 from forcemove.protocol.encoding import word
 from forcemove.protocol.errors import FinalStateSigned
@@ -91,3 +93,24 @@ def test_threat_103_an_end_that_pays_otherwise_is_not_signed_and_challenged() ->
     carol.feed(ChallengeWanted())
     assert carol.table.record == (10, True)
     require_paid_as_recorded(carol)
+
+
+# ---------------------------------------------------------------------------------------------- the newest state stands
+
+
+def test_threat_103_an_older_state_of_ours_with_one_more_signature_changes_nothing() -> None:
+    table = open_table(until=6)
+    alice = table.seats[ALICE]
+    before = alice.channel
+    for older in before.accepted[:-1]:
+        alice.receive(table.signed(older.state, ALICE, BOB))
+    assert (alice.channel, alice.faults) == (before, [])
+
+
+def test_threat_103_only_the_newest_state_is_replaced_by_itself() -> None:
+    channel = open_table(until=6).seats[ALICE].channel
+    *older, newest = channel.accepted
+    for each in older:
+        with pytest.raises(InvalidValue):
+            channel.replace_newest(each)
+    assert channel.replace_newest(newest) == channel

@@ -8,7 +8,7 @@ from enum import Enum
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from forcemove.errors import LocalError
+from forcemove.errors import InvalidValue, LocalError
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.encoding import StateHashes, digest
 from forcemove.protocol.errors import AlreadySigned, EndpointsDiffer, FinalStateSigned, MoneyMissing, NotSupported
@@ -290,7 +290,9 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
         return replace(self, accepted=(recorded,), superseded=superseded, leaving=leaving)
 
     def replace_newest(self, state: Accepted) -> Channel:
-        """With more signatures on the newest state."""
+        """With more signatures on the newest state. Raises `InvalidValue` on any other state."""
+        if self.accepted[-1].hashes != state.hashes:
+            raise InvalidValue("state", state.state.turn_num, "the newest state, with more signatures")
         return replace(self, accepted=(*self.accepted[:-1], state))
 
     def sign_next(self, state: VariablePart, hashes: StateHashes, key: Key) -> Channel:
