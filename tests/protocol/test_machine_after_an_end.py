@@ -95,6 +95,25 @@ def test_threat_103_an_end_that_pays_otherwise_is_not_signed_and_challenged() ->
     require_paid_as_recorded(carol)
 
 
+@pytest.mark.parametrize("moved", [0, 5])
+def test_threat_103_an_end_instead_of_the_move_before_our_end_is_answered(moved: int) -> None:
+    """Alice moves to Carol's gain, and Bob ends the game; together they challenge with an end before that move."""
+    table = open_table(3, until=8)
+    carol, before = table.seats[CAROL], table.seats[CAROL].newest.state
+    for other in table.seats[:CAROL]:
+        other.is_away = True
+    move = VariablePart(_shifted(before.outcome, moved), word(9), 9)
+    carol.receive(table.signed(move, ALICE))
+    carol.receive(table.signed(VariablePart(move.outcome, b"", 10, True), BOB))
+    table.challenge(before, *(VariablePart(before.outcome, b"", turn, True) for turn in (9, 10)), by=BOB)
+    carol.poll()
+    assert table.record == ((11, False) if moved else (10, True))
+    if moved:
+        carol.poll()
+        carol.feed(ChallengeWanted())
+        require_paid_as_recorded(carol)
+
+
 # ---------------------------------------------------------------------------------------------- the newest state stands
 
 

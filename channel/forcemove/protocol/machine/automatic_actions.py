@@ -129,7 +129,7 @@ def _lacks_ours(channel: Channel) -> bool:
 def finish(channel: Channel, key: Key | None) -> Step | None:
     """Sign the final state after the newest one, if we may."""
     newest = channel.newest
-    if key is None or newest is None or newest.state.is_final or not channel.may_sign_next:
+    if key is None or newest is None or not channel.may_sign_next:
         return None
     state = VariablePart(newest.state.outcome, b"", newest.state.turn_num + 1, True)
     return sign_next(channel, state, hash_state(channel.agreement.channel_id, state), key)
@@ -202,7 +202,8 @@ def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
 
     One answer is enough: until it has failed, states that are played meanwhile do not call for another. The machine
     concludes by itself only where all endpoints show the clock and deny nothing: a final state pays what the challenged
-    state pays, but its signer gives up the game, and an endpoint's word is not worth that.
+    state pays, but its signer gives up the game, and an endpoint's word is not worth that. On top of an end we
+    sign another one at once, unless the challenged state pays the same.
     """
     recorded, newest = channel.record.recorded, channel.newest
     if recorded is None or newest is None:
@@ -214,6 +215,8 @@ def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
             replace(channel, was_griefed=channel.was_griefed or not _was_needed(channel, challenged.state)), answer
         )
     if key is None or not channel.may_sign_next:
+        return None
+    if newest.state.is_final and newest.hashes.outcome == recorded.hashes.outcome:
         return None
     answer_by = _answer_by(channel)
     if channel.leaving or newest.state.is_final or (now >= answer_by and not channel.is_denied):
