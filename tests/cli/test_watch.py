@@ -23,7 +23,6 @@ from tests.watchtower.keeper import TOWER
 from tests.watchtower.service.process import TowerProcess, running_tower
 
 _FOR = show_address(ALICE.address)
-_NOBODY = "http://127.0.0.1:9"
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +92,16 @@ def test_a_port_that_is_taken_is_told(forcemove: Command, arguments: Sequence[st
     assert (said.code, f"Nothing can listen at 127.0.0.1, port {port}" in said.err) == (1, True)
 
 
-def test_a_node_that_is_down_is_left_out_where_another_answers(playground: Playground, tmp_path: Path) -> None:
-    with running_tower(tmp_path, playground, "--chain", _NOBODY) as tower:
+def test_a_node_that_is_down_at_the_start_is_asked_again_even_the_first_one(
+    playground: Playground, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        place = free.getsockname()
+    with running_tower(tmp_path, playground, "--chain", f"http://127.0.0.1:{place[1]}") as tower:
         assert tower.ready["account"] == show_address(TOWER.address)
+        with socket.create_server(place) as awake:
+            awake.settimeout(30)
+            awake.accept()[0].close()
         assert tower.stop() == 0
         events = [json.loads(line)["event"] for line in tower.log().splitlines()]
     said = [event for event in events if not event.startswith("trouble")]  # that the same node is away, later or never

@@ -164,6 +164,7 @@ def watch(
     from forcemove.cli.channel.stores import open_store
     from forcemove.cli.deploy import open_book
     from forcemove.cli.key import open_key_file
+    from forcemove.tables.asking import answering
     from forcemove.watchtower.service.server import MakeTower, ServiceSettings, serve
     from forcemove.watchtower.tower import Tower
 
@@ -172,6 +173,8 @@ def watch(
         raise click.UsageError("--for names an address twice.")
     log_to_stderr(_ROOM, as_json)
     chains = open_nodes(endpoints, expected=chain_ids_of_books(book), notify=_warn)
+    there = answering(chains)
+    chains = (*there, *(each for each in chains if each not in there))
     book_ = open_book(book, chains[0])
     apps, adjudicators = _contracts(book_, chains)
     key = open_key_file(key_file)

@@ -41,10 +41,10 @@ class TowerProcess:
     @property
     def command(self) -> list[str]:
         """What is written behind `forcemove`."""
-        command = ["watch", "--json", "--listen", self._listen, "--lease", "1"]
+        command = ["watch", "--json", *self._options, "--listen", self._listen, "--lease", "1"]
         command += ["--chain", self._chain.endpoint, "--key", str(self.folder / "key.json")]
         command += ["--store", str(self.folder / "tower.journal"), "--book", str(self.folder / "book.json")]
-        return [*command, "--for", f"{show_address(ALICE.address)}=1 ether", *self._options]
+        return [*command, "--for", f"{show_address(ALICE.address)}=1 ether"]
 
     def start(self) -> None:
         """Raises `AssertionError` with what it has said where it does not come up."""
