@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from tests.cli.nodes import wait_until
 from tests.cli.tables import House
+from tests.relay.process import RelayProcess
 
 CREATE = ("--create", "--stake", "0")
 
 
-def test_what_one_types_after_say_is_on_both_screens(house: House) -> None:
+def test_what_one_types_after_say_is_on_both_screens_and_in_the_relays_store(house: House, relay: RelayProcess) -> None:
     host = house.sit(house.alice, *CREATE, "--name", "Ann", game="tic-tac-toe")
     guest = house.sit(house.bob, "--join", host.link(), "--yes", "--name", "Ben", game="tic-tac-toe")
     for each in (host, guest):
@@ -18,7 +22,14 @@ def test_what_one_types_after_say_is_on_both_screens(house: House) -> None:
     guest.reach("Ann says: Thanks")
     host.reach("You say: Thanks")
     host.type("help")
-    host.reach("say and some words")
+    host.reach("The relay keeps them, and whoever runs it can read them.")
     host.type("leave")
     guest.reach("the game is over")
     assert (host.end().code, guest.end().code) == (0, 0)
+    wait_until(lambda: b"Good luck, Ann" in contents(relay.store))
+    assert b"Good luck" not in contents(house.alice / "forcemove.journal")
+
+
+def contents(database: Path) -> bytes:
+    """Of its file, and of what SQLite has beside it."""
+    return b"".join(file.read_bytes() for file in database.parent.glob(f"{database.name}*"))

@@ -1,9 +1,10 @@
 """What players say to each other at a channel's table. Pure.
 
 A line of chat is an entry of the table's log beside the channel's messages. Its sender signs it, with an EIP-712 type
-of its own in the relay's domain, so that it can be taken for nothing that binds anybody to money. It is kept nowhere:
-not in the journal, not in a channel's history. The bytes are `CHAT_MARK`, by which an entry is known for chat, and then
-a version and the line as MessagePack (`codec.msgpack_codec`).
+of its own in the relay's domain, so that it can be taken for nothing that binds anybody to money. No journal and no
+channel's history has it; the relay or the NATS server keeps it as it keeps all entries, and can read it. The bytes are
+`CHAT_MARK`, by which an entry is known for chat, and then a version and the line as MessagePack
+(`codec.msgpack_codec`).
 """
 
 from __future__ import annotations
