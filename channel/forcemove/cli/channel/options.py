@@ -47,5 +47,6 @@ MAX_COST = click.option(
     "max_cost",
     type=AMOUNT,
     metavar="AMOUNT",
-    help="What the gas of one transaction may cost, such as '0.01 ether'.  [default: what is at stake]",
+    help="What the gas of one transaction may cost, such as '0.01 ether'.  [default: for an answer the ether "
+    "at stake, else a fourth of it]",
 )
