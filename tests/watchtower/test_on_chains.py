@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from forcemove.chain.local import AnvilChain
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
@@ -14,7 +15,7 @@ from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER as IN_ETHER
 from forcemove.protocol.types import FixedPart
 from forcemove.watchtower.appointment import Appointment
-from tests.chain.world import World
+from tests.chain.world import World, make_world
 from tests.protocol.builders import ALICE, COUNTING, DAY, chain, fixed_part, outcome, players, proof, signed, state
 from tests.watchtower.keeper import ETHER, SETTINGS, Keeper
 
@@ -22,7 +23,7 @@ from tests.watchtower.keeper import ETHER, SETTINGS, Keeper
 class Court:
     """One channel of a world, whose participants are so many, and a tower that serves the last one."""
 
-    def __init__(self, world: World, folder: Path, count: int) -> None:
+    def __init__(self, world: World, folder: Path, count: int, keeper: Keeper | None = None) -> None:
         self.world, self.keys = world, players(count)
         self.fixed: FixedPart = new_channel(world, self.keys)
         destinations = tuple(address_destination(key.address) for key in self.keys)
@@ -30,11 +31,11 @@ class Court:
         self.agreement = Agreement(world.domain, self.fixed, destinations, deposits, b"")
         self.outcome = outcome(*[10] * count)
         self.client: Key = self.keys[-1]
-        self.keeper = Keeper(
+        self.keeper = keeper or Keeper(
             str(folder / "tower"),
             [world.adjudicator],
             {world.app: COUNTING},
-            served={self.client.address: ETHER},
+            served={self.client.address: ETHER // 10},
             settings=SETTINGS,
         )
 
@@ -129,7 +130,26 @@ def test_a_tower_goes_on_after_a_restart(court: Court) -> None:
     court.challenge(8, 9)
     court.keeper.rest()
     assert court.record == (13, False)
-    spent = ETHER - court.keeper.tower.left(court.client.address)
+    spent = ETHER // 10 - court.keeper.tower.left(court.client.address)
     assert 0 < spent < SETTINGS.max_cost
     court.keeper.die()
-    assert ETHER - court.keeper.tower.left(court.client.address) == spent
+    assert ETHER // 10 - court.keeper.tower.left(court.client.address) == spent
+
+
+def test_threat_95_a_clients_sixteen_channels_are_answered_in_one_block(anvil: AnvilChain, tmp_path: Path) -> None:
+    """With the budget, and the most for one answer, that `forcemove watch` has by default."""
+    world = make_world(anvil)
+    courts = [Court(world, tmp_path, 2)]
+    courts += [Court(world, tmp_path, 2, courts[0].keeper) for _ in range(15)]
+    for each in courts:
+        each.give(each.signed(12, 13))
+        each.challenge(8, 9)
+    anvil.rpc.ask("evm_setAutomine", False)
+    try:
+        courts[0].keeper.tower.poll()
+        anvil.rpc.ask("evm_mine")
+    finally:
+        anvil.rpc.ask("evm_setAutomine", True)
+    assert [each.record for each in courts] == [(13, False)] * 16
+    assert courts[0].keeper.troubles == []
+    courts[0].keeper.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from forcemove.chain.errors import TransactionReverted
 from forcemove.errors import InvalidValue, MalformedBytes, RuleError
 from forcemove.protocol.machine.effects import SubmitCheckpoint
 from forcemove.protocol.state import SignedState
+from forcemove.sender.transactions import PendingTx
 from forcemove.store.records import AppointmentRecord
 from forcemove.watchtower.appointment import Appointment
 from forcemove.watchtower.errors import BudgetExhausted, ChannelOver, StandingBy
@@ -274,10 +275,97 @@ def test_what_is_on_its_way_is_taken_for_spent(story: Story, make: Make) -> None
     story.challenge(1, *stale(story))
     story.chain.node.is_mining = False  # type: ignore[attr-defined]
     keeper.tower.poll()
-    on_its_way = ETHER - SETTINGS.max_cost
+    (pending,) = waiting(keeper)
+    on_its_way = ETHER - 2 * pending.gas * pending.newest.max_fee
     assert keeper.tower.left(ALICE.address) == on_its_way
     keeper.die()
     assert keeper.tower.left(ALICE.address) == on_its_way
+
+
+def crowd(playground: Playground, keeper: Keeper, *seats: int, late: int = 0) -> list[Story]:
+    """Channels, each with the seat whose tower it is, that are all challenged; from now on no block takes anything.
+    `late`: of so many more the tower knows nothing."""
+    stories = [playground.story(GAME) for _ in range(len(seats) + late)]
+    for each in stories:
+        each.play_until(6)
+        each.challenge(1, *stale(each))
+    playground.chain.node.is_mining = False  # type: ignore[attr-defined]
+    for seat, each in zip(seats, stories, strict=False):
+        keeper.give_newest(each, seat)
+    keeper.tower.poll()
+    return stories
+
+
+def waiting(keeper: Keeper) -> Sequence[PendingTx]:
+    desk = keeper.tower._sender
+    assert desk is not None
+    return desk._store.all()
+
+
+def offered(keeper: Keeper) -> int:
+    return sum(each.gas * each.newest.max_fee for each in waiting(keeper))
+
+
+def test_threat_95_sixteen_channels_of_one_client_are_answered_in_one_block(playground: Playground, make: Make) -> None:
+    """With the budget, and the most for one answer, that `forcemove watch` has by default."""
+    keeper = make(served={ALICE.address: 10**17})
+    stories = crowd(playground, keeper, *[0] * 16)
+    assert (len(waiting(keeper)), keeper.troubles) == (16, [])
+    assert keeper.tower.left(ALICE.address) == 10**17 - 2 * offered(keeper)
+    playground.chain.node.mine()  # type: ignore[attr-defined]
+    assert [each.record for each in stories] == [(6, False)] * 16
+
+
+def test_threat_95_one_clients_challenges_take_nothing_from_another(playground: Playground, make: Make) -> None:
+    keeper = make(served={ALICE.address: 2 * 10**15, BOB.address: 10**16})
+    stories = crowd(playground, keeper, *[0] * 8, 1)
+    assert {type(each) for each in keeper.troubles} == {BudgetExhausted}
+    left = keeper.tower.left(BOB.address)
+    assert 0 < left < 10**16
+    playground.chain.node.mine()  # type: ignore[attr-defined]
+    assert stories[-1].record == (6, False)
+
+
+def test_what_an_answer_is_raised_to_is_reserved_and_leaves_the_others_their_parts(
+    playground: Playground, make: Make
+) -> None:
+    budget = 10**16
+    keeper = make(served={ALICE.address: budget}, settings=replace(SETTINGS, bump_after=1e-9))
+    first, second = crowd(playground, keeper, 0, late=1)
+    keeper.give_newest(second)
+    keeper.tower.poll()
+    node = first.chain.node  # type: ignore[attr-defined]
+    for _ in range(6):  # up to a price that the budget cannot pay
+        node.base_fee *= 4
+        node.mine()
+        keeper.tower.poll()
+    raised, other = (each.gas * each.newest.max_fee for each in waiting(keeper))
+    assert 3 * other < raised <= budget // 2
+    assert keeper.tower.left(ALICE.address) == budget - raised - 2 * other
+    node.base_fee = 1
+    node.mine()
+    keeper.tower.poll()
+    assert keeper.answers == ["SubmitCheckpoint"] * 2
+
+
+def test_what_is_offered_for_an_answer_behind_is_not_charged_to_the_client_before_it(
+    playground: Playground, make: Make
+) -> None:
+    budget = 2 * 10**15
+    keeper = make(served={ALICE.address: budget, BOB.address: ETHER}, settings=replace(SETTINGS, bump_after=1e-9))
+    stories = crowd(playground, keeper, 0, 1)
+    node = stories[0].chain.node  # type: ignore[attr-defined]
+    node.base_fee *= 32
+    node.mine()
+    keeper.tower.poll()
+    assert waiting(keeper)[0].newest.max_fee > node.base_fee
+    assert keeper.tower.left(ALICE.address) >= 0
+    for _ in stories:
+        node.mine()
+        keeper.tower.poll()
+    assert [each.record for each in stories] == [(6, False)] * 2
+    assert max(each.cost for each in keeper.told) > budget
+    assert keeper.tower.left(ALICE.address) == 0
 
 
 # ------------------------------------------------------------------------------------------------ reorganisations, ends

@@ -153,6 +153,21 @@ class Sender:
         if not self._pending.is_offered(request.request_id) and not self._is_requested(request.request_id):
             self._requests.append(request)
 
+    def offered(self) -> dict[RequestId, int]:
+        """What each request's transaction on its way may cost, in wei, as far as its own cap allows."""
+        pending = self._pending.by_nonce.values()
+        return {each.request.request_id: min(each.gas * each.newest.max_fee, each.request.max_cost) for each in pending}
+
+    def limit(self, caps: Mapping[RequestId, int]) -> None:
+        """Let the gas of these requests cost so much from now on, in wei."""
+
+        def limited(request: TxRequest) -> TxRequest:
+            return replace(request, max_cost=caps.get(request.request_id, request.max_cost))
+
+        self._requests = [limited(each) for each in self._requests]
+        for nonce, pending in self._pending.by_nonce.items():
+            self._pending.by_nonce[nonce] = replace(pending, request=limited(pending.request))
+
     def withdraw(self, request_ids: Collection[RequestId]) -> None:
         """Send nothing for these requests, unless they are asked for again. A transaction that has a nonce goes on: it
         may be mined, whoever wants it."""

@@ -18,6 +18,7 @@ from forcemove.node.outbox import JournalledTxStore
 from forcemove.node.tx_requests import gas_of
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.signing import Key
+from forcemove.sender.pricing import gas_limit
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import (
     ClientTx,
@@ -96,7 +97,9 @@ class BudgetedSender:
         )
         pending = self._store.all()
         self._asked: dict[RequestId, int] = {
-            each.request.request_id: each.request.max_cost for each in pending if each.nonce not in self._spent
+            each.request.request_id: min(2 * each.gas * each.versions[0].max_fee, each.request.max_cost)
+            for each in pending
+            if each.nonce not in self._spent
         }
         self._nonces = {each.request.request_id: each.nonce for each in pending}
 
@@ -110,13 +113,17 @@ class BudgetedSender:
         return any(isinstance(each, ClientTx) and each.channel_id == channel_id for each in self._sender.request_ids)
 
     def left(self, client: bytes) -> int:
-        """What may still be spent for a client, in wei; pending transactions count as spent, each with its highest
-        cost."""
+        """What may still be spent for a client, in wei; what is reserved for its pending transactions counts as
+        spent."""
         spent = sum(each.wei for each in self._spent.values() if each.client == client)
-        asked = sum(
-            max_cost for id_, max_cost in self._asked.items() if isinstance(id_, ClientTx) and id_.client == client
-        )
-        return self._terms.budgets.get(client, 0) - spent - asked
+        return self._terms.budgets.get(client, 0) - spent - sum(self._reserved(client).values())
+
+    def _reserved(self, client: bytes) -> dict[RequestId, int]:
+        """What is reserved for a client's transactions: twice what each was to be offered at first, or what it is
+        offered now, where that is more."""
+        offered = self._sender.offered()
+        ours = {id_: wei for id_, wei in self._asked.items() if isinstance(id_, ClientTx) and id_.client == client}
+        return {id_: max(wei, offered.get(id_, 0)) for id_, wei in ours.items()}
 
     def submit(
         self, client: bytes, channel_id: bytes, submission: Submission, call: Call, deadline: int | None
@@ -132,21 +139,35 @@ class BudgetedSender:
         What the gas will cost is estimated from our own table, at the lowest price that an endpoint shows: no endpoint
         can use a budget up by a high price. Raises `BudgetExhausted`, and `PassingError` where no endpoint answers.
         """
-        gas = gas_of(submission, call.data)
-        left, needed = self.left(client), gas * self._sender.lowest_price() // 2
+        gas, price = gas_of(submission, call.data), self._sender.lowest_price()
+        left, needed = self.left(client), gas * price // 2
         if left < needed:
             raise BudgetExhausted(client, channel_id, left, needed)
         request_id, max_cost = ClientTx(client, channel_id, submission), min(left, self._terms.max_cost)
         self._sender.submit(TxRequest(request_id, call.to or b"", call.data, call.value, max_cost, deadline, gas=gas))
         if request_id in self._sender.request_ids:
-            self._asked[request_id] = max_cost
+            self._asked[request_id] = min(2 * gas_limit(gas, (), 0) * price, max_cost)
 
     def look(self) -> list[AnswerResult]:
         """Send the requested transactions, read what became of those that were sent, and charge them. No outcome is
         lost where this raises: a `ChainError` where no endpoint answers, or a `JournalError`."""
         paid = self._charge_all()
+        self._share()
         self._outcomes += self._sender.look()
         return paid + self._charge_all()
+
+    def _share(self) -> None:
+        """Divide what each client has left among its answers: each may cost an equal part, or what is reserved for it
+        already, where that is more. So all of a client's answers together never cost more than its budget."""
+        caps: dict[RequestId, int] = {}
+        for client in {id_.client for id_ in self._asked if isinstance(id_, ClientTx)}:
+            reserved = self._reserved(client)
+            to_share = self.left(client) + sum(reserved.values())
+            for shared, (id_, wei) in enumerate(sorted(reserved.items(), key=lambda each: -each[1])):
+                cap = max(to_share // (len(reserved) - shared), wei)
+                caps[id_] = min(cap, self._terms.max_cost)
+                to_share -= cap
+        self._sender.limit(caps)
 
     def take_errors(self) -> list[PassingError]:
         """How endpoints have failed since the last call, also where others have answered."""
@@ -186,13 +207,14 @@ class BudgetedSender:
 
     def _record_cost(self, client: bytes, transaction_hash: bytes, gas: int, price: int) -> int:
         """Record and return what a transaction has cost, which is no more than we have offered, whatever a receipt
-        says. Where a node does not say the price, it is taken to be the highest that was offered."""
+        says. Where a node does not say the price, it is taken to be the highest that was offered. What was offered
+        beyond the transaction's own cap, for others behind it, is not charged."""
         found = self._find(transaction_hash)
         if found is None:
             return 0
         pending, version = found
         cost = min(gas, pending.gas) * min(price or version.max_fee, version.max_fee)
-        spent = Spent(pending.nonce, client, cost)
+        spent = Spent(pending.nonce, client, min(cost, pending.request.max_cost))
         self._journal.towers.charge(self._account, spent)
         self._spent[pending.nonce] = spent
         self._nonces[pending.request.request_id] = pending.nonce
