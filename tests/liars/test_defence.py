@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from forcemove.chain import codec
+from forcemove.chain.errors import EndpointFailed
 from forcemove.errors import ForcemoveError
 from tests.liars.lies import MONEY
 from tests.liars.places import NodeAmongLiars, TowerAmongLiars, honest
@@ -147,3 +149,27 @@ def answers_over_time(part: str, seed: int, make: Make, honestly: Honestly) -> N
     if random.random() < 0.8:
         tells.insert(random.randint(0, len(tells)), honest)
     answers(part, tells, make, honestly)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_threat_46_a_challenge_whose_log_is_shown_is_answered_whatever_question_fails(
+    part: str, make: Make, honestly: Honestly
+) -> None:
+    """An honest endpoint, of which `statusesOf` is too much from the challenge on."""
+    statuses, is_out_of_capacity = "0x" + codec.function("statusesOf").selector.hex(), False
+
+    def tell(ask: Any, method: str, *params: Any) -> Any:
+        if is_out_of_capacity and method == "eth_call" and params[0]["data"].startswith(statuses):
+            raise EndpointFailed(method, "out of capacity")
+        return ask(method, *params)
+
+    cost, signed, _ = honestly[part]
+    run = make(part, [tell], challenged=False)
+    run.tick()
+    is_out_of_capacity = True
+    run.challenge()
+    for _ in range(SOON):
+        run.tick()
+    assert run.is_answered
+    assert run.cost <= 3 * cost
+    assert set(run.signed) <= signed

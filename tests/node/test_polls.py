@@ -86,7 +86,7 @@ def test_threat_55_whatever_a_look_raises_is_told_and_tried_again(others: int) -
     for _ in range(2):
         looks.look([failing, *(Worker() for _ in range(others))])
     assert [type(each) for each in troubles] == [LookFailed] * 2
-    assert (failing.prepared, failing.taken) == (2, 0)
+    assert (failing.prepared, failing.taken) == (2, 2), "what was found before it failed is taken"
 
 
 def kept(worker: Worker, is_enough: Callable[[], bool]) -> list[Exception]:
@@ -120,4 +120,4 @@ def test_threat_55_a_running_node_goes_on_whatever_a_look_raises() -> None:
     failing = Worker(fail)
     troubles = kept(failing, lambda: failing.prepared > 2)
     assert {type(each) for each in troubles} == {LookFailed}
-    assert failing.taken == 0
+    assert failing.taken > 1

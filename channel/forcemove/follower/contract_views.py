@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 from itertools import chain
 from typing import TypeVar
 
@@ -38,11 +39,13 @@ def read_holdings(adjudicator: Adjudicator, followed: Sequence[FollowedChannel],
             each.take_holdings(asset, held[each.id, asset])
 
 
-def read_credits(adjudicator: Adjudicator, followed: FollowedChannel, block: int) -> None:
-    """Let a channel that wants it take in what could not be pushed to its payee."""
-    assert followed.payee is not None  # noqa: S101  # or it would want none
-    for asset in followed.assets:
-        followed.take_credit(asset, adjudicator.credit_of(followed.payee, asset, block=block))
+def read_credits(adjudicator: Adjudicator, followed: Iterable[FollowedChannel], block: int) -> None:
+    """Let each of these channels take in what could not be pushed to its payee. Each payee is asked for once."""
+    credit_of = cache(partial(adjudicator.credit_of, block=block))
+    for each in followed:
+        for asset in each.assets if each.payee is not None else ():
+            each.take_credit(asset, credit_of(each.payee, asset))
+        each.wants_credits = False
 
 
 def _parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:

@@ -152,13 +152,15 @@ class EndpointViewer:
         return self.look
 
     def look(self) -> None:
-        """Ask the endpoint, which may take long. Raises `ChainError`; nothing is lost then."""
+        """Ask the endpoint, which may take long. Raises `ChainError`; what was read before is taken in all the same."""
         follower = self._follower
         with self._adjudicator.chain.rpc.deadline(_LONGEST):
             genuine, not_genuine = self._check()
             found = _Found(follower.look(self._uncertain), genuine, not_genuine)
         if follower is self._follower:
             self._found = found
+        if found.look.failure is not None:
+            raise found.look.failure
 
     def _check(self) -> tuple[frozenset[bytes], Mapping[bytes, ForcemoveError]]:
         """Ask whether contracts are genuine. At the first failure the rest is left to the next look, so that only one
@@ -180,12 +182,12 @@ class EndpointViewer:
         return each.contracts in self._checked
 
     def take(self) -> None:
-        """Take in what the look has found."""
+        """Take in what the look has found, also where it has failed."""
         found, self._found = self._found, None
         if found is None:
             return
         now, look = self._clock(), found.look
-        self.answered_at = now
+        self.answered_at = now if look.failure is None else self.answered_at
         self.is_at_new_head, self.has_looked = self.is_at_new_head or look.is_new, True
         if look.head.number != self.number:
             self.moved_at = now

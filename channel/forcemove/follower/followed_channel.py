@@ -62,7 +62,8 @@ class FollowedChannel:
     """One channel, as of the last block that was read. `epoch`: how often it was read from its beginning. `is_doubted`:
     whether this may not be the chain on which the channel began. `status`: the adjudicator's own, packed, None where it
     was not read. `has_changed`: whether anything has changed since the last `view`. `logs_after`: the number of the
-    block after which all logs are there, -1 where all are."""
+    block after which all logs are there, -1 where all are. `wants_credits`: whether it has paid out since credits were
+    read, so that the adjudicator may owe us what could not be pushed."""
 
     def __init__(self, request: FollowRequest) -> None:
         self.agreement, self.payee, self.checkpoint = request.agreement, request.payee, request.checkpoint
@@ -81,6 +82,7 @@ class FollowedChannel:
         self._error: ForcemoveError | None = None
         self.record: Record = self.checkpoint.record if self.checkpoint else EMPTY_RECORD
         self._status_word = self.record.status.pack()
+        self.wants_credits = self.record.payout_begun
 
     @property
     def reads_from(self) -> int:
@@ -117,6 +119,7 @@ class FollowedChannel:
             self._unread.append(each)
             self.record = fold(self.record, each.log, self.agreement.domain, now)
             self.has_changed = True
+            self.wants_credits = self.wants_credits or begins_payout(each.log)
         self._status_word = self.record.status.pack()
 
     def logs_up_to(self, block: int) -> list[PlacedLog]:
@@ -148,15 +151,6 @@ class FollowedChannel:
     def wants_holdings(self) -> bool:
         """Whether the channel's holdings may have changed: logs were read, or nothing was read yet."""
         return self._is_unread or bool(self._unread)
-
-    @property
-    def wants_credits(self) -> bool:
-        """Whether the adjudicator may owe us what could not be pushed: the channel has paid out since credits were
-        read."""
-        if self.payee is None:
-            return False
-        pays = any(begins_payout(each.log) for each in self._unread)
-        return pays or (self._is_unread and self.record.payout_begun)
 
     @property
     def is_unheard_of(self) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.rpc import making_sense
-from forcemove.errors import ForcemoveError
+from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower import contract_views
 from forcemove.follower.blocks import Block, Blocks
 from forcemove.follower.errors import HeadTooFar, LogsLeftOut
@@ -40,13 +40,15 @@ _FARTHEST = 10**9
 @dataclass(frozen=True, slots=True)
 class FollowerLook:
     """What one look has found: the head, whether it has changed, and a view of each channel that has changed. `errors`:
-    what is wrong with channels in this look. `read_up_to`: the last block that was read, None where none was."""
+    what is wrong with channels in this look. `read_up_to`: the last block that was read, None where none was.
+    `failure`: of a question that was asked after the logs were read, and that the next look asks again."""
 
     head: Head
     is_new: bool = False
     views: Mapping[bytes, OnChainView] = field(default_factory=dict)
     errors: Mapping[bytes, ForcemoveError] = field(default_factory=dict)
     read_up_to: Block | None = None
+    failure: PassingError | None = None
 
 
 class Follower:
@@ -111,13 +113,14 @@ class Follower:
             self._looked_at = head.hash
             return FollowerLook(head, is_new)
         self._read_logs(last, head.next_time)
-        errors = self._check(last, head, uncertain)
+        errors, failure = self._ask(last, head, uncertain)
         for id_ in self._followed.keys() & (errors.keys() | self._with_errors):
             self._followed[id_].take_error(errors.get(id_))
         self._with_errors = set(errors)
         views = {id_: each.view(last.number) for id_, each in self._followed.items() if each.has_changed}
-        self._looked_at, self._is_unsettled = head.hash, bool(errors)
-        return FollowerLook(head, is_new, views, errors, last)
+        self._looked_at, self._is_unsettled = head.hash, bool(errors or failure)
+        told = {id_: error for id_, error in errors.items() if error is not failure}
+        return FollowerLook(head, is_new, views, told, None if failure else last, failure)
 
     # -------------------------------------------------------------------------------------------------------- the logs
 
@@ -178,6 +181,22 @@ class Follower:
 
     # ---------------------------------------------------------------------------------- the adjudicator's own statuses
 
+    def _ask(
+        self, last: Block, head: Head, uncertain: Collection[bytes]
+    ) -> tuple[Mapping[bytes, ForcemoveError], PassingError | None]:
+        """What is wrong with channels, and how a question has failed. What was read is shown all the same: of a channel
+        that could not be checked with the failure as its error; credits are read in a later look."""
+        errors: Mapping[bytes, ForcemoveError] | None = None
+        try:
+            with making_sense(self.adjudicator.chain.endpoint):
+                errors = self._check(last, head, uncertain)
+                wanted = [each for each in self._followed.values() if each.wants_credits]
+                contract_views.read_credits(self.adjudicator, wanted, last.number)
+        except PassingError as failure:
+            changed = {id_ for id_, each in self._followed.items() if each.has_changed}
+            return dict.fromkeys(changed | self._with_errors, failure) if errors is None else errors, failure
+        return errors, None
+
     def _check(self, last: Block, head: Head, uncertain: Collection[bytes]) -> dict[bytes, ForcemoveError]:
         """What is wrong with channels: with the endpoint's logs of them, with themselves, or with the chain."""
         unclosed, origins = self._unclosed, Origins(self.adjudicator, head)
@@ -196,9 +215,6 @@ class Follower:
         ended = [each for each in asked if not each.agrees_with_holdings]
         self._read_again(ended, last, head.next_time)
         self._read_holdings(ended, last)
-        for each in self._followed.values():
-            if each.has_changed and each.wants_credits:
-                contract_views.read_credits(self.adjudicator, each, last.number)
         looked_at = {each.id: each for each in (*doubtful, *asked)}.values()
         errors = {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
         return errors | origins.elsewhere(each for each in unclosed if each.is_doubted and each.id not in errors)

@@ -39,7 +39,7 @@ class PollingWorker(Protocol):
         ...
 
     def take(self) -> None:
-        """Give the node what the look has found."""
+        """Give the node what the look has found, also where it has failed."""
         ...
 
     def abandon(self) -> None:

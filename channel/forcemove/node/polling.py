@@ -57,10 +57,10 @@ class ParallelPolls:
         if not running.is_over:
             worker.abandon()
             self._on_error(LookHangs(worker.longest_look or 0.0))
-        elif running.error is not None:
+            return
+        if running.error is not None:
             self._on_error(_typed(running.error))
-        else:
-            worker.take()
+        worker.take()
 
 
 class _Poll:
@@ -93,8 +93,10 @@ def poll_once(worker: PollingWorker, on_error: OnPollError) -> None:
     """Make one look, and wait for its end."""
     look = worker.prepare()
     try:
-        look()
-        worker.take()
+        try:
+            look()
+        finally:
+            worker.take()
     except Exception as error:
         on_error(_typed(error))
 
@@ -129,9 +131,11 @@ async def keep_polling(
 async def _poll(worker: PollingWorker, on_error: OnPollError) -> bool:
     look = worker.prepare()
     try:
-        async with asyncio.timeout(worker.longest_look):
-            await _in_thread(look)
-        worker.take()
+        try:
+            async with asyncio.timeout(worker.longest_look):
+                await _in_thread(look)
+        finally:
+            worker.take()
     except TimeoutError:
         worker.abandon()
         on_error(LookHangs(worker.longest_look or 0.0))
