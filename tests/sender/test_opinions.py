@@ -11,14 +11,14 @@ from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.limits import seconds_left
 from forcemove.chain.local import local_keys
 from forcemove.chain.reverts import NO_ERRORS
-from forcemove.sender.opinions import Question, form_opinion
+from forcemove.sender.opinions import Observer, Question, form_opinion
 from forcemove.sender.transactions import TxRequest
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 
 ACCOUNT = local_keys()[0].address
 WANTED = [TxRequest(name, bytes(20), b"", 0, 10**18, gas=21_000) for name in (b"one", b"two", b"three")]
-QUESTION = Question(ACCOUNT, (), WANTED, 1, NO_ERRORS)
+QUESTION = Question(ACCOUNT, Observer(), (), WANTED, 1, NO_ERRORS)
 
 
 def endpoint() -> Endpoint:

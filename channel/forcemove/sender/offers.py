@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from forcemove.chain.errors import InsufficientFunds, TransactionRefused
+from forcemove.errors import PassingError
 from forcemove.sender.endpoints import Endpoint, Endpoints
 from forcemove.sender.transactions import PendingTx, Version
 
@@ -27,8 +28,12 @@ class Offers:
 
     def version_of(self, endpoint: Endpoint, pending: PendingTx) -> Version:
         """The version that this endpoint was offered last; the newest where this process has offered none yet."""
-        last = self._last.get((endpoint, pending.nonce))
+        last = self.last(endpoint, pending.nonce)
         return next((each for each in pending.versions if each.hash == last), pending.newest)
+
+    def last(self, endpoint: Endpoint, nonce: int) -> bytes | None:
+        """The hash of the version that this endpoint was offered last, or is to be; None where there is none."""
+        return self._last.get((endpoint, nonce))
 
     def add(self, endpoint: Endpoint, nonce: int, version: Version) -> None:
         """Have this version offered to an endpoint, instead of any other with this nonce."""
@@ -38,25 +43,51 @@ class Offers:
     def forget(self, nonce: int) -> None:
         """Forget the offers of a transaction that is over."""
         self._last = {place: hash_ for place, hash_ in self._last.items() if place[1] != nonce}
+        for due in self._due.values():
+            due.pop(nonce, None)
 
-    def make(self, endpoints: Endpoints, account: bytes, pending: Mapping[int, PendingTx]) -> Refusals:
-        """Make the offers that are due, to all endpoints at once. `account`: 20 bytes; `pending`: its transactions, by
-        nonce. A version that is refused is offered again when its endpoint is found not to have it. Raises
-        `PassingError` where none answers."""
-        due, self._due = self._due, {}
+    def make(
+        self, endpoints: Endpoints, account: bytes, pending: Mapping[int, PendingTx], mined: Mapping[Endpoint, int]
+    ) -> Refusals:
+        """Make the offers that are due, to all endpoints at once; those for which there is no time stay due. A version
+        that is refused is offered again when its endpoint is found not to have it. Raises `PassingError` where none
+        answers.
+
+        - `endpoints`: all of them.
+        - `account`: 20 bytes.
+        - `pending`: its transactions, by nonce.
+        - `mined`: the first nonce after the mined transactions, of each endpoint that answers.
+        """
         refusals: Refusals = {}
-        if not due:
+        for endpoint, first in mined.items():
+            due = self._due.get(endpoint, {})
+            self._due[endpoint] = {nonce: each for nonce, each in due.items() if nonce >= first}
+        asked = tuple(endpoint for endpoint in mined if self._due[endpoint])
+        if not asked:
             return refusals
-
-        def offer(endpoint: Endpoint) -> list[tuple[int, InsufficientFunds | TransactionRefused | None]]:
-            given = sorted(due.get(endpoint, {}).items())
-            with endpoint.chain.rpc.deadline(_LONGEST):
-                return [(nonce, _offer(endpoint, pending[nonce], account, version)) for nonce, version in given]
-
-        for answers in endpoints.ask(offer, tuple(due)).values():
+        signed = dict(pending)
+        for answers in endpoints.ask(lambda each: self._offer_to(each, account, signed), asked).values():
             for nonce, refusal in answers:
                 refusals.setdefault(nonce, []).append(refusal)
         return refusals
+
+    def _offer_to(
+        self, endpoint: Endpoint, account: bytes, pending: Mapping[int, PendingTx]
+    ) -> list[tuple[int, InsufficientFunds | TransactionRefused | None]]:
+        """Offer one endpoint what is due, lowest nonces first, until it does not answer. Raises `PassingError` where
+        that is at the first one, which then is offered again when it is found missing: it holds up no other."""
+        due, answers = self._due[endpoint], list[tuple[int, InsufficientFunds | TransactionRefused | None]]()
+        with endpoint.chain.rpc.deadline(_LONGEST):
+            for nonce, version in sorted(due.items()):
+                try:
+                    answers.append((nonce, _offer(endpoint, pending[nonce], account, version)))
+                except PassingError:
+                    if answers:
+                        break
+                    due.pop(nonce, None)
+                    raise
+                due.pop(nonce, None)
+        return answers
 
 
 def _offer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto, unique
@@ -9,19 +10,23 @@ from typing import Any, TypeVar
 
 from forcemove.chain.block_time import believed_alone
 from forcemove.chain.chain import Chain
-from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, NotMined, TransactionReverted
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, NotMined, TransactionReverted, Unreachable
 from forcemove.chain.reverts import ErrorTable
-from forcemove.chain.rpc import as_number, making_sense
+from forcemove.chain.rpc import as_hash, as_number, making_sense
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.sender.pricing import FeeMarket
 from forcemove.sender.transactions import Confirmed, PendingTx, RequestId, TxFailed, TxRequest, Version
 
-__all__ = ["Opinion", "Question", "TxObservation", "TxStatus", "form_opinion", "in_our_time", "market_of"]
+__all__ = ["Observer", "Opinion", "Question", "TxObservation", "TxStatus", "form_opinion", "in_our_time", "market_of"]
 
 LaneT = TypeVar("LaneT")
 _LONGEST = 15.0
 """Seconds that all requests share that are made to form one opinion."""
+_OBSERVING = 5.0
+"""Seconds of them that all questions about transactions on their way share."""
+_LOWEST, _MOST_RECEIPTS = 16, 40
+"""How many transactions that wait, and how many that may be mined, a look asks an endpoint about."""
 _LARGEST = 2**48
 """The largest number that is believed of blocks, transactions of an account, and seconds."""
 
@@ -37,14 +42,14 @@ class TxStatus(Enum):
     TAKEN = auto()
     """Its nonce belongs to a transaction of somebody else, as deep as we believe, and none of ours is known."""
     UNCLEAR = auto()
-    """Its nonce is used, and there is no receipt: the endpoint lags or lies."""
+    """Its nonce is used, and there is no receipt, or it was not asked for yet: the endpoint lags, lies, or is slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class TxObservation:
     """What an endpoint shows of one transaction. `outcome`: what became of it, None unless it is mined. `depth`: in
     blocks. `cost`: of one that has failed, wei, never more than we have offered. `is_known`: whether the endpoint has
-    the version that it was offered last."""
+    the version that it was offered last; where it was not asked, whether it was offered any."""
 
     shown: TxStatus
     outcome: Confirmed | TxFailed | None = None
@@ -55,11 +60,13 @@ class TxObservation:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What an endpoint is asked of an account (20 bytes). `pending`: the transactions on their way, each with the hash
-    of the version that this endpoint was offered last. `requests`: what is to be sent."""
+    """What an endpoint is asked of an account (20 bytes). `observer`: remembers what this endpoint has shown.
+    `pending`: the transactions on their way by nonce, each with the hash of the version that this endpoint was offered
+    last, None where it was offered none. `requests`: what is to be sent."""
 
     account: bytes
-    pending: Sequence[tuple[PendingTx, bytes]]
+    observer: Observer
+    pending: Sequence[tuple[PendingTx, bytes | None]]
     requests: Sequence[TxRequest]
     confirmations: int
     error_table: ErrorTable
@@ -82,8 +89,10 @@ class Opinion:
     gas: Mapping[RequestId, int | ForcemoveError] = field(default_factory=dict)
     not_allowed: Mapping[RequestId, int] = field(default_factory=dict)
     is_priced: bool = True
-    """Whether all was asked for. Where nothing waits or is to be sent, `next`, `market`, `balance` and `gas` were
-    not."""
+    """Whether all was asked for. Where nothing waits or is to be sent, or there was no time, `next`, `market`,
+    `balance` and `gas` were not."""
+    failure: PassingError | None = None
+    """Why not all that was due was asked."""
 
     def shows(self, nonce: int) -> TxStatus:
         """How the endpoint shows a transaction of ours; one that it was not asked about waits, or not, by its nonce."""
@@ -112,17 +121,91 @@ def form_opinion(chain: Chain, question: Question) -> Opinion:
 
 
 def _ask(chain: Chain, question: Question) -> Opinion:
-    account = question.account
     head = chain.block("latest")
     height, time = _bounded(chain, head["number"]), _bounded(chain, head["timestamp"])
-    mined = _bounded(chain, chain.nonce_of(account))
-    seen = {each.nonce: _observe(chain, question, each, hash_, height, mined) for each, hash_ in question.pending}
-    if not question.requests and all(each.shown is not TxStatus.WAITS for each in seen.values()):
-        return Opinion(height, time, mined, mined, FeeMarket(None), 0, seen, is_priced=False)
-    next_ = _bounded(chain, chain.nonce_of(account, block="pending"))
-    market, balance = _market(chain, head), chain.balance(account)
-    gas, not_allowed = _try(chain, question)
-    return Opinion(height, time, mined, next_, market, balance, seen, gas, not_allowed)
+    mined = _bounded(chain, chain.nonce_of(question.account))
+    seen, failure = question.observer.observe(chain, question, height, as_hash(head["hash"]), mined)
+    opinion = Opinion(height, time, mined, mined, FeeMarket(None), 0, seen, is_priced=False, failure=failure)
+    if not question.requests and all(each.nonce < mined for each, _ in question.pending):
+        return opinion
+    try:
+        with making_sense(chain.endpoint):
+            next_ = _bounded(chain, chain.nonce_of(question.account, block="pending"))
+            market, balance = _market(chain, head), chain.balance(question.account)
+            gas, not_allowed = _try(chain, question)
+    except PassingError as error:
+        if not question.pending:
+            raise
+        return replace(opinion, failure=error)
+    return Opinion(height, time, mined, next_, market, balance, seen, gas, not_allowed, failure=failure)
+
+
+class Observer:
+    """Asks one endpoint what became of transactions: of those that wait, about the lowest ones; of those that may be
+    mined, about those that were asked about least often. What is mined is remembered, until a reorganisation."""
+
+    def __init__(self) -> None:
+        self._mined: dict[bytes, tuple[TxObservation, int, bytes]] = {}
+        self._asked: Counter[bytes] = Counter()
+        self._head = b""
+
+    def observe(
+        self, chain: Chain, question: Question, height: int, head: bytes, mined: int
+    ) -> tuple[Mapping[int, TxObservation], PassingError | None]:
+        """What the endpoint shows, by nonce, and why not all that was due was asked, None where it was. `height`,
+        `head`: the newest block's number and hash (32 bytes); `mined`: as of `Opinion`."""
+        names = {_name(each): each.nonce for each, _ in question.pending}
+        self._mined = {name: found for name, found in self._mined.items() if names.get(name, mined) < mined}
+        self._asked = Counter({name: count for name, count in self._asked.items() if name in names})
+        seen = {each.nonce: _unasked(each, hash_, mined) for each, hash_ in question.pending}
+        failure, answered = None, 0
+        try:
+            with making_sense(chain.endpoint), chain.rpc.deadline(_OBSERVING):
+                self._forget_reorganised(chain, head)
+                for each, hash_ in self._due(question.pending, mined):
+                    self._asked[_name(each)] += 1
+                    seen[each.nonce] = found = _observe(chain, question, each, hash_, height, mined)
+                    if found.shown is TxStatus.MINED:
+                        self._mined[_name(each)] = found, height, head
+                    answered += 1
+        except PassingError as error:  # who has answered before is slow at worst
+            failure = None if answered and isinstance(error, Unreachable) else error
+        for name, (found, then, _) in self._mined.items():
+            seen[names[name]] = replace(found, depth=found.depth + height - then)
+        return seen, failure
+
+    def _due(
+        self, pending: Sequence[tuple[PendingTx, bytes | None]], mined: int
+    ) -> Sequence[tuple[PendingTx, bytes | None]]:
+        waiting = [each for each in pending if each[0].nonce >= mined and each[1] is not None][:_LOWEST]
+        unsure = [each for each in pending if each[0].nonce < mined and _name(each[0]) not in self._mined]
+        unsure.sort(key=lambda each: self._asked[_name(each[0])])
+        return [*waiting[:1], *unsure[:_MOST_RECEIPTS], *waiting[1:]]  # only the lowest one can be mined next
+
+    def _forget_reorganised(self, chain: Chain, head: bytes) -> None:
+        """Forget what was shown at heads that are not on the chain any more."""
+        heads = {(then, at) for _, then, at in self._mined.values()} if head != self._head else ()
+        for then, at in sorted(heads, reverse=True):
+            if _hash_at(chain, then) == at:
+                break
+            self._mined = {name: found for name, found in self._mined.items() if found[1] < then}
+        self._head = head
+
+
+def _name(pending: PendingTx) -> bytes:
+    return pending.versions[0].hash  # its nonce may be given to another one
+
+
+def _unasked(pending: PendingTx, hash_: bytes | None, mined: int) -> TxObservation:
+    shown = TxStatus.UNCLEAR if pending.nonce < mined else TxStatus.WAITS
+    return TxObservation(shown, is_known=hash_ is not None)
+
+
+def _hash_at(chain: Chain, number: int) -> bytes | None:
+    try:
+        return chain.block_hash(number)
+    except EndpointFailed:
+        return None
 
 
 def _try(chain: Chain, question: Question) -> tuple[dict[RequestId, int | ForcemoveError], dict[RequestId, int]]:
@@ -154,9 +237,9 @@ def _bounded(chain: Chain, answer: object) -> int:
 
 
 def _observe(
-    chain: Chain, question: Question, pending: PendingTx, hash_: bytes, height: int, mined: int
+    chain: Chain, question: Question, pending: PendingTx, hash_: bytes | None, height: int, mined: int
 ) -> TxObservation:
-    if pending.nonce >= mined:
+    if hash_ is not None and pending.nonce >= mined:
         return TxObservation(TxStatus.WAITS, is_known=chain.knows(hash_))
     for version in reversed(pending.versions):
         try:
@@ -164,6 +247,8 @@ def _observe(
         except NotMined:
             continue
         except TransactionReverted as error:
+            if isinstance(error.reason, Unreachable):
+                raise error.reason from None
             outcome, depth = TxFailed(pending.request.request_id, error), height - error.block_number + 1
             return TxObservation(TxStatus.MINED, outcome, depth, _cost(chain, pending, version, error))
         return TxObservation(

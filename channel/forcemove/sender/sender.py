@@ -16,8 +16,10 @@ behind it: with the nearest of their deadlines and the largest of their caps.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 
 from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction
 from forcemove.chain.errors import InsufficientFunds, TransactionReverted
@@ -29,7 +31,7 @@ from forcemove.sender.bids import Bids
 from forcemove.sender.endpoints import Endpoint, Endpoints
 from forcemove.sender.errors import GasTooDear, NotTaken, OpinionsDiffer, after_revert
 from forcemove.sender.offers import Offers
-from forcemove.sender.opinions import Opinion, Question, form_opinion, in_our_time, market_of
+from forcemove.sender.opinions import Observer, Opinion, Question, form_opinion, in_our_time, market_of
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.pricing import gas_limit, price_of
 from forcemove.sender.resubmission import Resubmitter
@@ -54,6 +56,8 @@ __all__ = ["Sender"]
 _APPROVAL_GAS = 100_000
 _ROUNDS = 2
 """Rounds of questions in a look: requests that the first round adds are asked about in the second."""
+_MOST_ASKED = 40
+"""Requests that one round asks about; the next looks ask about the others."""
 
 
 class Sender:
@@ -103,6 +107,8 @@ class Sender:
         self._fresh: set[int] = set()
         self._again: set[RequestId] = set()
         self._requests: list[TxRequest] = []
+        self._asked: Counter[RequestId] = Counter()
+        self._observers = {endpoint: Observer() for endpoint in self._endpoints.all}
         self._outcomes: list[TxOutcome] = []
         self._error: PassingError | None = None
 
@@ -202,32 +208,38 @@ class Sender:
 
     def _work(self) -> bool:
         """One round of questions. Returns whether a request is to be sent now about which no endpoint was asked yet."""
-        asked = [each for each in self._requests if self._pace.allows(each.request_id)]
+        known, asked = list(self._requests), self._next_requests()
         questions = {endpoint: self._question(endpoint, asked) for endpoint in self._endpoints.all}
         answered = self._endpoints.ask(lambda endpoint: form_opinion(endpoint.chain, questions[endpoint]))
         opinions = in_our_time(answered, None if self._own_time is None else self._own_time())
+        self._endpoints.errors += [each.failure for each in opinions.values() if each.failure is not None]
         self._settle(tuple(opinions.values()))
         priced = {endpoint: opinion for endpoint, opinion in opinions.items() if opinion.is_priced}
         for endpoint in priced:
             self._resubmitter.offer(endpoint, priced)
-        for request in asked:
+        for request in asked if priced else ():
             if request in self._requests and not self._is_behind(request, asked):
                 self._send(request, priced, is_again=request.request_id in self._again)
-        again = [
-            each
-            for each in self._resubmitter.not_shown(tuple(opinions.values()))
-            if not self._is_requested(each.request_id)
-        ]
+        whole = tuple(each for each in opinions.values() if each.is_priced or each.failure is None)
+        again = [each for each in self._resubmitter.not_shown(whole) if not self._is_requested(each.request_id)]
         self._again = {each.request_id for each in again}
         self._requests += again
-        self._broadcast()
-        return any(each not in asked and self._pace.allows(each.request_id) for each in self._requests)
+        self._broadcast({endpoint: opinion.mined for endpoint, opinion in opinions.items()})
+        return any(each not in known and self._pace.allows(each.request_id) for each in self._requests)
 
-    def _question(self, endpoint: Endpoint, request: Sequence[TxRequest]) -> Question:
-        pending = [
-            (each, self._offers.version_of(endpoint, each).hash) for _, each in sorted(self._pending.by_nonce.items())
-        ]
-        return Question(self.account, pending, request, self._confirmations, self.error_table)
+    def _next_requests(self) -> list[TxRequest]:
+        """The requests to ask about now: those that were asked about least often, the nearest deadlines first."""
+        allowed = [each for each in self._requests if self._pace.allows(each.request_id)]
+        asked = sorted(allowed, key=lambda each: (self._asked[each.request_id], each.deadline or inf))[:_MOST_ASKED]
+        waiting = {each.request_id for each in self._requests}
+        self._asked = Counter({id_: count for id_, count in self._asked.items() if id_ in waiting})
+        self._asked.update(each.request_id for each in asked)
+        return asked
+
+    def _question(self, endpoint: Endpoint, requests: Sequence[TxRequest]) -> Question:
+        pending = [(each, self._offers.last(endpoint, nonce)) for nonce, each in sorted(self._pending.by_nonce.items())]
+        observer = self._observers[endpoint]
+        return Question(self.account, observer, pending, requests, self._confirmations, self.error_table)
 
     # ------------------------------------------------------------------------------------------ what became of them
 
@@ -278,6 +290,7 @@ class Sender:
             self._outcomes.append(NonceUsedElsewhere(request_id, pending.nonce))
 
     def _forget(self, nonce: int) -> None:
+        self._fresh.discard(nonce)
         self._pending.forget(nonce)
         self._offers.forget(nonce)
 
@@ -389,11 +402,12 @@ class Sender:
     def _sign(self, call: Call, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
         return self._chain.sign_as(call, self._key, nonce, gas, fees)
 
-    def _broadcast(self) -> None:
+    def _broadcast(self, mined: Mapping[Endpoint, int]) -> None:
         """Make the offers that are due. A new transaction that all endpoints refuse because we cannot pay for it is
         given up, and its nonce is free again. Any other refusal is no outcome: the transaction is offered again."""
-        fresh, self._fresh = self._fresh, set()
-        for nonce, answers in self._offers.make(self._endpoints, self.account, self._pending.by_nonce).items():
+        refusals = self._offers.make(self._endpoints, self.account, self._pending.by_nonce, mined)
+        fresh, self._fresh = self._fresh, self._fresh - refusals.keys()
+        for nonce, answers in refusals.items():
             if nonce not in fresh or None in answers or nonce not in self._pending.by_nonce:
                 continue
             pending = self._pending.by_nonce[nonce]
