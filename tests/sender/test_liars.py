@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.chain import Call, Chain
+from forcemove.chain.chain import MAX_TX_GAS, Call, Chain
 from forcemove.chain.errors import EndpointFailed, TransactionReverted
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.chain.reverts import ErrorTable
@@ -36,8 +36,8 @@ class Estimating(MemoryChain):
 
     estimate: int | None = None
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
-        found = super().gas_for(call, sender, errors)
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, most: int = MAX_TX_GAS) -> int:
+        found = super().gas_for(call, sender, errors, most)
         return found if self.estimate is None else self.estimate
 
 

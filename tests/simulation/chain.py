@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forcemove.chain.chain import Call, Chain
+from forcemove.chain.chain import MAX_TX_GAS, Call, Chain
 from forcemove.chain.errors import CannotTravel
 from forcemove.chain.reverts import ErrorTable
 from forcemove.chain.rpc import Rpc
@@ -36,7 +36,7 @@ class MemoryChain(Chain):
         self.node.travel_to(time_)
         self.node.next_time = time_
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, most: int = MAX_TX_GAS) -> int:
         """A fixed limit, as on the chain that is embedded elsewhere."""
         self.simulate(call, sender, errors)
         return GAS

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from web3 import Web3
 
 __all__ = [
+    "MAX_TX_GAS",
     "BlockHeader",
     "Call",
     "Chain",
@@ -51,6 +52,8 @@ __all__ = [
     "contract_address",
 ]
 
+MAX_TX_GAS = 2**24
+"""No chain takes more gas in one transaction (EIP-7825)."""
 _GWEI = 10**9
 _DEFAULT_TIP = _GWEI
 _FIRST_POLL_SECONDS = 0.01
@@ -325,14 +328,16 @@ class Chain:
         too."""
         return self.rpc.number("eth_getTransactionCount", _hex(account), _block(block), bits=64)
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
-        """A gas limit: the node's estimate and a quarter more, because others' transactions may come first."""
-        estimate = self._estimate(call, sender, errors)
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, most: int = MAX_TX_GAS) -> int:
+        """A gas limit: the node's estimate and a quarter more, because others' transactions may come first. `most`:
+        what the estimate may be; some nodes begin with a whole block's gas, and refuse that as too much."""
+        estimate = self._estimate(call, sender, errors, most)
         return estimate + estimate // 4 + 30_000
 
-    def _estimate(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
+    def _estimate(self, call: Call, sender: bytes, errors: ErrorTable, most: int = MAX_TX_GAS) -> int:
+        request = self._request(call, sender) | {"gas": hex(most)}
         try:
-            return self.rpc.number("eth_estimateGas", self._request(call, sender), "pending", bits=64)
+            return self.rpc.number("eth_estimateGas", request, "pending", bits=64)
         except Reverted as reverted:
             raise errors.decode(reverted.data, call.to or ZERO_ADDRESS) from None
         except EndpointFailed as error:

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from forcemove.chain.chain import Call, Chain
+from forcemove.chain.chain import MAX_TX_GAS, Call, Chain
 from forcemove.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
 from forcemove.chain.limits import REQUEST_SECONDS, keeping_recursion_limit
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
@@ -115,7 +115,7 @@ class EmbeddedChain(Chain):
             if time_ != self.tester.get_block_by_number("pending")["timestamp"]:
                 self.tester.time_travel(time_)
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable) -> int:
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, most: int = MAX_TX_GAS) -> int:
         """A fixed limit: an estimate costs eth-tester more than the transaction itself."""
         self.simulate(call, sender, errors)
         return _EMBEDDED_GAS

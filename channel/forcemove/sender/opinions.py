@@ -15,7 +15,7 @@ from forcemove.chain.reverts import ErrorTable
 from forcemove.chain.rpc import as_hash, as_number, making_sense
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError, PassingError
-from forcemove.sender.pricing import FeeMarket
+from forcemove.sender.pricing import FeeMarket, gas_limit
 from forcemove.sender.transactions import Confirmed, PendingTx, RequestId, TxFailed, TxRequest, Version
 
 __all__ = ["Observer", "Opinion", "Question", "TxObservation", "TxStatus", "form_opinion", "in_our_time", "market_of"]
@@ -221,12 +221,25 @@ def _try(chain: Chain, question: Question) -> tuple[dict[RequestId, int | Forcem
             elif (allowed := _too_small_allowance(chain, question.account, request)) is not None:
                 not_allowed[request.request_id] = allowed
             else:
-                gas[request.request_id] = chain.gas_for(request.call, question.account, question.error_table)
+                gas[request.request_id] = _gas_of(chain, question, request)
         except ForcemoveError as error:
             gas[request.request_id] = error
             if isinstance(error, PassingError) and not isinstance(error, EndpointFailed):
                 failure = error
     return gas, not_allowed
+
+
+def _gas_of(chain: Chain, question: Question, request: TxRequest) -> int:
+    """The estimate of a transaction's gas; where none is to be had, what our own table says, if the call would not
+    fail."""
+    most = gas_limit(request.gas, (), 0)
+    try:
+        return chain.gas_for(request.call, question.account, question.error_table, most)
+    except PassingError:
+        if request.gas is None:
+            raise
+    chain.simulate(request.call, question.account, question.error_table)
+    return request.gas
 
 
 def _bounded(chain: Chain, answer: object) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forcemove.chain.chain import Fees
+from forcemove.chain.chain import MAX_TX_GAS, Fees
 
 __all__ = ["FeeMarket", "Urgency", "fitting_fees", "gas_limit", "is_enough", "is_too_low", "next_fees", "price_of"]
 
@@ -25,8 +25,6 @@ _FAR = 100
 """A base fee that is so many times higher than this endpoint's own is not believed for it."""
 _ALIKE = 4
 """An offer that is more than so many times what is right is not made again to another endpoint."""
-_MAX_GAS = 2**24
-"""No chain takes more in one transaction (EIP-7825)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +57,10 @@ def gas_limit(row: int | None, estimates: Sequence[int], tries: int) -> int:
     failure.
     """
     if row is None:
-        plausible = [each for each in estimates if each <= _MAX_GAS] or [_MAX_GAS]
-        return min(max(plausible) * (3 if tries else 1), _MAX_GAS)
+        plausible = [each for each in estimates if each <= MAX_TX_GAS] or [MAX_TX_GAS]
+        return min(max(plausible) * (3 if tries else 1), MAX_TX_GAS)
     believed = [each for each in estimates if each < 3 * row]
-    return min(3 * row if tries else max([row + row // 2, *believed]), _MAX_GAS)
+    return min(3 * row if tries else max([row + row // 2, *believed]), MAX_TX_GAS)
 
 
 def fitting_fees(market: FeeMarket, others: Sequence[FeeMarket], gas: int, urgency: Urgency) -> Fees:
