@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from forcemove.protocol import adjudication, rules
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.errors import OutOfTurn
-from forcemove.protocol.machine import automatic_actions, chain_updates, machine, peer_messages
+from forcemove.protocol.machine import automatic_actions, chain_updates, machine, peer_messages, results
 from forcemove.protocol.machine.automatic_actions import AUTOMATIC_ACTIONS
 from forcemove.protocol.machine.channel import Accepted, Channel, Phase, Step
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitDeposit, SubmitRespond
@@ -164,6 +164,12 @@ def _two_ends(stack: ExitStack) -> None:
     _in(Channel, "_sign", lambda self, _, hashes, key: key.sign(digest(self.agreement.domain, hashes.state)))(stack)
 
 
+def _the_record_was_paid(channel: Channel) -> Any:
+    """Also where all have signed an end after it."""
+    recorded = channel.record.recorded
+    return recorded and (results.Ending.UNANSWERED, results.shares_of(channel, recorded.state.outcome))
+
+
 _SMALL = Ladder(1, 1)
 
 FAULTS: dict[str, Fault] = {
@@ -217,6 +223,9 @@ FAULTS: dict[str, Fault] = {
         _SMALL,
     ),
     "a payment is lost": Fault("paid her share", 1, Bounds(), _in(adjudication, "_push", lambda *_: None), _SMALL),
+    "the recorded state is told as paid": Fault(
+        "told as paid", 5, Bounds(transactions=2), _in(results, "_decided", _the_record_was_paid), _SMALL
+    ),
     "no way out on her turn": Fault("out in time", 8, Bounds(opening=True, reorganisations=1), _hole_33, _SMALL),
 }
 """By name. The last one is hole 33, which a search like this has found."""

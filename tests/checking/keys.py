@@ -78,7 +78,7 @@ class Keys:
         )
 
     def _record(self, record: Record, now: int) -> tuple[object, ...]:
-        recorded, owed = record.recorded, record.owed
+        recorded, owed = None if record.closed else record.recorded, record.owed  # what follows does not depend on it
         return (
             _status(record.status, now),
             None if recorded is None else (recorded.hashes.state, self._number(recorded.signatures)),

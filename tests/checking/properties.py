@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from forcemove.protocol.machine.automatic_actions import answer_margin
+from forcemove.protocol.machine.results import Ending, result_of
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import ETHER
@@ -108,6 +109,16 @@ def paid_her_share(setting: Setting, before: World, after: World) -> str | None:
     return None if after.balance >= share - after.paid_in else f"she has {after.balance} where {share} is her share"
 
 
+def told_as_paid(setting: Setting, _before: World, after: World) -> str | None:
+    """Once she has seen the channel closed, what screens tell her is what its chain has paid her, or "not known"."""
+    if not after.alice.record.closed or not after.told:
+        return None
+    result = result_of(after.alice, after.now)
+    told, paid = [each.payable for each in result.shares], after.balance + after.paid_in
+    is_told = result.ending is Ending.UNKNOWN or told[setting.bounds.seat] == paid
+    return None if is_told else f"she is told {told} where {paid} was paid to her"
+
+
 PROPERTIES: dict[str, Property] = {
     "one signature a turn": one_signature_a_turn,
     "nothing after the end": nothing_after_the_end,
@@ -117,6 +128,7 @@ PROPERTIES: dict[str, Property] = {
     "nothing recorded without her": nothing_recorded_without_her,
     "settled as due": settled_as_due,
     "paid her share": paid_her_share,
+    "told as paid": told_as_paid,
 }
 """Of every event. `search` has the one of liveness besides, "out in time"."""
 

@@ -36,7 +36,7 @@ def test_who_has_signed_the_end_together_is_told_who_won_and_what_was_paid() -> 
     paid = table.payouts[table.seats[0].key.address]
     lines = told(table, EndObserver())
     assert f"{format_amount(paid)} was paid to you." in lines[0]
-    assert lines[1] == "ended       All have signed the end."
+    assert lines[1] == "ended       Concluded together: all have signed its end."
     assert lines[2].startswith(f"paid        Host (you) {format_amount(paid)}, Guest ")
     assert len(lines) == 3
 
@@ -54,7 +54,7 @@ def test_after_an_old_state_was_paid_the_player_is_told_what_was_paid() -> None:
     seen = EndObserver()
     alice.read_chain()
     assert [alice.phase] == [Phase.FINALIZED]
-    seen.observe(alice.channel, table.now)
+    seen.observe(table.now)
     alice.is_away = False
     table.run([alice])
     assert [alice.phase] == [Phase.CLOSED]
@@ -74,10 +74,10 @@ def test_who_was_never_joined_is_told_what_came_back() -> None:
     table.wait_for_expiry()
     table.run([alice])
     seen = EndObserver()
-    seen.observe(alice.channel, table.now)
+    seen.observe(table.now)
     lines = list(end_lines(seen.of(alice.channel, 0), 0, seen))
     assert lines[0].endswith(f"Not all have paid in; {format_amount(50)} came back to you.")
-    assert lines[1] == "ended       The chain has ended it: not all had paid in."
+    assert lines[1] == "ended       Never funded: not everybody has paid in."
     theirs = list(end_lines(seen.of(alice.channel, 0), 1, seen))
     assert theirs[0] == "result      Not all have paid in; you had paid in nothing."
 

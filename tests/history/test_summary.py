@@ -76,5 +76,7 @@ def test_what_another_program_has_written_is_no_summary(monkeypatch: pytest.Monk
     assert unpack_summary(b"nonsense", present) is None
     assert unpack_summary(profile, profile) is None
     assert unpack_summary(profile, present.replace(b"PLAYING", b"WAITING")) is None
+    assert unpack_summary(profile, present) == found
+    assert unpack_summary(profile, present.replace(b"\x9a\x02", b"\x9a\x01", 1)) is None
     monkeypatch.setattr(module, "_VERSION", 2)
     assert unpack_summary(profile, present) is None

@@ -178,10 +178,12 @@ def test_a_final_state_that_was_recorded_before_it_was_concluded_is_still_shown(
     assert court.record.recorded.state == last
 
 
-def test_nothing_is_left_of_a_closed_channel() -> None:
+def test_of_a_closed_channel_the_recorded_state_is_kept_to_say_what_was_paid() -> None:
     court = Court()
     court.fund(20)
     court.challenge(proof(*chain(10, 11)))
     court.conclude(final(20))
 
-    assert court.record == Record(payout_begun=True, closed=True)
+    assert court.record.recorded is not None
+    assert court.record == Record(recorded=court.record.recorded, payout_begun=True, closed=True)
+    assert (court.record.recorded.state, court.record.recorded.signatures) == (chain(10, 11)[-1], ())

@@ -74,7 +74,7 @@ def test_a_challenge_that_nobody_answered_decides(is_collected: bool) -> None:
     alice.is_away = False
     alice.read_chain() if not is_collected else table.run([alice])
     result = result_of(alice.channel, table.now)
-    assert result.ending is Ending.UNANSWERED
+    assert result.ending is (Ending.UNANSWERED if is_collected else Ending.EXPIRED)
     assert [(each.deposited, each.allocated, each.payable) for each in result.shares] == [(50, 30, 30), (50, 70, 70)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from forcemove.cli.layout import show_field
 from forcemove.history.tokens import Tokens
-from forcemove.protocol.machine.results import ChannelResult, Share
+from forcemove.protocol.machine.results import ChannelResult, Ending, Share
 from forcemove.text.amounts import show_asset
 from forcemove.text.reports import ending_text
 
@@ -18,7 +18,8 @@ def result_lines(result: ChannelResult, tokens: Tokens = ()) -> Iterator[str]:
     `tokens`: what its tokens say of themselves."""
     yield show_field("ended", ending_text(result.ending))
     if any(share.deposited for share in result.shares):
-        yield show_field("paid", "\n".join(_share_line(each, tokens) for each in result.shares))
+        name = "to be paid" if result.ending is Ending.EXPIRED else "paid"
+        yield show_field(name, "\n".join(_share_line(each, tokens) for each in result.shares))
 
 
 def _share_line(share: Share, tokens: Tokens) -> str:

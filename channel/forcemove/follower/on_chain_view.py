@@ -73,4 +73,4 @@ def _recorded(record: Record) -> tuple[object, ...]:
     """The part of a record that views must agree on. Without the status once the payout has begun: no log says when the
     channel was concluded, so that each view has its own time."""
     status = None if record.payout_begun else record.status
-    return status, record.recorded, record.owed, record.payout_begun, record.closed
+    return status, record.recorded, record.owed, record.payout_begun, record.closed, record.concluded

@@ -26,7 +26,7 @@ __all__ = [
     "unpack_summary",
 ]
 
-_VERSION = 1
+_VERSION, _PRESENT_VERSION = 1, 2  # a present of version 1 takes the newest state for what was paid
 Amounts = tuple[tuple[bytes, int], ...]
 """Amounts by asset (20 bytes; zero is ether), in its smallest unit."""
 
@@ -45,7 +45,7 @@ class ChannelSummary:
     - `turn_num`: of the newest state, None where there is none.
     - `is_our_turn`: whether the next state is ours.
     - `finalizes_at`: the block time (seconds) at which a challenge is over, 0 for none.
-    - `ours`, `held`: what the newest state would pay us, and what the channel holds.
+    - `ours`, `held`: what the newest state would pay us, nothing once it is over; and what the channel holds.
     - `result`: how it has ended, None where it is not over.
     - `tokens`: what its tokens say of themselves, as far as that is known.
     """
@@ -109,7 +109,7 @@ def summarise(
         channel.newest.state.turn_num if channel.newest else None,
         channel.is_our_turn,
         channel.status.finalizes_at,
-        ours_in(channel),
+        () if phase in OVER else ours_in(channel),
         left_in(channel),
         result_of(channel, now) if phase in OVER else None,
         tokens,
@@ -184,7 +184,7 @@ def pack_present(summary: ChannelSummary) -> bytes:
     result = summary.result
     return _ENCODER.encode(
         (
-            _VERSION,
+            _PRESENT_VERSION,
             summary.changed_at,
             summary.phase.name,
             summary.turn_num,
@@ -210,7 +210,7 @@ def unpack_summary(profile: bytes, present: bytes) -> ChannelSummary | None:
     """The summary of these bytes; None where another program has written them."""
     try:
         fixed, rest = _PROFILES.decode(profile), _PRESENTS.decode(present)
-        if (fixed.version, rest.version) != (_VERSION, _VERSION):
+        if (fixed.version, rest.version) != (_VERSION, _PRESENT_VERSION):
             return None
         return _summary_of(fixed, rest)
     except (msgspec.MsgspecError, ValueError, KeyError):

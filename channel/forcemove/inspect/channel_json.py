@@ -21,8 +21,8 @@ __all__ = ["channel_json", "history_json", "listed_json", "result_json"]
 def channel_json(listed: ListedChannel) -> dict[str, Any]:
     """`{"channelId", "game", "contract", "standing", "phase", "chainId", "adjudicator", "participant", "participants",
     "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held", "result", "begunAt"}`: amounts are decimal digits
-    in quotes; `result`, as of `result_json`, is null before it is over; `begunAt` is in Unix seconds, null where nobody
-    has noted it."""
+    in quotes; `result`, as of `result_json`, is null before it is over, and `ours` is empty afterwards; `begunAt` is in
+    Unix seconds, null where nobody has noted it."""
     summary = listed.summary
     return {
         "channelId": hex_text(listed.id),
@@ -55,7 +55,8 @@ def listed_json(listed: ListedChannel, elsewhere: Sequence[bytes] | None) -> dic
 
 
 def result_json(result: ChannelResult) -> dict[str, Any] | None:
-    """`{"ending", "shares"}`, or null of a channel that is not over. `ending`: `concluded`, `unanswered` or `unfunded`;
+    """`{"ending", "shares"}`, or null of a channel that is not over. `ending`: `concluded`, `unanswered`, `unfunded`,
+    `expired` (a clock has run out, and no payment was seen) or `unknown` (what was paid is not known: no shares);
     of each share `{"asset", "participant", "deposited", "allocated", "payable"}`, the amounts as decimal digits in
     quotes."""
     if result.ending is Ending.OPEN:

@@ -224,7 +224,7 @@ class ChannelReport:
 
 def report_channel(channel: ChannelOnChain, name_app: NameApp, fixed_part: FixedPart | None = None) -> ChannelReport:
     """A channel as it was read, explained. `fixed_part`: the channel's, where it is known."""
-    recorded, owed = channel.record.recorded, channel.record.owed
+    recorded, owed = None if channel.closed else channel.record.recorded, channel.record.owed
     return ChannelReport(
         channel,
         None if recorded is None else _report_record(recorded, name_app, fixed_part),

@@ -95,7 +95,11 @@ _SEATS: MigrationStep = (
     "DELETE FROM meetings",
 )
 
-STEPS: tuple[MigrationStep, ...] = (_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES, _SEATS)
+_CONCLUDED: MigrationStep = ()  # older programs do not know `Record.concluded`, which channels may have
+
+STEPS: tuple[MigrationStep, ...] = (
+    *(_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES, _SEATS, _CONCLUDED),
+)
 
 _UNUSED = {"cursors"}
 """Tables that the steps make, and nothing is kept in any more."""

@@ -27,8 +27,10 @@ __all__ = ["ReportEntry", "ReportPart", "ending_text", "log_text", "report_parts
 _ENDINGS = {
     Ending.OPEN: "it is not over",
     Ending.CONCLUDED: "concluded together: all have signed its end",
-    Ending.UNANSWERED: "a challenge was not answered in time: the chain has decided",
+    Ending.UNANSWERED: "the chain has decided: a challenge was not answered in time",
     Ending.UNFUNDED: "never funded: not everybody has paid in",
+    Ending.EXPIRED: "a clock has run out, and no payment was seen yet",
+    Ending.UNKNOWN: "all is paid out, and how much to whom is not known here",
 }
 
 

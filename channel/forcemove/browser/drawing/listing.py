@@ -71,5 +71,5 @@ def _money(listed: ListedChannel) -> str:
         ours = [each for each in summary.result.shares if each.participant == summary.index]
         paid = " and ".join(amount_text(each.asset, each.payable, summary.tokens) for each in ours)
         back = "paid back" if summary.result.ending is Ending.UNFUNDED else "paid"
-        return f"{paid} {back}" if summary.phase is Phase.CLOSED else f"{paid} to come"
+        return f"{paid or 'not known what was'} {back}" if summary.phase is Phase.CLOSED else f"{paid} to come"
     return " and ".join(amount_text(*each, summary.tokens) for each in summary.ours) + " if it ended now"

@@ -26,6 +26,11 @@ from forcemove.tables.playing.ends import ENDINGS
 __all__ = ["ClockPanel", "EndText", "WayOut", "clock_of", "end_of", "ways_out"]
 
 _TWO = 2
+_TITLES = {
+    Ending.UNFUNDED: "The game did not begin",
+    Ending.EXPIRED: "The clock has run out",
+    Ending.UNKNOWN: "It is over",
+}
 _OPENING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
 
 
@@ -227,10 +232,7 @@ def end_of(view: ChannelView) -> EndText | None:
     ours = [each for each in seen.result.shares if each.participant == channel.index]
     changes = [(each.asset, each.payable - each.deposited) for each in ours]
     won = sum(change for _, change in changes)
-    if seen.result.ending is Ending.UNFUNDED:
-        title = "The game did not begin"
-    else:
-        title = "You are even" if not won else "You won" if won > 0 else "You lost"
+    title = _TITLES.get(seen.result.ending) or ("You are even" if not won else "You won" if won > 0 else "You lost")
     sentences = [ENDINGS[seen.result.ending]]
     if ours and not channel.agreement.is_friendly:
         where = "another channel" if channel.payee is None else short_address(channel.payee)

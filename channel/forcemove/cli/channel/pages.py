@@ -20,7 +20,7 @@ from forcemove.inspect.soundness import Finding
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.protocol.machine.effects import operation_name
-from forcemove.protocol.machine.results import Share, result_of
+from forcemove.protocol.machine.results import Ending, Share, result_of
 from forcemove.protocol.state import SignedState
 from forcemove.store.records import Ownership, StoredEvidence
 from forcemove.text.amounts import amount_text, show_asset
@@ -94,16 +94,20 @@ def _came_of_it(listed: ListedChannel) -> str:
     if summary.result is None:
         turn = "nothing signed yet" if summary.turn_num is None else f"turn {summary.turn_num}"
         amounts = ", ".join(amount_text(*each, summary.tokens) for each in summary.ours) or "nothing"
-        stake = "for nothing" if summary.is_friendly else f"ours now: {amounts}"
+        unpaid = "; no payment was seen yet" if phase is Phase.CONCLUDING else ""
+        stake = "for nothing" if summary.is_friendly else f"it gives us {amounts}{unpaid}"
         return f"{phase.value}, {turn}; {stake}{mark}"
     if summary.is_friendly:
         return f"over: nothing was at stake{mark}"
     ours = [each for each in summary.result.shares if each.participant == summary.index]
-    won = ", ".join(_won(each, summary.tokens) for each in ours)
-    return f"{phase.value}: {won}; {ending_text(summary.result.ending)}{mark}"
+    ending = summary.result.ending
+    won = ", ".join(_won(each, ending, summary.tokens) for each in ours)
+    return f"{phase.value}: {won}{won and '; '}{ending_text(ending)}{mark}"
 
 
-def _won(share: Share, tokens: Tokens) -> str:
+def _won(share: Share, ending: Ending, tokens: Tokens) -> str:
+    if ending is Ending.EXPIRED:
+        return f"{amount_text(share.asset, share.payable, tokens)} would be paid to you"
     won = share.payable - share.deposited
     return f"you {'win' if won > 0 else 'lose'} {amount_text(share.asset, abs(won), tokens)}" if won else "you are even"
 
@@ -126,12 +130,11 @@ def channel_page(stored: JournalChannel, now: int) -> str:
         show_field("we are", f"participant {channel.index}, paid at {_payee(stored)}"),
         show_field("with", "\n".join(map(show_address, stored.counterparties))),
         show_field("deposits", "\n".join(_deposits(stored))),
-        show_field("ours", "\n".join(show_asset(*each, stored.tokens) for each in stored.ours) or "nothing"),
         show_field("held", held or "nothing, when it was last looked at"),
         show_field("duration", f"{agreement.fixed_part.challenge_duration:,} seconds to answer a challenge"),
     ]
-    if phase in OVER:
-        lines += result_lines(result_of(channel, now), stored.tokens)
+    ours = "\n".join(show_asset(*each, stored.tokens) for each in stored.ours) or "nothing"
+    lines += result_lines(result_of(channel, now), stored.tokens) if phase in OVER else [show_field("ours", ours)]
     if channel.status.finalizes_at:
         lines.append(show_field("clock ends", show_time(channel.status.finalizes_at)))
     if channel.requested:

@@ -149,7 +149,7 @@ def _status_of(driven: list[ManagedChannel], seen: EndObserver | None = None) ->
 
     def status() -> str:
         if seen is not None:
-            seen.observe(driven[0].channel, driven[0].chain.time)
+            seen.observe(driven[0].chain.time)
         ends = [left for each in driven if (left := each.channel.status.finalizes_at - each.chain.time) > 0]
         clock = f"; {max(ends):,} seconds until the clock runs out" if ends else ""
         return f"Waiting for the chain{clock}"
@@ -165,7 +165,7 @@ def _report_end(driven: ManagedChannel, seen: EndObserver) -> None:
     else:
         echo("Nothing is left on the chain.")
     result = seen.of(driven.channel, driven.chain.time)
-    if result.ending is not Ending.OPEN and any(share.deposited for share in result.shares):
+    if result.ending is not Ending.OPEN and (not result.shares or any(share.deposited for share in result.shares)):
         echo("\n".join(result_lines(result, driven.tokens)))
         echo(show_field("gas", f"{format_amount(seen.cost)}, since this command began"))
 

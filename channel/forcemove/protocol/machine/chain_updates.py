@@ -64,6 +64,8 @@ def _is_outdated(asked: Submission, change: CreditSeen) -> bool:
 
 def _on_log(channel: Channel, log: Log, now: int, app: Rules) -> Channel:
     record = fold(channel.record, log, channel.agreement.domain, now)
+    if record.closed and now < channel.status.finalizes_at:  # only a conclusion closes a channel whose clock runs
+        record = replace(record, concluded=True)
     channel = replace(channel, record=record)
     if recorded_state(log) is not None and record.recorded is not None:
         return _take_over(channel, record.recorded, app)

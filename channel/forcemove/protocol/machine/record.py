@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from forcemove.errors import ForcemoveError
@@ -66,7 +66,9 @@ class Record(Struct, frozen=True):
     `status`: as the adjudicator has it, except for the time of a conclusion, which no log says: `finalizes_at` is then
     the time at which the log was read. `recorded` and `owed` are None where nothing is recorded; `recorded` also where
     the state was never logged, as that of a conclusion. `payout_begun`: deposits are refused. `closed`: everything was
-    paid, and nothing else is left of the channel.
+    paid; of what was recorded before, the state is kept, without signatures. `concluded`: whether the channel pays, or
+    has paid, by a final state that all have signed, rather than by the recorded one; UNSET where no log says, as when
+    it was closed at once after a challenge, and in what older programs have stored.
     """
 
     status: Status = EMPTY_STATUS
@@ -74,6 +76,7 @@ class Record(Struct, frozen=True):
     owed: Owed | None = None
     payout_begun: bool = False
     closed: bool = False
+    concluded: bool | UnsetType = UNSET
 
 
 EMPTY_RECORD = Record()
@@ -92,11 +95,11 @@ def fold(record: Record, log: Log, domain: Domain, now: int) -> Record:
             return _recorded(record, id_, state, signatures, 0, domain)
         case Concluded(_, turn_num):
             status = Status(max(turn_num, record.status.turn_num_record), now, 0)
-            return replace(record, status=status, owed=None, payout_begun=True)
+            return replace(record, status=status, owed=None, payout_begun=True, concluded=True)
         case PartlyPaid(_, state_hash, remaining):
             return _partly_paid(record, Owed(state_hash, remaining), now)
         case Closed():
-            return Record(payout_begun=True, closed=True)
+            return _closed(record)
         case Deposited() | Credited() | Claimed():
             return record
         case _:
@@ -157,4 +160,12 @@ def _partly_paid(record: Record, owed: Owed, now: int) -> Record:
         recorded=recorded if recorded is not None and recorded.hashes.state == owed.state_hash else None,
         owed=owed,
         payout_begun=True,
+        concluded=record.concluded is True,
     )
+
+
+def _closed(record: Record) -> Record:
+    """Without a clock only a conclusion closes a channel."""
+    recorded = None if record.recorded is None else replace(record.recorded, signatures=())
+    concluded = record.concluded if record.status.finalizes_at else True
+    return Record(recorded=recorded, payout_begun=True, closed=True, concluded=concluded)

@@ -1,5 +1,5 @@
-"""The end of a channel: whether it is over for us, what everybody paid in and gets, and how it ended. Pure; uses what
-the channel knows of the chain, and knows no screen."""
+"""The end of a channel: whether it is over for us, what everybody paid in and gets, and how it ended. Pure; what is
+paid is what the chain's logs say, never what we have signed last. Knows no screen."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from enum import Enum
 from itertools import groupby
 from operator import attrgetter
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
-from forcemove.protocol.machine.channel import OVER, Channel, Phase
+from forcemove.protocol.machine.channel import OVER, Channel
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.outcome import Outcome
 
@@ -23,11 +23,13 @@ class Ending(Enum):
     CONCLUDED = "all have signed its end"
     UNANSWERED = "a challenge was not answered"
     UNFUNDED = "not everybody paid in"
+    EXPIRED = "a clock has run out, and no payment was seen"
+    UNKNOWN = "it was paid out, and by what is not known"
 
 
 class Share(Struct, frozen=True):
     """Of one asset (20 bytes; zero is ether), in its smallest unit, one participant's (its index): what it has paid in
-    (`deposited`), what the newest state gives it (`allocated`), and how much of that there is (`payable`)."""
+    (`deposited`), what an outcome gives it (`allocated`), and how much of that there is (`payable`)."""
 
     asset: bytes
     participant: int
@@ -37,7 +39,8 @@ class Share(Struct, frozen=True):
 
 
 class ChannelResult(Struct, frozen=True):
-    """How a channel ended, and everybody's shares: asset by asset, each in the order of participants."""
+    """How a channel ended, and everybody's shares: asset by asset, each in the order of participants; none where it is
+    not known what was paid."""
 
     ending: Ending
     shares: tuple[Share, ...]
@@ -82,15 +85,29 @@ def result_of(channel: Channel, now: int) -> ChannelResult:
     """How the channel stands at block time `now` (seconds), or how it has ended.
 
     What each participant paid in is computed from the holdings, the payouts and the order of deposits; money from
-    strangers counts as the next participant's. Once everything is paid, the chain does not say any more by which state:
-    the newest one that we have is taken. Of two participants that are paid at one destination, each is shown what both
-    get.
+    strangers counts as the next participant's. Before the end the shares are those of the newest state; then those of
+    what the chain pays, by its logs. Of two participants that are paid at one destination, each is shown what both get.
     """
-    newest = channel.newest
-    outcome = newest.state.outcome if newest is not None else channel.agreement.outcome
-    if channel.record.recorded is not None and channel.phase(now) is Phase.FINALIZED:
-        outcome = channel.record.recorded.state.outcome
-    return ChannelResult(_ending(channel, now), shares_of(channel, outcome))
+    if channel.phase(now) not in OVER or channel.agreement.is_friendly:
+        newest = channel.newest
+        outcome = channel.agreement.outcome if newest is None else newest.state.outcome
+        ending = Ending.CONCLUDED if channel.phase(now) in OVER else Ending.OPEN
+        return ChannelResult(ending, shares_of(channel, outcome))
+    decided = _decided(channel)
+    return ChannelResult(Ending.UNKNOWN, ()) if decided is None else ChannelResult(*decided)
+
+
+def _decided(channel: Channel) -> tuple[Ending, tuple[Share, ...]] | None:
+    """How the chain has ended the channel, and the shares; None where its logs leave it open. A conclusion needs our
+    signature: without one, or where it pays the same, the recorded state was paid."""
+    record, kept = channel.record, (*channel.superseded, *channel.accepted)
+    signed = next((each.state.outcome for each in kept if each.hashes.outcome == channel.final_outcome), None)
+    recorded = None if record.recorded is None else record.recorded.state.outcome
+    is_open = record.closed and record.concluded is UNSET and channel.final_outcome is not None
+    outcome = signed if record.concluded is True else recorded
+    if outcome is None or (is_open and signed != recorded):
+        return None
+    return _ending(channel), shares_of(channel, outcome)
 
 
 def shares_of(channel: Channel, outcome: Outcome) -> tuple[Share, ...]:
@@ -130,16 +147,10 @@ def _share(outcome: Outcome, paid_in: dict[bytes, int], of: tuple[bytes, bytes])
     return sum(amount for amount, _ in ours), sum(paid for _, paid in ours)
 
 
-def _ending(channel: Channel, now: int) -> Ending:
-    if channel.phase(now) not in OVER:
-        return Ending.OPEN
-    paid_in = _all_paid_in(channel)
-    newest, count = channel.newest, channel.agreement.count
-    if not channel.agreement.is_friendly and any(
-        paid_in[asset] < sum(amounts) for asset, amounts in channel.agreement.deposits
-    ):
+def _ending(channel: Channel) -> Ending:
+    paid_in, record = _all_paid_in(channel), channel.record
+    if any(paid_in[asset] < sum(amounts) for asset, amounts in channel.agreement.deposits):
         return Ending.UNFUNDED
-    recorded = channel.record.recorded
-    is_agreed = newest is not None and newest.state.is_final and len(newest.signed.signatures) == count
-    is_another = newest is not None and recorded is not None and recorded.state != newest.state
-    return Ending.CONCLUDED if is_agreed and not is_another else Ending.UNANSWERED
+    if not record.payout_begun:
+        return Ending.EXPIRED
+    return Ending.CONCLUDED if record.concluded is True else Ending.UNANSWERED

@@ -7,38 +7,31 @@ from collections.abc import Iterator
 from forcemove.game import Names
 from forcemove.history.tokens import Tokens
 from forcemove.node.events import Mined, SubmissionRefused
-from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.machine.results import ChannelResult, Ending, result_of
 from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.tables.playing.content import NAMES, names_for
 from forcemove.text.amounts import amount_text, format_amount
+from forcemove.text.reports import ending_text
 
 __all__ = ["ENDINGS", "EndObserver", "end_lines", "race_text"]
 
-ENDINGS = {
-    Ending.OPEN: "It is not over.",
-    Ending.CONCLUDED: "All have signed the end.",
-    Ending.UNANSWERED: "The chain has decided: a challenge was not answered in time.",
-    Ending.UNFUNDED: "The chain has ended it: not all had paid in.",
-}
+ENDINGS = {each: f"{ending_text(each)[0].upper()}{ending_text(each)[1:]}." for each in Ending}
 """How a channel has ended, in a sentence, on every screen."""
 
 
 class EndObserver:
-    """Observes a channel, and remembers what the chain does not say any more once the channel is paid out, and what
-    this run has paid for it: `cost`, the gas of so many `transactions`, in wei."""
+    """Observes a channel, and remembers what this run has paid for it: `cost`, the gas of so many `transactions`, in
+    wei."""
 
     def __init__(self) -> None:
         self.cost = self.transactions = 0
-        self._seen: ChannelResult | None = None
         self._time = 0
 
-    def observe(self, channel: Channel, now: int) -> None:
-        """Note the channel as it is at block time `now` (seconds)."""
+    def observe(self, now: int) -> None:
+        """Note the block time, in seconds."""
         self._time = now
-        if channel.phase(now) is Phase.FINALIZED and not channel.record.payout_begun:
-            self._seen = result_of(channel, now)
 
     def add(self, event: Mined | SubmissionRefused) -> None:
         """Note what has become of a transaction of ours."""
@@ -52,10 +45,9 @@ class EndObserver:
         self.cost, self.transactions = self.cost + cost, self.transactions + 1
 
     def of(self, channel: Channel, now: int) -> ChannelResult:
-        """How the channel has ended by time `now` (seconds), or as it was observed last: a chain's clock may be ahead
-        of ours. A final state that is not our newest one is known only from before the payout."""
-        now = max(now, self._time)
-        return self._seen if self._seen and channel.phase(now) is Phase.CLOSED else result_of(channel, now)
+        """How the channel has ended by time `now` (seconds), or by the time that was observed last: a chain's clock may
+        be ahead of ours."""
+        return result_of(channel, max(now, self._time))
 
 
 def end_lines(
@@ -69,19 +61,24 @@ def end_lines(
     - `names`: by seat.
     - `tokens`: what the channel's tokens say of themselves, as far as that is known.
     """
+    if result.ending is Ending.UNKNOWN:
+        yield "result      What was paid to you is not known."
+        yield f"ended       {ENDINGS[result.ending]}"
+        return
     ours = next(share for share in result.shares if share.participant == index)
     won = ours.payable - ours.deposited
+    verb = "is to be" if result.ending is Ending.EXPIRED else "was"
     if result.ending is Ending.UNFUNDED:
         back = f"{amount_text(ours.asset, ours.payable, tokens)} came back to you"
         text = f"Not all have paid in; {back if ours.payable else 'you had paid in nothing'}."
     else:
         what = "are even" if not won else f"{'win' if won > 0 else 'lose'} {amount_text(ours.asset, abs(won), tokens)}"
-        text = f"You {what}; {amount_text(ours.asset, ours.payable, tokens)} was paid to you."
+        text = f"You {what}; {amount_text(ours.asset, ours.payable, tokens)} {verb} paid to you."
     yield f"result      {text}"
     yield f"ended       {ENDINGS[result.ending]}"
     named = zip(names_for(index, names), result.shares, strict=True)
     paid = ", ".join(f"{name} {amount_text(share.asset, share.payable, tokens)}" for name, share in named)
-    yield f"paid        {paid}"
+    yield f"{'to be paid' if result.ending is Ending.EXPIRED else 'paid':<12}{paid}"
     if seen.transactions:
         number = "1 transaction" if seen.transactions == 1 else f"{seen.transactions} transactions"
         yield f"gas         {format_amount(seen.cost)}, for {number} of yours since this command began"

@@ -78,13 +78,13 @@ class Match:
         """Show the channel until it is over. Raises `fatal_error`, and `GuestMissing`."""
         self._played = played
         while not is_over():
-            self.end_observer.observe(played.channel, played.time())
+            self.end_observer.observe(played.time())
             if self.fatal_error is not None:
                 raise self.fatal_error
             self._press(played)
             self._show_content()
             await asyncio.sleep(_POLL_SECONDS)
-        self.end_observer.observe(played.channel, played.time())
+        self.end_observer.observe(played.time())
 
     def _show_content(self) -> None:
         played = self._played
@@ -151,7 +151,7 @@ class Match:
     def on_event(self, event: Event) -> None:
         """Show an event of the channel."""
         if self._played is not None:
-            self.end_observer.observe(self._played.channel, self._played.time())
+            self.end_observer.observe(self._played.time())
         match event:
             case Sent(signed):
                 self._show_state(signed.state)
