@@ -23,11 +23,13 @@ from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.inspect.journal_channel import read_listed_channel
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
 from forcemove.node.node import Node
+from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState
 from forcemove.store.opening import open_journal
 from forcemove.store.records import ChannelLease, Ownership
+from forcemove.text.amounts import format_amount
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command, Said
@@ -138,6 +140,7 @@ def test_channels_are_listed_as_they_were_left(home: Callable[..., Home]) -> Non
     said = alice("list")
     assert said.code == 0
     assert said.out.count("Tic-tac-toe") == 2
+    assert "So the journal last saw them" in said.out
     for id_ in alice.ids:
         assert f"0x{id_.hex()[:8]}" in said.out
     listed = json.loads(alice("list", "--json").out)
@@ -300,6 +303,46 @@ def test_challenge_starts_the_clock_and_collect_brings_the_money_home(home: Call
     assert said.code == 0
     assert "closed; nothing is left on the chain" in said.out
     assert alice.held() == 0
+
+
+def test_threat_104_after_a_closed_laptop_commands_tell_what_was_paid(home: Callable[..., Home]) -> None:
+    """Bob has settled with the state before Alice's last one. The journal cannot know; with the chain it is told."""
+    alice = home(until=6)
+    chain, assembly, settled = alice.house.chain, alice.house.assemblies[0], alice.states[1].state
+    before = chain.balance(KEYS[0].address)
+    alice.challenge_with_an_old_state()
+    chain.travel_to(chain.now() + DURATION + 1)
+    hash_ = hash_state(alice.ids[0], settled).state
+    assembly.adjudicator.send(assembly.adjudicator.transfer(alice.ids[0], hash_, settled.outcome), KEYS[1])
+    paid = chain.balance(KEYS[0].address) - before
+    assert paid == settled.outcome[0].amount < DEPOSIT < alice.states[2].state.outcome[0].amount
+    lost = f"closed: you lose {format_amount(DEPOSIT - paid)}; the chain has decided: a challenge was not answered"
+
+    where = ("--chain", chain.endpoint)
+    assert f"on the chain: {lost}" in alice("list", *where).out
+    assert f"on the chain: {lost}" in alice("show", alice.ids[0].hex(), *where).out
+    for asked in (alice("list", "--json", *where), alice("show", alice.ids[0].hex(), "--json", *where)):
+        said = json.loads(asked.out)
+        (shown,) = said.get("channels", [said])
+        assert (shown["phase"], shown["result"]) == ("playing", None)
+        assert shown["onChain"]["result"]["shares"][0]["payable"] == str(paid)
+
+    assert alice.act("collect").code == 0
+    assert lost in alice("list", "--all").out
+    shown = json.loads(alice("show", alice.ids[0].hex(), "--json").out)
+    assert (shown["ours"], shown["result"]["ending"]) == ([], "unanswered")
+    assert shown["result"]["shares"][0]["payable"] == str(paid)
+
+
+def test_before_a_payment_was_seen_none_is_told(home: Callable[..., Home]) -> None:
+    """The clock that the journal knows has run out since: an answer may have stopped it."""
+    alice = home(until=6)
+    assert alice.act("challenge", alice.ids[0].hex()).code == 0
+    chain = alice.house.chain
+    chain.travel_to(chain.now() + DURATION + 1)
+    assert "in challenge, turn 6; it gives us" in alice("list").out
+    told = alice("list", "--chain", chain.endpoint).out
+    assert "would be paid to you; a clock has run out, and no payment was seen yet" in told
 
 
 def test_another_account_than_the_players_sends_and_pays(home: Callable[..., Home], tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from forcemove.chain.addresses import show_address
@@ -48,10 +48,15 @@ def channel_json(listed: ListedChannel) -> dict[str, Any]:
     }
 
 
-def listed_json(listed: ListedChannel, elsewhere: Sequence[bytes] | None) -> dict[str, Any]:
+def listed_json(listed: ListedChannel, on_chain: Mapping[bytes, ListedChannel | None] | None) -> dict[str, Any]:
     """The same, and `"isElsewhere"`: whether the channel is of another chain with the id of the one that was asked,
-    null where no chain was asked."""
-    return channel_json(listed) | {"isElsewhere": None if elsewhere is None else listed.id in elsewhere}
+    null where no chain was asked; `"onChain"`: the same as the chain has it, null where that was not read."""
+    found = None if on_chain is None else on_chain.get(listed.id)
+    is_elsewhere = None if on_chain is None else listed.id in on_chain and found is None
+    return channel_json(listed) | {
+        "isElsewhere": is_elsewhere,
+        "onChain": None if found is None else channel_json(found),
+    }
 
 
 def result_json(result: ChannelResult) -> dict[str, Any] | None:

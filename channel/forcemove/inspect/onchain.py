@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, PlacedLog
 from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
@@ -24,6 +26,7 @@ from forcemove.protocol.logs import (
     Responded,
     recorded_state,
 )
+from forcemove.protocol.machine.channel import Accepted, Channel
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, Recorded, fold_all
 from forcemove.protocol.machine.results import Ending
 from forcemove.protocol.outcome import Outcome, destination_address
@@ -94,6 +97,14 @@ class ChannelOnChain:
         disputes = [each.log for each in self.logs if recorded_state(each.log) is not None]
         has_clock = bool(disputes) and isinstance(disputes[-1], ChallengeRegistered)
         return None if has_clock else Ending.CONCLUDED
+
+    def seen_by(self, channel: Channel) -> Channel:
+        """A participant's channel with what is here in place of what it has seen of the chain."""
+        channel, recorded = channel.forget_chain(), self.record.recorded
+        if recorded is not None and not self.closed:
+            signed = recorded.signed_by(channel.agreement.fixed_part.participants)
+            channel = channel.reset(Accepted(signed, recorded.hashes))
+        return replace(channel, record=self.record, holdings=tuple((asset, each.held) for asset, each in self.holdings))
 
     @property
     def seconds_left(self) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,8 @@ def _print(content: Any) -> None:
 def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> int:
     """List the channels of a journal.
 
-    With --chain it says which of them did not begin on that chain, though its chain id is the same.
+    With --chain it also shows what the chain has of each, and which of them did not begin on that chain, though its
+    chain id is the same.
     """
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import list_all, open_store
@@ -72,15 +74,17 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     with open_store(store) as journal:
         found, damaged = list_all(journal, int(time.time()))
         shown = [each for each in found if each.ownership not in over]
-        elsewhere = _elsewhere(journal, shown, endpoint) if endpoint else None
+        on_chain = _on_chain(journal, shown, endpoint) if endpoint else None
         names = names_by_players(journal)
     if as_json:
         broken = [{"channelId": hex_text(id_), "problem": problem} for id_, problem in damaged]
-        _print({"channels": [listed_json(each, elsewhere) for each in shown], "damaged": broken})
+        _print({"channels": [listed_json(each, on_chain) for each in shown], "damaged": broken})
     else:
         echo(pages.table(shown, names) if shown else "There are no open channels.")
-        for id_ in elsewhere or ():
-            echo(pages.elsewhere_line(id_))
+        for id_, each in (on_chain or {}).items():
+            echo(pages.elsewhere_line(id_) if each is None else pages.on_chain_line(each))
+        if shown and on_chain is None:
+            echo("So the journal last saw them; --chain URL asks the chain.")
         if len(shown) < len(found):
             echo(f"{len(found) - len(shown)} more are over or were moved away; --all shows them.")
         for id_, problem in damaged:
@@ -88,14 +92,25 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     return EXIT_ERROR if damaged else 0
 
 
-def _elsewhere(journal: Journal, listed: Sequence[ListedChannel], endpoint: str) -> list[bytes]:
-    """The ids of the channels with the chain's id that did not begin on it."""
+def _on_chain(journal: Journal, listed: Sequence[ListedChannel], endpoint: str) -> dict[bytes, ListedChannel | None]:
+    """By id, the channels with the chain's id as the chain has them; None of those that did not begin on it."""
     from forcemove.cli.channel.stores import find_channel
+    from forcemove.follower.errors import AnotherChain
 
-    chain = open_node(endpoint)
-    with waiting("Reading the chain"):
-        ours = (each.id for each in listed if each.summary.chain_id == chain.chain_id)
-        return [id_ for id_ in ours if find_channel(journal, hex_text(id_)).elsewhere(chain) is not None]
+    found: dict[bytes, ListedChannel | None] = {}
+    chain_id = open_node(endpoint).chain_id
+    for each in (each for each in listed if each.summary.chain_id == chain_id):
+        stored = find_channel(journal, hex_text(each.id))
+        try:
+            found[each.id] = _as_read(stored, _read_chain(stored, endpoint)[1])
+        except AnotherChain:
+            found[each.id] = None
+    return found
+
+
+def _as_read(stored: JournalChannel, read: ChannelOnChain) -> ListedChannel:
+    """The channel as its chain has it."""
+    return replace(stored, channel=read.seen_by(stored.channel)).listed(read.now)
 
 
 @channel.command()
@@ -110,29 +125,34 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     """
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import find_channel, open_store
-    from forcemove.inspect.channel_json import channel_json
+    from forcemove.inspect.channel_json import listed_json
     from forcemove.inspect.report_json import to_json
 
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
-    now, report = int(time.time()), _report(stored, endpoint)
+    now, read = int(time.time()), _read_chain(stored, endpoint) if endpoint else None
+    report, on_chain = _report(stored, read), None if read is None else _as_read(stored, read[1])
     if as_json:
-        _print(channel_json(stored.listed(now)) | {"newest": report and to_json(report)})
+        listed = listed_json(stored.listed(now), {} if on_chain is None else {stored.id: on_chain})
+        _print(listed | {"newest": report and to_json(report)})
         return
     echo(pages.channel_page(stored, now))
+    if on_chain is not None:
+        echo("\n" + pages.on_chain_line(on_chain))
     if report is not None:
         echo("\n" + page(report))
 
 
-def _report(stored: JournalChannel, endpoint: str | None) -> SignedStateReport | None:
-    """The report of the newest state; None where there is none."""
+def _report(stored: JournalChannel, read: tuple[Adjudicator, ChannelOnChain] | None) -> SignedStateReport | None:
+    """The report of the newest state; None where there is none. `read`: as of `_read_chain`, None where no chain was
+    asked."""
     from forcemove.inspect.apps import KnownApp, KnownBy
     from forcemove.inspect.signed_state import report_signed_state
 
     if stored.newest_file is None:
         return None
     app = KnownApp(stored.game, KnownBy.BOOK) if stored.game else None
-    return report_signed_state(stored.newest_file, app, _read_chain(stored, endpoint) if endpoint else None)
+    return report_signed_state(stored.newest_file, app, read)
 
 
 def _read_chain(stored: JournalChannel, endpoint: str) -> tuple[Adjudicator, ChannelOnChain]:

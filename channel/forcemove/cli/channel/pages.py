@@ -34,6 +34,7 @@ __all__ = [
     "finding_line",
     "history_page",
     "channel_page",
+    "on_chain_line",
     "short_id",
     "table",
 ]
@@ -152,6 +153,11 @@ def _deposits(stored: JournalChannel) -> Iterable[str]:
     for asset, amounts in stored.channel.agreement.deposits:
         for index, amount in enumerate(amounts):
             yield f"{show_asset(asset, amount, stored.tokens)} by participant {index}"
+
+
+def on_chain_line(listed: ListedChannel) -> str:
+    """The line about a channel as its chain has it."""
+    return f"{short_id(listed.id)} on the chain: {_came_of_it(listed)}"
 
 
 def elsewhere_line(channel_id: bytes) -> str:
