@@ -15,6 +15,7 @@ from threading import Event, Thread
 import pytest
 from msgspec.structs import replace
 
+from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import AnvilChain, connect, local_keys
@@ -32,6 +33,7 @@ from forcemove.store.records import ChannelLease, Ownership
 from forcemove.text.amounts import format_amount
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.chain.world import deploy_contract
 from tests.cli.command import Command, Said
 from tests.node.test_node import House
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
@@ -343,6 +345,26 @@ def test_before_a_payment_was_seen_none_is_told(home: Callable[..., Home]) -> No
     assert "in challenge, turn 6; it gives us" in alice("list").out
     told = alice("list", "--chain", chain.endpoint).out
     assert "would be paid to you; a clock has run out, and no payment was seen yet" in told
+
+
+def test_collect_tells_what_could_not_be_paid_and_exits_1(home: Callable[..., Home], tmp_path: Path) -> None:
+    """Something at Alice's address refuses ether."""
+    alice = home(until=6)
+    chain, payer = alice.house.chain, local_keys()[7]
+    write_key_file(tmp_path / "payer.key", payer, PASSPHRASE, scrypt_work=2**4)
+    assert alice.act("challenge", alice.ids[0].hex()).code == 0
+    chain.travel_to(chain.now() + DURATION + 1)
+    refusing = deploy_contract(chain, "RevertingRecipient")
+    chain.rpc.ask("anvil_setCode", show_address(KEYS[0].address), "0x" + chain.code(refusing).hex())
+    try:
+        said = alice.act("collect", "--account", "payer.key")
+    finally:
+        chain.rpc.ask("anvil_setCode", show_address(KEYS[0].address), "0x")
+    assert said.code == 1
+    assert f"0.6 ether are still owed to {show_address(KEYS[0].address)}: a payment failed." in said.err
+    assert "PaymentRefused" in said.err
+    said = alice.act("collect")
+    assert (said.code, "owed" in said.err) == (0, False)
 
 
 def test_another_account_than_the_players_sends_and_pays(home: Callable[..., Home], tmp_path: Path) -> None:

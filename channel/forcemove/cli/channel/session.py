@@ -29,7 +29,7 @@ from forcemove.node.events import Event, Mined, SubmissionRefused
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.machine.effects import operation_name
+from forcemove.protocol.machine.effects import Submission, operation_name
 from forcemove.protocol.signing import Key
 from forcemove.sender.errors import GasTooDear
 from forcemove.store.journal import Journal
@@ -55,8 +55,9 @@ class SessionOptions:
 
 class JournalSession:
     """A node on a journal. `journal`: the one that was named. `chain`: the one that was named, by its first endpoint.
-    `seen`: what this session has paid, and has shown of the end of the command's channel. All other channels that the
-    journal has on the chain are defended meanwhile."""
+    `seen`: what this session has paid, and has shown of the end of the command's channel. `became`: by request, None
+    where it is mined, the error where it failed. All other channels that the journal has on the chain are defended
+    meanwhile."""
 
     def __init__(
         self,
@@ -83,6 +84,7 @@ class JournalSession:
         self._defence = Defence(journal, self._node, chains, usable_games(), payer or key, terminal.note)
         self._defence.start()
         self.seen = EndObserver()
+        self.became: dict[Submission, ForcemoveError | None] = {}
         self._fatal_error: ForcemoveError | None = None
 
     @property
@@ -188,10 +190,12 @@ class JournalSession:
         match event:
             case Mined(submission, receipt):
                 self.seen.add(event)
+                self.became[submission] = None
                 what = operation_name(submission)
                 self._terminal.note(f"{what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
-            case SubmissionRefused(_, error):
+            case SubmissionRefused(submission, error):
                 self.seen.add(event)
+                self.became[submission] = error
                 if isinstance(error, GasTooDear):
                     self._fatal_error = error
                 else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 
+from forcemove.chain.addresses import show_address
 from forcemove.cli.channel.pages import ADVICE, elsewhere_line, short_id
 from forcemove.cli.channel.session import JournalSession, SessionOptions, opened
 from forcemove.cli.channel.stores import find_channel, find_channels, read_all
@@ -11,19 +12,21 @@ from forcemove.cli.errors import Explained
 from forcemove.cli.layout import show_field
 from forcemove.cli.results import result_lines
 from forcemove.cli.wrapping import echo
+from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.inspect.journal_channel import JournalChannel, left_in
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import SubmitChallenge, SubmitConclude
+from forcemove.protocol.machine.effects import Submission, SubmitChallenge, SubmitConclude, SubmitPayCredit
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.machine.results import Ending
 from forcemove.protocol.status import Status
 from forcemove.store.records import Ownership
 from forcemove.tables.playing.ends import EndObserver
-from forcemove.text.amounts import format_amount, show_asset
+from forcemove.text.amounts import amount_text, format_amount, show_asset
 from forcemove.text.durations import show_time
+from forcemove.text.explanations import headline
 
 __all__ = ["challenge", "collect", "conclude"]
 
@@ -114,7 +117,10 @@ def collect(asked: SessionOptions, ids: tuple[str, ...], *, waits: bool) -> int:
         session.run(lambda: not (waits and any(map(_is_waiting, driven))), _status_of(driven))
         for stored, each in zip(chosen, driven, strict=True):
             echo(_what_is_left(stored, each))
-    return 1 if any(left_in(each.channel) for each in driven) else 0
+        owed = [line for each in driven for line in _owed(each, session.became)]
+        for line in owed:
+            echo(line, err=True)
+    return 1 if owed or any(left_in(each.channel) for each in driven) else 0
 
 
 def _is_waiting(driven: ManagedChannel) -> bool:
@@ -179,3 +185,15 @@ def _what_is_left(stored: JournalChannel, driven: ManagedChannel) -> str:
     until = channel.status.finalizes_at or channel.conclude_at
     then = f"`collect` again after {show_time(until)}" if until else ADVICE[phase]
     return f"{start}; {held} are there. {then}"
+
+
+def _owed(driven: ManagedChannel, became: Mapping[Submission, ForcemoveError | None]) -> Iterator[str]:
+    """A line for each credit of ours, which the adjudicator could not pay. `became`: as of `JournalSession`."""
+    payee = driven.channel.payee
+    for asset, amount in driven.channel.credits if payee else ():
+        asked = SubmitPayCredit(payee or b"", asset, amount)
+        if amount and (asked not in became or became[asked] is not None):
+            error = became.get(asked)
+            reason = headline(error) if error else "It was not tried again."
+            what = f"{amount_text(asset, amount, driven.tokens)} are still owed to {show_address(asked.account)}"
+            yield f"{short_id(driven.id)} {what}: a payment failed. {reason}"
