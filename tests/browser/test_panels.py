@@ -13,11 +13,13 @@ import pytest
 
 from forcemove.browser import templating
 from forcemove.browser.drawing import board, happenings
+from forcemove.browser.drawing.safety import safety_of
 from forcemove.browser.render import PANELS, channel_page, channel_panels
 from forcemove.browser.view import ChannelView
+from forcemove.cli.person.layout import content_lines
 from forcemove.history.entries import Entry
 from forcemove.history.history import ChannelHistory
-from forcemove.history.overview import overview
+from forcemove.history.overview import ChainDepth, overview
 from forcemove.protocol.machine.channel import Phase
 from forcemove.tables.playing.content import clock_text, content_of
 from forcemove.tables.playing.ends import EndObserver, end_lines
@@ -228,6 +230,31 @@ def test_how_deep_our_deposit_is_stands_on_the_page(looks: Looks) -> None:
     assert "Your deposit is 1 of 3 blocks deep." in panel(view, "board")
     later = replace(view, depth=replace(depth, head=depth.head + 1))
     assert "yours: 2 of 3 blocks" in panel(later, "safety")
+
+
+@pytest.mark.parametrize(
+    ("answering", "silent", "words", "tone"),
+    [
+        (2, 0, "agree", "good"),
+        (1, 0, "one endpoint answers", ""),
+        (0, 40, "nobody has answered for 0:40; the running clock leaves {}", "bad"),
+    ],
+)
+def test_endpoints_agree_only_where_two_answer(
+    looks: Looks, answering: int, silent: int, words: str, tone: str
+) -> None:
+    """In the same words on the page and in the terminal."""
+    view = view_of(looks.challenged(), depth=ChainDepth(9, 1, answering, silent))
+    left = clock_text(view.channel.status.finalizes_at - view.now - silent)
+    (said,) = (each for each in safety_of(view) if each.name == "Endpoints")
+    assert (said.word, said.tone) == (words.format(left), tone)
+    content = content_of(view.game, view.channel, view.seen, view.now, silence_left=30, depth=view.depth)
+    assert content.warning == ("" if answering else f"Endpoints: {words.format(left)}.")
+    assert {style for style, line in content_lines(content, 200) if line == content.warning} <= {"bold red"}
+
+
+def test_a_page_that_does_not_know_who_answers_says_so(looks: Looks) -> None:
+    assert "not known here" in panel(view_of(looks.challenged()), "safety")
 
 
 # ------------------------------------------------------------------------------------------- what is remembered

@@ -107,6 +107,26 @@ def test_threat_46_a_channel_is_played_and_paid_while_an_endpoint_is_down(table:
     assert (len(table.troubles) > 0) == bool(down)
 
 
+def test_who_answers_is_counted_and_how_long_nobody_has(table: Table) -> None:
+    def shown() -> tuple[int, int]:
+        depth = table.managed[0].depth
+        assert depth is not None
+        return depth.answering, depth.silent
+
+    table.wait(0)
+    assert shown() == (2, 0)
+    table.take_down(1)
+    table.wait(29)
+    table.wait(2)
+    assert shown() == (1, 0)
+    table.take_down(0)
+    table.wait(38)
+    assert shown() == (0, 40)
+    table.endpoints[1].be_honest()
+    table.wait(0)
+    assert shown() == (1, 0)
+
+
 def test_nothing_is_paid_in_while_every_endpoint_is_down(table: Table) -> None:
     table.nodes[0].poll()
     table.take_down(0)

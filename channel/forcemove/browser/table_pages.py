@@ -17,7 +17,7 @@ from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, rea
 from forcemove.node.policy import usual_gas
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.channel import Channel
 from forcemove.store.journal import Journal
 from forcemove.tables.meetings.stored import signed_names
 from forcemove.tables.playing.person import Person
@@ -53,9 +53,8 @@ class _Seated:
 
     @property
     def depth(self) -> ChainDepth | None:
-        """How far the chain goes, while the channel waits for deposits; None later, when no screen says it."""
-        played = self.person.played
-        return played.depth if played is not None and played.phase is Phase.FUNDING else None
+        """How far the chain goes, and who answers; None before the channel is driven."""
+        return None if self.person.played is None else self.person.played.depth
 
     @property
     def lines(self) -> tuple[str, ...] | None:

@@ -135,10 +135,13 @@ class Safety:
 @dataclass(frozen=True, slots=True)
 class ChainDepth:
     """`head`: the number of the chain's newest block; `needed`: how many blocks deep something must be to be believed,
-    1 is the newest block."""
+    1 is the newest block. `answering`: how many endpoints have answered within the last half minute; `silent`: seconds
+    since any has answered, 0 while one answers."""
 
     head: int
     needed: int
+    answering: int
+    silent: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from forcemove.follower.cross_check import is_live
 from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.history.entries import AppointmentAcknowledged
@@ -110,8 +111,12 @@ class ManagedChannel:
     def depth(self) -> ChainDepth | None:
         """How far the chain goes by the endpoint that has seen least of it, and how deep logs are believed; None before
         the chain was read, and of a friendly channel."""
-        heads = [each.number for each in self.chain.viewers if each.number >= 0]
-        return ChainDepth(min(heads), self._metadata.confirmations) if heads else None
+        read = [each.health() for each in self.chain.viewers if each.number >= 0]
+        if not read:
+            return None
+        answering = sum(map(is_live, read))
+        silent = 0 if answering else int(min(each.silent for each in read))
+        return ChainDepth(min(each.number for each in read), self._metadata.confirmations, answering, silent)
 
     @property
     def phase(self) -> Phase:

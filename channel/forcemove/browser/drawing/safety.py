@@ -9,6 +9,7 @@ from forcemove.browser.view import ChannelView
 from forcemove.errors import AppError
 from forcemove.history.overview import PendingTransaction
 from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.tables.playing.content import silence_text
 from forcemove.text.depths import depth_text
 from forcemove.text.harmless import harmless
 
@@ -76,7 +77,15 @@ def _watchtower(view: ChannelView) -> SafetyWord:
 def _endpoints(view: ChannelView) -> SafetyWord:
     if view.seen.safety.is_denied:
         return SafetyWord("Endpoints", "one denies what another shows", "bad", "Challenges are answered all the same.")
-    return SafetyWord("Endpoints", "agree", "good", "All nodes of the chain that are asked show the same.")
+    depth = view.depth
+    if depth is None:
+        return SafetyWord("Endpoints", "not known here", "muted", "This page does not follow who answers.")
+    if not depth.answering:
+        text = silence_text(depth, view.channel.status.finalizes_at, view.now)
+        return SafetyWord("Endpoints", text, "bad", "What you do is kept, and sent when one answers again.")
+    if depth.answering == 1:
+        return SafetyWord("Endpoints", "one endpoint answers", "", "What it shows is compared with nobody's word.")
+    return SafetyWord("Endpoints", "agree", "good", f"{depth.answering} nodes of the chain answer, and show the same.")
 
 
 def _connection(view: ChannelView) -> SafetyWord:

@@ -25,7 +25,7 @@ def content_lines(content: TableContent, width: int) -> Iterator[Styled]:
         *(("", f"    {line}") for line in content.board),
         ("", content.money and f"balances    {content.money}"),
         ("", content.outlook),
-        ("bold", content.warning),
+        ("bold red", content.warning),
     ):
         if text:
             yield from ((style, line) for line in wrapped(text, width))

@@ -16,7 +16,7 @@ from forcemove.text.amounts import amount_text
 from forcemove.text.depths import deposit_text
 from forcemove.text.explanations import headline
 
-__all__ = ["NAMES", "TableContent", "balances", "clock_text", "content_of"]
+__all__ = ["NAMES", "TableContent", "balances", "clock_text", "content_of", "silence_text"]
 
 NAMES = ("Host", "Guest")
 """The names of two players who have met in a lobby, by seat."""
@@ -61,6 +61,8 @@ def content_of(
     - `depth`: how far the chain goes, and how deep logs are believed; None where that is not known.
     """
     newest = channel.newest
+    if depth is not None and not depth.answering:
+        warning = f"Endpoints: {silence_text(depth, channel.status.finalizes_at, now)}. {warning}".strip()
     last_of_opening = 2 * channel.agreement.count - 1
     is_played = seen.phase in (Phase.PLAYING, Phase.CHALLENGED)
     if newest is None or newest.state.turn_num < last_of_opening or not is_played:
@@ -74,6 +76,13 @@ def content_of(
         _outlook(channel, seen, now, silence_left, names, tokens),
         warning,
     )
+
+
+def silence_text(depth: ChainDepth, finalizes_at: int, now: int) -> str:
+    """How long no endpoint has answered, and how long the clock still runs. `finalizes_at`, `now`: block times
+    (seconds) of its end, 0 for none, and of the last answer."""
+    clock = f"; the running clock leaves {clock_text(finalizes_at - now - depth.silent)}" if finalizes_at else ""
+    return f"nobody has answered for {clock_text(depth.silent)}{clock}"
 
 
 def names_for(seat: int, names: Names = NAMES) -> Names:
