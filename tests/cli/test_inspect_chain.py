@@ -236,6 +236,23 @@ def test_a_closed_channel_is_told(forcemove: Command, court: Court) -> None:
     assert "concluded together" in page
 
 
+@pytest.mark.parametrize(("is_in_time", "ending"), [(True, "concluded"), (False, "unanswered")])
+def test_what_closed_a_channel_after_a_challenge_the_time_of_the_block_says(
+    forcemove: Command, court: Court, is_in_time: bool, ending: str
+) -> None:
+    """By its logs alone either may have: a conclusion that pays everything, or a payout."""
+    court.fund()
+    court.challenge(6)
+    if is_in_time:
+        court.send(court.conclude(final_of(7)))
+    else:
+        court.expire()
+        court.send(court.transfer(state_of(6), state_of(6).outcome))
+    channel = channel_of(forcemove, court)
+    assert [each["log"] for each in channel["history"]][-2:] == ["ChallengeRegistered", "Closed"]
+    assert channel["ending"] == ending
+
+
 def test_tokens_that_were_paid_in_are_seen(forcemove: Command, court: Court) -> None:
     token = court.fund_with("DemoToken", 9)
 

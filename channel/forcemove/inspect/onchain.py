@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, PlacedLog
@@ -24,7 +25,6 @@ from forcemove.protocol.logs import (
     Log,
     PartlyPaid,
     Responded,
-    recorded_state,
 )
 from forcemove.protocol.machine.channel import Accepted, Channel
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, Recorded, fold_all
@@ -85,18 +85,13 @@ class ChannelOnChain:
 
     @property
     def ending(self) -> Ending | None:
-        """How the channel ended, None before that, and where the logs do not say: a conclusion that pays everything
-        logs no more than a payout does, so that after a challenge either may have closed it. Missing deposits are not
-        known on a chain."""
+        """How the channel ended, None before that, and where that is not known. Missing deposits are not known on a
+        chain."""
         if not self.closed and self.mode is not Mode.FINALIZED:
             return None
-        if any(isinstance(placed.log, Concluded) for placed in self.logs):
-            return Ending.CONCLUDED
-        if not self.closed:
-            return Ending.UNANSWERED
-        disputes = [each.log for each in self.logs if recorded_state(each.log) is not None]
-        has_clock = bool(disputes) and isinstance(disputes[-1], ChallengeRegistered)
-        return None if has_clock else Ending.CONCLUDED
+        if self.closed and self.record.concluded is UNSET:
+            return None
+        return Ending.CONCLUDED if self.record.concluded is True else Ending.UNANSWERED
 
     def seen_by(self, channel: Channel) -> Channel:
         """A participant's channel with what is here in place of what it has seen of the chain."""
@@ -150,16 +145,22 @@ def read_channel(
         block,
         now,
         status,
-        _record(logs, adjudicator.domain, status, now),
+        _record(logs, adjudicator, status, now),
         tuple((asset, adjudicator.holdings_of(channel_id, asset, block=block)) for asset in assets),
         tuple(_credits(adjudicator, _payees(accounts, outcomes), assets, block)),
         logs,
     )
 
 
-def _record(logs: Sequence[PlacedLog], domain: Domain, status: Status, now: int) -> Record:
-    """The record that the logs make; empty where it is not the one that the status commits to."""
-    record = fold_all((placed.log for placed in logs), domain, now)
+def _record(logs: Sequence[PlacedLog], adjudicator: Adjudicator, status: Status, now: int) -> Record:
+    """The record that the logs make; empty where it is not the one that the status commits to. A conclusion that pays
+    everything logs no more than a payout does: which of them has closed the channel after a challenge, the time of the
+    block says."""
+    record = fold_all((placed.log for placed in logs), adjudicator.domain, now)
+    if record.closed and record.concluded is UNSET:
+        ends = max(each.log.finalizes_at for each in logs if isinstance(each.log, ChallengeRegistered))
+        closed_at = adjudicator.chain.header(logs[-1].place.block_number).time
+        record = replace(record, concluded=closed_at < ends)
     return record if record.status.fingerprint == status.fingerprint else EMPTY_RECORD
 
 
