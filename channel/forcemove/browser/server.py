@@ -122,7 +122,10 @@ class BrowserServer:
         return html_page(message_page(title, text, self.nav), status)
 
     async def _enter(self, request: web.Request) -> web.StreamResponse:
-        response = web.Response(status=303, headers={"Location": self._source.path})
+        if request.headers.get("Sec-Fetch-Site") == "cross-site":  # for as long as such redirects, there is no cookie
+            response = web.Response(headers={"Refresh": f"0;url={self._source.path}"})
+        else:
+            response = web.Response(status=303, headers={"Location": self._source.path})
         if not self.session.is_known(request.cookies):
             cookie = self.session.enter(request.query.get("token", ""))
             response.set_cookie(self.session.cookie_name, cookie, httponly=True, samesite="Strict", path="/")

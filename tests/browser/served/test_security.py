@@ -144,6 +144,19 @@ def test_a_wrong_token_burns_nothing() -> None:
         assert Asker(other).get("/").status == 200
 
 
+def test_who_comes_from_a_file_is_led_on_by_a_page_of_ours() -> None:
+    with served() as other:
+        probe = Asker.__new__(Asker)
+        probe.served, probe.cookie = other, ""
+        opened = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+        path = "/enter?token=" + other.server.session.enter_token
+        assert probe.get(path, **opened | {"Sec_Fetch_Dest": "iframe"}).status == _FORBIDDEN
+        answer = probe.get(path, **opened)
+        assert (answer.status, answer.headers["refresh"]) == (200, f"0;url={other.server._source.path}")
+        assert "SameSite=Strict" in answer.headers["set-cookie"]
+        assert probe.get(path, **opened).status == _FORBIDDEN
+
+
 def test_the_cookie_is_for_this_server_and_no_script(asker: Asker) -> None:
     name, _, flags = asker.entered.headers["set-cookie"].partition("=")
     assert name == f"forcemove-{asker.served.port}"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import os
+import tempfile
 import threading
 import webbrowser
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from forcemove.browser.inspecting.inspecting import Inspecting
@@ -135,13 +138,20 @@ def _report(served: asyncio.Task[None], terminal: Terminal) -> None:
 
 def open_page(address: str) -> None:
     """Open an address in the user's browser, and do not wait for it: some begin slowly, and some run until they are
-    closed. A machine without one has the address to type."""
+    closed. A machine without one has the address to type.
+
+    The browser is given a file of this user's alone that leads there: every user of the machine can read what stands on
+    a command line."""
     threading.Thread(target=_open_page, args=(address,), daemon=True).start()
 
 
 def _open_page(address: str) -> None:
-    with contextlib.suppress(webbrowser.Error):
+    with contextlib.suppress(webbrowser.Error, OSError):
         browser = webbrowser.get()
         takes_terminal = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
         if not takes_terminal:
-            browser.open(address)
+            number, file = tempfile.mkstemp(".html", "forcemove-")
+            atexit.register(Path(file).unlink, missing_ok=True)
+            with os.fdopen(number, "w") as page:
+                page.write(f'<meta http-equiv="refresh" content="0;url={address}">')
+            browser.open(Path(file).as_uri())
