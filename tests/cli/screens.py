@@ -77,6 +77,19 @@ class Screen:
         """Wait until this is on the screen."""
         self._read_until(lambda: any(text in line for line in self._screen.display))
 
+    def lose(self, text: str) -> None:
+        """Wait until this is on the screen no more."""
+        self._read_until(lambda: not any(text in line for line in self._screen.display))
+
+    def hang_up(self) -> None:
+        """Close the terminal, as its window would be closed."""
+        os.close(self._master)
+
+    def end_by(self, number: int) -> int:
+        """The exit code after a signal."""
+        self._process.send_signal(number)
+        return self._process.wait(_SECONDS)
+
     def settle(self) -> list[str]:
         """What is on the screen once nothing more is written for a while."""
         quiet_since = time.monotonic()

@@ -216,6 +216,7 @@ class Person:
     def leave(self) -> None:
         """And say yes, if it is asked whether the stake may be lost."""
         self.type("leave")
+        self.screen.lose("end the game with your next turn")
         self.type("yes")
 
 

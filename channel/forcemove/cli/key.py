@@ -14,6 +14,7 @@ from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.errors import Explained
 from forcemove.cli.options import FILE, JSON, NODE
 from forcemove.cli.progress import waiting
+from forcemove.cli.typed import ask
 from forcemove.cli.wrapping import echo
 from forcemove.node.keys import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
 from forcemove.protocol.signing import Key
@@ -57,7 +58,7 @@ def import_(file: Path, as_json: bool) -> None:
 
     text = os.environ.get(PRIVATE_KEY_VARIABLE)
     if text is None:
-        text = click.prompt("Private key", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
+        text = ask(click.prompt, "Private key", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline()
     _write(file, parse_private_key(text), as_json)
 
 
@@ -138,5 +139,5 @@ def _passphrase(file: Path, *, confirm: bool) -> str:
             f"The passphrase of {file} is needed, and there is nobody to ask.",
             f"Set the environment variable {UNLOCK_VARIABLE}.",
         )
-    asked: str = click.prompt(f"Passphrase of {file}", hide_input=True, confirmation_prompt=confirm, err=True)
+    asked: str = ask(click.prompt, f"Passphrase of {file}", hide_input=True, confirmation_prompt=confirm)
     return asked

@@ -1,4 +1,5 @@
-"""Lines of standard input, from a terminal, a file or a pipe; other tasks go on while a line is waited for."""
+"""What is typed: lines of standard input, from a terminal, a file or a pipe, while other tasks go on; and answers to
+questions."""
 
 from __future__ import annotations
 
@@ -6,8 +7,19 @@ import asyncio
 import contextlib
 import sys
 import threading
+from collections.abc import Callable
+from typing import Any
 
-__all__ = ["TypedLines"]
+__all__ = ["TypedLines", "ask"]
+
+
+def ask(question: Callable[..., Any], text: str, **options: Any) -> Any:
+    """The answer to a `question` of click's, on standard error. What was typed before it is shown answers nothing."""
+    if sys.platform != "win32" and sys.stdin.isatty():
+        import termios
+
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    return question(text, err=True, **options)
 
 
 class TypedLines:

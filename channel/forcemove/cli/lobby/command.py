@@ -15,6 +15,7 @@ import click
 from forcemove.cli.games import installed_names
 from forcemove.cli.options import FILE
 from forcemove.cli.terminal import has_terminal
+from forcemove.cli.typed import ask
 
 if TYPE_CHECKING:
     from forcemove.transport.offers import Offer
@@ -122,9 +123,9 @@ def _join_arguments(
 
     link = Link(public_url(relay), offer.hash)
     where = [] if relay == link.relay else ["--relay", relay]
-    key = str(key_file) if key_file else click.prompt("Your key file", err=True, type=FILE)
+    key = str(key_file) if key_file else ask(click.prompt, "Your key file", type=FILE)
     if not offer.is_friendly and not endpoints:
-        endpoints = [click.prompt(f"A node of chain {offer.chain_id} (URL)", err=True)]
+        endpoints = [ask(click.prompt, f"A node of chain {offer.chain_id} (URL)")]
     chains = [] if offer.is_friendly else [part for each in endpoints for part in ("--chain", each)]
     # The name comes after --, since it may begin with a hyphen.
     return ["--join", str(link), *where, "--key", str(key), *chains, *options, "--", offer.game]

@@ -49,6 +49,7 @@ class Screen:
     ) -> None:
         self._take, self._options, self._aside = take, options, aside
         self._content, self._hint = TableContent("Waiting."), ""
+        self._is_read = True
         self._app = _application(self._text, self._accept)
         self._said: list[str] = []
         self._has_said = asyncio.Event()
@@ -104,7 +105,7 @@ class Screen:
         return self._app.output.get_size().columns
 
     def _text(self) -> StyleAndTextTuples:
-        width = self._width
+        width, self._is_read = self._width, True
         lines: list[Styled] = [("", ""), *content_lines(self._content, width)]
         lines += (("", line) for line in option_lines(self._options(), width))
         lines += (("reverse", line) for line in (wrapped(self._hint, width) if self._hint else ()))
@@ -113,7 +114,9 @@ class Screen:
     # --------------------------------------------------------------------------------------------------------- typing
 
     def _accept(self, typed: str) -> None:
-        self._hint = self._take(typed)
+        if self._is_read:  # what is typed before a question is shown does not answer it
+            self._hint = self._take(typed)
+            self._is_read = not self._hint
         self._app.invalidate()
 
 

@@ -20,6 +20,7 @@ from forcemove.cli.match.seats import PersonSeat
 from forcemove.cli.person.numbered import Numbered
 from forcemove.cli.play.stakes import STAKE_AMOUNT, TypedStake
 from forcemove.cli.terminal import Terminal, has_terminal
+from forcemove.cli.typed import ask
 from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import Agreement
@@ -107,7 +108,7 @@ class TerminalPort(TerminalOutput):
                 "Nobody has agreed to these terms, and there is nobody to ask.", "To join on them, say --yes."
             )
         self._terminal.close()
-        await asyncio.to_thread(click.confirm, "Join on these terms?", abort=True, err=True)
+        await asyncio.to_thread(ask, click.confirm, "Join on these terms?", abort=True)
 
     def take_seat(self, game: Game, agreement: Agreement, index: int) -> PlayerSeat:
         """See `TablePort`."""
@@ -149,7 +150,7 @@ async def _ask_stake(token: TokenFacts | None) -> int:
     such = "0.1 ether" if token is None else f"'2.5 tokens' of {token_name(token)}"
     while True:
         asked = f"The stake of a round, such as {such}; each player pays in five"
-        typed: TypedStake = await asyncio.to_thread(click.prompt, asked, type=STAKE_AMOUNT, err=True)
+        typed: TypedStake = await asyncio.to_thread(ask, click.prompt, asked, type=STAKE_AMOUNT)
         try:
             stake = typed.of(token)
         except click.UsageError as error:
