@@ -36,8 +36,8 @@ class Estimating(MemoryChain):
 
     estimate: int | None = None
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, most: int = MAX_TX_GAS) -> int:
-        found = super().gas_for(call, sender, errors, most)
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
+        found = super().gas_for(call, sender, errors, max_gas)
         return found if self.estimate is None else self.estimate
 
 

@@ -36,7 +36,7 @@ class MemoryChain(Chain):
         self.node.travel_to(time_)
         self.node.next_time = time_
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, most: int = MAX_TX_GAS) -> int:
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
         """A fixed limit, as on the chain that is embedded elsewhere."""
         self.simulate(call, sender, errors)
         return GAS

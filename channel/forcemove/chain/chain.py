@@ -328,14 +328,14 @@ class Chain:
         too."""
         return self.rpc.number("eth_getTransactionCount", _hex(account), _block(block), bits=64)
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, most: int = MAX_TX_GAS) -> int:
-        """A gas limit: the node's estimate and a quarter more, because others' transactions may come first. `most`:
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
+        """A gas limit: the node's estimate and a quarter more, because others' transactions may come first. `max_gas`:
         what the estimate may be; some nodes begin with a whole block's gas, and refuse that as too much."""
-        estimate = self._estimate(call, sender, errors, most)
+        estimate = self._estimate(call, sender, errors, max_gas)
         return estimate + estimate // 4 + 30_000
 
-    def _estimate(self, call: Call, sender: bytes, errors: ErrorTable, most: int = MAX_TX_GAS) -> int:
-        request = self._request(call, sender) | {"gas": hex(most)}
+    def _estimate(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
+        request = self._request(call, sender) | {"gas": hex(max_gas)}
         try:
             return self.rpc.number("eth_estimateGas", request, "pending", bits=64)
         except Reverted as reverted:

@@ -115,10 +115,10 @@ class EmbeddedChain(Chain):
             if time_ != self.tester.get_block_by_number("pending")["timestamp"]:
                 self.tester.time_travel(time_)
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, most: int = MAX_TX_GAS) -> int:
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
         """A fixed limit: an estimate costs eth-tester more than the transaction itself."""
         self.simulate(call, sender, errors)
-        return _EMBEDDED_GAS
+        return min(_EMBEDDED_GAS, max_gas)
 
     def gas_used(self, call: Call, sender: bytes, errors: ErrorTable = NO_ERRORS) -> int:
         """See `Chain`: eth-tester simulates nothing, the virtual machine inside it does."""

@@ -75,6 +75,16 @@ class Bids:
         fees = next_fees(last.fees, opinion.market, _others(opinion, opinions), pending.gas, urgency)
         return None if fees is None else self._with(pending, fees)
 
+    def outbid(
+        self, pending: PendingTx, last: Version, opinion: Opinion, urgency: Urgency
+    ) -> tuple[PendingTx, Version] | None:
+        """Twice what was offered last, as `raised`: where another program's transaction waits, at a price that nobody
+        tells. At most the part of the cap that is the part of the time which has gone by."""
+        max_cost = _affordable(urgency, pending.request, pending.gas, opinion).max_cost
+        price = int(max_cost * urgency.surely) // pending.gas
+        fees = Fees(min(2 * last.max_fee, price), min(2 * last.tip, price), last.is_legacy)
+        return self._with(pending, fees) if fees.max_priority_fee_per_gas > last.tip else None
+
     def _with(self, pending: PendingTx, fees: Fees) -> tuple[PendingTx, Version]:
         for version in reversed(pending.versions):
             if is_enough(version.fees, fees):

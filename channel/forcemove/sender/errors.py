@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from forcemove.chain.errors import TransactionReverted
 from forcemove.errors import ChainError, ForcemoveError, PassingError
 
-__all__ = ["GasTooDear", "NotTaken", "OpinionsDiffer", "Overtaken", "RevertsAgain", "after_revert"]
+__all__ = ["GasTooDear", "NonceBlocked", "NotTaken", "OpinionsDiffer", "Overtaken", "RevertsAgain", "after_revert"]
 
 
 @dataclass(eq=False)
@@ -28,6 +28,16 @@ class OpinionsDiffer(PassingError):
     account: bytes
     what: str
     said: tuple[int, ...]
+
+
+@dataclass(eq=False)
+class NonceBlocked(PassingError):
+    """A transaction of another program with the same key waits at the `nonce` of the account (20 bytes), and no block
+    takes it: none of ours can be mined before it. Where an answer to a challenge waits it is outbid by an empty
+    transaction."""
+
+    account: bytes
+    nonce: int
 
 
 @dataclass(eq=False)

@@ -25,6 +25,7 @@ class Offers:
     def __init__(self) -> None:
         self._last: dict[tuple[Endpoint, int], bytes] = {}
         self._due: dict[Endpoint, dict[int, Version]] = {}
+        self._refused: set[tuple[Endpoint, int]] = set()
 
     def version_of(self, endpoint: Endpoint, pending: PendingTx) -> Version:
         """The version that this endpoint was offered last; the newest where this process has offered none yet."""
@@ -40,9 +41,15 @@ class Offers:
         self._due.setdefault(endpoint, {})[nonce] = version
         self._last[endpoint, nonce] = version.hash
 
+    def is_refused(self, endpoint: Endpoint, nonce: int) -> bool:
+        """Whether this endpoint has refused the last offer with this nonce, for another reason than that we cannot pay
+        for it."""
+        return (endpoint, nonce) in self._refused
+
     def forget(self, nonce: int) -> None:
         """Forget the offers of a transaction that is over."""
         self._last = {place: hash_ for place, hash_ in self._last.items() if place[1] != nonce}
+        self._refused = {place for place in self._refused if place[1] != nonce}
         for due in self._due.values():
             due.pop(nonce, None)
 
@@ -66,9 +73,11 @@ class Offers:
         if not asked:
             return refusals
         signed = dict(pending)
-        for answers in endpoints.ask(lambda each: self._offer_to(each, account, signed), asked).values():
+        for endpoint, answers in endpoints.ask(lambda each: self._offer_to(each, account, signed), asked).items():
             for nonce, refusal in answers:
                 refusals.setdefault(nonce, []).append(refusal)
+                note = self._refused.add if isinstance(refusal, TransactionRefused) else self._refused.discard
+                note((endpoint, nonce))
         return refusals
 
     def _offer_to(

@@ -152,8 +152,14 @@ class Observer:
     def observe(
         self, chain: Chain, question: Question, height: int, head: bytes, mined: int
     ) -> tuple[Mapping[int, TxObservation], PassingError | None]:
-        """What the endpoint shows, by nonce, and why not all that was due was asked, None where it was. `height`,
-        `head`: the newest block's number and hash (32 bytes); `mined`: as of `Opinion`."""
+        """What the endpoint shows, by nonce, and why not all that was due was asked, None where it was.
+
+        - `chain`: the chain through this endpoint.
+        - `question`: what is asked.
+        - `height`: the newest block's number.
+        - `head`: its hash, 32 bytes.
+        - `mined`: as of `Opinion`.
+        """
         names = {_name(each): each.nonce for each, _ in question.pending}
         self._mined = {name: found for name, found in self._mined.items() if names.get(name, mined) < mined}
         self._asked = Counter({name: count for name, count in self._asked.items() if name in names})
@@ -232,9 +238,9 @@ def _try(chain: Chain, question: Question) -> tuple[dict[RequestId, int | Forcem
 def _gas_of(chain: Chain, question: Question, request: TxRequest) -> int:
     """The estimate of a transaction's gas; where none is to be had, what our own table says, if the call would not
     fail."""
-    most = gas_limit(request.gas, (), 0)
+    max_gas = gas_limit(request.gas, (), 0)
     try:
-        return chain.gas_for(request.call, question.account, question.error_table, most)
+        return chain.gas_for(request.call, question.account, question.error_table, max_gas)
     except PassingError:
         if request.gas is None:
             raise

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from forcemove.backoff import doubled
+from forcemove.errors import PassingError
 from forcemove.sender.bids import Bids
 from forcemove.sender.endpoints import Endpoint
+from forcemove.sender.errors import NonceBlocked
 from forcemove.sender.offers import Offers
 from forcemove.sender.opinions import Opinion, TxStatus
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.pricing import Urgency, gas_limit, is_too_low
 from forcemove.sender.timing import bump_interval, urgency_of
-from forcemove.sender.transactions import GapFiller, PendingTx, RequestId, TxRequest
+from forcemove.sender.transactions import GapFiller, PendingTx, RequestId, TxRequest, Version
 
 __all__ = ["Resubmitter"]
 
@@ -32,6 +34,7 @@ class Resubmitter:
         offers: Offers,
         bump_after: float,
         clock: Callable[[], float],
+        report: Callable[[PassingError], None],
     ) -> None:
         """Work for a `Sender`.
 
@@ -41,9 +44,11 @@ class Resubmitter:
         - `offers`: takes what is to be offered.
         - `bump_after`: seconds after which more is offered for a transaction that waits.
         - `clock`: seconds since 1970.
+        - `report`: called with what the account's owner should know.
         """
         self._account, self._pending, self._bids, self._offers = account, pending, bids, offers
-        self._bump_after, self._clock = bump_after, clock
+        self._bump_after, self._clock, self._report = bump_after, clock, report
+        self._notified: set[int] = set()
         self._tried_at: dict[RequestId, float] = {}
 
     def offer(self, endpoint: Endpoint, opinions: Mapping[Endpoint, Opinion]) -> None:
@@ -58,14 +63,21 @@ class Resubmitter:
             return
         urgency = urgency_of(waiting, opinion.time, [each.time for each in said], self._clock(), self._bump_after)
         pause = bump_interval(waiting, urgency, self._bump_after)
-        if opinion.time - waiting[0].begun_at >= pause and self._has_gap(waiting[0], said):
-            waiting.insert(0, self._close_gap(endpoint, opinion, said, urgency))
+        if opinion.time - waiting[0].begun_at >= pause:
+            before = self._before(waiting[0], opinion, said, urgency)
+            waiting[:0] = [self._fill(each, endpoint, opinion, said, urgency) for each in before]
+        for each in waiting:
+            if isinstance(each.request.request_id, GapFiller) and self._offers.is_refused(endpoint, each.nonce):
+                last = self._offers.version_of(endpoint, each)
+                self._raise(endpoint, self._bids.outbid(each, last, opinion, urgency))
         last = self._offers.version_of(endpoint, waiting[0])
         if self._clock() - last.signed_at >= pause or is_too_low(last.fees, opinion.market):
-            raised = self._bids.raised(waiting[0], last, opinion, said, urgency)
-            if raised is not None:
-                self._pending.save(raised[0])
-                self._offers.add(endpoint, waiting[0].nonce, raised[1])
+            self._raise(endpoint, self._bids.raised(waiting[0], last, opinion, said, urgency))
+
+    def _raise(self, endpoint: Endpoint, raised: tuple[PendingTx, Version] | None) -> None:
+        if raised is not None:
+            self._pending.save(raised[0])
+            self._offers.add(endpoint, raised[0].nonce, raised[1])
 
     def _at(self, opinion: Opinion) -> list[PendingTx]:
         """The transactions that wait at an endpoint, by their nonces."""
@@ -73,18 +85,30 @@ class Resubmitter:
         last = opinion.free(pending) + _WIDEST
         return [pending[nonce] for nonce in sorted(pending) if nonce < last and opinion.shows(nonce) is TxStatus.WAITS]
 
-    def _has_gap(self, lowest: PendingTx, opinions: Sequence[Opinion]) -> bool:
-        """Whether no endpoint has a transaction with a nonce before all of ours: another program's was dropped, or one
-        of ours was removed by a reorganisation after we had believed it. Then none of ours could ever be mined."""
-        is_behind = all(max(each.next, each.mined) < lowest.nonce for each in opinions)
-        return is_behind and not self._pending.is_confirmed(lowest.request.request_id)
+    def _before(
+        self, lowest: PendingTx, opinion: Opinion, opinions: Sequence[Opinion], urgency: Urgency
+    ) -> Sequence[int]:
+        """The nonces before all of ours that keep ours from being mined, by every endpoint's word. No endpoint has a
+        transaction with one that is missing: another program's was dropped, or a reorganisation has removed one of ours
+        after we had believed it. At others another program's transaction waits, and no block takes it: it is told, and
+        is replaced where it holds up an answer."""
+        if self._pending.is_confirmed(lowest.request.request_id) or any(
+            each.mined >= lowest.nonce for each in opinions
+        ):
+            return ()
+        if any(each.next > each.mined for each in opinions):
+            if opinion.mined not in self._notified:
+                self._report(NonceBlocked(self._account, opinion.mined))
+                self._notified.add(opinion.mined)
+            if urgency.is_answer:
+                return range(opinion.mined, lowest.nonce)[:_WIDEST]
+        is_missing = all(max(each.next, each.mined) < lowest.nonce for each in opinions)
+        return (max(opinion.next, opinion.mined),) if is_missing else ()
 
-    def _close_gap(
-        self, endpoint: Endpoint, opinion: Opinion, opinions: Sequence[Opinion], urgency: Urgency
+    def _fill(
+        self, nonce: int, endpoint: Endpoint, opinion: Opinion, opinions: Sequence[Opinion], urgency: Urgency
     ) -> PendingTx:
-        """Offer an empty transaction to ourselves with the missing nonce. Whatever had that nonce, no call is done
-        twice."""
-        nonce = max(opinion.next, opinion.mined)
+        """Offer an empty transaction to ourselves with this nonce. Whatever has or had it, no call is done twice."""
         if nonce not in self._pending.by_nonce:
             request = TxRequest(GapFiller(nonce), self._account, b"", 0, urgency.max_cost, gas=_GAP_GAS)
             begun_at, gas = min(each.time for each in opinions), gas_limit(_GAP_GAS, (), 0)

@@ -103,7 +103,9 @@ class Sender:
         self._own_time = own_time
         self._pending, self._offers = PendingTxs(store), Offers()
         self._bids, self._pace = Bids(self._sign, clock), Pace(bump_after, clock)
-        self._resubmitter = Resubmitter(key.address, self._pending, self._bids, self._offers, bump_after, clock)
+        self._resubmitter = Resubmitter(
+            key.address, self._pending, self._bids, self._offers, bump_after, clock, self._endpoints.errors.append
+        )
         self._fresh: set[int] = set()
         self._again: set[RequestId] = set()
         self._requests: list[TxRequest] = []
@@ -145,7 +147,8 @@ class Sender:
 
     def take_errors(self) -> list[PassingError]:
         """How endpoints have failed since the last call, also where others have answered."""
-        errors, self._endpoints.errors = self._endpoints.errors, []
+        errors = [*self._endpoints.errors]
+        self._endpoints.errors.clear()
         return errors
 
     def lowest_price(self) -> int:

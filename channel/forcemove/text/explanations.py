@@ -125,6 +125,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "It is sent to all of them again. If it stays so, check that the account has enough for the gas, or give "
         "another node with --chain.",
     ),
+    "NonceBlocked": (
+        "Another program has sent a transaction from the account {account} with the nonce {nonce}, and no block takes "
+        "it: ours wait behind it.",
+        "An answer to a challenge replaces it by an empty one that offers more; anything else waits until it is mined "
+        "or replaced. Pay for channels from an account that nothing else uses.",
+    ),
     "OpinionsDiffer": (
         "The nodes say different things of the {what} of account {account}: {said}.",
         "One of them lags or is wrong. Deposits wait until they agree; answers to challenges do not. If it stays so, "
