@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from forcemove.errors import JournalError
+from forcemove.store import database
 from forcemove.store.errors import (
+    JournalFileLost,
     JournalOfNewerProgram,
     JournalUnusable,
     JournalUnwritable,
@@ -23,7 +25,9 @@ from forcemove.store.errors import (
 )
 from forcemove.store.journal import Journal
 from forcemove.store.migrations import STEPS
+from forcemove.store.records import ExportKind, Ownership
 from forcemove.store.sqlite import APPLICATION_ID
+from tests.cli.nodes import wait_until
 from tests.store.places import Place, batch, first, id_of, next_, snapshots
 
 NEXT_STEP = (*STEPS, ("CREATE TABLE later (id {bytes})",))
@@ -265,3 +269,71 @@ def test_nothing_is_written_to_a_file_that_has_lost_its_name(file: Path, lose: C
         lose(file)
         with pytest.raises(JournalUnwritable, match="removed or replaced"):
             journal.commit(batch(next_(1, 1, b"lost")))
+
+
+def _replace(path: Path) -> None:
+    content = path.read_bytes()
+    path.unlink()
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("lose", [Path.unlink, _replace], ids=["removed", "replaced"])
+@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+def test_threat_101_nothing_is_believed_that_went_to_a_file_without_a_name(
+    file: Path, suffix: str, lose: Callable[[Path], object]
+) -> None:
+    beside = file.with_name(file.name + suffix)
+    with Place(str(file)).open() as journal:
+        journal.commit(batch(first(1)))
+        lose(beside)
+        for _ in range(2):
+            with pytest.raises(JournalFileLost) as raised:
+                journal.commit(batch(next_(1, 1, b"lost")))
+            assert raised.value == JournalFileLost(str(file), str(beside))
+
+
+def test_threat_101_a_commit_during_which_a_file_is_lost_is_an_error_and_kept(file: Path, tmp_path: Path) -> None:
+    """What was committed must not be sent; and it is there when the next process begins."""
+    with Place(str(file)).open() as journal:
+        journal.commit(batch(first(1)))
+        with pytest.raises(JournalFileLost):
+            journal.export([id_of(1)], ExportKind.MOVE, lambda _: file.with_name("journal-wal").unlink())
+        assert alone(file, tmp_path, Ownership.MOVED) == {1: b"at first"}
+
+
+def test_threat_101_a_file_that_another_one_has_made_is_left_alone(file: Path) -> None:
+    with Place(str(file)).open() as journal:
+        journal.commit(batch(first(1)))
+        before = file.read_bytes()
+        _replace(file.with_name("journal-wal"))
+        with pytest.raises(JournalFileLost):
+            journal.commit(batch(next_(1, 1, b"lost")))
+        assert file.read_bytes() == before
+
+
+def alone(file: Path, tmp_path: Path, *ownerships: Ownership) -> dict[int, bytes]:
+    """The channels in a copy of the file, without those beside it."""
+    copy = tmp_path / "copy"
+    copy.write_bytes(file.read_bytes())
+    with Place(str(copy)).open() as journal:
+        return {int.from_bytes(each.channel_id): each.snapshot for each in journal.channels(*ownerships)}
+
+
+def test_what_is_committed_is_soon_in_the_file_itself(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where nothing more is committed, and a reader is in the way at first."""
+    monkeypatch.setattr(database, "COPY_AFTER", 0.01)
+    with Place(str(file)).open() as journal, closing(sqlite3.connect(file, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM channels").fetchall()
+        journal.commit(batch(first(1)))
+        tried = journal._database._copying
+        wait_until(lambda: journal._database._copying is not tried)
+        assert alone(file, tmp_path) == {}
+        reader.execute("COMMIT")
+        wait_until(lambda: alone(file, tmp_path) == {1: b"at first"})
+
+
+def test_the_file_itself_is_never_older_than_a_minute() -> None:
+    assert database.COPY_AFTER <= 30

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from threading import RLock
+from contextlib import AbstractContextManager, contextmanager, suppress
+from threading import RLock, Timer
 
 from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.exc import DBAPIError
 
 from forcemove.errors import JournalError
 from forcemove.store import faults
-from forcemove.store.errors import JournalDamaged
+from forcemove.store.errors import JournalDamaged, JournalFileLost
 from forcemove.store.same_file import SameFile
 
 __all__ = ["UnixClock", "Database", "driver_of"]
 
 UnixClock = Callable[[], float]
 """Returns Unix seconds."""
+COPY_AFTER = 30.0
+"""Seconds after a commit until it is copied to the file itself."""
 
 
 class Database:
@@ -33,8 +35,10 @@ class Database:
         self._same_file = SameFile(where, file)
         self._held: Connection | None = None
         self._is_writing = False
+        self._copying: Timer | None = None
         if engine.dialect.name == "sqlite":
             event.listen(engine, "begin", self._begin_on_sqlite)
+            event.listen(engine, "connect", lambda *_: self._same_file.on_connected())
 
     def reading(self) -> AbstractContextManager[Connection]:
         """A transaction that changes nothing. Raises a `JournalError`, as do the statements in it."""
@@ -43,8 +47,8 @@ class Database:
     def writing(self) -> AbstractContextManager[Connection]:
         """A transaction that is committed at the end, whole and on disk; an error undoes it.
 
-        Raises a `JournalError`, as do the statements in it. After a `JournalUnavailable` from the end itself the
-        transaction may be committed or not: what is read then tells.
+        Raises a `JournalError`, as do the statements in it. After a `JournalUnavailable` or a `JournalFileLost` from
+        the end itself the transaction may be committed or not: what is read then tells.
         """
         return self._transaction(is_writing=True)
 
@@ -58,6 +62,12 @@ class Database:
                 connection = self._held = self._held or self._engine.connect()
                 with connection.begin():
                     yield connection
+                if is_writing:
+                    self._begin_to_copy()
+                    self._same_file.require()
+            except JournalFileLost:
+                self._copy()
+                raise
             except BaseException as error:
                 self._give_back()
                 ours = self._translated(error)
@@ -75,6 +85,28 @@ class Database:
         if held is not None:
             held.close()
 
+    def _begin_to_copy(self) -> None:
+        """Have all that is committed copied to the file itself in a while, whether more is committed or not: the file
+        without those that SQLite keeps beside it is at most a minute old."""
+        if self.file is not None and self._copying is None:
+            self._copying = Timer(COPY_AFTER, self._copy)
+            self._copying.daemon = True
+            self._copying.start()
+
+    def _copy(self) -> None:
+        """Copy to the file what is only in the one beside it, also where that has lost its name. What cannot be copied
+        now is copied later."""
+        with self._lock:
+            if self._copying is None or not self._same_file.is_ours_alone:
+                return
+            self._copying = None
+            with suppress(sqlite3.Error, DBAPIError):
+                self._held = self._held or self._engine.connect()
+                _, written, copied = driver_of(self._held).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                if written == copied:
+                    return
+            self._begin_to_copy()
+
     def now(self, connection: Connection) -> int:
         """The time that leases are measured by, in milliseconds: the server's, or our clock's on SQLite."""
         if connection.dialect.name == "postgresql":
@@ -85,6 +117,9 @@ class Database:
     def close(self) -> None:
         """Give the connection back."""
         with self._lock:
+            if self._copying is not None:
+                self._copying.cancel()
+            self._copying = None
             self._give_back()
             self._engine.dispose()
 

@@ -11,6 +11,7 @@ __all__ = [
     "ImportRefused",
     "JournalBusy",
     "JournalDamaged",
+    "JournalFileLost",
     "JournalOfNewerProgram",
     "JournalUnreachable",
     "JournalUnusable",
@@ -58,6 +59,15 @@ class JournalOfNewerProgram(JournalError):
     where: str
     version: int
     known: int
+
+
+@dataclass(eq=False)
+class JournalFileLost(JournalError):
+    """A `file` that SQLite keeps beside the journal was removed or replaced while it was in use: what is written from
+    now on would be lost with the process. Nothing that was not kept is sent."""
+
+    where: str
+    file: str
 
 
 @dataclass(eq=False)

@@ -28,6 +28,7 @@ class SqliteSession:
         self._connection, self._lock = connection, RLock()
         self.where, self.file = where, file
         self._same_file = SameFile(where, file)
+        self._same_file.on_connected()
 
     def open_reader(self) -> SqliteSession:
         """A session that only reads, and does so while this one writes; for a store in memory it is this one."""
@@ -75,6 +76,7 @@ class SqliteSession:
             self._same_file.require()
             with self._transaction("BEGIN IMMEDIATE"):
                 yield self._connection
+            self._same_file.require()
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:

@@ -51,6 +51,7 @@ _SETTINGS = (
     "PRAGMA wal_autocheckpoint = 4000",  # pages: channels that change again and again are copied less often
     "PRAGMA cell_size_check = ON",
     "PRAGMA trusted_schema = OFF",
+    "SELECT count(*) FROM sqlite_master",  # the files beside this one are there now: see `SameFile`
 )
 
 

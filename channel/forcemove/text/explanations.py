@@ -330,6 +330,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The journal {where} cannot be written: {reason}.",
         "Make room on the disk, or make it writable, and try again. Nothing is half-written.",
     ),
+    "JournalFileLost": (
+        "The file {file}, which belongs to the journal {where}, was removed or replaced while it was in use.",
+        "Nothing more is signed or sent. Start the command again: it goes on with what the journal has. Leave the "
+        "files beside a journal alone; docs/operators/node.md says how to copy one.",
+    ),
     "ChannelNotStored": (
         "The journal has no channel {channel_id}.",
         "`forcemove inspect` asks a chain about a channel.",
