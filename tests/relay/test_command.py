@@ -23,6 +23,7 @@ from tests.certificate import make_certificate
 from tests.cli.command import Command
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import raw
+from tests.serving.rubbish import lines_after
 from tests.transport.people import ALICE, new_table, read, run
 
 
@@ -40,6 +41,12 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 async def get(url: str, path: str) -> tuple[int, str]:
     async with aiohttp.ClientSession() as session, session.get(url.replace("ws", "http", 1) + path) as answer:
         return answer.status, await answer.text()
+
+
+def test_a_malformed_request_is_one_line_of_its_log(relay: RelayProcess) -> None:
+    said = lines_after(relay.port, relay.log)
+
+    assert [each["event"] for each in said] == ["Error handling request from 127.0.0.1: BadStatusLine"]
 
 
 def test_it_tells_how_it_is(relay: RelayProcess) -> None:

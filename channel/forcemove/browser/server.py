@@ -24,6 +24,7 @@ from forcemove.browser.security import (
 from forcemove.browser.templating import PLAIN_NAV, Nav
 from forcemove.browser.view import ChannelView
 from forcemove.serving.errors import AddressUnusable
+from forcemove.serving.process import LOGGING
 
 __all__ = ["BrowserServer"]
 
@@ -59,7 +60,7 @@ class BrowserServer:
         """Serve until this is cancelled. `on_ready`: called with the address that works once. Raises `AddressUnusable`,
         and what ends the source."""
         self.runner = runner = web.AppRunner(
-            self._app(), access_log=None, handler_cancellation=True, shutdown_timeout=_CLOSE_SECONDS
+            self._app(), **LOGGING, handler_cancellation=True, shutdown_timeout=_CLOSE_SECONDS
         )
         await runner.setup()
         try:

@@ -30,7 +30,7 @@ from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import Tables
 from forcemove.serving.errors import AddressUnusable
 from forcemove.serving.metrics import metrics_page
-from forcemove.serving.process import close_after_answer, set_on_signals, url_of
+from forcemove.serving.process import LOGGING, close_after_answer, set_on_signals, url_of
 from forcemove.transport.limits import MAX_FRAME
 
 __all__ = ["serve"]
@@ -117,7 +117,7 @@ class _Process:
         limits = self._settings.limits
         runner = web.AppRunner(
             self._app(),
-            access_log=None,
+            **LOGGING,
             shutdown_timeout=_GOODBYE,
             keepalive_timeout=limits.header_seconds,
             lingering_time=0,

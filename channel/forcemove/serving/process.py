@@ -1,15 +1,21 @@
-"""How a service starts and stops: signals, the service's URL, and connections that are for one request."""
+"""How a service starts and stops: signals, the service's URL, connections that are for one request, and its log."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
-__all__ = ["close_after_answer", "set_on_signals", "url_of"]
+from forcemove.serving.rate import Bucket
+
+__all__ = ["LOGGING", "close_after_answer", "set_on_signals", "url_of"]
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -37,3 +43,21 @@ async def close_after_answer(_: web.Request, response: web.StreamResponse) -> No
     needs a new connection, and connections are what is counted and limited."""
     if not isinstance(response, web.WebSocketResponse):
         response.force_close()
+
+
+def _should_log(record: logging.LogRecord) -> bool:
+    """What a client does wrong is one line, without a traceback, and at most one a second."""
+    error, now = record.exc_info[1] if record.exc_info else None, time.monotonic()
+    if not isinstance(error, HttpProcessingError | ConnectionResetError):
+        return record.levelno > logging.DEBUG
+    record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
+    record.msg += f": {type(error).__name__}"
+    return not _LINES.wait(1, now) and not _LINES.take(1, now)
+
+
+_LINES = Bucket(1, time.monotonic(), 1)
+_LOG = logging.getLogger(__name__)
+_LOG.setLevel(logging.DEBUG)
+_LOG.addFilter(_should_log)
+LOGGING: dict[str, Any] = {"access_log": None, "logger": _LOG}
+"""Options of a service's `AppRunner`."""

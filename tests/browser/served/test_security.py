@@ -11,7 +11,8 @@ import pytest
 from forcemove.browser.security import HEADERS, MAX_BODY
 from forcemove.playground.playground import Playground
 from tests.browser.served.asking import Asker
-from tests.browser.served.serving import ServedPlayground, served
+from tests.browser.served.serving import ServedPlayground, served, until
+from tests.serving.rubbish import RUBBISH, send
 
 _FORBIDDEN, _MISDIRECTED = 403, 421
 
@@ -255,6 +256,14 @@ def test_a_channel_that_is_not_here_is_not_shown(asker: Asker) -> None:
 def test_files_are_those_of_the_page_alone(asker: Asker) -> None:
     for path in ("/s/../server.py", "/s/%2e%2e/server.py", "/s/page.html", "/s/"):
         assert asker.get(path).status == 404
+
+
+def test_a_malformed_request_is_one_line_of_the_log(ours: ServedPlayground, caplog: pytest.LogCaptureFixture) -> None:
+    send(ours.port, RUBBISH["another version"])
+    until(lambda: bool(caplog.records))
+
+    assert caplog.text.count("\n") == 1
+    assert "Error handling request from 127.0.0.1: BadStatusLine" in caplog.text
 
 
 def test_the_server_listens_on_this_machine_alone(ours: ServedPlayground) -> None:

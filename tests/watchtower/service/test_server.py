@@ -29,6 +29,7 @@ from forcemove.watchtower.errors import OtherReceipt
 from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, give_receipt
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, MALLORY, Playground, Story
+from tests.serving.rubbish import lines_after
 from tests.watchtower.keeper import ETHER, OTHER_TOWER, TOWER, newest, stale
 from tests.watchtower.service.process import TowerProcess, running_tower
 
@@ -238,6 +239,12 @@ def test_a_client_gets_typed_errors(tower: TowerProcess, story: Story) -> None:
     tower.stop()
     with pytest.raises(TowerUnreachable):
         run(tower.client().send_appointment(newest(story), ALICE))
+
+
+def test_a_malformed_request_is_one_line_of_its_log(tower: TowerProcess) -> None:
+    said = lines_after(tower.port, tower.log)
+
+    assert [each["event"] for each in said] == ["Error handling request from 127.0.0.1: BadStatusLine"]
 
 
 def test_a_body_without_a_length_is_not_read(tower: TowerProcess, story: Story) -> None:

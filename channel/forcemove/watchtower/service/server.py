@@ -26,7 +26,7 @@ from forcemove.errors import (
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.sender.errors import RevertsAgain
 from forcemove.serving.metrics import metrics_page
-from forcemove.serving.process import close_after_answer, set_on_signals
+from forcemove.serving.process import LOGGING, close_after_answer, set_on_signals
 from forcemove.serving.rate import Allowances
 from forcemove.watchtower.appointment import MAX_APPOINTMENT
 from forcemove.watchtower.budgeted_sender import AnswerResult
@@ -123,7 +123,7 @@ class _Service:
         self._last_error = ""
 
     async def run(self, ready: Callable[[str], object]) -> None:
-        runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=_GOODBYE, auto_decompress=False)
+        runner = web.AppRunner(self._app(), **LOGGING, shutdown_timeout=_GOODBYE, auto_decompress=False)
         await runner.setup()
         self._limit = ConnectionLimit(cast("web.Server", runner.server), self._settings.limits)
         try:
