@@ -49,6 +49,18 @@ def test_a_key_is_imported_from_the_environment(forcemove: Command, monkeypatch:
 
 
 @pytest.mark.usefixtures("quick")
+def test_a_file_that_names_no_address_is_opened_to_show_it(forcemove: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys.write_key_file(Path("a.key"), ALICE, OPEN)
+    Path("a.key").write_text(json.dumps(json.loads(Path("a.key").read_text()) | {"address": None}))
+
+    assert forcemove("key", "show", "a.key").out == f"{SHOWN}  a.key\n"
+    monkeypatch.setenv("FORCEMOVE_PASSPHRASE", "another")
+    said = forcemove("key", "show", "a.key")
+    assert (said.code, said.out) == (1, "")
+    assert "passphrase" in said.err
+
+
+@pytest.mark.usefixtures("quick")
 def test_a_key_is_imported_from_standard_input(
     forcemove: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -63,6 +63,18 @@ def test_a_key_is_read_as_it_was_written(path: Path) -> None:
     assert address_in_key_file(path) == ALICE.address
 
 
+@pytest.mark.parametrize("change", [lambda file: file.pop("address"), lambda file: file.update(address=None)])
+def test_a_file_that_names_no_address_is_opened(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+    assert address_in_key_file(path) is None
+    assert read_key_file(path, OPEN).secret == ALICE.secret
+    with pytest.raises(WrongPassphrase):
+        read_key_file(path, "another")
+
+
 def test_a_file_that_another_program_wrote_is_read(tmp_path: Path) -> None:
     (tmp_path / "vector.json").write_text(json.dumps(VECTOR))
 

@@ -66,10 +66,9 @@ def import_(file: Path, as_json: bool) -> None:
 @_FILE
 @JSON
 def show(file: Path, as_json: bool) -> None:
-    """Show the address of FILE. The key itself is never shown; no passphrase is needed."""
-    from forcemove.node.keys import address_in_key_file
-
-    _print(file, address_in_key_file(file), as_json)
+    """Show the address of FILE. The key itself is never shown. The passphrase is only needed where the file names no
+    address."""
+    _print(file, _account(file), as_json)
 
 
 @key.command()
@@ -83,14 +82,13 @@ def fund(file: Path, endpoint: str, amount: int, as_json: bool) -> None:
     """Give the account of FILE ether on a development chain: one of anvil, hardhat, ganache or geth --dev.
 
     It comes from an account that the node holds unlocked or whose key everybody knows, or the node sets the balance.
-    Any other chain is refused. No passphrase is needed.
+    Any other chain is refused. The passphrase is only needed where the file names no address.
     """
     from forcemove.chain.local import connect
     from forcemove.cli.endpoints import endpoint_name, require_lasting
     from forcemove.cli.funding import fund as give
-    from forcemove.node.keys import address_in_key_file
 
-    account = address_in_key_file(file)
+    account = _account(file)
     require_lasting([endpoint])
     with waiting(f"Asking {endpoint_name(endpoint)}"), connect(endpoint) as chain:
         funded = give(chain, account, amount)
@@ -117,6 +115,13 @@ def _write(file: Path, made: Key, as_json: bool) -> None:
 def _print(file: Path, address: bytes, as_json: bool) -> None:
     shown = show_address(address)
     click.echo(json.dumps({"address": shown, "file": str(file)}) if as_json else f"{shown}  {file}")
+
+
+def _account(file: Path) -> bytes:
+    """The address of a key file, which is opened where it names none."""
+    from forcemove.node.keys import address_in_key_file
+
+    return address_in_key_file(file) or open_key_file(file).address
 
 
 def open_key_file(file: Path) -> Key:

@@ -178,23 +178,26 @@ def _checked(path: Path, content: Mapping[str, Any], secret: bytes) -> Key:
         key = Key(secret)
     except ForcemoveError:
         raise MalformedKeyFile(str(path), "what it holds is no private key") from None
-    if "address" in content and _address(path, content) != key.address:
+    if _address(path, content) not in (None, key.address):
         raise MalformedKeyFile(str(path), "the address written in it is not that of its key")
     return key
 
 
-def address_in_key_file(path: Path) -> bytes:
-    """The address (20 bytes) that is written in a key file; only opening the file shows whether it is its key's.
+def address_in_key_file(path: Path) -> bytes | None:
+    """The address (20 bytes) that is written in a key file; only opening the file shows whether it is its key's. None
+    where none is written: a wallet may leave it out.
 
     Raises `KeyFileMissing`, `KeyFileUnusable`, `MalformedKeyFile`, `UnknownVersion`.
     """
     return _address(path, _load(path))
 
 
-def _address(path: Path, content: Mapping[str, Any]) -> bytes:
+def _address(path: Path, content: Mapping[str, Any]) -> bytes | None:
     text = content.get("address")
+    if text is None:
+        return None
     if not isinstance(text, str) or not re.fullmatch(r"(0x)?[0-9a-fA-F]{40}", text):
-        raise MalformedKeyFile(str(path), "it names no address")
+        raise MalformedKeyFile(str(path), "what it names is no address")
     return bytes.fromhex(text.removeprefix("0x"))
 
 
