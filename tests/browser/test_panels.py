@@ -10,9 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from forcemove.browser import templating
 from forcemove.browser.drawing import board, happenings
+from forcemove.browser.drawing.listing import listed_rows
 from forcemove.browser.drawing.safety import safety_of
 from forcemove.browser.render import PANELS, channel_page, channel_panels
 from forcemove.browser.view import ChannelView
@@ -20,7 +22,12 @@ from forcemove.cli.person.layout import content_lines
 from forcemove.history.entries import Entry
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import ChainDepth, overview
+from forcemove.history.summary import summarise
+from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.record import Record
+from forcemove.protocol.machine.results import ChannelResult, Ending
+from forcemove.store.records import Ownership
 from forcemove.tables.playing.content import clock_text, content_of
 from forcemove.tables.playing.ends import EndObserver, end_lines
 from forcemove.text.amounts import format_amount
@@ -213,6 +220,19 @@ def test_the_panels_stay_where_the_phase_has_none(looks: Looks) -> None:
     for id_ in ("clock", "ways"):
         assert "hidden" in elements(panels[id_])[0].attributes
     assert "hidden" not in elements(panels["end"])[0].attributes
+
+
+def test_what_is_not_known_is_shown_as_that(looks: Looks) -> None:
+    view = view_of(looks.paid())
+    unknown = replace(view, seen=replace(view.seen, result=ChannelResult(Ending.UNKNOWN, ())))
+    end = panel(unknown, "end")
+    assert "It is over" in end
+    assert "how much to whom is not known here" in end
+    assert amounts(end) == amounts(panel(unknown, "board")) == []
+    assert channel_page(unknown)
+    older = structs.replace(view.channel, record=Record(payout_begun=True, closed=True))
+    listed = ListedChannel(bytes(32), Ownership.FINISHED, summarise(older, "TicTacToe", 1, 1, view.now), view.game)
+    assert [row.money for row in listed_rows([listed], view.now)] == ["not known what was paid"]
 
 
 # --------------------------------------------------------------------------------------------------- while it is funded

@@ -8,10 +8,12 @@ import pytest
 
 from forcemove.chain.chain import Receipt
 from forcemove.chain.errors import TransactionReverted
+from forcemove.cli.results import result_lines
 from forcemove.node.events import Mined, SubmissionRefused
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import SubmitPayCredit
 from forcemove.protocol.machine.inputs import ChallengeWanted
+from forcemove.protocol.machine.results import ChannelResult, Ending, Share
 from forcemove.protocol.types import ETHER
 from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.tables.carrying import messenger_for, until_delivered
@@ -61,6 +63,18 @@ def test_after_an_old_state_was_paid_the_player_is_told_what_was_paid() -> None:
     lines = told(table, seen)
     assert "The chain has decided" in lines[1]
     assert lines[2] == f"paid        Host (you) {format_amount(30)}, Guest {format_amount(70)}"
+
+
+def test_what_is_not_known_or_not_paid_yet_is_told_as_that() -> None:
+    shares = (Share(ETHER, 0, 50, 30, 30), Share(ETHER, 1, 50, 70, 70))
+    unknown, expired = ChannelResult(Ending.UNKNOWN, ()), ChannelResult(Ending.EXPIRED, shares)
+    assert [line[:12].strip() for line in end_lines(unknown, 0, EndObserver())] == ["result", "ended"]
+    lines = list(end_lines(expired, 0, EndObserver()))
+    assert lines[0].endswith(f"{format_amount(30)} is to be paid to you.")
+    assert lines[1] == "ended       A clock has run out, and no payment was seen yet."
+    assert lines[2].startswith("to be paid  Host (you)")
+    assert "not known" in next(result_lines(unknown))
+    assert [line[:12].strip() for line in result_lines(expired)] == ["ended", "to be paid"]
 
 
 def test_who_was_never_joined_is_told_what_came_back() -> None:

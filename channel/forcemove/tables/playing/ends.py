@@ -62,7 +62,7 @@ def end_lines(
     - `tokens`: what the channel's tokens say of themselves, as far as that is known.
     """
     if result.ending is Ending.UNKNOWN:
-        yield "result      What was paid to you is not known."
+        yield "result      What was paid to you is not known: `forcemove channel show --chain URL` asks the chain."
         yield f"ended       {ENDINGS[result.ending]}"
         return
     ours = next(share for share in result.shares if share.participant == index)
