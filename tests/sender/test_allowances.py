@@ -10,9 +10,12 @@ from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.chain.token import Token
+from forcemove.errors import PassingError
+from forcemove.sender.errors import AllowanceStays
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Allowance, Confirmed, MemoryTxStore, TxOutcome, TxRequest
-from tests.chain.world import World, deploy_contract, make_world
+from forcemove.sender.transactions import Allowance, Confirmed, MemoryTxStore, TxFailed, TxOutcome, TxRequest
+from tests.chain.world import World, deploy_contract, make_world, place
+from tests.simulation.chain import MemoryChain
 
 MINTER, KEY = local_keys()[:2]
 DEPOSIT, HAS = 5, 100
@@ -105,3 +108,29 @@ def test_a_deposit_does_not_wait_for_one_of_another_token(desk: Desk) -> None:
         desk.outcomes += desk.sender.look()
         desk.chain.rpc.ask("evm_mine")
     assert (desk.held(first), desk.held(second, other)) == (DEPOSIT, DEPOSIT)
+
+
+def test_threat_98_approvals_without_effect_are_told_and_come_to_an_end() -> None:
+    """One in each block, as long as the deposit was wanted: a token says yes, and lets nobody take anything."""
+    chain, time = MemoryChain(), [0.0]
+    token = place(chain, bytes.fromhex("5f5f5260205ff3"))
+    sender = Sender(chain, KEY, MemoryTxStore(), bump_after=60, clock=lambda: time[0])
+    wanted = TxRequest(b"deposit", token, b"", 0, 10**18, None, Allowance(token, token, DEPOSIT), 200_000)
+    chain.node.is_mining = False
+    outcomes, errors, sent = list[TxOutcome](), list[PassingError](), list[float]()
+    for _ in range(100):
+        sender.submit(wanted)
+        outcomes += sender.look()
+        errors += sender.take_errors()
+        time[0] += 12
+        chain.node.mine()
+        sent += [time[0]] * len(chain.node.latest.transactions)
+    first, second, third = sent
+    assert third - second > 60 > second - first
+    (told,) = errors
+    assert isinstance(told, AllowanceStays)
+    assert (told.token, told.amount, told.allowed, told.times) == (token, DEPOSIT, 0, 2)
+    (failed,) = outcomes
+    assert isinstance(failed, TxFailed)
+    assert isinstance(failed.error, AllowanceStays)
+    assert (failed.request_id, failed.error.times) == (b"deposit", 3)

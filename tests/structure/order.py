@@ -120,7 +120,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.follower.errors",
     ),
     ("forcemove.sender.bids", "forcemove.sender.pending", "forcemove.sender.settlement"),
-    ("forcemove.sender.resubmission",),
+    ("forcemove.sender.approvals", "forcemove.sender.resubmission"),
     ("forcemove.sender.sender",),
     ("forcemove.follower.on_chain_view",),
     ("forcemove.follower.followed_channel", "forcemove.follower.cross_check"),

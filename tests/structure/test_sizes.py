@@ -17,6 +17,7 @@ REASONS = {
     "channel/forcemove/inspect": "a module for each thing that is inspected, and for each side of it",
     "channel/forcemove/node": "a client without I/O, what carries out what it says, and the node that drives it",
     "channel/forcemove/protocol": "the pure core, in one room with one rule; its order has a line for each",
+    "channel/forcemove/sender": "what is asked, offered, decided and told of one account's transactions, a module each",
     "channel/forcemove/store": "a module for each thing that a journal keeps, and for each of the two databases",
     "channel/forcemove/transport": "what clients and servers agree on, a module for each, and what both carriers share",
     "games/forcemove_games/discard": "positions, rules and their parts; a player's secrets, moves and choices; screens",

@@ -7,7 +7,29 @@ from dataclasses import dataclass
 from forcemove.chain.errors import TransactionReverted
 from forcemove.errors import ChainError, ForcemoveError, PassingError
 
-__all__ = ["GasTooDear", "NonceBlocked", "NotTaken", "OpinionsDiffer", "Overtaken", "RevertsAgain", "after_revert"]
+__all__ = [
+    "AllowanceStays",
+    "GasTooDear",
+    "NonceBlocked",
+    "NotTaken",
+    "OpinionsDiffer",
+    "Overtaken",
+    "RevertsAgain",
+    "after_revert",
+]
+
+
+@dataclass(eq=False)
+class AllowanceStays(PassingError):
+    """`times` approvals of a token were confirmed, and what `spender` may take of it is still `allowed`, less than the
+    `amount` that a deposit needs; addresses of 20 bytes, amounts in the token's smallest unit. After the third no more
+    are sent."""
+
+    token: bytes
+    spender: bytes
+    amount: int
+    allowed: int
+    times: int
 
 
 @dataclass(eq=False)

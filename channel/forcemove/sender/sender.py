@@ -16,17 +16,15 @@ behind it: with the nearest of their deadlines and the largest of their caps.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from math import inf
 
 from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction
 from forcemove.chain.errors import InsufficientFunds, TransactionReverted
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError, InvalidValue, PassingError, RuleError
 from forcemove.protocol.signing import Key
+from forcemove.sender.approvals import approval_of, as_asked_for, is_behind, without_effect
 from forcemove.sender.bids import Bids
 from forcemove.sender.endpoints import Endpoint, Endpoints
 from forcemove.sender.errors import GasTooDear, NotTaken, OpinionsDiffer, after_revert
@@ -53,11 +51,10 @@ from forcemove.sender.transactions import (
 
 __all__ = ["Sender"]
 
-_APPROVAL_GAS = 100_000
+_MAX_APPROVALS = 3
+"""So many approvals may be confirmed for one deposit."""
 _ROUNDS = 2
 """Rounds of questions in a look: requests that the first round adds are asked about in the second."""
-_MOST_ASKED = 40
-"""Requests that one round asks about; the next looks ask about the others."""
 
 
 class Sender:
@@ -108,8 +105,8 @@ class Sender:
         )
         self._fresh: set[int] = set()
         self._again: set[RequestId] = set()
+        self._given_up: set[RequestId] = set()
         self._requests: list[TxRequest] = []
-        self._asked: Counter[RequestId] = Counter()
         self._observers = {endpoint: Observer() for endpoint in self._endpoints.all}
         self._outcomes: list[TxOutcome] = []
         self._error: PassingError | None = None
@@ -207,11 +204,11 @@ class Sender:
                 raise
         outcomes, self._outcomes = self._outcomes, []
         self._pending.acknowledged = set(self._pending.announced)
-        return [each for each in map(_as_asked_for, outcomes) if each is not None]
+        return [each for each in map(as_asked_for, outcomes) if each is not None]
 
     def _work(self) -> bool:
         """One round of questions. Returns whether a request is to be sent now about which no endpoint was asked yet."""
-        known, asked = list(self._requests), self._next_requests()
+        known, asked = list(self._requests), self._pace.next_of(self._requests)
         questions = {endpoint: self._question(endpoint, asked) for endpoint in self._endpoints.all}
         answered = self._endpoints.ask(lambda endpoint: form_opinion(endpoint.chain, questions[endpoint]))
         opinions = in_our_time(answered, None if self._own_time is None else self._own_time())
@@ -221,23 +218,16 @@ class Sender:
         for endpoint in priced:
             self._resubmitter.offer(endpoint, priced)
         for request in asked if priced else ():
-            if request in self._requests and not self._is_behind(request, asked):
-                self._send(request, priced, is_again=request.request_id in self._again)
+            is_again = request.request_id in self._again
+            before = [each for each in asked[: asked.index(request)] if each in self._requests]
+            if request in self._requests and (is_again or not is_behind(request, before, self._pending)):
+                self._send(request, priced, is_again=is_again)
         whole = tuple(each for each in opinions.values() if each.is_priced or each.failure is None)
         again = [each for each in self._resubmitter.not_shown(whole) if not self._is_requested(each.request_id)]
         self._again = {each.request_id for each in again}
         self._requests += again
         self._broadcast({endpoint: opinion.mined for endpoint, opinion in opinions.items()})
         return any(each not in known and self._pace.allows(each.request_id) for each in self._requests)
-
-    def _next_requests(self) -> list[TxRequest]:
-        """The requests to ask about now: those that were asked about least often, the nearest deadlines first."""
-        allowed = [each for each in self._requests if self._pace.allows(each.request_id)]
-        asked = sorted(allowed, key=lambda each: (self._asked[each.request_id], each.deadline or inf))[:_MOST_ASKED]
-        waiting = {each.request_id for each in self._requests}
-        self._asked = Counter({id_: count for id_, count in self._asked.items() if id_ in waiting})
-        self._asked.update(each.request_id for each in asked)
-        return asked
 
     def _question(self, endpoint: Endpoint, requests: Sequence[TxRequest]) -> Question:
         pending = [(each, self._offers.last(endpoint, nonce)) for nonce, each in sorted(self._pending.by_nonce.items())]
@@ -337,38 +327,24 @@ class Sender:
             return
         self._sign_for_all(request, gas, opinions, is_again=is_again)
 
-    def _is_behind(self, request: TxRequest, asked: Sequence[TxRequest]) -> bool:
-        """Whether another deposit is to use up first what the token lets the same contract take: one of those that are
-        `asked` about before this one, or one on its way. One that is on its way itself waits for nothing."""
-        needed, pending = request.allowance, self._pending
-        if needed is None or request.request_id in self._again:
-            return False
-        before = [each for each in asked[: asked.index(request)] if each in self._requests]
-        sent = [each.request for nonce, each in pending.by_nonce.items() if nonce not in pending.announced]
-        place = needed.token, needed.spender
-        return any(
-            each.allowance is not None
-            and (each.allowance.token, each.allowance.spender) == place
-            and each.request_id != request.request_id
-            for each in (*before, *sent)
-        )
-
     def _is_allowed(self, request: TxRequest, said: Sequence[Opinion]) -> bool:
-        """Whether the adjudicator may take the tokens that a request needs; else an approval is asked for, once. What
-        an earlier approval has left is taken back before: some tokens, such as USDT, refuse to change it to anything
-        but 0."""
+        """Whether the adjudicator may take the tokens that a request needs; else an approval is asked for, once. Where
+        two were confirmed in vain that is told, and after the third no more are sent."""
         allowed = [request.request_id not in each.not_allowed for each in said]
-        needed, request_id = request.allowance, Approval(request.request_id)
+        needed, approval_id = request.allowance, Approval(request.request_id)
         if needed is None or all(allowed):
             return True
         if any(allowed):
             self._error = OpinionsDiffer(self.account, "allowance", tuple(map(int, allowed)))
-        elif request_id not in self.request_ids:
-            has_left = all(each.not_allowed[request.request_id] for each in said)
-            call = Token(self._chain, needed.token).approve(needed.spender, 0 if has_left else needed.amount)
-            self._requests.append(
-                TxRequest(request_id, needed.token, call.data, 0, request.max_cost, gas=_APPROVAL_GAS)
-            )
+        elif approval_id not in self.request_ids:
+            times = self._pace.confirmations(approval_id)
+            error = without_effect(request, needed, times, said)
+            if times < _MAX_APPROVALS:
+                self._requests.append(approval_of(self._chain, request, needed, said))
+                self._endpoints.errors += [error] if times > 1 else []
+            elif approval_id not in self._given_up:
+                self._given_up.add(approval_id)
+                self._refuse(request, error, is_again=False)
         return False
 
     def _refuse(self, request: TxRequest, error: ForcemoveError, *, is_again: bool) -> None:
@@ -420,15 +396,3 @@ class Sender:
                 self._outcomes.append(TxFailed(pending.request.request_id, poor[0]))
             else:
                 self._error = NotTaken(pending.newest.hash, next(each.reason for each in answers if each is not None))
-
-
-def _as_asked_for(outcome: TxOutcome) -> TxOutcome | None:
-    """The outcome as its asker knows the request. A failed approval is a failure of the request that needs it; other
-    outcomes of approvals, and those of gap fillers, are left out."""
-    match outcome.request_id:
-        case GapFiller():
-            return None
-        case Approval(needed_by):
-            return replace(outcome, request_id=needed_by) if isinstance(outcome, TxFailed) else None
-        case _:
-            return outcome

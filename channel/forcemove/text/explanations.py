@@ -125,6 +125,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "It is sent to all of them again. If it stays so, check that the account has enough for the gas, or give "
         "another node with --chain.",
     ),
+    "AllowanceStays": (
+        "The token {token} has confirmed {times} approvals, and {spender} may still take only {allowed} of the "
+        "{amount} that the deposit needs.",
+        "The token does not do what it says. After the third approval no more are sent, and nothing is paid in: play "
+        "for another token.",
+    ),
     "NonceBlocked": (
         "Another program has sent a transaction from the account {account} with the nonce {nonce}, and no block takes "
         "it: ours wait behind it.",
