@@ -31,6 +31,8 @@ def test_a_summary_says_what_the_channel_says() -> None:
     assert found.counterparties == found.participants[1:]
     assert found.held == ((bytes(20), 2 * DEPOSIT),)
     assert (found.result, found.is_timed, found.is_friendly) == (None, False, False)
+    ended = replace(played, final_outcome=bytes(32))
+    assert not summarise(ended, "TicTacToe", 7, 9, NOW).is_our_turn
 
 
 @pytest.mark.parametrize("amount", [1, 2**256 - 1])

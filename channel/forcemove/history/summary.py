@@ -43,7 +43,7 @@ class ChannelSummary:
       when it was saved last.
     - `phase`: at the chain's time then.
     - `turn_num`: of the newest state, None where there is none.
-    - `is_our_turn`: whether the next state is ours.
+    - `is_our_turn`: whether the next state is ours, and we can sign it.
     - `finalizes_at`: the block time (seconds) at which a challenge is over, 0 for none.
     - `ours`, `held`: what the newest state would pay us, nothing once it is over; and what the channel holds.
     - `result`: how it has ended, None where it is not over.
@@ -107,7 +107,7 @@ def summarise(
         changed_at,
         phase,
         channel.newest.state.turn_num if channel.newest else None,
-        channel.is_our_turn,
+        channel.may_sign_next,
         channel.status.finalizes_at,
         () if phase in OVER else ours_in(channel),
         left_in(channel),
