@@ -97,6 +97,15 @@ def _last_word(channel: Channel, signed: SignedState) -> Channel:
     return _real_again(channel, signed)
 
 
+def _older_as_newest(channel: Channel, signed: SignedState) -> Channel:
+    """A state that we have takes the place of the newest, with what signatures it brings."""
+    for known in channel.accepted[:-1]:
+        if known.state == signed.state:
+            more = SignedState(signed.state, {**known.signed.signatures, **signed.signatures})
+            return replace(channel, accepted=(*channel.accepted[:-1], Accepted(more, known.hashes)))
+    return _real_again(channel, signed)
+
+
 def _conclude_if_ours(channel: Channel, now: int, key: Key | None) -> Step | None:
     is_ours = channel.agreement.fixed_part.mover(channel.next_turn - 1) == channel.index
     return _real_conclude(channel, now, key) if is_ours else None
@@ -150,6 +159,27 @@ def _hole_33(stack: ExitStack) -> None:
     _duty(Phase.PLAYING, automatic_actions._deposit, _sign_final_when_funded, automatic_actions._ask_for_move)(stack)
 
 
+def _turn_is_enough(channel: Channel) -> bool:
+    return channel.is_our_turn and not channel.is_unproved
+
+
+def _finish_our_end(channel: Channel, key: Key | None) -> Step | None:
+    return None if channel.breaks_our_end else _real_finish(channel, key)
+
+
+_real_finish = automatic_actions.finish
+
+
+def _hole_53(stack: ExitStack) -> None:
+    _in(Channel, "may_sign_next", property(_turn_is_enough))(stack)
+    _in(automatic_actions, "finish", _finish_our_end)(stack)
+
+
+def _finish_once(channel: Channel, key: Key | None) -> Step | None:
+    is_ended = channel.newest is not None and channel.newest.state.is_final
+    return None if is_ended else _real_finish(channel, key)
+
+
 def _any_turn(draft: Any, id_: bytes, status: Any, fixed_part: Any, proof: Any, app: Any) -> Any:
     return rules.require_supported(draft.domain, fixed_part, proof, app, status)
 
@@ -171,6 +201,7 @@ def _the_record_was_paid(channel: Channel) -> Any:
 
 
 _SMALL = Ladder(1, 1)
+_THREE = Bounds(players=3, seat=2, transactions=1)
 
 FAULTS: dict[str, Fault] = {
     "answer margin ignored": Fault(
@@ -226,6 +257,14 @@ FAULTS: dict[str, Fault] = {
     "the recorded state is told as paid": Fault(
         "told as paid", 5, Bounds(transactions=2), _in(results, "_decided", _the_record_was_paid), _SMALL
     ),
+    "an older state takes the place of the newest": Fault(
+        "settled as due", 3, Bounds(), _in(peer_messages, "_receive_again", _older_as_newest), _SMALL
+    ),
     "no way out on her turn": Fault("out in time", 8, Bounds(opening=True, reorganisations=1), _hole_33, _SMALL),
+    "no way out after an end": Fault("out in time", 3, _THREE, _hole_53, Ladder(2, 1)),
+    "no end on top of an end": Fault(
+        "settled as due", 4, _THREE, _in(automatic_actions, "finish", _finish_once), _SMALL
+    ),
 }
-"""By name. The last one is hole 33, which a search like this has found."""
+"""By name. The last three are real: a search like this has found the first, hole 33, and the last. A person has found
+the other, hole 53."""

@@ -20,7 +20,7 @@ class Ladder:
     """`depth`: how many moves there are; `width`: among how many a player chooses each time; `deposit`: of each, wei.
 
     A move adds one byte to the position. What the first participant is paid follows from it: each move's byte is a
-    digit, counted from 1, of what it has won.
+    digit, counted from 1, of what it has won from the last one.
     """
 
     name = "ladder"
@@ -76,5 +76,5 @@ class Ladder:
 
 
 def _shifted(outcome: Outcome, amount: int) -> Outcome:
-    first, second = outcome
-    return replace(first, amount=first.amount + amount), replace(second, amount=second.amount - amount)
+    first, *rest, last = outcome
+    return replace(first, amount=first.amount + amount), *rest, replace(last, amount=last.amount - amount)

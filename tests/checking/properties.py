@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from forcemove.protocol.machine.automatic_actions import answer_margin
+from forcemove.protocol.machine.channel import Accepted, Channel
 from forcemove.protocol.machine.results import Ending, result_of
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import VariablePart
@@ -54,18 +55,18 @@ def no_early_deposit(setting: Setting, before: World, after: World) -> str | Non
     if after.paid_in > setting.deposit:
         return f"she has paid in {after.paid_in}"
     newest = after.alice.newest
-    is_agreed = newest is not None and newest.state.turn_num >= 1
+    is_agreed = newest is not None and newest.state.turn_num >= setting.count - 1
     return None if is_agreed or after.paid_in == before.paid_in else "she has paid in before all have agreed"
 
 
 def no_postfund_before_the_money(setting: Setting, before: World, after: World) -> str | None:
-    """She signs nothing beyond the prefund states but an end, before the chain holds both deposits."""
+    """She signs nothing beyond the prefund states but an end, before the chain holds all deposits."""
     if after.signed is before.signed or after.is_void:
         return None
     held = after.chain.holdings_of(setting.agreement.channel_id, ETHER)
     new = [each.state for each in after.signed if each not in before.signed]
-    plays = any(each.turn_num >= 2 and not each.is_final for each in new)
-    is_there = held.amount >= 2 * setting.deposit or held.payout_begun
+    plays = any(each.turn_num >= setting.count and not each.is_final for each in new)
+    is_there = held.amount >= setting.count * setting.deposit or held.payout_begun
     return None if is_there or not plays else f"she goes on where {held.amount} is held"
 
 
@@ -80,15 +81,16 @@ def the_record_never_falls(setting: Setting, before: World, after: World) -> str
 
 
 def nothing_recorded_without_her(setting: Setting, before: World, after: World) -> str | None:
-    """What is recorded she has signed, or Bob's next state follows what she has signed or what was recorded."""
+    """What is recorded she has signed, or it follows what she has signed, or what was recorded, by moves of the others
+    alone."""
     if after.record.recorded is before.record.recorded or after.record.recorded is None:
         return None
     state = after.record.recorded.state
     bases = [each.state for each in after.signed] + [each.state for each in (before.record.recorded,) if each]
     if state in bases:
         return None
-    is_bobs = state.turn_num % 2 != setting.bounds.seat
-    follows = is_bobs and any(each.turn_num + 1 == state.turn_num for each in bases)
+    turns_of_theirs = (state.turn_num - setting.bounds.seat) % setting.count
+    follows = any(0 < state.turn_num - each.turn_num <= turns_of_theirs for each in bases)
     return None if follows else f"the state of turn {state.turn_num} was recorded without her"
 
 
@@ -142,13 +144,21 @@ def settled(setting: Setting, before: World, after: World) -> Outcome | None:
 
 def with_due(setting: Setting, world: World) -> World:
     """`due` is the newest state that she has, while no clock runs or there is time enough to answer. What does not
-    follow from it does not take its place: nobody can take back what she has."""
+    follow from it does not take its place: nobody can take back what she has. Among three, what two of them have said
+    since her last turn is hers once she can sign on top of it: until then they may say another thing to the chain."""
     newest, due = world.alice.newest, world.due
     ends = world.chain.status_of(setting.agreement.channel_id).finalizes_at
-    if newest is None or (ends and world.now > ends - _MARGIN):
+    if newest is None or (ends and world.now > ends - _MARGIN) or not _is_hers(setting, world.alice, newest):
         return world
     follows = due is None or (newest.state.turn_num > due.turn_num and setting.game.keeps(due, newest.state.outcome))
     return world._replace(due=newest.state) if follows else world
+
+
+def _is_hers(setting: Setting, alice: Channel, newest: Accepted) -> bool:
+    """Whether it is a state of her own turn, or she can sign what follows it."""
+    return newest.state.turn_num % setting.count == setting.bounds.seat or (
+        alice.is_our_turn and alice.final_outcome in (None, newest.hashes.outcome)
+    )
 
 
 def is_out(setting: Setting, world: World) -> bool:

@@ -60,6 +60,7 @@ ROWS: Mapping[str, Row] = {
     "tic-tac-toe, two cells": Row("tic-tac-toe", Bounds()),
     "tic-tac-toe, two cells, second seat": Row("tic-tac-toe", Bounds(seat=1)),
     "rock-paper-scissors, a round": Row("rock-paper-scissors", Bounds()),
+    "three players": Row("ladder 1x1", Bounds(players=3, seat=2)),
     "rock-paper-scissors, a round, second seat": Row("rock-paper-scissors", Bounds(seat=1), is_long=True),
     "tic-tac-toe, one transaction": Row("tic-tac-toe", Bounds(transactions=1), is_long=True),
     "tic-tac-toe, one transaction, second seat": Row("tic-tac-toe", Bounds(seat=1, transactions=1), is_long=True),
@@ -80,6 +81,12 @@ ROWS: Mapping[str, Row] = {
     ),
     "a reorganisation beyond the confirmations": Row(
         "ladder 1x1", Bounds(transactions=1, reorganisations=1), is_long=True
+    ),
+    "three players, first seat, two moves": Row("ladder 2x1", Bounds(players=3), is_long=True),
+    "three players, two moves": Row("ladder 2x1", Bounds(players=3, seat=2), is_long=True),
+    "three players, one transaction": Row("ladder 1x1", Bounds(players=3, seat=2, transactions=1), is_long=True),
+    "three players, two moves, one transaction, the first half million states": Row(
+        "ladder 2x1", Bounds(players=3, seat=2, transactions=1), is_long=True, most_states=500_000
     ),
 }
 

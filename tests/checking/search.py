@@ -241,15 +241,15 @@ def start(setting: Setting) -> World:
 def _opened(setting: Setting, world: World) -> World:
     """Everybody has done what is due, and play begins."""
     bounds = setting.bounds
-    plain = replace(setting, bounds=Bounds(seat=bounds.seat))
+    plain = replace(setting, bounds=Bounds(bounds.players, bounds.seat))
     world = world._replace(crashes=0, drops=0)
-    while world.alice.next_turn < 4 or not world.told:
+    while world.alice.next_turn < 2 * setting.count or not world.told:
         if not world.told:
             ((_, world),) = plain.look(world)
         elif world.waiting:
             world = plain.mine_hers(world)
-        elif said := next(messages(plain, world), None):
-            ((_, world),) = plain.hear(world, said[1])
+        elif heard := next(filter(None, (plain.hear(world, each) for _, each in messages(plain, world))), None):
+            ((_, world),) = heard
         else:
             (_, submission), *_ = deposits(plain, world)
             paid = plain.transact(world, submission, plain.bob)

@@ -33,7 +33,14 @@ def test_no_order_of_events_breaks_what_is_promised(name: str, tmp_path: Path) -
     assert found.longest_way_out <= _DURATIONS * row.bounds.ticks
 
 
-@pytest.mark.parametrize("name", ["one transaction, a crash", "one transaction, two choices, second seat"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "one transaction, a crash",
+        "one transaction, two choices, second seat",
+        "three players, two moves, one transaction, the first half million states",
+    ],
+)
 def test_the_shortest_runs_of_a_long_search_break_nothing(name: str) -> None:
     found = ROWS[name].run(most_states=_SHORTEST)
     assert found.violated is None

@@ -21,6 +21,7 @@ BOUNDS = (
     Bounds(transactions=3, drops=1, crashes=1),
     Bounds(seat=1, transactions=3, drops=1, crashes=1),
     Bounds(opening=True, transactions=2, reorganisations=1),
+    Bounds(players=3, seat=2, transactions=3, drops=1),
 )
 
 

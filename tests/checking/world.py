@@ -46,7 +46,7 @@ from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart
 from tests.checking.remembering import RememberingKey
-from tests.protocol.builders import ALICE, APP, BOB, DOMAIN
+from tests.protocol.builders import ALICE, APP, BOB, CAROL, DOMAIN
 from tests.protocol.operations import ether_with, perform
 
 __all__ = ["DURATION", "START", "Block", "Bounds", "Game", "Mined", "Setting", "Waiting", "World"]
@@ -55,6 +55,7 @@ START = 1_000_000
 """The block time at which every world begins, seconds."""
 DURATION = 1_800
 """Seconds of the challenge duration. The margin within which Alice answers by herself is a third of it."""
+_KEYS = {name: RememberingKey(key.secret) for name, key in (("Alice", ALICE), ("Bob", BOB), ("Carol", CAROL))}
 
 
 class Game(App, Protocol):
@@ -77,16 +78,18 @@ class Game(App, Protocol):
 class Bounds:
     """What is tried.
 
-    `seat`: Alice's. `transactions`: of Bob's, beside his deposit. `crashes`: of Alice's process. `drops`: of
-    transactions that she has sent. `reorganisations`: each takes one or two blocks of the last tick. `delay`: ticks
-    that a transaction of hers may wait. `ticks`: in a challenge duration. `lag`: she sees a block once a tick has
-    passed, so that nothing that she has seen is undone. `opening`: it begins before the prefund states.
+    `players`: how many; all but Alice act as one, with all their keys. `seat`: Alice's. `transactions`: of Bob's,
+    beside deposits. `crashes`: of Alice's process. `drops`: of transactions that she has sent. `reorganisations`: each
+    takes one or two blocks of the last tick. `delay`: ticks that a transaction of hers may wait. `ticks`: in a
+    challenge duration. `lag`: she sees a block once a tick has passed, so that nothing that she has seen is undone.
+    `opening`: it begins before the prefund states.
 
     Reductions that are not exact. `eager`: she looks at the chain before anything else happens to her. Without
-    `greetings`, Bob greets never. Without `strays`, he countersigns final states only. Without `all_states`, he
-    challenges with the oldest and the two newest states that he can.
+    `greetings`, Bob greets never. Without `strays`, he countersigns her newest state only where it is final. Without
+    `all_states`, he challenges with the oldest and the two newest states that he can.
     """
 
+    players: int = 2
     seat: int = 0
     transactions: int = 0
     crashes: int = 0
@@ -187,29 +190,49 @@ class Setting:
     app: bytes = APP
     saves_first: bool = True
     start: int = START
-    keys: tuple[Key, Key] = (RememberingKey(ALICE.secret), RememberingKey(BOB.secret))
 
     @cached_property
     def agreement(self) -> Agreement:
-        participants = tuple(each.address for each in self.by_seat)
+        """Everybody's."""
+        participants = tuple(each.address for each in self.keys)
         fixed_part = FixedPart(participants, 1, self.app, DURATION)
         destinations = tuple(map(address_destination, participants))
-        return agree(self.domain, fixed_part, self.game, 0, ((ETHER, (self.deposit,) * 2),), destinations)
+        return agree(self.domain, fixed_part, self.game, 0, ((ETHER, (self.deposit,) * self.count),), destinations)
 
     @property
-    def by_seat(self) -> tuple[Key, ...]:
-        """The keys, Alice's at her seat."""
-        return self.keys if self.bounds.seat == 0 else self.keys[::-1]
+    def count(self) -> int:
+        """How many play."""
+        return self.bounds.players
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """By seat."""
+        return tuple(_KEYS[self.names[seat]] for seat in range(self.count))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """By seat, Alice at hers."""
+        others = ["Bob", "Carol"][: self.count - 1]
+        return (*others[: self.bounds.seat], "Alice", *others[self.bounds.seat :])
+
+    @cached_property
+    def others(self) -> tuple[int, ...]:
+        """Bob's seat, and those of whoever helps him."""
+        return tuple(seat for seat in range(self.count) if seat != self.bounds.seat)
 
     @property
     def alice(self) -> Key:
         """Her key."""
-        return self.keys[0]
+        return self.keys[self.bounds.seat]
 
     @property
     def bob(self) -> Key:
-        """His key."""
-        return self.keys[1]
+        """His key, with which all their transactions are sent."""
+        return self.keys[self.others[0]]
+
+    def is_theirs(self, turn_num: int) -> bool:
+        """Whether it is not Alice's turn."""
+        return turn_num % self.count != self.bounds.seat
 
     def empty_chain(self) -> Adjudication:
         """With nothing on it."""
