@@ -90,6 +90,7 @@ WAITING = (
     "cli/test_play_three.py",
     "cli/test_play_disputes.py",
     "cli/test_play_defence.py",
+    "cli/test_streams.py",
     "cli/test_whole_words.py",
     "browser/page/test_axe.py",
     "packaging/test_new_game.py",

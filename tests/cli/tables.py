@@ -39,6 +39,7 @@ BOOK = "forcemove-31337.json"
 _LINK = re.compile(rf"{LINK_HEAD}\w+")
 _COLUMNS = 220
 """Wide enough for a link."""
+_LEAVING = "end the game with your next turn"
 
 
 class House:
@@ -215,8 +216,9 @@ class Person:
 
     def leave(self) -> None:
         """And say yes, if it is asked whether the stake may be lost."""
+        self.reach(_LEAVING)
         self.type("leave")
-        self.screen.lose("end the game with your next turn")
+        self.screen.lose(_LEAVING)
         self.type("yes")
 
 

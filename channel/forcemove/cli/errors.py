@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import traceback
 from collections.abc import Callable
 from typing import IO, Any
@@ -67,14 +66,9 @@ def run(command: Callable[[], object]) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.ClickException as error:
-        if isinstance(error.__cause__, BrokenPipeError):
-            _leave_the_pipe()
         error.show()
         _show_cause(error)
         return error.code if isinstance(error, Explained) else error.exit_code
-    except BrokenPipeError:
-        _leave_the_pipe()
-        return EXIT_ERROR
     except (KeyboardInterrupt, click.Abort):
         _say(words_of(KeyboardInterrupt()))
         return EXIT_INTERRUPTED
@@ -83,12 +77,6 @@ def run(command: Callable[[], object]) -> int:
         _show_cause(error)
         return EXIT_ERROR
     return result if isinstance(result, int) else 0
-
-
-def _leave_the_pipe() -> None:
-    """Discard further output: the program that read it, such as `head`, reads no more. The interpreter still flushes as
-    it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_cause(error: Exception) -> None:
@@ -106,8 +94,6 @@ def words_of(error: BaseException) -> str:
         return "Interrupted."
     if isinstance(error, ForcemoveError):
         return explain(error)
-    if isinstance(error, BrokenPipeError):
-        return "The program that read the output has stopped reading it."
     if isinstance(error, OSError):
         where = f" {error.filename}" if error.filename else ""
         return f"The system refused{where}: {error.strerror or error}.\nCheck the path."

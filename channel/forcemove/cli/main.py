@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
 
 import click
 
 from forcemove.cli.errors import DEBUG_VARIABLE, run
+from forcemove.cli.streams import open_streams
 from forcemove.cli.terminal import wants_colours
 
 __all__ = ["forcemove", "main"]
@@ -88,7 +90,10 @@ def main() -> None:
     """Run the command line and exit with its code: 0, 1 for an error, 2 for wrong usage, 130 for an interrupt."""
     # safe-pysha3 is six times as fast as what eth-hash takes on its own.
     os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
-    sys.exit(run(lambda: forcemove.main(prog_name="forcemove", standalone_mode=False)))
+    if sys.argv[1:2] != ["demo"] and sys.platform != "win32":
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that is closed ends no defence
+    finish = open_streams()
+    sys.exit(run(lambda: (forcemove.main(prog_name="forcemove", standalone_mode=False), finish())[0]))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
@@ -42,7 +43,7 @@ __all__ = ["TableService"]
 
 _PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
 """Errors that may be gone at the next attempt."""
-_SENDING_SECONDS = 60.0
+_SENDING_SECONDS, _SAFE_SECONDS = 60.0, 5.0
 
 
 @dataclass(eq=False)
@@ -115,15 +116,23 @@ class TableService:
         return self._defence is not None and self._defence.has_money
 
     async def run(self, main: Coroutine[Any, Any, None]) -> None:
-        """Run until `main` has ended. Raises what `main` raises."""
+        """Run until `main` has ended. Raises what `main` raises, but for `EOFError`, of a player whose terminal is
+        gone: what is left is defended then, until nothing is at stake."""
         try:
-            await run_with_background(main, *self._background())
+            await run_with_background(self._until_safe(main), *self._background())
         finally:
             left = self._defence.open_besides(self._played) if self._defence else 0
             self._node.release()
             if left:
                 which = "1 other channel is" if left == 1 else f"{left} other channels are"
                 self._output.say(f"besides     {which} open in this journal; `forcemove channel list` shows them.")
+
+    async def _until_safe(self, main: Coroutine[Any, Any, None]) -> None:
+        try:
+            await main
+        except EOFError:
+            while self._defence and self._defence.open_besides(()) and self.has_money:
+                await asyncio.sleep(_SAFE_SECONDS)
 
     def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
         """What goes on beside the tables."""
