@@ -119,8 +119,8 @@ class Follower:
         self._with_errors = set(errors)
         views = {id_: each.view(last.number) for id_, each in self._followed.items() if each.has_changed}
         self._looked_at, self._is_unsettled = head.hash, bool(errors or failure)
-        told = {id_: error for id_, error in errors.items() if error is not failure}
-        return FollowerLook(head, is_new, views, told, None if failure else last, failure)
+        shown = {id_: error for id_, error in errors.items() if error is not failure}
+        return FollowerLook(head, is_new, views, shown, None if failure else last, failure)
 
     # -------------------------------------------------------------------------------------------------------- the logs
 
