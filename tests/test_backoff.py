@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from forcemove.backoff import Backoff, doubled, spread
+from forcemove.backoff import Backoff, asked_pause, doubled, spread
 
 
 @pytest.fixture
@@ -50,3 +50,26 @@ def test_what_will_not_pass_soon_is_tried_more_seldom_until_it_has_passed() -> N
     assert backoff.next_pause() == 10
     backoff.reset()
     assert [backoff.next_pause() for _ in range(4)] == [0.5, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "seconds"),
+    [
+        ("0", 0.0),
+        ("7", 7.0),
+        ("86400", 30.0),
+        ("9" * 400, 30.0),
+        ("Sun, 06 Nov 1994 08:49:44 GMT", 7.0),
+        ("Sun, 06 Nov 1994 08:49:30 GMT", 0.0),
+        ("Sun, 06 Nov 2094 08:49:44 GMT", 30.0),
+        ("", 1.0),
+        ("soon", 1.0),
+        ("-5", 1.0),
+        ("nan", 1.0),
+        ("\u0663", 1.0),
+        ("Sun, 99 Nov 1994 08:49:44 GMT", 1.0),
+    ],
+)
+def test_a_server_says_how_long_to_wait(retry_after: str, seconds: float) -> None:
+    with patch("time.time", lambda: 784_111_777.0):  # 08:49:37 on that day
+        assert asked_pause(retry_after, usual=1.0, longest=30.0) == seconds

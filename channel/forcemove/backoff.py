@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import math
 import random
+import time
+from email.utils import parsedate_to_datetime
 
-__all__ = ["Backoff", "doubled", "spread"]
+__all__ = ["Backoff", "asked_pause", "doubled", "spread"]
 
 _MAX_DOUBLINGS = 64
 """No float is too small for a longer pause than anybody waits."""
@@ -20,6 +22,17 @@ def doubled(first: float, times: int, longest: float = math.inf) -> float:
 def spread(seconds: float) -> float:
     """Between a half and all of so many seconds, by chance."""
     return random.uniform(0.5, 1) * seconds  # noqa: S311  # no secret
+
+
+def asked_pause(retry_after: str, usual: float, longest: float) -> float:
+    """The seconds that a server wants us to wait by its header `Retry-After`, which is a number of seconds or a date;
+    `usual` where it is neither, and never more than `longest`."""
+    if retry_after.isascii() and retry_after.isdecimal():
+        return min(float(retry_after), longest)
+    try:
+        return min(max(parsedate_to_datetime(retry_after).timestamp() - time.time(), 0.0), longest)
+    except (ValueError, OverflowError):
+        return usual
 
 
 class Backoff:

@@ -16,13 +16,16 @@ _SECONDS = 60.0
 
 
 @contextmanager
-def serving(answer: Callable[[bytes], tuple[int, bytes]], tls: ssl.SSLContext | None = None) -> Iterator[str]:
+def serving(
+    answer: Callable[[bytes], tuple[int, bytes]], tls: ssl.SSLContext | None = None, **headers: str
+) -> Iterator[str]:
     """`answer` makes a status and a body of each request's body; what is yielded is the address, with a secret path.
-    `tls`: with a certificate, where TLS is spoken."""
+    `tls`: with a certificate, where TLS is spoken. `headers`: of every answer, with _ for -."""
 
     class Handler(_Handler):
         def do_POST(self) -> None:  # the name that http.server wants
-            self.answer(*answer(self.body()))
+            status, body = answer(self.body())
+            self.answer(status, body, **headers)
 
     with _running(Handler, tls) as address:
         yield f"{'https' if tls else 'http'}://{address}/secret-key"
@@ -47,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
         """The request."""
         self.send_response(status)
         for name, value in headers.items():
-            self.send_header(name, value)
+            self.send_header(name.replace("_", "-"), value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -17,6 +17,7 @@ from forcemove.chain.errors import (
     AnvilFailed,
     AnvilMissing,
     CannotTravel,
+    NodeBusy,
     NotAnEthereumEndpoint,
     Unreachable,
     WrongChain,
@@ -219,8 +220,12 @@ def test_a_node_that_comes_later_is_found(tmp_path: Path) -> None:
             chain.now()
 
 
-def test_the_chain_is_asked_for_once_and_again_after_a_failure() -> None:
+@pytest.mark.parametrize(("status", "error"), [(502, NotAnEthereumEndpoint), (503, NodeBusy)])
+def test_the_chain_is_asked_for_once_and_again_after_a_failure(
+    monkeypatch: pytest.MonkeyPatch, status: int, error: type[Exception]
+) -> None:
     """Behind the address may be another node then."""
+    monkeypatch.setattr("forcemove.chain.http._USUAL_WAIT", 0.0)
     asked: list[str] = []
     chain_id, is_away = CHAIN_ID, False
 
@@ -228,7 +233,9 @@ def test_the_chain_is_asked_for_once_and_again_after_a_failure() -> None:
         request = json.loads(body)
         asked.append(request["method"])
         result = hex(chain_id if request["method"] == "eth_chainId" else 0)
-        return 503 if is_away else 200, json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
+        return status if is_away else 200, json.dumps(
+            {"jsonrpc": "2.0", "id": request["id"], "result": result}
+        ).encode()
 
     with serving(answer) as endpoint, connect(endpoint, expected_chain_id=CHAIN_ID) as chain:
         assert asked == []
@@ -237,7 +244,7 @@ def test_the_chain_is_asked_for_once_and_again_after_a_failure() -> None:
         assert asked == ["eth_chainId"] + ["eth_blockNumber"] * 3
 
         is_away = True
-        with pytest.raises(NotAnEthereumEndpoint):
+        with pytest.raises(error):
             chain.block_number()
         is_away, chain_id = False, CHAIN_ID + 1
         with pytest.raises(WrongChain):

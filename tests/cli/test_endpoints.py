@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from forcemove.chain.local import local_keys
 from forcemove.cli.endpoints import endpoint_name, open_nodes
-from tests.cli.nodes import Node
+from forcemove.node.keys import write_key_file
+from tests.chain.server import serving
+from tests.cli.command import Command
+from tests.cli.nodes import PASSPHRASE, Node
 
 
 def test_a_node_that_is_away_at_the_start_is_told_once_and_waited_for(tmp_path: Path) -> None:
@@ -41,3 +46,35 @@ def test_a_node_that_is_away_at_the_start_is_told_once_and_waited_for(tmp_path: 
 )
 def test_a_node_is_named_without_its_secrets(endpoint: str, name: str) -> None:
     assert endpoint_name(endpoint) == name
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("deploy", "--key", "key.json"),
+        ("demo", "--key", "key.json"),
+        ("key", "fund", "key.json"),
+        ("inspect", "0x" + "11" * 32),
+        ("verify", "--json"),
+        ("watch", "--key", "key.json", "--for", "0x" + "11" * 20),
+    ],
+)
+def test_no_command_tells_the_key_that_a_node_repeats(
+    forcemove: Command, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    """It did in six commands of six."""
+    asked = list[bytes]()
+
+    def answer(body: bytes) -> tuple[int, bytes]:
+        asked.append(body)
+        error = {"code": -32001, "message": "the project secret-key of /secret-key has no access (SECRET%2DKEY)"}
+        return 403, json.dumps({"jsonrpc": "2.0", "id": 0, "error": error}).encode()
+
+    write_key_file(Path("key.json"), local_keys()[1], PASSPHRASE, scrypt_work=2**4)
+    monkeypatch.setenv("FORCEMOVE_PASSPHRASE", PASSPHRASE)
+    with serving(answer) as url:
+        said = forcemove(*arguments, "--chain", url)
+    assert asked, said
+    assert said.code != 0
+    assert "has no access" in said.out + said.err
+    assert "secret-key" not in (said.out + said.err).lower().replace("%2d", "-")

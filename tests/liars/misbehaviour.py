@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from http.server import BaseHTTPRequestHandler
 
-__all__ = ["MISBEHAVIOUR", "SLOW"]
+__all__ = ["MISBEHAVIOUR", "SLOW", "whole"]
 
 Serve = Callable[[BaseHTTPRequestHandler, threading.Event], None]
 _DRIP_SECONDS = 0.1
@@ -16,7 +16,9 @@ _MIB = 2**20
 _ANSWER = b'{"jsonrpc": "2.0", "id": 0, "result": "0x1"}'
 
 
-def _whole(body: Callable[[], bytes], status: int = 200, **headers: str) -> Serve:
+def whole(body: Callable[[], bytes], status: int = 200, **headers: str) -> Serve:
+    """Answers so. `headers`: with _ for -."""
+
     def serve(handler: BaseHTTPRequestHandler, _: threading.Event) -> None:
         content = body()
         handler.send_response(status)
@@ -86,18 +88,22 @@ MISBEHAVIOUR: Mapping[str, Serve] = {
     ),
     "many headers": _pour(b"X-More: " + b"x" * 60_000 + b"\r\n", 10_000, _OK),
     "a header without end": _pour(b"x" * _MIB, 500, _OK + b"X-More: "),
-    "gzip bomb": _whole(_bomb, Content_Encoding="gzip"),
-    "nested": _whole(lambda: b"[" * 200_000),
-    "nested in an answer": _whole(lambda: b'{"jsonrpc": "2.0", "id": 0, "result": ' + b'{"a":[' * 100_000),
-    "nothing in much": _whole(lambda: b'{"jsonrpc": "2.0", "id": 0, "result": [' + b"{}," * (5 * _MIB) + b"{}]}"),
-    "a number without end": _whole(lambda: b'{"jsonrpc": "2.0", "id": 0, "result": ' + b"1" * _MIB + b"}"),
-    "not JSON": _whole(lambda: b"<html>"),
-    "not text": _whole(lambda: b"\xff\xfe\x00" * 100),
-    "empty": _whole(lambda: b""),
-    "a list of answers": _whole(lambda: b"[]"),
-    "an HTTP error": _whole(lambda: _ANSWER, 500),
-    "a rate limit": _whole(lambda: _ANSWER, 429),
-    "a redirect": _whole(lambda: _ANSWER, 308, Location="http://127.0.0.1:1/"),
+    "gzip bomb": whole(_bomb, Content_Encoding="gzip"),
+    "nested": whole(lambda: b"[" * 200_000),
+    "nested in an answer": whole(lambda: b'{"jsonrpc": "2.0", "id": 0, "result": ' + b'{"a":[' * 100_000),
+    "nothing in much": whole(lambda: b'{"jsonrpc": "2.0", "id": 0, "result": [' + b"{}," * (5 * _MIB) + b"{}]}"),
+    "a number without end": whole(lambda: b'{"jsonrpc": "2.0", "id": 0, "result": ' + b"1" * _MIB + b"}"),
+    "not JSON": whole(lambda: b"<html>"),
+    "not text": whole(lambda: b"\xff\xfe\x00" * 100),
+    "empty": whole(lambda: b""),
+    "a list of answers": whole(lambda: b"[]"),
+    "an HTTP error": whole(lambda: _ANSWER, 500),
+    "an HTTP error without end": _pour(b" " * _MIB, 500, b"HTTP/1.1 500 No\r\nConnection: close\r\n\r\n"),
+    "a dripped HTTP error": _drip(_ANSWER, b"HTTP/1.1 400 No\r\nContent-Length: 44\r\n\r\n"),
+    "a rate limit": whole(lambda: _ANSWER, 429, Retry_After="60"),
+    "a redirect": whole(lambda: _ANSWER, 308, Location="http://127.0.0.1:1/"),
 }
-SLOW = frozenset({"silent", "dripped head", "dripped", "dripped in chunks", "continued for ever"})
+SLOW = frozenset(
+    {"silent", "a dripped HTTP error", "dripped head", "dripped", "dripped in chunks", "continued for ever"}
+)
 """Of these a request takes all the time that it has."""

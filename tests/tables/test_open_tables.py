@@ -12,13 +12,16 @@ from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.page_seat import PageSeats
 from forcemove.browser.table_pages import TablePages
 from forcemove.chain.deployment import deploy
+from forcemove.chain.errors import NodeBusy, Unreachable
 from forcemove.chain.local import EmbeddedChain, local_keys
+from forcemove.errors import PassingError
 from forcemove.history.tokens import TokenFacts
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 from forcemove.tables.meetings.meeting import Meeting
 from forcemove.tables.meetings.stored import StoredMeetings, forget_offer, names_by_players, signed_names
 from forcemove.tables.meetings.terms import agreement_of, new_offer
+from forcemove.tables.meetings.tokens import read_token
 from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue
 from forcemove.tables.options import TableOptions, Wallet
 from forcemove.tables.running.lobby_follower import LobbyFollower
@@ -32,6 +35,9 @@ from forcemove.transport.offers import SignedOffer
 from forcemove_games.rock_paper_scissors import GAME as OTHER_GAME
 from forcemove_games.tic_tac_toe import GAME
 from tests.browser.served.lobby import Lines
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
+from tests.simulation.node import MemoryNode
 
 ADMIN, ALICE, BOB = local_keys()[:3]
 TOKEN = TokenFacts(b"\xa0" * 20, "TT", 6)
@@ -118,3 +124,17 @@ def test_a_meeting_that_cannot_be_read_keeps_no_other_game_from_being_gone_on_wi
         assert names_by_players(journal) == {met.players: met.names}
         forget_offer(journal, offer.hash)
         assert [id_ for id_, _ in journal.meetings.all()] == [bytes(32)]
+
+
+@pytest.mark.parametrize("error", [Unreachable("memory", "down"), NodeBusy("memory", 20.0)])
+def test_a_token_whose_endpoint_gives_no_answer_has_not_no_decimals(error: PassingError) -> None:
+    chain = MemoryChain(endpoint := Endpoint(MemoryNode()))
+
+    def answer(method: str, *_: object) -> object:
+        if method == "eth_call":
+            raise error
+        return "0x00"
+
+    endpoint.answer = answer
+    with pytest.raises(type(error)):
+        read_token([chain], b"\xa0" * 20)

@@ -14,6 +14,7 @@ __all__ = [
     "EndpointFailed",
     "InsufficientFunds",
     "NoContract",
+    "NodeBusy",
     "NotAnEthereumEndpoint",
     "NotConfirmed",
     "NotGenuine",
@@ -67,6 +68,14 @@ class EndpointFailed(PassingError):
 
     method: str
     reason: str
+
+
+@dataclass(eq=False)
+class NodeBusy(PassingError):
+    """The endpoint asks us to wait for `seconds`. It is not asked meanwhile."""
+
+    endpoint: str
+    seconds: float
 
 
 @dataclass(eq=False)

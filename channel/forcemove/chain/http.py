@@ -11,11 +11,13 @@ from __future__ import annotations
 import io
 import os
 import time
+from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from forcemove.backoff import Backoff
+from forcemove.backoff import Backoff, asked_pause
+from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint
 from forcemove.chain.limits import (
     MAX_ANSWER,
     AnswerTooLarge,
@@ -26,7 +28,7 @@ from forcemove.chain.limits import (
     seconds_left,
 )
 from forcemove.connecting import CERTIFICATES_VARIABLE
-from forcemove.errors import MalformedBytes
+from forcemove.errors import MalformedBytes, PassingError
 
 with keeping_recursion_limit():
     from requests import PreparedRequest, Request, Response, Session, codes
@@ -40,11 +42,16 @@ if TYPE_CHECKING:
 
     from web3.types import RPCEndpoint, RPCResponse
 
-__all__ = ["HttpProvider"]
+__all__ = ["HttpProvider", "refusal"]
 
 _ATTEMPTS = 3
 _PAUSE, _LONGEST_PAUSE = 0.1, 0.2
 """Seconds before another attempt to connect, at first and at last."""
+_BUSY, _TOO_MUCH = (429, 503), (400, 413)
+"""Statuses of a server that does not answer now; and with which one refuses what is too much, as a range may be."""
+_USUAL_WAIT, _LONGEST_WAIT = 1.0, 30.0
+"""Seconds for which a server that is busy is not asked: where it does not say how long, and at most, since a challenge
+may last for no more than a minute."""
 _MOST_KEPT = 64
 """Connections that are kept open: no fewer than there are threads that ask at once."""
 
@@ -69,7 +76,7 @@ class HttpProvider(JSONBaseProvider):
         with most_seconds(self._timeout):
             response = self._exchange(self.encode_rpc_request(method, params))
             try:
-                return cast("RPCResponse", parse_answer(_body(response)))
+                return cast("RPCResponse", _answer(response))
             except BaseException:
                 response.close()  # closes the connection: the rest of the answer is still on it
                 raise
@@ -114,10 +121,30 @@ class HttpProvider(JSONBaseProvider):
         return {name: value for name, value in settings.items() if name != "stream"}
 
 
+def _answer(response: Response) -> dict[str, Any]:
+    """The answer; with another status than 200, the JSON-RPC error that is in the body. Raises `AnswerTooLarge`,
+    `MalformedBytes`, `HTTPError`."""
+    body = _body(response)
+    if response.status_code == codes.ok:
+        return parse_answer(body)
+    with suppress(MalformedBytes):
+        if response.status_code not in _BUSY and "error" in (answer := parse_answer(body)):
+            return answer
+    raise HTTPError(response=response)
+
+
+def refusal(endpoint: str, method: str, status: int, retry_after: str) -> PassingError:
+    """The error of an HTTP status that comes without a JSON-RPC error. `retry_after`: the header, empty where there is
+    none."""
+    if status in _BUSY:
+        return NodeBusy(endpoint, asked_pause(retry_after, _USUAL_WAIT, _LONGEST_WAIT))
+    if status in _TOO_MUCH:
+        return EndpointFailed(method, f"HTTP status {status}")
+    return NotAnEthereumEndpoint(endpoint, f"it answered with HTTP status {status}")
+
+
 def _body(response: Response) -> bytes:
-    """Raises `AnswerTooLarge`, `MalformedBytes`, `HTTPError`."""
-    if response.status_code != codes.ok:
-        raise HTTPError(response=response)
+    """Raises `AnswerTooLarge`, `MalformedBytes`."""
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise MalformedBytes("answer", "it is packed, which nobody asked for")
     pieces, size = [], 0

@@ -8,14 +8,15 @@ whatever a library makes of the answer, becomes a value within its bounds or tha
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import RemoteDisconnected
 from ssl import SSLError
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, TlsFailed, Unreachable, WrongChain
+from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, TlsFailed, Unreachable, WrongChain
 from forcemove.chain.limits import AnswerTooLarge, keeping_recursion_limit, most_seconds, seconds_left
 from forcemove.chain.reverts import revert_data
 from forcemove.connecting import connection_words
@@ -34,6 +35,12 @@ can hold them."""
 _QUANTITY = re.compile("0x[0-9a-fA-F]{1,64}")
 _MOST_WORDS = 500
 """Characters of a node's own text that are kept."""
+_LEAST_SECRET = 4
+"""Characters: a shorter part of a URL is no secret, and would be found in every text."""
+_PATIENCE, _ATTEMPTS = 5.0, 3
+"""Seconds for which a request waits where an endpoint wants us to, and how often it is sent."""
+_WITHOUT_PENDING = 60.0
+"""Seconds for which an endpoint that has refused the block tag "pending" is asked at "latest"."""
 
 
 class Reverted(Exception):
@@ -55,16 +62,26 @@ def shown_endpoint(endpoint: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
+def _secrets(endpoint: str) -> re.Pattern[str]:
+    """Finds in a text what `shown_endpoint` hides."""
+    hidden = endpoint.partition("://")[2].replace(shown_endpoint(endpoint).partition("://")[2], "/", 1)
+    parts = sorted(map(unquote, re.split("[/?&=#@:+]", hidden)), key=len, reverse=True)
+    secrets = "|".join(re.escape(each) for each in parts if len(each) >= _LEAST_SECRET)
+    return re.compile(secrets or "(?!)", re.IGNORECASE)
+
+
 class Rpc:
     """Requests to one node. Subclasses override `ask`; the bounds that are checked here hold for them, too."""
 
     _expected_chain_id: int | None = None
     _is_identified = False
+    _hidden = _secrets("")
+    _busy, _busy_until, _without_pending_until = 0.0, 0.0, 0.0
 
     def __init__(self, web3: Web3, endpoint: str) -> None:
         """`endpoint` names the node in errors."""
         self._web3 = web3
-        self.endpoint = shown_endpoint(endpoint)
+        self.endpoint, self._hidden = shown_endpoint(endpoint), _secrets(endpoint)
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
@@ -79,22 +96,45 @@ class Rpc:
         self._expected_chain_id, self._is_identified = chain_id, False
 
     def request(self, method: str, *params: Any) -> Any:
-        """`ask` within the deadline of this thread, where there is one. Raises as `ask`."""
+        """`ask` within the deadline of this thread; at "latest" where the endpoint refuses the block tag "pending".
+        Raises as `ask`."""
         self._require_time()
-        return self.ask(method, *params)
+        latest = tuple("latest" if each == "pending" else each for each in params)
+        if latest == params or time.monotonic() < self._without_pending_until:
+            return self.ask(method, *latest)
+        try:
+            return self.ask(method, *params)
+        except EndpointFailed:
+            answer = self.ask(method, *latest)
+        self._without_pending_until = time.monotonic() + _WITHOUT_PENDING
+        return answer
 
     def ask(self, method: str, *params: Any) -> Any:
         """One request; the result as the node gave it.
 
-        Raises `Unreachable`, `NotAnEthereumEndpoint`, `EndpointFailed`, `WrongChain`; for calls also `Reverted`.
+        Raises `Unreachable`, `NotAnEthereumEndpoint`, `EndpointFailed`, `NodeBusy`, `WrongChain`; for calls also
+        `Reverted`.
         """
         self._require_time()
-        try:
-            self._require_chain(method)
-            return self._exchange(method, params)
-        except (Unreachable, NotAnEthereumEndpoint):
-            self._is_identified = False  # another node may answer at this address from now on
-            raise
+        for _ in range(_ATTEMPTS):
+            self._wait_for_its_turn()
+            try:
+                self._require_chain(method)
+                return self._exchange(method, params)
+            except NodeBusy as busy:
+                self._is_identified, self._busy = False, busy.seconds
+                self._busy_until = time.monotonic() + busy.seconds
+            except (Unreachable, NotAnEthereumEndpoint):
+                self._is_identified = False  # another node may answer at this address from now on
+                raise
+        raise NodeBusy(self.endpoint, self._busy)
+
+    def _wait_for_its_turn(self) -> None:
+        """Wait for a short time where the endpoint has asked us to; raise `NodeBusy` where it is a long one."""
+        wait = self._busy_until - time.monotonic()
+        if wait > min(_PATIENCE, seconds_left(self)):
+            raise NodeBusy(self.endpoint, self._busy)
+        time.sleep(max(wait, 0.0))
 
     def number(self, method: str, *params: Any, bits: int = 256) -> int:
         """The same, of a request that answers with a quantity of at most so many bits."""
@@ -132,13 +172,21 @@ class Rpc:
         try:
             return reader(answer)
         except (TypeError, ValueError):
-            raise NotAnEthereumEndpoint(self.endpoint, f"{method} was answered with {answer!r:.80}") from None
+            reason = f"{method} was answered with {self._shown(repr(answer)):.80}"
+            raise NotAnEthereumEndpoint(self.endpoint, reason) from None
+
+    def _shown(self, said: str) -> str:
+        """A node's own words without the secrets of its URL, which it may repeat in any encoding."""
+        return self._hidden.sub("…", unquote(said[: 8 * _MOST_WORDS]))[:_MOST_WORDS]
 
     def _typed(self, method: str, failure: Exception) -> ForcemoveError:
         with keeping_recursion_limit():
             from requests.exceptions import HTTPError, InvalidURL, RequestException
             from web3.exceptions import BadResponseFormat, Web3RPCError
             from web3.providers.base import JSONBaseProvider
+            from websockets.exceptions import InvalidStatus
+
+            from forcemove.chain.http import refusal
 
         match failure:
             case MalformedBytes():
@@ -148,10 +196,9 @@ class Rpc:
             case AnswerTooLarge():
                 return EndpointFailed(method, "its answer is larger than what is read")
             case Web3RPCError():
-                return EndpointFailed(method, _words(failure.rpc_response))
-            case HTTPError():
-                status = "an error" if failure.response is None else f"HTTP status {failure.response.status_code}"
-                return NotAnEthereumEndpoint(self.endpoint, f"it answered with {status}")
+                return EndpointFailed(method, self._shown(_words(failure.rpc_response)))
+            case HTTPError(response=said) | InvalidStatus(response=said) if said is not None:
+                return refusal(self.endpoint, method, said.status_code, said.headers.get("Retry-After", ""))
             case BadResponseFormat():
                 return NotAnEthereumEndpoint(self.endpoint, "its answer is not JSON-RPC")
             case InvalidURL():
@@ -228,7 +275,7 @@ def as_hash(answer: object) -> bytes:
 def _words(response: object) -> str:
     error = response.get("error") if isinstance(response, Mapping) else None
     message = error.get("message") if isinstance(error, Mapping) else error
-    return str(message or "it gave no reason")[:_MOST_WORDS]
+    return str(message or "it gave no reason")
 
 
 def _unreachable(endpoint: str, cause: BaseException) -> Unreachable:

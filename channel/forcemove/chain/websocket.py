@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.frames import CloseCode
 from websockets.sync.client import ClientConnection, connect
 
@@ -109,6 +109,8 @@ class WebSocketProvider(JSONBaseProvider):
                 max_size=MAX_ANSWER,
                 max_queue=_MOST_WAITING,
             )
+        except InvalidStatus:
+            raise
         except (InvalidHandshake, InvalidURI) as error:
             raise ConnectionError(0, f"it speaks no WebSocket ({type(error).__name__})") from None
         connection = self._open.enter_context(connecting)

@@ -34,8 +34,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Check --chain: where a node speaks no TLS, its address begins with http:// or ws://.",
     ),
     "NotAnEthereumEndpoint": (
-        "What answers at {endpoint} is no Ethereum node: {reason}.",
-        "Check --chain: it wants the JSON-RPC address of a node.",
+        "What answers at {endpoint} does not answer as an Ethereum node does: {reason}.",
+        "Check --chain: it wants the JSON-RPC address of a node, with its key where it needs one.",
     ),
     "WrongChain": (
         "{endpoint} is chain {found}, but the address book is of chain {expected}; nothing was changed.",
@@ -44,6 +44,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "EndpointFailed": (
         "The node refused {method}: {reason}.",
         "This is the node's doing. Try again; if it stays, try another node.",
+    ),
+    "NodeBusy": (
+        "The node at {endpoint} asks us to wait {seconds:.0f} s.",
+        "It is not asked until then. If this stays so, use another node, or one that may be asked more often.",
     ),
     "AnvilMissing": (
         "anvil is not installed (looked in: {looked_in}).",

@@ -7,6 +7,7 @@ from typing import cast
 
 import aiohttp
 
+from forcemove.backoff import asked_pause
 from forcemove.connecting import connection_words
 from forcemove.errors import InvalidValue, MalformedBytes
 from forcemove.protocol.codec.json_text import parse_json
@@ -82,7 +83,7 @@ class TowerClient:
         except (MalformedBytes, UnicodeDecodeError, TypeError, KeyError):
             return TowerUnreachable(self.url, f"what answers is no tower: status {status}")
         if status in _BUSY:
-            return TowerBusy(self.url, reason, _seconds(again), detail)
+            return TowerBusy(self.url, reason, asked_pause(again, _PAUSE, _LONGEST_PAUSE), detail)
         return TowerRefused(self.url, reason, detail)
 
 
@@ -96,8 +97,3 @@ async def _read(content: aiohttp.StreamReader) -> bytes:
 def _shown(said: object) -> str:
     """A text of a tower's, made safe to print."""
     return "".join(each for each in str(said)[:_LONGEST] if each.isprintable())
-
-
-def _seconds(again: str) -> float:
-    """The seconds that a tower asks us to wait, at most `_LONGEST_PAUSE`."""
-    return min(float(again), _LONGEST_PAUSE) if again.isascii() and again.isdecimal() else _PAUSE

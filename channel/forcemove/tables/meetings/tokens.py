@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from forcemove.chain.chain import Chain
-from forcemove.chain.errors import Unreachable
+from forcemove.chain.errors import NodeBusy, Unreachable
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
 from forcemove.history.tokens import MAX_DECIMALS, TokenFacts
@@ -41,7 +41,7 @@ def _said(ask: Callable[[], ValueT], otherwise: ValueT) -> ValueT:
     """What the token answers; `otherwise` where it does not answer in the usual way: ERC-20 leaves both out."""
     try:
         return ask()
-    except Unreachable:
+    except (NodeBusy, Unreachable):
         raise
     except ForcemoveError:
         return otherwise
