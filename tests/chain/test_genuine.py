@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +13,23 @@ from web3 import Web3
 from forcemove.chain.chain import Call
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
 from forcemove.chain.deployment import deploy, deploy_artifact
-from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine
+from forcemove.chain.errors import (
+    EndpointFailed,
+    NoContract,
+    NotConfirmed,
+    NotGenuine,
+    NoTransientStorage,
+    Unreachable,
+)
 from forcemove.chain.genuine import derived_address, require_genuine, require_genuine_contract
-from forcemove.chain.local import EmbeddedChain
+from forcemove.chain.local import AnvilChain, EmbeddedChain
+from forcemove.chain.rpc import Reverted
+from forcemove.chain.verification import verify
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
 from tests.chain.world import MINER, World, deploy_contract, place
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
+from tests.simulation.node import MemoryNode
 
 NOBODY = b"\x99" * 20
 ADJUDICATOR, APP = derived_address(artifact("Adjudicator")), derived_address(artifact("CountingApp"))
@@ -120,3 +134,62 @@ def test_a_new_contract_is_believed_once_it_is_deep_enough(embedded: EmbeddedCha
 def test_a_contract_that_nobody_knows_is_refused(chain: EmbeddedChain) -> None:
     with pytest.raises(UnknownArtifact):
         require_genuine(chain, ADJUDICATOR, APP, artifact("Chess"))
+
+
+# ------------------------------------------------------------------------------------------------ a chain before Cancun
+
+
+@pytest.fixture(scope="module")
+def shanghai() -> Iterator[AnvilChain]:
+    """Where every contract can be deployed, and none can pay out."""
+    with AnvilChain("--hardfork", "shanghai") as chain:
+        yield chain
+
+
+def test_a_chain_without_transient_storage_gets_no_deployment(shanghai: AnvilChain, tmp_path: Path) -> None:
+    before = shanghai.balance(MINER.address)
+    with pytest.raises(NoTransientStorage) as raised:
+        deploy(shanghai, MINER, tmp_path / "book.json")
+    assert raised.value == NoTransientStorage(shanghai.endpoint)
+    assert (shanghai.balance(MINER.address), list(tmp_path.iterdir())) == (before, [])
+
+
+def test_contracts_that_stand_on_it_are_not_trusted(shanghai: AnvilChain, chain: EmbeddedChain, tmp_path: Path) -> None:
+    deploy_artifact(shanghai, MINER, artifact("Adjudicator"))
+    deploy_artifact(shanghai, MINER, artifact("CountingApp"))
+    with pytest.raises(NoTransientStorage):
+        require_genuine(shanghai, ADJUDICATOR, APP, artifact("CountingApp"))
+    book = deploy(chain, MINER, tmp_path / "book.json")
+    with pytest.raises(NoTransientStorage):
+        verify(shanghai, replace(book, chain_id=shanghai.chain_id))
+
+
+@pytest.mark.parametrize("options", [(), ("--hardfork", "cancun"), ("--hardfork", "osaka")])
+def test_a_chain_with_transient_storage_is_used(options: tuple[str, ...]) -> None:
+    with AnvilChain(*options) as chain:
+        chain.require_transient_storage()
+
+
+@pytest.mark.parametrize("answer", [EndpointFailed("eth_call", "no creation"), Reverted(b""), "0x", "0x" + "00" * 20])
+def test_a_node_that_cannot_say_proves_nothing(answer: object) -> None:
+    chain = telling(answer)
+    chain.require_transient_storage()
+
+
+def test_a_node_that_does_not_answer_is_asked_again() -> None:
+    chain = telling(Unreachable("memory", "down"))
+    with pytest.raises(Unreachable):
+        chain.require_transient_storage()
+
+
+def telling(answer: object) -> MemoryChain:
+    """The chain of an endpoint that answers each call so."""
+    chain = MemoryChain(endpoint := Endpoint(MemoryNode()))
+
+    def respond(*_: object) -> object:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    endpoint.answer = respond
+    return chain

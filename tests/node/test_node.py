@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from forcemove.chain.errors import NotGenuine, Unreachable
+from forcemove.chain.errors import NotGenuine, NoTransientStorage, Unreachable
 from forcemove.flow.channel import moves_of_new
 from forcemove.follower.errors import AnotherChain
 from forcemove.game import Game
@@ -503,6 +503,23 @@ def test_threat_32_nothing_is_signed_where_a_contract_is_not_the_games(
     assert managed.channel.last_signed is None
     home.play()
     assert alice.node.channels[agreement.channel_id].phase is Phase.CLOSED
+
+
+def test_threat_32_nothing_is_signed_on_a_chain_that_cannot_pay(
+    house: Callable[[int], House], playground: Playground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = playground.chain.rpc.ask
+
+    def before_cancun(method: str, *params: Any) -> Any:
+        return bytes(32) if method == "eth_call" and "to" not in params[0] else ask(method, *params)
+
+    monkeypatch.setattr(playground.chain.rpc, "ask", before_cancun)
+    alice = house(1).processes[0]
+    (managed,) = alice.node.channels.values()
+    for _ in range(3):
+        alice.node.poll()
+    assert isinstance(managed.error, NoTransientStorage)
+    assert managed.channel.last_signed is None
 
 
 def test_news_that_could_not_be_taken_in_are_told_again(

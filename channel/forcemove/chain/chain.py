@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,6 +26,7 @@ from forcemove.chain.errors import (
     InsufficientFunds,
     NotAnEthereumEndpoint,
     NotMined,
+    NoTransientStorage,
     TransactionRefused,
     TransactionReverted,
 )
@@ -63,6 +65,10 @@ _MOST_REFUSALS = 64
 _MOST_LOGS = 50_000
 _MOST_LOG_DATA = 32 * 2**20
 """Bytes of log data in one reading."""
+_PROBE = bytes.fromhex("6a 600160005d 60005c 6000f3 600052 600b 6015 6000 f0 3b 600052 60206000f3")
+"""Creation code that returns the size of a contract that it creates (push, mstore, create, extcodesize, mstore,
+return). That one writes 1 to transient storage, and gets the size that it reads there (tstore, tload, return): 1, or 0
+where the chain does not know these instructions, so that it is not created."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +201,13 @@ class Chain:
             return self.rpc.data("eth_call", self._request(call, sender or self._anyone), _block(block))
         except Reverted as reverted:
             raise errors.decode(reverted.data, call.to or ZERO_ADDRESS) from None
+
+    def require_transient_storage(self) -> None:
+        """Refuse a chain that proves to have no transient storage (EIP-1153), which the contracts need to pay out. A
+        node that cannot say proves nothing. Raises `NoTransientStorage`, and as `Rpc.ask`."""
+        with suppress(EndpointFailed, Reverted):
+            if self.rpc.data("eth_call", self._request(Call(None, _PROBE), self._anyone), "latest") == bytes(32):
+                raise NoTransientStorage(self.endpoint)
 
     def simulate(self, call: Call, sender: bytes, errors: ErrorTable = NO_ERRORS) -> None:
         """Raise what the call would fail with, were it sent now; the same errors as `call`."""

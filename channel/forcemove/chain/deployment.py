@@ -151,11 +151,12 @@ def deploy(
     - `timeout`: real seconds to wait for each transaction.
 
     A chain without the customary factory gets it, else a factory of our own, which the book then names. Raises
-    `WrongChain`, `BookOfOtherContracts`, `ContractNamedTwice`, `NotAFactory`, `BookUnwritable`, what reading the book
-    raises, and what sending raises; after any error, the same call later continues from there.
+    `WrongChain`, `BookOfOtherContracts`, `ContractNamedTwice`, `NotAFactory`, `BookUnwritable`, `NoTransientStorage`,
+    what reading the book raises, and what sending raises; after any error, the same call later continues from there.
     """
     games = _games(games)
     contracts = contracts_to_deploy(games)
+    chain.require_transient_storage()
     deployment = _Deployment(chain, key, path, _games_of_contracts(games), on_progress, timeout)
     deployment.open(contracts)
     deployment.bring_factory()

@@ -14,6 +14,7 @@ __all__ = [
     "EndpointFailed",
     "InsufficientFunds",
     "NoContract",
+    "NoTransientStorage",
     "NodeBusy",
     "NotAnEthereumEndpoint",
     "NotConfirmed",
@@ -181,6 +182,14 @@ class NoContract(ChainError):
 
     contract: str
     address: bytes
+
+
+@dataclass(eq=False)
+class NoTransientStorage(ChainError):
+    """The chain has no transient storage (EIP-1153), which came with Cancun and without which no contract of ours can
+    pay: what is paid in would stay locked."""
+
+    endpoint: str
 
 
 @dataclass(eq=False)

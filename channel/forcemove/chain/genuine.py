@@ -14,7 +14,7 @@ from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
 from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine
 from forcemove.contracts import artifact
 
-__all__ = ["adjudicator_artifact", "are_genuine", "derived_address", "require_genuine", "require_genuine_contract"]
+__all__ = ["adjudicator_artifact", "derived_address", "require_genuine", "require_genuine_contract"]
 
 
 def adjudicator_artifact() -> Artifact:
@@ -63,7 +63,8 @@ def require_genuine(
     *,
     confirmations: int = 1,
 ) -> None:
-    """Refuse a channel whose adjudicator or app is a look-alike. Raises what `require_genuine_contract` raises.
+    """Refuse a channel whose adjudicator or app is a look-alike, or whose chain cannot pay. Raises what
+    `require_genuine_contract` raises, and `NoTransientStorage`.
 
     - `chain`: the channel's chain.
     - `adjudicator`: 20 bytes, the address that the channel names.
@@ -74,29 +75,4 @@ def require_genuine(
     """
     require_genuine_contract(chain, adjudicator_artifact(), adjudicator, factory, confirmations=confirmations)
     require_genuine_contract(chain, app_contract, app, factory, confirmations=confirmations)
-
-
-def are_genuine(
-    chain: Chain,
-    adjudicator: bytes,
-    app: bytes,
-    app_contract: Artifact,
-    factory: bytes = CUSTOMARY_FACTORY,
-    *,
-    confirmations: int = 1,
-) -> bool:
-    """Whether a channel's contracts are known to be genuine; False while one of them is less than `confirmations` deep.
-    Raises `NotGenuine`, `NoContract`, `ChainError`.
-
-    - `chain`: the channel's chain.
-    - `adjudicator`: 20 bytes, the address that the channel names.
-    - `app`: 20 bytes, the `appDefinition` of the channel.
-    - `app_contract`: the compiled contract that the game carries.
-    - `factory`: 20 bytes, the factory that must have deployed both.
-    - `confirmations`: how many blocks deep both must be.
-    """
-    try:
-        require_genuine(chain, adjudicator, app, app_contract, factory, confirmations=confirmations)
-    except NotConfirmed:
-        return False
-    return True
+    chain.require_transient_storage()

@@ -54,8 +54,9 @@ def verify(
     chain: Chain, book: AddressBook, games: Iterable[PlayableApp] | None = None, *, confirmations: int = 1
 ) -> list[ContractVerdict]:
     """Compare each contract of the book with the chain, `confirmations` blocks deep. `games`: those whose contracts are
-    known, all installed ones unless given. Raises `WrongChain`."""
+    known, all installed ones unless given. Raises `WrongChain`, `NoTransientStorage`."""
     require_chain(chain, book)
+    chain.require_transient_storage()
     known = {game.artifact.name: game.artifact for game in (installed_games().games if games is None else games)}
     known[adjudicator_artifact().name] = adjudicator_artifact()
     return [

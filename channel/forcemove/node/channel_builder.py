@@ -10,7 +10,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.genuine import are_genuine
+from forcemove.chain.errors import NotConfirmed
+from forcemove.chain.genuine import require_genuine
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.history.index import HistoryIndex
@@ -145,7 +146,11 @@ def _following_of(setup: ChannelSetup, channel: Channel, stored: StoredChannel |
     app, artifact, factory = channel.agreement.fixed_part.app_definition, assembly.app.artifact, assembly.factory
 
     def is_genuine(adjudicator: Adjudicator) -> bool:
-        return are_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory, confirmations=depth)
+        try:
+            require_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory, confirmations=depth)
+        except NotConfirmed:
+            return False  # it is asked again
+        return True
 
     return FollowRequest(
         channel.agreement,

@@ -234,6 +234,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Do not sign anything for it: it may be a look-alike, whatever its code. If it is of another version of "
         "Forcemove, or of another factory, use that version, or the address book that names the factory.",
     ),
+    "NoTransientStorage": (
+        "The chain at {endpoint} has no transient storage (EIP-1153), without which no contract can pay out.",
+        "Nothing was sent. Use a chain that follows Cancun or a later upgrade of Ethereum.",
+    ),
     "NotConfirmed": (
         "{contract}, at {address}, is less than {confirmations} blocks deep.",
         "It is new. Wait for a few blocks and try again.",
