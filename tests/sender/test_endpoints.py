@@ -11,8 +11,10 @@ from forcemove.chain.errors import Unreachable
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.chain.rpc import Reverted
 from forcemove.protocol.hashing import keccak256
+from forcemove.sender.errors import StillToSend
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import Confirmed, MemoryTxStore, TxFailed, TxOutcome, TxRequest
+from forcemove.text.explanations import headline
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import AnvilGround, Ground, MemoryGround
 
@@ -167,3 +169,29 @@ def test_threat_46_an_endpoint_that_has_failed_holds_up_no_other_and_is_told() -
     assert desk.landed == 1
     assert len(asked) == 1
     assert [type(each) for each in desk.sender.take_errors()] == [Unreachable]
+
+
+def test_hole_51_what_waits_for_an_endpoint_is_said_after_half_a_minute() -> None:
+    ground, is_down = memory(), [True]
+
+    def flaky(method: str, *params: Any) -> Any:
+        if is_down[0] and method != "eth_chainId":
+            raise Unreachable("memory", "down")
+        return ground.ask(method, *params)
+
+    desk, said = Desk(ground), list[str]()
+    desk.sender = Sender(ground.through(flaky), KEY, MemoryTxStore(), clock=lambda: desk.time)
+    desk.want(deadline=ground.chain.now() + 3_600)
+    for _ in range(8):
+        with pytest.raises(Unreachable):
+            desk.look()
+        said += [headline(each) for each in desk.sender.take_errors() if isinstance(each, StillToSend)]
+        desk.time += 10
+    assert said == [
+        "Nobody answers at memory: down. For 30 seconds nothing could be sent; waiting: the answer to a challenge.",
+        "Nobody answers at memory: down. For 60 seconds nothing could be sent; waiting: the answer to a challenge.",
+    ]
+    is_down[0] = False
+    for _ in range(2):
+        desk.look()
+    assert desk.landed == 1

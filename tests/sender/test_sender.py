@@ -13,13 +13,13 @@ from forcemove.chain.chain import Call, Fees
 from forcemove.chain.errors import (
     CallRefused,
     EndpointFailed,
-    InsufficientFunds,
     TransactionReverted,
     Unreachable,
 )
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.errors import PassingError
-from forcemove.sender.errors import GasTooDear
+from forcemove.protocol.signing import Key
+from forcemove.sender.errors import CannotPay, CannotPayAnswer, GasTooDear
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import (
     Confirmed,
@@ -30,6 +30,9 @@ from forcemove.sender.transactions import (
     TxOutcome,
     TxRequest,
 )
+from forcemove.text.amounts import format_amount
+from forcemove.text.durations import show_time
+from forcemove.text.explanations import headline
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint, FlakyNode
@@ -473,8 +476,24 @@ def test_a_refusal_of_the_node_is_told_and_the_nonce_is_free_again(desk: Desk) -
     desk.look()
     (refused,) = [each for each in desk.outcomes if isinstance(each, TxFailed)]
     assert refused.request_id == b"dear"
-    assert isinstance(refused.error, InsufficientFunds)
+    assert isinstance(refused.error, CannotPay)
+    has, needs = refused.error.balance, refused.error.needed
+    assert has <= 10**24 < 10**25 < needs < 10**25 + 10**18
+    assert f"has {format_amount(has)}" in headline(refused.error)
     assert desk.landed == ["a"]
+
+
+def test_an_answer_that_we_cannot_pay_for_is_told_with_what_is_needed_and_by_when_at_each_look(desk: Desk) -> None:
+    desk.sender = Sender(desk.chain, Key(bytes(31) + b"\x07"), desk.kept, clock=lambda: desk.time)
+    deadline = desk.chain.now() + HOUR
+    desk.want("answer", deadline=deadline, value=0)
+    for _ in range(2):
+        with pytest.raises(CannotPayAnswer) as caught:
+            desk.look()
+        desk.wait(1)
+        assert (caught.value.account, caught.value.balance, caught.value.deadline) == (desk.sender.account, 0, deadline)
+        assert show_time(deadline) in headline(caught.value)
+    assert desk.outcomes == []
 
 
 def test_a_transaction_that_fails_in_its_block_is_told_with_the_reason(desk: Desk) -> None:

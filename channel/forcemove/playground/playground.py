@@ -27,7 +27,7 @@ from forcemove.playground.player import PlaygroundPlayer
 from forcemove.playground.tours import TOURS, PlaygroundTour
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.rules import build_support_proof
-from forcemove.sender.errors import NotTaken
+from forcemove.sender.errors import NotTaken, StillToSend
 from forcemove.tables.playing.rounds import with_counts
 from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.text.explanations import headline
@@ -146,7 +146,7 @@ class Playground:
     def _on_error(self, name: str, error: Exception) -> None:
         """Keep an error that no button has caused: an endpoint that is away cannot be reached, and where gas is dear an
         offer may be refused."""
-        if isinstance(error, Unreachable) and self.endpoint.is_away:
+        if isinstance(error, Unreachable | StillToSend) and self.endpoint.is_away:
             return
         if isinstance(error, NotTaken) and self.chain.is_dear:
             return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from forcemove.chain.chain import Call, Fees, SignedTransaction
+from forcemove.chain.errors import InsufficientFunds
+from forcemove.sender.errors import CannotPay, CannotPayAnswer
 from forcemove.sender.opinions import Opinion
 from forcemove.sender.pricing import (
     FeeMarket,
@@ -18,7 +20,7 @@ from forcemove.sender.pricing import (
 )
 from forcemove.sender.transactions import PendingTx, TxRequest, Version
 
-__all__ = ["Bids"]
+__all__ = ["Bids", "cannot_pay"]
 
 
 class Bids:
@@ -96,6 +98,13 @@ class Bids:
         signed = self._sign(request.call, nonce, gas, fees)
         max_fee, tip = fees.max_fee_per_gas, fees.max_priority_fee_per_gas
         return Version(signed.hash, signed.raw, max_fee, tip, fees.is_legacy, int(self._clock()))
+
+
+def cannot_pay(error: InsufficientFunds, request: TxRequest, max_cost: int, opinions: Collection[Opinion]) -> CannotPay:
+    """An endpoint's refusal with what the account has, what a request needs, and by when. `max_cost`: what its gas may
+    cost, in wei."""
+    facts = (error.account, error.reason, max(each.balance for each in opinions), request.value + max_cost)
+    return CannotPay(*facts) if request.deadline is None else CannotPayAnswer(*facts, request.deadline)
 
 
 def _fitting(opinion: Opinion, opinions: Sequence[Opinion], gas: int, urgency: Urgency) -> Fees:

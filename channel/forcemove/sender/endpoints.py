@@ -18,7 +18,8 @@ from weakref import finalize
 from forcemove.backoff import doubled, spread
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
-from forcemove.errors import PassingError
+from forcemove.errors import ForcemoveError, PassingError
+from forcemove.sender.errors import StillToSend
 
 __all__ = ["Endpoint", "Endpoints"]
 
@@ -32,7 +33,7 @@ _GIVEN_UP, _MAX_GIVEN_UP = 60.0, 4
 more until one of them ends."""
 _REST, _LONGEST_REST = 5.0, 30.0
 """Seconds for which an endpoint that has failed rests, at first and at most; it may take as long to fail again."""
-_MAX_ERRORS = 32
+_MAX_ERRORS, _HALF_MINUTE = 32, 30
 _Jobs = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
 """The jobs of a thread; None ends it."""
 
@@ -83,6 +84,19 @@ class Endpoints:
         self.all = [Endpoint(chain) for chain in chains]
         self.errors: list[PassingError] = []
         self._clock = clock
+        self._failing: tuple[float, int] | None = None
+
+    def on_look(self, failure: ForcemoveError | None, waiting: Sequence[str]) -> None:
+        """Add to the errors what is to be sent, after each half minute of looks that fail. `failure`: why a look has
+        failed, None where it has not; `waiting`: in words, what is to be sent."""
+        if failure is None:
+            self._failing = None
+            return
+        since, before = self._failing = self._failing or (self._clock(), 0)
+        halves = int((self._clock() - since) // _HALF_MINUTE)
+        if waiting and halves > before:
+            self.errors.append(StillToSend(tuple(dict.fromkeys(waiting)), _HALF_MINUTE * halves, failure))
+            self._failing = since, halves
 
     def __len__(self) -> int:
         return len(self.all)

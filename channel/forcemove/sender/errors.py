@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.chain.errors import TransactionReverted
+from forcemove.chain.errors import InsufficientFunds, TransactionReverted
 from forcemove.errors import ChainError, ForcemoveError, PassingError
 
 __all__ = [
     "AllowanceStays",
+    "CannotPay",
+    "CannotPayAnswer",
     "GasTooDear",
     "NonceBlocked",
     "NotTaken",
     "OpinionsDiffer",
     "Overtaken",
     "RevertsAgain",
+    "StillToSend",
     "after_revert",
 ]
 
@@ -30,6 +33,22 @@ class AllowanceStays(PassingError):
     amount: int
     allowed: int
     times: int
+
+
+@dataclass(eq=False)
+class CannotPay(InsufficientFunds):
+    """The account has the `balance`, and a transaction may take what is `needed`, with its gas at what is offered for
+    it; both in wei."""
+
+    balance: int
+    needed: int
+
+
+@dataclass(eq=False)
+class CannotPayAnswer(CannotPay, PassingError):
+    """The same of an answer to a challenge, which must be mined by the `deadline`, a block time in seconds."""
+
+    deadline: int
 
 
 @dataclass(eq=False)
@@ -69,6 +88,15 @@ class NotTaken(PassingError):
 
     transaction_hash: bytes
     reason: str
+
+
+@dataclass(eq=False)
+class StillToSend(PassingError):
+    """For so many `seconds` nothing could be sent, for the `reason`. `waiting`: in words, what is to be sent."""
+
+    waiting: tuple[str, ...]
+    seconds: int
+    reason: ForcemoveError
 
 
 @dataclass(eq=False)

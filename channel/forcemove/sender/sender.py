@@ -19,21 +19,21 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction
+from forcemove.chain.chain import Chain
 from forcemove.chain.errors import InsufficientFunds, TransactionReverted
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.errors import ForcemoveError, InvalidValue, PassingError, RuleError
 from forcemove.protocol.signing import Key
 from forcemove.sender.approvals import approval_of, as_asked_for, is_behind, without_effect
-from forcemove.sender.bids import Bids
+from forcemove.sender.bids import Bids, cannot_pay
 from forcemove.sender.endpoints import Endpoint, Endpoints
-from forcemove.sender.errors import GasTooDear, NotTaken, OpinionsDiffer, after_revert
+from forcemove.sender.errors import CannotPayAnswer, GasTooDear, NotTaken, OpinionsDiffer, after_revert
 from forcemove.sender.offers import Offers
 from forcemove.sender.opinions import Observer, Opinion, Question, form_opinion, in_our_time, market_of
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.pricing import gas_limit, price_of
 from forcemove.sender.resubmission import Resubmitter
-from forcemove.sender.settlement import SettlementVerdict, judge
+from forcemove.sender.settlement import judge
 from forcemove.sender.timing import Pace
 from forcemove.sender.transactions import (
     Approval,
@@ -99,7 +99,8 @@ class Sender:
         self._confirmations, self._bump_after, self._clock = confirmations, bump_after, clock
         self._own_time = own_time
         self._pending, self._offers = PendingTxs(store), Offers()
-        self._bids, self._pace = Bids(self._sign, clock), Pace(bump_after, clock)
+        self._bids = Bids(lambda call, *facts: chain.sign_as(call, key, *facts), clock)
+        self._pace = Pace(bump_after, clock)
         self._resubmitter = Resubmitter(
             key.address, self._pending, self._bids, self._offers, bump_after, clock, self._endpoints.errors.append
         )
@@ -199,7 +200,9 @@ class Sender:
                         break
             if self._error is not None:
                 raise self._error
-        except ForcemoveError:
+            self._endpoints.on_look(None, ())
+        except ForcemoveError as error:
+            self._endpoints.on_look(error, [each.words for each in self._requests])
             if not self._outcomes:
                 raise
         outcomes, self._outcomes = self._outcomes, []
@@ -226,20 +229,21 @@ class Sender:
         again = [each for each in self._resubmitter.not_shown(whole) if not self._is_requested(each.request_id)]
         self._again = {each.request_id for each in again}
         self._requests += again
-        self._broadcast({endpoint: opinion.mined for endpoint, opinion in opinions.items()})
+        self._broadcast(opinions)
         return any(each not in known and self._pace.allows(each.request_id) for each in self._requests)
 
     def _question(self, endpoint: Endpoint, requests: Sequence[TxRequest]) -> Question:
         pending = [(each, self._offers.last(endpoint, nonce)) for nonce, each in sorted(self._pending.by_nonce.items())]
-        observer = self._observers[endpoint]
-        return Question(self.account, observer, pending, requests, self._confirmations, self.error_table)
+        limits = self._confirmations, self.error_table
+        return Question(self.account, self._observers[endpoint], pending, requests, *limits)
 
     # ------------------------------------------------------------------------------------------ what became of them
 
     def _settle(self, opinions: Sequence[Opinion]) -> None:
         txs, reorged = self._pending, list[tuple[PendingTx, bool]]()
         for nonce, pending in sorted(txs.by_nonce.items()):
-            verdict = self._judge(pending, opinions)
+            age = (self._clock() - pending.versions[0].signed_at) / self._bump_after
+            verdict = judge(pending, opinions, txs.by_nonce, self._confirmations, age)
             for outcome, cost in verdict.outcomes:
                 self._come_out(pending, outcome, cost)
             if verdict.is_believed:
@@ -253,10 +257,6 @@ class Sender:
             elif verdict.waits and nonce in txs.settled:
                 reorged.append((pending, verdict.is_known))
         self._give_up(reorged)
-
-    def _judge(self, pending: PendingTx, opinions: Sequence[Opinion]) -> SettlementVerdict:
-        age = (self._clock() - pending.versions[0].signed_at) / self._bump_after
-        return judge(pending, opinions, self._pending.by_nonce, self._confirmations, age)
 
     def _come_out(self, pending: PendingTx, outcome: Confirmed | TxFailed, cost: int) -> None:
         announced = self._pending.announced.setdefault(pending.nonce, set())
@@ -313,7 +313,10 @@ class Sender:
         refusals = [each for each in answers if isinstance(each, ForcemoveError) and each not in failures]
         is_defence = request.deadline is not None and request.gas is not None
         if not estimates and refusals and not (failures and is_defence):
-            self._refuse(request, refusals[0], is_again=is_again)
+            error, price = refusals[0], min(price_of(each.market) for each in said)
+            if isinstance(error, InsufficientFunds):
+                error = cannot_pay(error, request, gas_limit(request.gas, (), 0) * price, said)
+            self._refuse(request, error, is_again=is_again)
             return
         if not estimates and not is_defence:
             self._error = failures[0]
@@ -378,21 +381,23 @@ class Sender:
         if is_again or lacking:
             self._requests.remove(request)
 
-    def _sign(self, call: Call, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
-        return self._chain.sign_as(call, self._key, nonce, gas, fees)
-
-    def _broadcast(self, mined: Mapping[Endpoint, int]) -> None:
+    def _broadcast(self, opinions: Mapping[Endpoint, Opinion]) -> None:
         """Make the offers that are due. A new transaction that all endpoints refuse because we cannot pay for it is
         given up, and its nonce is free again. Any other refusal is no outcome: the transaction is offered again."""
+        mined = {endpoint: opinion.mined for endpoint, opinion in opinions.items()}
         refusals = self._offers.make(self._endpoints, self.account, self._pending.by_nonce, mined)
         fresh, self._fresh = self._fresh, self._fresh - refusals.keys()
         for nonce, answers in refusals.items():
-            if nonce not in fresh or None in answers or nonce not in self._pending.by_nonce:
+            pending = self._pending.by_nonce.get(nonce)
+            if pending is None or None in answers:
                 continue
-            pending = self._pending.by_nonce[nonce]
             poor = [each for each in answers if isinstance(each, InsufficientFunds)]
-            if len(poor) == len(answers) and pending.request.deadline is None:
-                self._forget(nonce)
-                self._outcomes.append(TxFailed(pending.request.request_id, poor[0]))
-            else:
+            if len(poor) == len(answers):
+                error = cannot_pay(poor[0], pending.request, pending.gas * pending.newest.max_fee, opinions.values())
+                if isinstance(error, CannotPayAnswer):
+                    self._error = error
+                elif nonce in fresh:
+                    self._forget(nonce)
+                    self._outcomes.append(TxFailed(pending.request.request_id, error))
+            elif nonce in fresh:
                 self._error = NotTaken(pending.newest.hash, next(each.reason for each in answers if each is not None))

@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 from forcemove.chain.chain import Call, Fees, RawLog, Receipt, SignedTransaction
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.protocol.codec.msgpack_codec import SUBMISSIONS, Codec
-from forcemove.protocol.machine.effects import Submission
+from forcemove.protocol.machine.effects import Submission, operation_name
 from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
 
 __all__ = [
@@ -131,6 +131,17 @@ class TxRequest:
     def pays_in(self) -> bool:
         """Whether the transaction costs more than gas: such a one has one nonce, on which all endpoints agree."""
         return self.value > 0 or self.allowance is not None
+
+    @property
+    def words(self) -> str:
+        """What the transaction is for, in a few words."""
+        match self.request_id:
+            case _ if self.deadline is not None:
+                return "the answer to a challenge"
+            case ChannelTx(_, submission) | ClientTx(_, _, submission):
+                return operation_name(submission)
+            case _:
+                return "a transaction"
 
     @property
     def call(self) -> Call:

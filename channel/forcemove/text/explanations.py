@@ -20,6 +20,7 @@ from forcemove.errors import (
 )
 from forcemove.protocol.errors import MessageRefused
 from forcemove.text.amounts import exact_amount, format_amount
+from forcemove.text.durations import show_time
 from forcemove.text.harmless import harmless
 
 __all__ = ["EXPLANATIONS", "describe", "explain", "headline", "show_value"]
@@ -128,6 +129,20 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "No node has taken the transaction {transaction_hash}; the first one says: {reason}.",
         "It is sent to all of them again. If it stays so, check that the account has enough for the gas, or give "
         "another node with --chain.",
+    ),
+    "CannotPay": (
+        "The account {account} has {balance:short}, and the transaction may take {needed:least} with its gas.",
+        "Nothing was sent. Send it some of the chain's ether; what a channel asks for is tried again.",
+    ),
+    "CannotPayAnswer": (
+        "The account {account} has {balance:short}, and may need {needed:least} for the answer to a challenge, which "
+        "must be on the chain by {deadline:time}.",
+        "Send it some of the chain's ether before then: the answer is offered again and again, and what is at stake is "
+        "lost without it.",
+    ),
+    "StillToSend": (
+        "{reason}. For {seconds} seconds nothing could be sent; waiting: {waiting}.",
+        "It is sent as soon as a node takes it. If it stays so, give another node with --chain.",
     ),
     "AllowanceStays": (
         "The token {token} has confirmed {times} approvals, and {spender} may still take only {allowed} of the "
@@ -683,12 +698,14 @@ def show_value(value: Any, keep: str = "") -> Any:
 
 
 class _Number(int):
-    """A number that a text may have as ether: `exact`, `short`, or `least`, which is rounded up."""
+    """A number that a text may have as ether: `exact`, `short`, or `least`, which is rounded up; or as a `time`."""
 
     def __format__(self, form: str) -> str:
         match form:
             case "exact":
                 return exact_amount(self)
+            case "time":
+                return show_time(self)
             case "short" | "least":
                 return format_amount(self, is_needed=form == "least")
             case _:
