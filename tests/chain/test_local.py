@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from web3.types import RPCEndpoint
 
+from forcemove.chain import rpc
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import (
     AnvilFailed,
@@ -251,6 +252,36 @@ def test_the_chain_is_asked_for_once_and_again_after_a_failure(
             chain.block_number()
         chain_id = CHAIN_ID
         assert chain.block_number() == 0
+
+
+def test_threat_97_the_chain_is_asked_for_again_after_a_while_and_before_anything_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No request has failed, and yet the address leads to another chain now."""
+    asked: list[str] = []
+    chain_id = CHAIN_ID
+
+    def answer(body: bytes) -> tuple[int, bytes]:
+        request = json.loads(body)
+        asked.append(request["method"])
+        result = hex(chain_id if request["method"] == "eth_chainId" else 0)
+        return 200, json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
+
+    with serving(answer) as endpoint, connect(endpoint) as chain:
+        chain.block_number()
+        chain_id = CHAIN_ID + 1
+        assert chain.block_number() == 0
+        with pytest.raises(WrongChain):
+            chain.rpc.ask("eth_sendRawTransaction", "0x")
+        assert "eth_sendRawTransaction" not in asked
+        chain_id = CHAIN_ID
+        assert chain.block_number() == 0
+        monkeypatch.setattr(rpc, "_IDENTIFIED_SECONDS", 0.0)
+    with serving(answer) as endpoint, connect(endpoint) as chain:
+        chain.block_number()
+        chain_id = CHAIN_ID + 1
+        with pytest.raises(WrongChain):
+            chain.block_number()
 
 
 def test_a_websocket_is_as_good(anvil: AnvilChain) -> None:

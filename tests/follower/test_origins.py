@@ -136,13 +136,21 @@ def test_threat_43_what_the_endpoint_of_another_chain_says_is_told_and_does_not_
 
 @pytest.mark.parametrize("later", [0, 60])
 def test_threat_22_a_chain_that_begins_anew_while_it_is_read(playground: Playground, story: Story, later: int) -> None:
-    """Its old blocks are all gone, the first ones, too."""
+    """Its old blocks are all gone, the first ones, too. Its time is not the channel's; and when the old chain is back,
+    so is the channel."""
     story.play_until(6)
     resumed = Resumed(playground, story, _node(playground), is_doubted=False)
     assert resumed.look().channel_errors == {}
+    before = resumed.views.time
     resumed.endpoints[0].answer = begun_anew(blocks=later).ask
     errors = _wrong_at_last(resumed.look)
     assert [type(each) for each in errors] == [AnotherChain]
+    assert resumed.views.time == before
+    resumed.endpoints[0].answer = _node(playground).ask
+    assert _wrong_at_last(resumed.look) == []
+    story.mine()
+    assert resumed.look().channel_errors == {}
+    assert resumed.views.time > before
 
 
 def test_threat_22_a_reorganisation_is_none(playground: Playground, story: Story) -> None:

@@ -123,8 +123,7 @@ class Chain:
         self.web3 = web3
         self.rpc = Rpc(web3, endpoint)
         self.chain_id = self._identify() if expected_chain_id is None else expected_chain_id
-        if expected_chain_id is not None:
-            self.rpc.expect_chain(expected_chain_id)
+        self.rpc.expect_chain(self.chain_id)
 
     @property
     def endpoint(self) -> str:

@@ -32,6 +32,8 @@ ValueT = TypeVar("ValueT")
 POSITION_BITS = 48
 """Bits of the numbers and times of blocks, and of counts in them: a contract keeps so many of a time, and any journal
 can hold them."""
+_IDENTIFIED_SECONDS = 5.0
+"""For so long an endpoint that has named its chain's id is not asked for it again: its address may lead elsewhere."""
 _QUANTITY = re.compile("0x[0-9a-fA-F]{1,64}")
 _MOST_WORDS = 500
 """Characters of a node's own text that are kept."""
@@ -74,7 +76,7 @@ class Rpc:
     """Requests to one node. Subclasses override `ask`; the bounds that are checked here hold for them, too."""
 
     _expected_chain_id: int | None = None
-    _is_identified = False
+    _identified_until = 0.0
     _hidden = _secrets("")
     _busy, _busy_until, _without_pending_until = 0.0, 0.0, 0.0
 
@@ -91,9 +93,9 @@ class Rpc:
             yield
 
     def expect_chain(self, chain_id: int) -> None:
-        """Ask the endpoint for its chain's id before the next request, and again after each failure. While the id is
-        another one, requests raise `WrongChain`."""
-        self._expected_chain_id, self._is_identified = chain_id, False
+        """Ask the endpoint for its chain's id before the next request, again after each failure and after some seconds,
+        and before each transaction that is sent. While the id is another one, requests raise `WrongChain`."""
+        self._expected_chain_id, self._identified_until = chain_id, 0.0
 
     def request(self, method: str, *params: Any) -> Any:
         """`ask` within the deadline of this thread; at "latest" where the endpoint refuses the block tag "pending".
@@ -122,10 +124,10 @@ class Rpc:
                 self._require_chain(method)
                 return self._exchange(method, params)
             except NodeBusy as busy:
-                self._is_identified, self._busy = False, busy.seconds
+                self._identified_until, self._busy = 0.0, busy.seconds
                 self._busy_until = time.monotonic() + busy.seconds
             except (Unreachable, NotAnEthereumEndpoint):
-                self._is_identified = False  # another node may answer at this address from now on
+                self._identified_until = 0.0  # another node may answer at this address from now on
                 raise
         raise NodeBusy(self.endpoint, self._busy)
 
@@ -149,12 +151,14 @@ class Rpc:
             raise Unreachable(self.endpoint, "the time that it had for everything it was asked is used up")
 
     def _require_chain(self, method: str) -> None:
-        if self._is_identified or self._expected_chain_id is None or method == "eth_chainId":
+        is_known = time.monotonic() < self._identified_until and method != "eth_sendRawTransaction"
+        if is_known or self._expected_chain_id is None or method == "eth_chainId":
             return
         found = self._read("eth_chainId", as_number, self._exchange("eth_chainId", ()))
         if found != self._expected_chain_id:
+            self._identified_until = 0.0
             raise WrongChain(self.endpoint, self._expected_chain_id, found)
-        self._is_identified = True
+        self._identified_until = time.monotonic() + _IDENTIFIED_SECONDS
 
     def _exchange(self, method: str, params: tuple[Any, ...]) -> Any:
         try:

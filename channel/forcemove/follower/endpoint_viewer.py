@@ -13,6 +13,7 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block
 from forcemove.follower.cross_check import EndpointHealth
+from forcemove.follower.errors import AnotherChain
 from forcemove.follower.followed_channel import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.follower.on_chain_view import OnChainView
@@ -191,8 +192,9 @@ class EndpointViewer:
         self.is_at_new_head, self.has_looked = self.is_at_new_head or look.is_new, True
         if look.head.number != self.number:
             self.moved_at = now
-        self.number, self.time = look.head.number, look.head.next_time
-        self.cursor = look.read_up_to or self.cursor
+        if not self._is_elsewhere(look):
+            self.number, self.time = look.head.number, look.head.next_time
+            self.cursor = look.read_up_to or self.cursor
         for id_ in found.genuine:
             self._unchecked.pop(id_, None)
         self.genuine |= {id_ for id_ in found.genuine if id_ in self._followings}
@@ -202,3 +204,8 @@ class EndpointViewer:
         views = {id_: each for id_, each in views.items() if id_ not in self._requested.begun}
         self.views |= views
         self.changed |= views.keys() | found.genuine | self.not_genuine.keys()
+
+    def _is_elsewhere(self, look: FollowerLook) -> bool:
+        """Whether the look has shown another chain than that of any channel: its time is not our channels'."""
+        found = [look.errors.get(id_) for id_ in self._followings]
+        return bool(found) and all(isinstance(each, AnotherChain) for each in found)

@@ -31,7 +31,7 @@ from forcemove.tables.defence import Defence
 from forcemove.tables.errors import JournalOfOtherPlayer
 from forcemove.tables.options import Wallet
 from forcemove.tables.playing.connectivity import ChainConnectivity, reporting_connectivity
-from forcemove.tables.playing.match import Match, run_with_background
+from forcemove.tables.playing.match import Match, is_unpaid, run_with_background
 from forcemove.tables.ports import Output, PlayerSeat
 from forcemove.tables.standby import when_free
 from forcemove.text.explanations import headline
@@ -266,8 +266,10 @@ class TableService:
 
     def _on_node_error(self, error: Exception) -> None:
         """Report an error that passes once; an error that does not pass ends the match whose channel it is of, and all
-        matches where it is of no channel."""
-        is_fatal = isinstance(error, AnotherChain) or not isinstance(error, _PASSING)
+        matches where it is of no channel. Another chain than the channel's is waited out once somebody has paid in."""
+        is_fatal = not isinstance(error, _PASSING)
+        if isinstance(error, AnotherChain) and (driven := self._node.channels.get(error.channel_id)) is not None:
+            is_fatal = is_unpaid(driven.channel)
         concerned = self._concerned(error)
         if is_fatal and concerned:
             for each in concerned:

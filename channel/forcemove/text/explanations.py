@@ -39,7 +39,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Check --chain: it wants the JSON-RPC address of a node, with its key where it needs one.",
     ),
     "WrongChain": (
-        "{endpoint} is chain {found}, but the address book is of chain {expected}; nothing was changed.",
+        "The node at {endpoint} is of chain {found}, not of chain {expected}; nothing was changed.",
         "Give the node of chain {expected} with --chain, or the book of chain {found}.",
     ),
     "EndpointFailed": (

@@ -181,7 +181,7 @@ class JournalSession:
     def _on_node_error(self, error: Exception) -> None:
         if not isinstance(error, ForcemoveError):
             raise error
-        if isinstance(error, PassingError):
+        if isinstance(error, PassingError | AnotherChain):
             self._terminal.status(f"{headline(error)} Trying again")
         else:
             self._fatal_error = error
