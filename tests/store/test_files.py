@@ -282,14 +282,14 @@ def _replace(path: Path) -> None:
 def test_threat_101_nothing_is_believed_that_went_to_a_file_without_a_name(
     file: Path, suffix: str, lose: Callable[[Path], object]
 ) -> None:
-    beside = file.with_name(file.name + suffix)
+    side_file = file.with_name(file.name + suffix)
     with Place(str(file)).open() as journal:
         journal.commit(batch(first(1)))
-        lose(beside)
+        lose(side_file)
         for _ in range(2):
             with pytest.raises(JournalFileLost) as raised:
                 journal.commit(batch(next_(1, 1, b"lost")))
-            assert raised.value == JournalFileLost(str(file), str(beside))
+            assert raised.value == JournalFileLost(str(file), str(side_file))
 
 
 def test_threat_101_a_commit_during_which_a_file_is_lost_is_an_error_and_kept(file: Path, tmp_path: Path) -> None:
