@@ -21,16 +21,38 @@ contract RecordProofs is World {
     // -------------------------------------------------------------------------------------------------- checkpoint
 
     function check_checkpoint() public {
-        Change memory change = _checkpoint();
+        _requireCheckpoint(_checkpoint(2, 1, _anyTurn(), 0));
+    }
+
+    function check_checkpoint_twin() public {
+        Change memory change = _checkpoint(2, 1, _anyTurn(), 0);
+        assert(_turnOf(change.later) != _turnOf(change.before) + 1);
+    }
+
+    function check_checkpoint_of_three() public {
+        _requireCheckpoint(_checkpoint(3, 1, _anyTurn(), 0));
+    }
+
+    function check_checkpoint_of_three_twin() public {
+        Change memory change = _checkpoint(3, 1, _anyTurn(), 0);
+        assert(_turnOf(change.later) != _turnOf(change.before) + 1);
+    }
+
+    /// @dev Each has signed the state of its own turn: participant 0 the first, participant 1 the last.
+    function check_checkpoint_of_two_states() public {
+        _requireCheckpoint(_checkpoint(2, 2, 7, 0x0100));
+    }
+
+    function check_checkpoint_of_two_states_twin() public {
+        Change memory change = _checkpoint(2, 2, 7, 0x0100);
+        assert(_turnOf(change.later) != _turnOf(change.before) + 1);
+    }
+
+    function _requireCheckpoint(Change memory change) private view {
         _requireNoFallingBack(change);
         if (!change.done) return;
         assert(_endOf(change.later) == 0);
         _requireRecorded(change);
-    }
-
-    function check_checkpoint_twin() public {
-        Change memory change = _checkpoint();
-        assert(_turnOf(change.later) != _turnOf(change.before) + 1);
     }
 
     // --------------------------------------------------------------------------------------------------- challenge
@@ -78,13 +100,20 @@ contract RecordProofs is World {
 
     // ------------------------------------------------------------------------------------------------------ events
 
-    function _checkpoint() private returns (Change memory change) {
-        FixedPart memory fixedPart = _anyFixedPart(_anyApp());
-        VariablePart[] memory states = new VariablePart[](1);
-        states[0] = _anyState(_anyTurn());
-        change = _before(fixedPart, states[0]);
-        (change.done,) = address(adjudicator)
-            .call(abi.encodeCall(adjudicator.checkpoint, (fixedPart, _anySignatures(2), states, 0)));
+    /// @param turnNum Of the last state.
+    function _checkpoint(uint256 participants, uint256 count, uint48 turnNum, uint256 signedStates)
+        private
+        returns (Change memory change)
+    {
+        FixedPart memory fixedPart = _anyFixedPartOf(participants, _anyApp());
+        VariablePart[] memory states = new VariablePart[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            states[i] = _anyState(uint48(turnNum + i + 1 - count));
+        }
+        change = _before(fixedPart, states[count - 1]);
+        bytes memory call =
+            abi.encodeCall(adjudicator.checkpoint, (fixedPart, _anySignatures(participants), states, signedStates));
+        (change.done,) = address(adjudicator).call(call);
         _after(change);
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Allocation} from "../../contracts/types/Channel.sol";
+import {Allocation, FixedPart} from "../../contracts/types/Channel.sol";
 import {Payouts} from "./Payouts.sol";
 import {Token} from "./Token.sol";
 import {both} from "./World.sol";
@@ -35,6 +35,19 @@ contract TokenProofs is Payouts {
     function check_transfer_of_a_token_twin() public {
         Payout memory payout = _transferToken();
         if (payout.done) assert(payout.paid[1] == payout.amounts[1]);
+    }
+
+    /// @dev The holdings reach for both.
+    function check_conclude_in_a_token() public {
+        Payout memory payout = _concludeToken();
+        if (!payout.done) return;
+        _requirePaidInOrder(payout);
+        assert(both(payout.later == 0, payout.left & CLOSED != 0));
+    }
+
+    function check_conclude_in_a_token_twin() public {
+        Payout memory payout = _concludeToken();
+        if (payout.done) assert(payout.paid[0] == 0);
     }
 
     /// @dev What is held of one asset pays nothing that is owed in the other.
@@ -91,6 +104,28 @@ contract TokenProofs is Payouts {
     // ------------------------------------------------------------------------------------------------------ events
 
     function _transferToken() private returns (Payout memory payout) {
+        _anyTokenPayments(payout);
+        _before(payout, SVM.createBytes32("channel"));
+        Token(payout.asset).mint(address(adjudicator), ALL_ETHER);
+        _transfer(payout, new uint256[](0));
+    }
+
+    function _concludeToken() private returns (Payout memory payout) {
+        FixedPart memory fixedPart = _anyFixedPart(SVM.createAddress("app"));
+        _anyTokenPayments(payout);
+        _before(payout, adjudicator.channelIdOf(fixedPart));
+        Token(payout.asset).mint(address(adjudicator), ALL_ETHER);
+        unchecked {
+            uint256 total = payout.amounts[0] + payout.amounts[1];
+            VM.assume(total >= payout.amounts[0]);
+            VM.assume(total <= payout.held);
+        }
+        bytes memory call =
+            abi.encodeCall(adjudicator.conclude, (fixedPart, payout.outcome, _anyTurn(), _anySignatures(2)));
+        _pay(payout, call);
+    }
+
+    function _anyTokenPayments(Payout memory payout) private {
         Token token = new Token(SVM.createBool("silent"));
         payout.asset = address(token);
         payout.outcome = _anyOutcome(payout.asset);
@@ -98,9 +133,6 @@ contract TokenProofs is Payouts {
             payout.outcome[i].destination = bytes32(uint256(uint160(_tokenRecipient(token, i))));
             payout.amounts[i] = payout.outcome[i].amount;
         }
-        _before(payout, SVM.createBytes32("channel"));
-        token.mint(address(adjudicator), ALL_ETHER);
-        _transfer(payout, new uint256[](0));
     }
 
     function _transferSplit(uint256[] memory indices) private returns (Split memory split) {

@@ -7,6 +7,18 @@ import {Payouts} from "./Payouts.sol";
 
 /// @title A transfer pays each what is due as far as the holdings reach, and nobody else
 contract TransferProofs is Payouts {
+    /// @dev What a transfer has nothing to do with, and what is stored of it before.
+    struct Bystanders {
+        bytes32 channelId;
+        address asset;
+        address account;
+        uint256 status;
+        uint256 holdings;
+        uint256 holdingsOfAsset;
+        uint256 credit;
+        uint256 creditOfPayee;
+    }
+
     function check_transfer() public {
         Payout memory payout = _transferEther(new uint256[](0));
         if (!payout.done) return;
@@ -85,7 +97,54 @@ contract TransferProofs is Payouts {
         assert(!_transferEther(_two(0, 1)).done);
     }
 
+    /// @dev The record and the holdings of another channel, what this one holds of another asset, the credit of somebody
+    /// else, and the payees' credits in another asset.
+    function check_transfer_leaves_all_else() public {
+        Bystanders memory others = _anyBystanders();
+        Payout memory payout = _transferBeside(others);
+        bool credits = both(
+            _credit(others.account, ETHER) == others.credit,
+            _credit(_payee(payout, 0), others.asset) == others.creditOfPayee
+        );
+        bool holdings = both(
+            _holdings(others.channelId, ETHER) == others.holdings,
+            _holdings(payout.channelId, others.asset) == others.holdingsOfAsset
+        );
+        assert(both(both(credits, holdings), _status(others.channelId) == others.status));
+    }
+
+    function check_transfer_leaves_all_else_twin() public {
+        Bystanders memory others = _anyBystanders();
+        Payout memory payout = _transferBeside(others);
+        if (payout.done) assert(_credit(_payee(payout, 0), ETHER) == 0);
+    }
+
     // ------------------------------------------------------------------------------------------------------ events
+
+    function _anyBystanders() private pure returns (Bystanders memory others) {
+        others.channelId = SVM.createBytes32("other channel");
+        others.asset = SVM.createAddress("other asset");
+        others.account = SVM.createAddress("other account");
+        VM.assume(others.asset != ETHER);
+    }
+
+    function _transferBeside(Bystanders memory others) private returns (Payout memory payout) {
+        _anyPayments(payout, true);
+        bytes32 channelId = SVM.createBytes32("channel");
+        VM.assume(channelId != others.channelId);
+        VM.assume(both(others.account != _payee(payout, 0), others.account != _payee(payout, 1)));
+        others.status = _anyStatus(others.channelId);
+        others.holdings = _anyHoldings(others.channelId, ETHER);
+        others.holdingsOfAsset = _anyHoldings(channelId, others.asset);
+        others.credit = _anyCredit(others.account, ETHER);
+        others.creditOfPayee = _anyCredit(_payee(payout, 0), others.asset);
+        _before(payout, channelId);
+        _transfer(payout, new uint256[](0));
+    }
+
+    function _payee(Payout memory payout, uint256 i) private pure returns (address) {
+        return address(uint160(uint256(payout.outcome[i].destination)));
+    }
 
     function _transferEther(uint256[] memory indices) private returns (Payout memory payout) {
         _anyPayments(payout, true);

@@ -99,9 +99,14 @@ abstract contract World {
     // ------------------------------------------------------------------------------------------------------ before
 
     function _anyFixedPart(address app) internal pure returns (FixedPart memory fixedPart) {
-        fixedPart.participants = new address[](2);
-        fixedPart.participants[0] = SVM.createAddress("participant 0");
-        fixedPart.participants[1] = SVM.createAddress("participant 1");
+        return _anyFixedPartOf(2, app);
+    }
+
+    function _anyFixedPartOf(uint256 count, address app) internal pure returns (FixedPart memory fixedPart) {
+        fixedPart.participants = new address[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            fixedPart.participants[i] = SVM.createAddress("participant");
+        }
         fixedPart.channelNonce = uint64(SVM.createUint(64, "nonce"));
         fixedPart.appDefinition = app;
         fixedPart.challengeDuration = uint48(SVM.createUint(48, "duration"));
