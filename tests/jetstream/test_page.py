@@ -16,7 +16,7 @@ from forcemove.transport.connect import connect
 from forcemove.transport.errors import RelayUnreachable
 from forcemove.transport.jetstream import streams
 from tests.jetstream.server import NatsServer, running_server
-from tests.transport.offered import CHAIN, PAYOUT, join_table, new_offer
+from tests.transport.offered import CHAIN, PAYOUT, all_seated, join_table, new_offer
 from tests.transport.people import ALICE, BOB, new_table, read, run
 
 PAGE = Path(streams.__file__).with_name("README.md").read_text("utf-8")
@@ -47,7 +47,7 @@ def test_the_pages_configuration_lets_players_play_and_nothing_else(tmp_path: Pa
                 hash_ = await hers.lobby.make(new_offer(), ALICE)
                 assert [each.offer.hash for each in await his.lobby.list()] == [hash_]
                 table = await join_table(his.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
-                assert (await hers.lobby.joined(hash_)).table == table
+                assert (await all_seated(hers.lobby, hash_)).table == table
                 alice, bob = await hers.join(table, ALICE), await his.join(table, BOB)
                 await alice.post(b"hers")
                 await bob.post(b"his")

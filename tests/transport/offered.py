@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 import pytest
@@ -9,12 +10,13 @@ import pytest
 from forcemove.protocol.signing import Key
 from forcemove.transport.connect import LobbyPort
 from forcemove.transport.errors import Reason, RelayRefused
+from forcemove.transport.joins import OfferStatus
 from forcemove.transport.offers import Offer
 from forcemove.transport.terms import TableTerms
 from tests.flow.table import KEYS
 from tests.transport.people import ALICE
 
-__all__ = ["CAROL", "CHAIN", "FRIENDLY", "PAYOUT", "join_table", "new_offer", "refused"]
+__all__ = ["CAROL", "CHAIN", "FRIENDLY", "PAYOUT", "all_seated", "join_table", "new_offer", "refused"]
 
 CAROL = KEYS["carol"]
 CHAIN = 31_337
@@ -38,6 +40,15 @@ async def join_table(lobby: LobbyPort, offer: bytes, key: Key, payout: bytes, *,
     shown = await lobby.join(offer, key, payout, chain_id=chain_id)
     assert shown.table is not None
     return shown.table
+
+
+async def all_seated(lobby: LobbyPort, offer: bytes) -> OfferStatus:
+    """The offer once all of its seats are taken, or it is over."""
+    async with contextlib.aclosing(lobby.watch(offer)) as watching:
+        async for shown in watching:
+            if shown.is_full or shown.is_over:
+                return shown
+    raise AssertionError("the offer is not watched any more")
 
 
 async def refused(doing: object) -> Reason:

@@ -19,7 +19,7 @@ from forcemove.transport.offers import OfferOfAnotherChain
 from forcemove.transport.terms import TableKind
 from tests.jetstream.server import NatsServer, running_server
 from tests.relay.process import RelayProcess, running_relay
-from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, join_table, new_offer, refused
+from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, all_seated, join_table, new_offer, refused
 from tests.transport.people import ALICE, BOB, MALLORY, run
 
 SHORT = 1.0
@@ -89,7 +89,7 @@ def test_host_and_guest_meet_at_one_table(here: Place) -> None:
             offer = new_offer()
             hash_ = await hosts.lobby.make(offer, ALICE)
             assert hash_ == offer.hash
-            waiting = asyncio.create_task(hosts.lobby.joined(hash_))
+            waiting = asyncio.create_task(all_seated(hosts.lobby, hash_))
             assert offer in [each.offer for each in await guests.lobby.list()]
             table = await join_table(guests.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
             shown = await waiting
@@ -111,7 +111,7 @@ def test_an_offer_is_over_only_when_both_are_there(here: Place) -> None:
             hash_ = await hosts.lobby.make(new_offer(), ALICE)
             table = await join_table(guests.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
             await guests.join(table, BOB)
-            assert not (await hosts.lobby.joined(hash_)).is_over
+            assert not (await all_seated(hosts.lobby, hash_)).is_over
             await hosts.join(table, ALICE)
             assert await refused(hosts.lobby.look(hash_)) is Reason.UNKNOWN_OFFER
 
@@ -193,7 +193,7 @@ def test_an_offer_is_withdrawn_by_its_host_alone(here: Place) -> None:
         async with here.two() as (hosts, guests):
             offer = new_offer()
             hash_ = await hosts.lobby.make(offer, ALICE)
-            waiting = asyncio.create_task(hosts.lobby.joined(hash_))
+            waiting = asyncio.create_task(all_seated(hosts.lobby, hash_))
             assert await refused(guests.lobby.withdraw(hash_, MALLORY)) is Reason.BAD_SIGNATURE
             assert not (await guests.lobby.look(hash_)).is_over
             await hosts.lobby.withdraw(hash_, ALICE)

@@ -32,7 +32,7 @@ from forcemove.transport.wire import (
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.proxy import Proxy
 from tests.relay.raw import raw
-from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, join_table, new_offer
+from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, all_seated, join_table, new_offer
 from tests.transport.people import ALICE, BOB, MALLORY, run
 
 ResultT = TypeVar("ResultT")
@@ -133,7 +133,7 @@ def test_what_was_asked_is_asked_again_after_a_cut(tmp_path: Path) -> None:
                 proxy.target = relay.port
                 async with RelayConnection(proxy.url) as hosts, RelayConnection(relay.url) as guests:
                     hash_ = await hosts.lobby.make(new_offer(), ALICE)
-                    waiting = asyncio.create_task(hosts.lobby.joined(hash_))
+                    waiting = asyncio.create_task(all_seated(hosts.lobby, hash_))
                     await hosts.lobby.look(hash_)
                     proxy.cut()
                     table = await join_table(guests.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)

@@ -71,10 +71,6 @@ class LobbyPort(Protocol):
         `look` does."""
         ...
 
-    async def joined(self, offer: bytes) -> OfferStatus:
-        """Wait until all seats of an offer are taken, or the offer is over. Raises as `look` does."""
-        ...
-
     async def withdraw(self, offer: bytes, key: Key) -> None:
         """Take our offer back. Raises `RelayRefused` where the offer is over already, or not ours."""
         ...

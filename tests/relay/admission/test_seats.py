@@ -33,7 +33,7 @@ from tests.flow.table import KEYS
 from tests.jetstream.server import running_server
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import Raw, raw, raw_from
-from tests.transport.offered import CAROL, CHAIN, PAYOUT, new_offer
+from tests.transport.offered import CAROL, CHAIN, PAYOUT, all_seated, new_offer
 from tests.transport.people import ALICE, BOB, MALLORY, run
 
 OTHER = "127.0.0.2"
@@ -103,7 +103,7 @@ def test_guests_join_until_all_seats_are_taken_and_all_see_their_order(relay: Re
         async with connect(relay.url) as hosts, connect(relay.url) as his, connect(relay.url) as hers:
             offer = new_offer(seats=3, name="Alice")
             await hosts.lobby.make(offer, ALICE)
-            waiting = asyncio.create_task(hosts.lobby.joined(offer.hash))
+            waiting = asyncio.create_task(all_seated(hosts.lobby, offer.hash))
             first = await his.lobby.join(offer.hash, BOB, PAYOUT, chain_id=CHAIN, name="Bob")
             assert (first.taken, first.table, first.until) == (2, None, 0)
             (listed,) = [each for each in await hers.lobby.list() if each.offer == offer]

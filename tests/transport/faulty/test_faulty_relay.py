@@ -22,7 +22,7 @@ from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.websocket.transport import WebSocketTransport
 from forcemove.transport.wire import Entries, OffersListed, Opened, Posted, Proved, RequestRefused
 from tests.relay.strange import GOOD, Flood, StrangeRelay, frame, until
-from tests.transport.offered import CHAIN, PAYOUT, new_offer
+from tests.transport.offered import CHAIN, PAYOUT, all_seated, new_offer
 from tests.transport.people import ALICE, BOB, new_table, run
 
 QUICK = 0.3
@@ -31,7 +31,7 @@ REQUESTS: dict[str, Callable[[Connection], Awaitable[object]]] = {
     "list": lambda place: place.lobby.list(),
     "look": lambda place: place.lobby.look(bytes(32)),
     "join": lambda place: place.lobby.join(bytes(32), BOB, PAYOUT, chain_id=CHAIN),
-    "joined": lambda place: place.lobby.joined(bytes(32)),
+    "joined": lambda place: all_seated(place.lobby, bytes(32)),
     "withdraw": lambda place: place.lobby.withdraw(bytes(32), ALICE),
 }
 

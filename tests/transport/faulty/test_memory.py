@@ -33,7 +33,7 @@ from forcemove.transport.wire import (
     Welcome,
     decode_to_relay,
 )
-from tests.transport.offered import new_offer
+from tests.transport.offered import all_seated, new_offer
 from tests.transport.people import ALICE, new_table, run
 
 WARM, MORE = 4_300, 4_000
@@ -146,7 +146,7 @@ def test_offers_that_were_watched_are_forgotten() -> None:
 
         async def watch(_: int) -> None:
             offer = new_offer()
-            waiting = asyncio.create_task(lobby.joined(offer.hash))
+            waiting = asyncio.create_task(all_seated(lobby, offer.hash))
             await asyncio.sleep(0)
             for _ in range(3):
                 await asyncio.sleep(0)

@@ -161,14 +161,6 @@ class WebSocketLobby:
             self._watched.pop(offer, None)
             self._joined.pop(offer, None)
 
-    async def joined(self, offer: bytes) -> OfferStatus:
-        """See `connect.LobbyPort.joined`."""
-        async with contextlib.aclosing(self.watch(offer)) as watching:
-            shown = await anext(watching)
-            while not (shown.is_full or shown.is_over):
-                shown = await anext(watching)
-        return shown
-
     async def withdraw(self, offer: bytes, key: Key) -> None:
         """Take our offer back. Raises `RelayRefused` where the offer is over already, or not ours."""
         signature = key.sign(withdrawal_digest(offer)).compact
