@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from forcemove.browser.render import channel_page, channels_page, message_page
-from forcemove.browser.view import Button, ButtonGroup, ChannelView
+from forcemove.browser.view import ChannelView
 from forcemove.game import JsonValue, Names
 from forcemove.history.entries import (
     AppointmentAcknowledged,
@@ -24,11 +24,12 @@ from forcemove.history.entries import (
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import Option, overview
 from forcemove.picture import Spot, Svg, text
+from forcemove.playground.controls import ControlGroup
 from forcemove.protocol.state import VariablePart
 from forcemove.text.harmless import harmless
 from forcemove_games.tic_tac_toe.game import TicTacToe
 from tests.browser.html import elements
-from tests.browser.views import Looks, view_of
+from tests.browser.views import Looks, button, view_of
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain
 
@@ -88,7 +89,7 @@ def spoken(words: str) -> ChannelView:
         names=(words, words),
         guide=words,
         notice=words,
-        groups=(ButtonGroup(words, (Button(words, words), Button(words, words, words))),),
+        groups=(ControlGroup(words, (button(words, words), button(words, words, words))),),
         at=len(view.history.entries),
     )
 

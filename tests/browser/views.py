@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.browser.view import Button, ButtonGroup, ChannelView
+from forcemove.browser.view import ChannelView
 from forcemove.browser.wallet.view import SentState, WalletRow, WalletView
 from forcemove.errors import ForcemoveError
 from forcemove.game import Choice, Game
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import Overview, overview
 from forcemove.node.histories import load_history
+from forcemove.playground.controls import Control, ControlGroup
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.state import VariablePart
@@ -18,14 +19,23 @@ from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Player, Playground, Story
 
-__all__ = ["GAMES", "GROUPS", "WALL", "Looks", "view_of"]
+__all__ = ["GAMES", "GROUPS", "WALL", "Looks", "button", "view_of"]
 
 WALL = 1_800_000_000
 GAS = {"challenge": 92_400, "respond": 80_000, "conclude": 65_000}
-SHUT = Button("out", "run out", "no clock runs")
+
+
+def button(name: str, text: str, reason: str = "") -> Control:
+    """One that does nothing."""
+    return Control(name, text, lambda: None, reason)
+
+
+SHUT = button("out", "run out", "no clock runs")
 GROUPS = (
-    ButtonGroup("Let Bob", (Button("silent", "go silent"), Button("late", "answer late"), Button("old", "use turn 4"))),
-    ButtonGroup("Let the chain's clock", (Button("ten", "go on 10 minutes"), SHUT)),
+    ControlGroup(
+        "Let Bob", (button("silent", "go silent"), button("late", "answer late"), button("old", "use turn 4"))
+    ),
+    ControlGroup("Let the chain's clock", (button("ten", "go on 10 minutes"), SHUT)),
 )
 
 

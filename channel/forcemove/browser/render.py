@@ -63,7 +63,7 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
         "clock": fill_in_once("clock.html", clock=clock),
         "safety": fill_in_once("safety.html", words=safety_of(view)),
         "ways": fill_in_once("ways.html", form=form, ways=ways_out(view)),
-        "playground": fill_in_once("playground.html", form=form, groups=view.groups),
+        "playground": fill_in("playground.html", form=form, groups=view.groups),
         "happened": _happened(view, window),
         **_chat(view, form),
     }

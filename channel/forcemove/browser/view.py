@@ -9,27 +9,10 @@ from forcemove.game import Game, Names
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import ChainDepth, Overview
 from forcemove.history.tokens import Tokens
+from forcemove.playground.controls import ControlGroup
 from forcemove.protocol.machine.channel import Channel
 
-__all__ = ["Button", "ButtonGroup", "ChannelView"]
-
-
-@dataclass(frozen=True, slots=True)
-class Button:
-    """A button of the playground. `name`: the form's value; `text`: what the button says; `reason`: why it is shut,
-    empty where it is open."""
-
-    name: str
-    text: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ButtonGroup:
-    """Buttons that belong together. `title`: such as `Let Bob`."""
-
-    title: str
-    buttons: tuple[Button, ...]
+__all__ = ["ChannelView"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +49,7 @@ class ChannelView:
     path: str
     at: int | None
     form_token: str = field(repr=False)
-    groups: tuple[ButtonGroup, ...] = ()
+    groups: tuple[ControlGroup, ...] = ()
     guide: str = ""
     notice: str = ""
     tokens: Tokens = ()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from forcemove.browser.pages import ChangeSignal
-from forcemove.browser.view import Button, ButtonGroup, ChannelView
+from forcemove.browser.view import ChannelView
 from forcemove.history.overview import overview
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, read_channels, read_journal_channel
 from forcemove.playground.playground import Playground
@@ -77,15 +77,9 @@ class PlaygroundPages:
             self.path,
             at,
             form_token,
-            self._groups(),
+            playground.groups,
             playground.guide,
             self._notice,
-        )
-
-    def _groups(self) -> tuple[ButtonGroup, ...]:
-        return tuple(
-            ButtonGroup(group.title, tuple(Button(each.name, each.text, each.reason) for each in group.controls))
-            for group in self._playground.groups
         )
 
     def _earlier(self, channel_id: bytes, at: int | None, form_token: str) -> ChannelView | None:
