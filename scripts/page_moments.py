@@ -25,6 +25,7 @@ from forcemove.browser.render import channel_page
 from forcemove.browser.server import BrowserServer
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.game import Game, Randomness
+from forcemove.playground.buttons import press
 from forcemove.playground.playground import Playground
 from forcemove_games.discard import GAME as DISCARD
 from forcemove_games.randomness import seeded
@@ -68,7 +69,7 @@ class PlayedMoment:
     def press(self, *names: str) -> None:
         """Press buttons of the playground. Raises `ValueError` on a shut one."""
         for name in names:
-            self._require(self.playground.press(name))
+            self._require(press(self.playground, name))
             self.wait()
 
     def act(self, word: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from forcemove.playground.buttons import groups_of, press
 from forcemove.playground.playground import Playground
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
@@ -36,13 +37,13 @@ class TimedPlayground:
     def press(self, name: str) -> None:
         """Press a button that is open."""
         self.pressed.append(name)
-        assert self.playground.press(name) == "", self.pressed
+        assert press(self.playground, name) == "", self.pressed
         self.playground.poll()
 
     @property
     def open_buttons(self) -> list[str]:
         """Those that can be pressed, but for new games."""
-        controls = [each for group in self.playground.groups for each in group.controls]
+        controls = [each for group in groups_of(self.playground) for each in group.controls]
         return [each.name for each in controls if not each.reason and not each.name.startswith(("new-", "tour-"))]
 
     def act(self, word: str) -> None:

@@ -16,6 +16,7 @@ from forcemove.history.entries import (
     StateAccepted,
     TxRefused,
 )
+from forcemove.playground.buttons import groups_of, press
 from forcemove.playground.match import PATIENCE
 from forcemove.protocol.logs import Checkpointed, Responded
 from forcemove.protocol.machine.channel import Phase
@@ -288,13 +289,13 @@ def test_a_click_for_an_earlier_turn_does_nothing(played: TimedPlayground) -> No
 
 def test_a_shut_button_says_why_and_does_nothing(played: TimedPlayground) -> None:
     playground = played.playground
-    assert playground.press("run-out") == "No clock is running."
-    assert playground.press("new-tic-tac-toe").startswith("Finish this game first")
-    assert playground.press("nonsense") == "There is no such button."
+    assert press(playground, "run-out") == "No clock is running."
+    assert press(playground, "new-tic-tac-toe").startswith("Finish this game first")
+    assert press(playground, "nonsense") == "There is no such button."
 
 
 def test_every_shut_button_has_a_reason_and_every_name_is_there_once(played: TimedPlayground) -> None:
-    controls = [each for group in played.playground.groups for each in group.controls]
+    controls = [each for group in groups_of(played.playground) for each in group.controls]
     assert len({each.name for each in controls}) == len(controls)
 
 

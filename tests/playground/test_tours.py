@@ -7,6 +7,7 @@ import re
 import pytest
 
 from forcemove.demo.scenarios import SCENARIOS
+from forcemove.playground.buttons import groups_of
 from forcemove.playground.tours import TOURS
 from forcemove.protocol.machine.channel import Phase
 from tests.playground.games import TimedPlayground
@@ -55,7 +56,7 @@ def test_a_tour_is_done_as_it_says(name: str) -> None:
 
 def test_each_step_names_its_buttons() -> None:
     played = TimedPlayground()
-    texts = {each.name: each.text for group in played.playground.groups for each in group.controls}
+    texts = {each.name: each.text for group in groups_of(played.playground) for each in group.controls}
     for name, steps in DONE.items():
         for step, actions in zip(TOURS[name].steps, steps, strict=True):
             for each in actions:

@@ -319,8 +319,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.playground.counterparty",),
     ("forcemove.playground.match",),
     ("forcemove.playground.tours",),
-    ("forcemove.playground.buttons",),
     ("forcemove.playground.playground",),
+    ("forcemove.playground.buttons",),
     ("forcemove.demo", "forcemove.demo.errors", "forcemove.demo.names", "forcemove.demo.network"),
     (
         "forcemove.demo.budget",

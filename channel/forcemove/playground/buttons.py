@@ -1,53 +1,25 @@
-"""Which buttons the playground has, and when each is open."""
+"""Which buttons the playground has, when each is open, and what pressing one does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
 
+from forcemove.errors import ForcemoveError
+from forcemove.game import Game
 from forcemove.playground.controls import Control, ControlGroup
-from forcemove.playground.tours import TOURS, PlaygroundTour
+from forcemove.playground.playground import Playground
+from forcemove.playground.tours import TOURS
 from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.text.explanations import headline
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from forcemove.game import Game
-    from forcemove.playground.chain import PlaygroundChain, PlaygroundEndpoint
-    from forcemove.playground.match import PlaygroundMatch
-    from forcemove.playground.player import PlaygroundPlayer
-
-__all__ = ["ButtonTarget", "groups_of"]
+__all__ = ["groups_of", "press"]
 
 _TEN_MINUTES = 600
 _PLAYED = (Phase.PLAYING, Phase.CHALLENGED)
 
 
-class ButtonTarget(Protocol):
-    """What the buttons act on: a playground."""
-
-    games: Sequence[Game]
-    players: tuple[PlaygroundPlayer, PlaygroundPlayer]
-    match: PlaygroundMatch
-    chain: PlaygroundChain
-    endpoint: PlaygroundEndpoint
-    tour: PlaygroundTour | None
-
-    def new_game(self, game: Game) -> None:
-        """Begin another game."""
-        ...
-
-    def begin_tour(self, name: str) -> None:
-        """Begin a guided tour."""
-        ...
-
-    def end_tour(self) -> None:
-        """End the guided tour."""
-        ...
-
-
-def groups_of(playground: ButtonTarget) -> tuple[ControlGroup, ...]:
+def groups_of(playground: Playground) -> tuple[ControlGroup, ...]:
     """All buttons, as they are now."""
     return (
         ControlGroup("Let Bob", _of_bob(playground)),
@@ -58,7 +30,25 @@ def groups_of(playground: ButtonTarget) -> tuple[ControlGroup, ...]:
     )
 
 
-def _of_bob(playground: ButtonTarget) -> tuple[Control, ...]:
+def press(playground: Playground, name: str) -> str:
+    """Press a button; returns why it is shut, empty where it was pressed. Unknown names are refused."""
+    control = next((each for group in groups_of(playground) for each in group.controls if each.name == name), None)
+    if control is None:
+        return "There is no such button."
+    if control.reason:
+        return control.reason
+    playground.chain.follow_clock()
+    try:
+        control.press()
+    except ForcemoveError as error:
+        return headline(error)
+    finally:
+        playground.revision += 1
+    playground.poll()
+    return ""
+
+
+def _of_bob(playground: Playground) -> tuple[Control, ...]:
     match = playground.match
     bob, player = match.bob, playground.players[1]
     gone = "Bob has vanished." if player.is_gone else ""
@@ -84,7 +74,7 @@ def _of_bob(playground: ButtonTarget) -> tuple[Control, ...]:
     )
 
 
-def _why_no_old_state(playground: ButtonTarget) -> str:
+def _why_no_old_state(playground: Playground) -> str:
     match = playground.match
     phases = [each.managed.phase for each in playground.players]
     if phases != [Phase.PLAYING, Phase.PLAYING] or match.finalizes_at:
@@ -96,7 +86,7 @@ def _armed(reason: str, is_armed: bool) -> str:
     return reason or _if(is_armed, "Bob will, with his next move.")
 
 
-def _of_network(playground: ButtonTarget) -> tuple[Control, ...]:
+def _of_network(playground: Playground) -> tuple[Control, ...]:
     network = playground.match.network
 
     def mend() -> None:
@@ -115,7 +105,7 @@ def _of_network(playground: ButtonTarget) -> tuple[Control, ...]:
     )
 
 
-def _of_chain(playground: ButtonTarget) -> tuple[Control, ...]:
+def _of_chain(playground: Playground) -> tuple[Control, ...]:
     chain, endpoint = playground.chain, playground.endpoint
     until = playground.match.finalizes_at
 
@@ -136,13 +126,13 @@ def _of_chain(playground: ButtonTarget) -> tuple[Control, ...]:
     )
 
 
-def _undo(playground: ButtonTarget) -> None:
+def _undo(playground: Playground) -> None:
     """Undo a block, and let Alice's node see that before miners take up what was in it."""
     playground.chain.undo()
     playground.players[0].poll()
 
 
-def _new(playground: ButtonTarget, game: Game) -> Control:
+def _new(playground: Playground, game: Game) -> Control:
     match = playground.match
     is_free = match.checks is not None or not match.has_money
     return Control(
@@ -153,7 +143,7 @@ def _new(playground: ButtonTarget, game: Game) -> Control:
     )
 
 
-def _of_tours(playground: ButtonTarget) -> tuple[Control, ...]:
+def _of_tours(playground: Playground) -> tuple[Control, ...]:
     phase, tour = playground.match.managed.phase, playground.tour
     is_free = playground.match.checks is not None or phase is Phase.PLAYING
     reason = "" if is_free else "Wait until the game is played, or is over."

@@ -2,7 +2,7 @@
 dear, and one endpoint that can be away.
 
 Whoever uses the chain does so in one thread, one after the other, and so does what moves its clock: `Playground.poll`
-and `Playground.press` are never inside of each other.
+and `buttons.press` are never inside of each other.
 """
 
 from __future__ import annotations

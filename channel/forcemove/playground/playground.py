@@ -19,9 +19,7 @@ from forcemove.history.overview import Overview, overview
 from forcemove.node.histories import load_history
 from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import usual_gas
-from forcemove.playground.buttons import groups_of
 from forcemove.playground.chain import PlaygroundChain, PlaygroundEndpoint
-from forcemove.playground.controls import ControlGroup
 from forcemove.playground.match import PlaygroundMatch
 from forcemove.playground.player import PlaygroundPlayer
 from forcemove.playground.tours import TOURS, PlaygroundTour
@@ -228,28 +226,6 @@ class Playground:
         self.revision += 1
         self.poll()
         return refused
-
-    @property
-    def groups(self) -> tuple[ControlGroup, ...]:
-        """The buttons, as they are now."""
-        return groups_of(self)
-
-    def press(self, name: str) -> str:
-        """Press a button; returns why it is shut, empty where it was pressed. Unknown names are refused."""
-        control = next((each for group in self.groups for each in group.controls if each.name == name), None)
-        if control is None:
-            return "There is no such button."
-        if control.reason:
-            return control.reason
-        self.chain.follow_clock()
-        try:
-            control.press()
-        except ForcemoveError as error:
-            return headline(error)
-        finally:
-            self.revision += 1
-        self.poll()
-        return ""
 
     @property
     def guide(self) -> str:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Locator
 
 from forcemove.game import Game
 from forcemove.history.entries import FaultFound, LogIncluded
+from forcemove.playground.buttons import groups_of, press
 from forcemove.playground.tours import TOURS
 from forcemove.protocol.logs import Checkpointed
 from forcemove_games.discard import GAME as DISCARD
@@ -129,7 +130,7 @@ def test_every_button_can_be_pressed_on_the_page(visitor: Visitor) -> None:
     visitor.do("challenge")
     visitor.press("run-out")
     visitor.wait(lambda: visitor.is_paid)
-    names = {each.name for group in visitor.served.playground.groups for each in group.controls}
+    names = {each.name for group in groups_of(visitor.served.playground) for each in group.controls}
     assert names - {*pressed, "silent", "run-out"} == {
         "new-tic-tac-toe",
         "new-rock-paper-scissors",
@@ -182,7 +183,7 @@ def test_reload_and_another_tab_show_the_same(visitor: Visitor) -> None:
 
 def test_focus_stays_where_it_was(visitor: Visitor) -> None:
     visitor.page.locator("#p-ten-minutes").focus()
-    visitor.served.call(lambda: visitor.served.playground.press("late"))
+    visitor.served.call(lambda: press(visitor.served.playground, "late"))
     visitor.served.call(visitor.served.server._source.changes.notify)
     visitor.button("fair").wait_for()
     assert visitor.page.evaluate("document.activeElement.id") == "p-ten-minutes"

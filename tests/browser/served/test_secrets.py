@@ -16,6 +16,7 @@ import pytest
 
 from forcemove.game import Game
 from forcemove.history.entries import StateAccepted, StateSigned
+from forcemove.playground.buttons import press
 from forcemove.playground.playground import Playground
 from forcemove.protocol.state import VariablePart
 from forcemove.tables.playing.rounds import with_counts
@@ -232,7 +233,7 @@ def test_a_leak_would_be_found(leak: Callable[[Watched, str], None]) -> None:
     with watched(ROCK_PAPER_SCISSORS) as ours:
         playground = ours.ours.playground
         until(lambda: ours.ours.call(partial(can_move, playground)))
-        ours.ours.call(lambda: playground.press("silent"))
+        ours.ours.call(lambda: press(playground, "silent"))
         ours.act("move")
         ours.require_hidden()
         secrets = ours.ours.call(lambda: hidden_now(playground))

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from forcemove.browser.security import HEADERS, MAX_BODY
+from forcemove.playground.buttons import press
 from forcemove.playground.playground import Playground
 from tests.browser.served.asking import Asker
 from tests.browser.served.serving import ServedPlayground, served, until
@@ -30,7 +31,7 @@ def asker(ours: ServedPlayground) -> Asker:
 
 @pytest.fixture(autouse=True)
 def _bob_is_there(ours: ServedPlayground) -> None:
-    ours.call(lambda: ours.playground.press("back"))
+    ours.call(lambda: press(ours.playground, "back"))
 
 
 def is_silent(asker: Asker) -> bool:

@@ -10,6 +10,7 @@ from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.view import ChannelView
 from forcemove.history.overview import overview
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, read_channels, read_journal_channel
+from forcemove.playground.buttons import groups_of, press
 from forcemove.playground.playground import Playground
 from forcemove.protocol.codec.json_text import hex_text
 
@@ -77,7 +78,7 @@ class PlaygroundPages:
             self.path,
             at,
             form_token,
-            playground.groups,
+            groups_of(playground),
             playground.guide,
             self._notice,
         )
@@ -117,7 +118,7 @@ class PlaygroundPages:
     def press(self, button: str) -> str:
         """See `PageSource`."""
         before = self.path
-        self._show(self._playground.press(button))
+        self._show(press(self._playground, button))
         return self.path if self.path != before else ""
 
     def _show(self, notice: str) -> None:
