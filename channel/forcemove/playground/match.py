@@ -17,7 +17,7 @@ from forcemove.playground.balances import BalanceCheck, check_balances
 from forcemove.playground.chain import PlaygroundChain
 from forcemove.playground.counterparty import Counterparty
 from forcemove.playground.network import PlaygroundNetwork
-from forcemove.playground.player import ParticipantParts, PlaygroundPlayer
+from forcemove.playground.player import PlaygroundPlayer
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, Reconnected
@@ -77,8 +77,8 @@ class PlaygroundMatch:
         self._before = tuple(chain.balance(each.key.address) for each in players)
         self._status: tuple[bytes, Status] | None = None
         self.bob = Counterparty(players[1], self.network.ends[1], game, self.status, clock)
-        players[1].begin(ParticipantParts(bob, self.network.ends[1], self.bob.choose, self.bob.on_event))
-        players[0].begin(ParticipantParts(me, self.network.ends[0], self.person.choose, _ignore))
+        players[1].begin(bob, self.network.ends[1], self.bob.choose, self.bob.on_event)
+        players[0].begin(me, self.network.ends[0], self.person.choose, _ignore)
         self.person.attach(self.managed)
         self._compared_at = -1
         self._mined_at = chain.time

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.node.assemble import Assembly
@@ -19,25 +18,16 @@ from forcemove.protocol.signing import Key
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 
-__all__ = ["ParticipantParts", "PlaygroundPlayer"]
+__all__ = ["PlaygroundPlayer"]
 
 _SILENCE = 2.0
 """Seconds to wait for a message before asking whether one was lost."""
 
 
-@dataclass(frozen=True)
-class ParticipantParts:
-    """What a participant's channel is driven with. `choose`: decides; `on_event`: is called with each event."""
-
-    assembly: Assembly
-    messenger: Messenger
-    choose: MoveChooser
-    on_event: Callable[[Event], None]
-
-
 class PlaygroundPlayer:
-    """A participant. `managed`: the channel of the game that is played, once there is one; `is_gone`: whether its
-    process has ended; `on_committed`: called after each commit of the journal."""
+    """A participant. `managed`: the channel of the game that is played, and `adjudicator`: the channel's, through this
+    participant's endpoint, both once there is a game; `is_gone`: whether its process has ended; `on_committed`: called
+    after each commit of the journal."""
 
     def __init__(
         self,
@@ -58,10 +48,11 @@ class PlaygroundPlayer:
         self.name, self.key, self.endpoint = name, key, endpoint
         self.journal = open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))
         self.managed: ManagedChannel
+        self.adjudicator: Adjudicator
         self.is_gone = False
         self.on_committed: Callable[[], None] = lambda: None
         self._clock, self._on_error = clock, on_error
-        self._parts: ParticipantParts | None = None
+        self._setup: ChannelSetup | None = None
         self._node = self._new_node()
 
     def _new_node(self) -> Node:
@@ -71,29 +62,29 @@ class PlaygroundPlayer:
         node.on_committed(lambda _: self.on_committed())
         return node
 
-    def begin(self, parts: ParticipantParts) -> None:
-        """Drive the channel of a new game, and no earlier one."""
+    def begin(
+        self, assembly: Assembly, messenger: Messenger, choose: MoveChooser, on_event: Callable[[Event], None]
+    ) -> None:
+        """Drive the channel of a new game, and no earlier one.
+
+        - `assembly`: of the channel.
+        - `messenger`: carries its messages.
+        - `choose`: decides.
+        - `on_event`: is called with each event.
+        """
         if self.is_gone:
             self.is_gone, self._node = False, self._new_node()
         for id_ in list(self._node.channels):
             self._node.release_channel(id_)
-        self._parts = parts
+        self.adjudicator = assembly.adjudicator
+        self._setup = ChannelSetup(
+            assembly, self.key, messenger, choose, on_event=on_event, silence=_SILENCE, block_time=0
+        )
         self._drive()
 
     def _drive(self) -> None:
-        parts = self._parts
-        if parts is None:
-            return
-        setup = ChannelSetup(
-            parts.assembly,
-            self.key,
-            parts.messenger,
-            parts.choose,
-            on_event=parts.on_event,
-            silence=_SILENCE,
-            block_time=0,
-        )
-        self.managed = self._node.add(setup)
+        if self._setup is not None:
+            self.managed = self._node.add(self._setup)
 
     def die(self) -> None:
         """End the process: nothing is driven any more, and only the journal is left."""
@@ -115,13 +106,6 @@ class PlaygroundPlayer:
         except Exception as error:
             self._on_error(self.name, error)
             return False
-
-    @property
-    def adjudicator(self) -> Adjudicator:
-        """The adjudicator of the channel, through this participant's endpoint."""
-        if self._parts is None:
-            raise RuntimeError("no game was begun")
-        return self._parts.assembly.adjudicator
 
     @property
     def is_sending(self) -> bool:
