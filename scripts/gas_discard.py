@@ -3,16 +3,15 @@ zero byte counts. See `scripts/gas_report.py`, whose channels these are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from random import Random
-from typing import Protocol
 
 from forcemove.protocol.state import VariablePart
 from forcemove_games.discard.position import Core, PositionType, decode
 from forcemove_games.discard.tails import SHOWN_AT_ONCE
 from tests.games.discard.dealer import Dealer, draw_first
 
-__all__ = ["LABEL", "TARGETS", "measure_discard"]
+__all__ = ["LABEL", "TARGETS", "disputed_states"]
 
 TARGETS = {
     "discard_challenge_share": 180_000,
@@ -31,49 +30,21 @@ LABEL = "draw first 62"
 """Of hands in which both players show four cards at once, if they draw as long as they can."""
 
 
-class DisputedChannel(Protocol):
-    """A fresh channel on a chain, whose moves Discard rules."""
-
-    @property
-    def id(self) -> bytes:
-        """32 bytes."""
-        ...
-
-    def begin(self) -> VariablePart:
-        """The state from which participant 0 moves first."""
-        ...
-
-    def challenge_with(self, states: Sequence[VariablePart]) -> int:
-        """The gas of a challenge with two consecutive states."""
-        ...
-
-    def respond_with(self, from_: VariablePart, to: VariablePart) -> int:
-        """The gas of an answer to a challenge with `from_`."""
-        ...
-
-
 _Wanted = Callable[[Core, Core], bool]
 
 
-def measure_discard(open_channel: Callable[[], DisputedChannel]) -> dict[str, int]:
-    """Every row. `open_channel`: makes a fresh channel, whose proofs hold in no other."""
-    rows = {}
-    for name, wanted in _ROWS.items():
-        channel = open_channel()
-        before, from_, to = _found(channel, wanted)
-        if "challenge" in name:
-            rows[name] = channel.challenge_with((from_, to))
-            continue
-        channel.challenge_with((before, from_))
-        rows[name] = channel.respond_with(from_, to)
-    return rows
+def disputed_states(
+    row: str, channel_id: bytes, begin: VariablePart
+) -> tuple[VariablePart, VariablePart, VariablePart]:
+    """The state that the row's move makes, after the two states before it.
 
-
-def _found(channel: DisputedChannel, wanted: _Wanted) -> tuple[VariablePart, VariablePart, VariablePart]:
-    """The first wanted move, the state that it is made of, and the state before that."""
-    hand = Dealer(LABEL, channel.id)
+    - `row`: one of `TARGETS`.
+    - `channel_id`: of a fresh channel: the proofs hold in no other.
+    - `begin`: the state from which its participant 0 moves first.
+    """
+    hand, wanted = Dealer(LABEL, channel_id), _ROWS[row]
     for strategy in (Random(1).choice, draw_first):  # noqa: S311  # nothing secret
-        states = hand.play(strategy, channel.begin())
+        states = hand.play(strategy, begin)
         for before, from_, to in zip(states, states[1:], states[2:], strict=False):
             if wanted(decode(from_.app_data).core, decode(to.app_data).core):
                 return before, from_, _left(from_) if wanted is _leaves else to
