@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,6 @@ from html.parser import HTMLParser
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
 
 from forcemove.browser.lobby.render import lobby_page
 from forcemove.browser.lobby.view import OfferDraft
@@ -144,31 +143,10 @@ class Shown:
     html: str
 
 
-class Moment(Protocol):
-    """A moment of a page."""
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """What its picture shows of the page, as selectors."""
-        ...
-
-    @property
-    def width(self) -> int:
-        """Of the window, in pixels."""
-        ...
-
-    def html(self) -> str:
-        """The page as it is served."""
-        ...
-
-    def shown(self) -> AbstractContextManager[Shown]:
-        """The page, served."""
-        ...
-
-
 @dataclass(frozen=True)
 class GameMoment:
-    """A `Moment` of a game in the playground. `reach`: plays up to it; `seed`: of all that is drawn at random."""
+    """A moment of a game in the playground. `reach`: plays up to it; `parts`: what its picture shows of the page, as
+    selectors; `width`: of the window, in pixels; `seed`: of all that is drawn at random."""
 
     game: Game
     reach: Callable[[PlayedMoment], None]
@@ -183,12 +161,12 @@ class GameMoment:
         return found
 
     def html(self) -> str:
-        """See `Moment`."""
+        """The page as it is served."""
         return self.play().html
 
     @contextmanager
     def shown(self) -> Iterator[Shown]:
-        """See `Moment`."""
+        """The page, served."""
         played = self.play()
         with running(BrowserServer(played.pages)) as served:
             yield Shown(served.address, served.call(lambda: played.html))
@@ -196,19 +174,20 @@ class GameMoment:
 
 @dataclass(frozen=True)
 class LobbyMoment:
-    """The `Moment` at which Alice waits at her own table, and two others offer games; over a relay, and a chain."""
+    """The moment at which Alice waits at her own table, and two others offer games; over a relay, and a chain. `parts`,
+    `width`: see `GameMoment`."""
 
     parts: tuple[str, ...]
     width: int = 1000
 
     def html(self) -> str:
-        """See `Moment`."""
+        """See `GameMoment`."""
         with self.shown() as shown:
             return shown.html
 
     @contextmanager
     def shown(self) -> Iterator[Shown]:
-        """See `Moment`."""
+        """See `GameMoment`."""
         with TemporaryDirectory() as name, relay_process(Path(name)) as url, ExitStack() as stack:
             chain = EmbeddedChain()
             book = deploy_locally(chain, GAMES)
@@ -237,6 +216,7 @@ def _is_known(lobby: ServedLobby, count: int) -> bool:
     return len(view.offers) == count and all("Waiting" in each.lines[0] for each in view.tables)
 
 
+Moment = GameMoment | LobbyMoment
 MOMENTS: Mapping[str, Moment] = {
     "board": GameMoment(TIC_TAC_TOE, _in_play, (".top",)),
     "challenge": GameMoment(TIC_TAC_TOE, _challenged, (".top",)),
