@@ -21,11 +21,10 @@ import argparse
 import os
 import select
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from pathlib import Path
@@ -36,6 +35,7 @@ sys.path.insert(0, str(ROOT))
 
 from forcemove.transport.terms import TableKind, TableTerms  # noqa: E402
 from scripts.relay_player import ADDRESSES, PATIENCE, Player  # noqa: E402
+from scripts.relay_speed import started_relay  # noqa: E402
 
 __all__ = ["Moves", "measure", "relay_move_spread", "relay_moves_per_second"]
 
@@ -93,7 +93,9 @@ def _rounds() -> Iterator[Moves]:
 
 def measure(checkout: Path = _HERE, folder: str | None = None, seconds: float = SECONDS) -> Moves:
     """One round with a relay of its own. `checkout`: whose relay; `folder`: for its store; `seconds`: of each part."""
-    with TemporaryDirectory(dir=folder) as place, _relay(checkout, Path(place)) as (url, relay), ExitStack() as stack:
+    with ExitStack() as stack:
+        place = stack.enter_context(TemporaryDirectory(dir=folder))
+        url, relay = stack.enter_context(started_relay(Path(place), str(checkout / "channel")))
         players = [
             stack.enter_context(Player(url, pair, seat, TableTerms(TableKind.CHANNEL, ADDRESSES, pair.to_bytes(32))))
             for pair in range(PAIRS)
@@ -102,20 +104,6 @@ def measure(checkout: Path = _HERE, folder: str | None = None, seconds: float = 
         game = Game(players, relay)
         full = game.play(seconds, None)
         return Moves(full, game.play(seconds, full.rate / 2))
-
-
-@contextmanager
-def _relay(checkout: Path, folder: Path) -> Iterator[tuple[str, int]]:
-    """A relay's address, and its process's number."""
-    command = [sys.executable, "-m", "forcemove", "relay", "--listen", "127.0.0.1:0", "--json"]
-    command += ["--store", str(folder / "relay.sqlite"), "--messages-per-second", "1000000"]
-    command += ["--bytes-per-second", "100000000"]
-    environment = os.environ | {"PYTHONPATH": str(checkout / "channel")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment) as it:
-        try:
-            yield (it.stdout or sys.stdin).readline().split('"')[3], it.pid
-        finally:
-            it.terminate()
 
 
 class Game:

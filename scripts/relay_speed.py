@@ -43,6 +43,7 @@ __all__ = [
     "relay_process",
     "relay_rate_ratio",
     "relay_rates",
+    "started_relay",
 ]
 
 TABLES = 100
@@ -114,26 +115,25 @@ def _run(talk: Talk, url: str, seat: int, barrier: Barrier, writing: Connection)
 
 
 @contextmanager
-def relay_process(folder: Path) -> Iterator[str]:
-    """A relay's process as `forcemove relay` starts it, without limits on a client's speed; its URL."""
-    options = [
-        "--listen",
-        "127.0.0.1:0",
-        "--store",
-        str(folder / "relay.sqlite"),
-        "--messages-per-second",
-        "1000000",
-        "--bytes-per-second",
-        "100000000",
-        "--json",
-    ]
-    command = [sys.executable, "-m", "forcemove", "relay", *options]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+def started_relay(folder: Path, path: str) -> Iterator[tuple[str, int]]:
+    """A relay's process as `forcemove relay` starts it, without limits on a client's speed; its URL, and the process's
+    number. `path`: where Python finds the relay's code."""
+    command = [sys.executable, "-m", "forcemove", "relay", "--listen", "127.0.0.1:0", "--json"]
+    command += ["--store", str(folder / "relay.sqlite"), "--messages-per-second", "1000000"]
+    command += ["--bytes-per-second", "100000000"]
+    environment = os.environ | {"PYTHONPATH": path}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment) as it:
         try:
-            yield (it.stdout or sys.stdin).readline().split('"')[3]
+            yield (it.stdout or sys.stdin).readline().split('"')[3], it.pid
         finally:
             it.terminate()
+
+
+@contextmanager
+def relay_process(folder: Path) -> Iterator[str]:
+    """The URL of such a relay, of this checkout."""
+    with started_relay(folder, os.pathsep.join(sys.path)) as (url, _):
+        yield url
 
 
 async def play(url: str, seat: int, ready: Ready) -> float:
