@@ -18,7 +18,6 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -61,6 +60,8 @@ from scripts import (  # noqa: E402
     relay_moves,
     relay_speed,
 )
+from scripts.commit_ratio import timed  # noqa: E402
+from scripts.vectors import eip712  # noqa: E402
 
 NOW = 1_800_000_000
 STAKE = 1
@@ -280,7 +281,7 @@ def measure_ratios(rounds: int, rows: Sequence[str]) -> dict[str, float]:
         actions |= _view_actions(Hall())
     each_round: list[dict[str, float]] = []
     for done in range(rounds):
-        each_round.append(_ratios({name: _seconds(action) for name, action in actions.items()}))
+        each_round.append(_ratios({name: timed(action) for name, action in actions.items()}))
         _progress(f"round {done + 1} of {rounds}", done + 1 == rounds)
     return {row: statistics.median(ratios[row] for ratios in each_round) for row in each_round[0]}
 
@@ -359,10 +360,11 @@ def _eth_account_sign(
         "chainId": domain.chain_id,
         "verifyingContract": "0x" + domain.adjudicator.hex(),
     }
+    types = {name: eip712()["types"][name] for name in ("State", "Allocation")}
     messages = [_typed_message(id_, state) for state in states]
 
     def sign() -> list[bytes]:
-        signed = (Account.sign_typed_data(key.secret, domain_data, _TYPES, message) for message in messages)
+        signed = (Account.sign_typed_data(key.secret, domain_data, types, message) for message in messages)
         return [bytes(each.signature) for each in signed]
 
     if [signature[:64] for signature in sign()] != [signature[:64] for signature in expected]:
@@ -381,29 +383,6 @@ def _typed_message(id_: bytes, state: VariablePart) -> dict[str, object]:
         "turnNum": state.turn_num,
         "isFinal": state.is_final,
     }
-
-
-_TYPES = {
-    "State": [
-        {"name": "channelId", "type": "bytes32"},
-        {"name": "outcome", "type": "Allocation[]"},
-        {"name": "appData", "type": "bytes"},
-        {"name": "turnNum", "type": "uint48"},
-        {"name": "isFinal", "type": "bool"},
-    ],
-    "Allocation": [
-        {"name": "asset", "type": "address"},
-        {"name": "destination", "type": "bytes32"},
-        {"name": "amount", "type": "uint256"},
-    ],
-}
-
-
-def _seconds(action: Action) -> float:
-    """Seconds that an action takes."""
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
 
 
 _COMPARED = {
@@ -436,7 +415,7 @@ def measure_parity() -> float:
 
 def measure_queue(actions: int, *, signed: bool) -> float:
     """So many actions a second go through one table's log and come back."""
-    return actions / _seconds(lambda: asyncio.run(_post_and_read(actions, signed)))
+    return actions / timed(lambda: asyncio.run(_post_and_read(actions, signed)))
 
 
 async def _post_and_read(actions: int, signed: bool) -> None:
@@ -451,7 +430,7 @@ async def _post_and_read(actions: int, signed: bool) -> None:
 def measure_command(*arguments: str, times: int) -> float:
     """The median of a few runs of the installed command, start to end."""
     command = [str(Path(sys.executable).with_name("forcemove")), *arguments]
-    return statistics.median(_seconds(lambda: _run(command)) for _ in range(times))
+    return statistics.median(timed(lambda: _run(command)) for _ in range(times))
 
 
 def _run(command: Sequence[str]) -> None:
@@ -483,7 +462,7 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "parity_seconds": measure_parity,
     "queue_actions_per_second": lambda: measure_queue(50_000, signed=False),
     "signed_queue_actions_per_second": lambda: measure_queue(10_000, signed=True),
-    "sra_shuffle_seconds": lambda: statistics.median(_seconds(lambda: shuffle_between_two(52)) for _ in range(3)),
+    "sra_shuffle_seconds": lambda: statistics.median(timed(lambda: shuffle_between_two(52)) for _ in range(3)),
     "shuffle_prove_ms": card_speed.shuffle_prove_ms,
     "shuffle_verify_ms": card_speed.shuffle_verify_ms,
     "discard_set_up_ms": card_speed.discard_set_up_ms,
