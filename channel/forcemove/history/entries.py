@@ -21,6 +21,7 @@ __all__ = [
     "ConnectionRestored",
     "Entry",
     "EntryKinds",
+    "EntryWithoutState",
     "FaultFound",
     "LogIncluded",
     "LogPosition",
@@ -198,10 +199,8 @@ class ConnectionRestored(Struct, frozen=True, array_like=True, tag=True):
     url: str
 
 
-Entry = (
-    StateSigned
-    | StateAccepted
-    | SignatureAdded
+EntryWithoutState = (
+    SignatureAdded
     | LogIncluded
     | LogReorged
     | TxRequested
@@ -214,6 +213,8 @@ Entry = (
     | ConnectionLost
     | ConnectionRestored
 )
+"""The entries that are written as they are: a state is written more shortly, see `packing`."""
+Entry = StateSigned | StateAccepted | EntryWithoutState
 """Everything that a history has."""
 
 

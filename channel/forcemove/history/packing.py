@@ -12,23 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from forcemove.errors import MalformedBytes
-from forcemove.history.entries import (
-    AppointmentAcknowledged,
-    ConnectionLost,
-    ConnectionRestored,
-    Entry,
-    FaultFound,
-    LogIncluded,
-    LogReorged,
-    SignatureAdded,
-    StateAccepted,
-    StateSigned,
-    TxMined,
-    TxRefused,
-    TxReorged,
-    TxRequested,
-    TxSent,
-)
+from forcemove.history.entries import Entry, EntryWithoutState, StateAccepted, StateSigned
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.outcome import Allocation, Outcome
 from forcemove.protocol.state import SignedState, VariablePart
@@ -60,21 +44,7 @@ class _Accepted(Struct, frozen=True, array_like=True, tag="StateAccepted"):
     from_chain: bool
 
 
-_Plain = (
-    SignatureAdded
-    | LogIncluded
-    | LogReorged
-    | TxRequested
-    | TxSent
-    | TxMined
-    | TxReorged
-    | TxRefused
-    | FaultFound
-    | AppointmentAcknowledged
-    | ConnectionLost
-    | ConnectionRestored
-)
-_CODEC: Codec[tuple[Any, ...]] = Codec(_WHAT, tuple[_Signed | _Accepted | _Plain, ...])
+_CODEC: Codec[tuple[Any, ...]] = Codec(_WHAT, tuple[_Signed | _Accepted | EntryWithoutState, ...])
 
 
 def pack(entries: Iterable[Entry]) -> bytes:
@@ -109,7 +79,7 @@ def _pack_state(signed: SignedState, last: Outcome | None) -> tuple[object, ...]
     return (state.turn_num, state.is_final, state.app_data, outcome, by_seat)
 
 
-def _unpacked(packed: Iterable[_Signed | _Accepted | _Plain]) -> Iterator[Entry]:
+def _unpacked(packed: Iterable[_Signed | _Accepted | EntryWithoutState]) -> Iterator[Entry]:
     last: Outcome | None = None
     for each in packed:
         match each:
