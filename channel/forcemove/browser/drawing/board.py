@@ -63,14 +63,15 @@ class PlacedSpot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A game's picture. `markup`: its shapes, checked; `scale`: from its units to the page's; `text`: it in words."""
+    """A game's picture. `markup`: its shapes, checked; `scale`: from its units to the page's; `text`: it in words;
+    `spots`: what can be chosen on it."""
 
     width: float
     height: float
     scale: str
     markup: str
     text: str
-    spots: tuple[PlacedSpot, ...]
+    spots: tuple[PlacedSpot, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from forcemove.browser.drawing.board import SCALE_TO
+from forcemove.browser.drawing.board import SCALE_TO, Drawing
 from forcemove.browser.drawing.words import amount_text, count_text
 from forcemove.chain.addresses import short_address
 from forcemove.game import Game, Names, Pictured
@@ -18,21 +18,9 @@ from forcemove.text.explanations import headline
 from forcemove.text.harmless import harmless
 from forcemove.text.names import seat_title
 
-__all__ = ["WatchPicture", "WatchView", "watch_view"]
+__all__ = ["WatchView", "watch_view"]
 
 _LINES = 12
-
-
-@dataclass(frozen=True, slots=True)
-class WatchPicture:
-    """A game's picture for a stranger. `markup`: its shapes, checked; `scale`: from its units to the page's; `text`: it
-    in words."""
-
-    width: float
-    height: float
-    scale: str
-    markup: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +45,7 @@ class WatchView:
     title: str
     players: tuple[tuple[str, str], ...]
     where: str
-    picture: WatchPicture | None
+    picture: Drawing | None
     lines: str
     headline: str
     checked: str
@@ -117,7 +105,7 @@ def _players(link: WatchLink, names: Names, newest: SeenState | None) -> tuple[t
     )
 
 
-def _picture(game: Game, position: SeenState, names: Names, positions: list[SeenState]) -> WatchPicture | None:
+def _picture(game: Game, position: SeenState, names: Names, positions: list[SeenState]) -> Drawing | None:
     """The game's picture for somebody without a seat; None where there is none that can be shown."""
     if not isinstance(game, Pictured):
         return None
@@ -125,7 +113,7 @@ def _picture(game: Game, position: SeenState, names: Names, positions: list[Seen
     try:
         svg = game.picture(position.state, None, b"", names, (), before)
         scale = SCALE_TO / svg.width
-        return WatchPicture(SCALE_TO, svg.height * scale, f"{scale:g}", svg.markup(), harmless(svg.text))
+        return Drawing(SCALE_TO, svg.height * scale, f"{scale:g}", svg.markup(), harmless(svg.text))
     except Exception:  # a game is not ours, and the page must be there whatever it does
         return None
 
