@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from forcemove.browser.table_pages import TablePages
 from forcemove.game import Game, Names
@@ -16,14 +17,15 @@ __all__ = ["PageSeat", "PageSeats"]
 class PageSeat:
     """A `PlayerSeat` of a person at a page. `person`: decides."""
 
-    def __init__(self, game: Game, output: Output) -> None:
-        """`game`: the game that is played; `output`: where is shown what happens."""
-        self.person, self.output = Person(game), output
+    def __init__(self, game: Game, output: Output, on_driven: Callable[[], None] = lambda: None) -> None:
+        """`game`: the game that is played; `output`: where is shown what happens; `on_driven`: see `SeatSource`."""
+        self.person, self.output, self._on_driven = Person(game), output, on_driven
         self.choose = self.person.choose
 
     def attach(self, played: Played, names: Names) -> None:
         """See `PlayerSeat`."""
         self.person.attach(played, names)
+        self._on_driven()
 
     def join_chat(self, chat: Chat) -> None:
         """See `PlayerSeat`."""
@@ -41,9 +43,9 @@ class PageSeats:
         """`pages`: where the person decides."""
         self._pages = pages
 
-    def sit(self, game: Game, agreement: Agreement, output: Output) -> PlayerSeat:
+    def sit(self, game: Game, agreement: Agreement, output: Output, on_driven: Callable[[], None]) -> PlayerSeat:
         """See `SeatSource`."""
-        seat = PageSeat(game, output)
+        seat = PageSeat(game, output, on_driven)
         self._pages.seat(game, agreement, seat.person)
         return seat
 

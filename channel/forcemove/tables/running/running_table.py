@@ -7,12 +7,10 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Protocol
 
-from forcemove.game import Game, Names
+from forcemove.game import Game
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.tables.playing.content import TableContent
-from forcemove.tables.ports import Chat, Output, Played, PlayerSeat
+from forcemove.tables.ports import Output, PlayerSeat
 from forcemove.transport.connect import Connection
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
@@ -35,8 +33,9 @@ class TableState(Enum):
 class SeatSource(Protocol):
     """Whoever plays at the tables, each in a seat of its own."""
 
-    def sit(self, game: Game, agreement: Agreement, output: Output) -> PlayerSeat:
-        """The player of a channel. `output`: where the player is shown what happens."""
+    def sit(self, game: Game, agreement: Agreement, output: Output, on_driven: Callable[[], None]) -> PlayerSeat:
+        """The player of a channel. `output`: where the player is shown what happens; `on_driven`: is called when the
+        player has taken the channel, which is driven from then on."""
         ...
 
     def leave(self, channel_id: bytes) -> None:
@@ -134,7 +133,7 @@ class RunningTable:
         """See `TablePort`."""
         self.agreement, self.game_name = agreement, game.name
         self.status("All have met: the channel is prepared")
-        return _TableSeat(self._seats.sit(game, agreement, self), self._on_driven)
+        return self._seats.sit(game, agreement, self, self._on_driven)
 
     def _on_driven(self) -> None:
         """The channel is driven from now on, and can be looked at."""
@@ -148,27 +147,3 @@ class RunningTable:
         """See `TablePort`."""
         if self.agreement is not None:
             self._seats.leave(self.agreement.channel_id)
-
-
-class _TableSeat:
-    """A `PlayerSeat` that says when its channel is driven."""
-
-    def __init__(self, seat: PlayerSeat, on_driven: Callable[[], None]) -> None:
-        self._seat, self._on_driven = seat, on_driven
-
-    @property
-    def output(self) -> Output:
-        return self._seat.output
-
-    def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
-        return self._seat.choose(question)
-
-    def attach(self, played: Played, names: Names) -> None:
-        self._seat.attach(played, names)
-        self._on_driven()
-
-    def join_chat(self, chat: Chat) -> None:
-        self._seat.join_chat(chat)
-
-    async def run(self) -> None:
-        await self._seat.run()
