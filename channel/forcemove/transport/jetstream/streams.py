@@ -3,6 +3,8 @@ they are missing, and never changed."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import BadRequestError, NotFoundError
@@ -40,50 +42,44 @@ STREAMS = {TableKind.CHANNEL: "FORCEMOVE_CHANNELS", TableKind.GAME: "FORCEMOVE_G
 """The stream of each kind of table: one drops the oldest entries of a full log, the other takes no more."""
 _SUBJECTS = {TableKind.CHANNEL: "forcemove.channels.", TableKind.GAME: "forcemove.games."}
 
+_stored = partial(
+    StreamConfig,
+    retention=RetentionPolicy.LIMITS,
+    storage=StorageType.FILE,
+    duplicate_window=_DUPLICATES,
+    deny_delete=True,
+    allow_direct=True,
+)
+"""What all of them have in common."""
 CONFIGS = (
-    StreamConfig(
+    _stored(
         name=STREAMS[TableKind.CHANNEL],
         description="Forcemove: logs of channels' tables. The oldest entries of a full log are dropped.",
         subjects=[_SUBJECTS[TableKind.CHANNEL] + "*"],
-        retention=RetentionPolicy.LIMITS,
-        storage=StorageType.FILE,
         discard=DiscardPolicy.OLD,
         max_msgs_per_subject=CHANNEL_ENTRIES,
         max_msg_size=MAX_MESSAGE,
         max_age=30 * _DAY,
-        duplicate_window=_DUPLICATES,
-        deny_delete=True,
-        allow_direct=True,
     ),
-    StreamConfig(
+    _stored(
         name=STREAMS[TableKind.GAME],
         description="Forcemove: logs of games' tables. A full log takes no more.",
         subjects=[_SUBJECTS[TableKind.GAME] + "*"],
-        retention=RetentionPolicy.LIMITS,
-        storage=StorageType.FILE,
         discard=DiscardPolicy.NEW,
         discard_new_per_subject=True,
         max_msgs_per_subject=GAME_ENTRIES,
         max_msg_size=MAX_MESSAGE,
         max_age=90 * _DAY,
-        duplicate_window=_DUPLICATES,
-        deny_delete=True,
-        allow_direct=True,
     ),
-    StreamConfig(
+    _stored(
         name=BUCKET,
         description="Forcemove: the lobby's offers, each under its hash.",
         subjects=[LOBBY_SUBJECT + ">"],
-        retention=RetentionPolicy.LIMITS,
-        storage=StorageType.FILE,
         discard=DiscardPolicy.NEW,
         max_msgs_per_subject=1,
         max_msg_size=MAX_OFFERED + _HEADERS,
         max_age=8 * _DAY,
-        duplicate_window=_DUPLICATES,
-        deny_delete=True,
         allow_rollup_hdrs=True,
-        allow_direct=True,
     ),
 )
 """The configurations of what is made where it is missing."""
