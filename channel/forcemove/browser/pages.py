@@ -6,14 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from aiohttp import web
-
-from forcemove.browser.security import BrowserSession
-from forcemove.browser.templating import Nav
 from forcemove.browser.view import ChannelView
 from forcemove.inspect.journal_channel import ListedChannel
 
-__all__ = ["ChangeSignal", "PageSection", "PageSite", "PageSource"]
+__all__ = ["ChangeSignal", "PageSource"]
 
 
 class ChangeSignal:
@@ -76,31 +72,4 @@ class PageSource(Protocol):
 
     async def run(self) -> None:
         """Drive the channels until this is cancelled."""
-        ...
-
-
-class PageSite(Protocol):
-    """A server as its sections see it."""
-
-    @property
-    def session(self) -> BrowserSession:
-        """Who may look, once the server listens."""
-        ...
-
-    @property
-    def nav(self) -> Nav:
-        """The pages that every page leads to."""
-        ...
-
-
-class PageSection(Protocol):
-    """Pages of a server beside its channels'. What is not our browser's is refused before a section is asked."""
-
-    @property
-    def links(self) -> Nav:
-        """The section's pages that every page leads to."""
-        ...
-
-    def routes(self, site: PageSite) -> Sequence[web.RouteDef]:
-        """The section's routes."""
         ...

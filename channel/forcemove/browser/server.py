@@ -6,12 +6,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.resources import files
+from typing import Protocol
 
 from aiohttp import web
 
 from forcemove.browser.actions import done, html_page, is_live, read_form
 from forcemove.browser.events import stream_panels
-from forcemove.browser.pages import PageSection, PageSource
+from forcemove.browser.pages import PageSource
 from forcemove.browser.render import channel_page, channel_panels, channels_page, message_page
 from forcemove.browser.security import (
     HEADERS,
@@ -26,7 +27,7 @@ from forcemove.browser.view import ChannelView
 from forcemove.serving.errors import AddressUnusable
 from forcemove.serving.process import LOGGING
 
-__all__ = ["BrowserServer"]
+__all__ = ["BrowserServer", "PageSection"]
 
 _HOST = "127.0.0.1"
 _ENTER, _FILES = "/enter", "/s/"
@@ -36,6 +37,19 @@ _MOST_ENTRIES = 6
 """Digits of the number of an entry."""
 _LOG = logging.getLogger(__name__)
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class PageSection(Protocol):
+    """Pages of a server beside its channels'. What is not our browser's is refused before a section is asked."""
+
+    @property
+    def links(self) -> Nav:
+        """The section's pages that every page leads to."""
+        ...
+
+    def routes(self, site: BrowserServer) -> Sequence[web.RouteDef]:
+        """The section's routes."""
+        ...
 
 
 class BrowserServer:

@@ -14,7 +14,7 @@ from forcemove.cli.play.stakes import ASSET
 from forcemove.cli.progress import waiting
 
 if TYPE_CHECKING:
-    from forcemove.browser.pages import PageSection
+    from forcemove.browser.server import PageSection
     from forcemove.chain.book import AddressBook
     from forcemove.cli.terminal import Terminal
     from forcemove.history.tokens import TokenFacts

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.lobby.routes import LobbySection
 from forcemove.browser.page_seat import PageSeats
-from forcemove.browser.pages import PageSection
-from forcemove.browser.server import BrowserServer
+from forcemove.browser.server import BrowserServer, PageSection
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.watching.routes import WatchSection
 from forcemove.chain.book import AddressBook

@@ -14,7 +14,7 @@ from forcemove.browser.inspecting.refusals import refusal_lines
 from forcemove.browser.inspecting.render import InspectView, VerifyView, inspect_page, verify_page
 from forcemove.browser.inspecting.subjects import read_subject
 from forcemove.browser.inspecting.uploads import read_upload
-from forcemove.browser.pages import PageSite
+from forcemove.browser.server import BrowserServer
 from forcemove.browser.templating import Nav
 from forcemove.errors import ForcemoveError
 from forcemove.text.deployments import deployment_lines
@@ -34,7 +34,7 @@ class InspectSection:
         """`inspecting`: answers; `has_threads`: whether it may be asked in a thread of its own, as is right where an
         endpoint may hang, and wrong for a chain in this process whose clock is moved by hand."""
         self._inspecting, self._has_threads = inspecting, has_threads
-        self._site: PageSite
+        self._site: BrowserServer
 
     @property
     def links(self) -> Nav:
@@ -42,7 +42,7 @@ class InspectSection:
         verify = () if self._inspecting.chain_id is None else (("/verify", "Verify"),)
         return (("/inspect", "Inspect"), *verify)
 
-    def routes(self, site: PageSite) -> Sequence[web.RouteDef]:
+    def routes(self, site: BrowserServer) -> Sequence[web.RouteDef]:
         """See `PageSection`."""
         self._site = site
         verify = () if self._inspecting.chain_id is None else (web.get("/verify", self._verify),)

@@ -11,8 +11,8 @@ from forcemove.browser.events import stream_panels
 from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.lobby.render import lobby_page, lobby_panels, offer_page, offer_panels
 from forcemove.browser.lobby.view import OfferDraft, OfferPage
-from forcemove.browser.pages import PageSite
 from forcemove.browser.security import PageRequestRefused
+from forcemove.browser.server import BrowserServer
 from forcemove.browser.templating import Nav
 
 __all__ = ["LobbySection"]
@@ -28,9 +28,9 @@ class LobbySection:
     def __init__(self, pages: LobbyPages) -> None:
         """`pages`: what is shown and done."""
         self._pages = pages
-        self._site: PageSite
+        self._site: BrowserServer
 
-    def routes(self, site: PageSite) -> Sequence[web.RouteDef]:
+    def routes(self, site: BrowserServer) -> Sequence[web.RouteDef]:
         """See `PageSection`."""
         self._site = site
         return [

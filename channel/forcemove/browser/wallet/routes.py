@@ -11,8 +11,8 @@ from aiohttp import web
 
 from forcemove.browser.actions import done, html_page, read_form
 from forcemove.browser.events import stream_panels
-from forcemove.browser.pages import PageSite
 from forcemove.browser.security import PageRequestRefused
+from forcemove.browser.server import BrowserServer
 from forcemove.browser.templating import Nav
 from forcemove.browser.wallet.render import wallet_page, wallet_panels
 from forcemove.browser.wallet.wallet_pages import WalletPages
@@ -32,9 +32,9 @@ class WalletSection:
     def __init__(self, pages: WalletPages) -> None:
         """`pages`: what is shown, and what it is told."""
         self._pages = pages
-        self._site: PageSite
+        self._site: BrowserServer
 
-    def routes(self, site: PageSite) -> Sequence[web.RouteDef]:
+    def routes(self, site: BrowserServer) -> Sequence[web.RouteDef]:
         """See `PageSection`."""
         self._site = site
         return [

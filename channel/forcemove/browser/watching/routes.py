@@ -8,8 +8,9 @@ from aiohttp import web
 
 from forcemove.browser.actions import done, html_page, read_form
 from forcemove.browser.events import stream_panels
-from forcemove.browser.pages import ChangeSignal, PageSite
+from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.security import PageRequestRefused
+from forcemove.browser.server import BrowserServer
 from forcemove.browser.templating import Nav, fill_in
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.errors import ForcemoveError
@@ -33,9 +34,9 @@ class WatchSection:
         """`tables`: follows their logs."""
         self._tables, self._changes = tables, ChangeSignal()
         tables.on_change = self._changes.notify
-        self._site: PageSite
+        self._site: BrowserServer
 
-    def routes(self, site: PageSite) -> Sequence[web.RouteDef]:
+    def routes(self, site: BrowserServer) -> Sequence[web.RouteDef]:
         """See `PageSection`."""
         self._site = site
         return [

@@ -15,8 +15,7 @@ from typing import Any
 
 from forcemove.browser.inspecting.inspecting import Inspecting
 from forcemove.browser.inspecting.routes import InspectSection
-from forcemove.browser.pages import PageSection
-from forcemove.browser.server import BrowserServer
+from forcemove.browser.server import BrowserServer, PageSection
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.wallet.routes import WalletSection
 from forcemove.browser.wallet.wallet_pages import WalletPages
