@@ -10,7 +10,6 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from forcemove.errors import JournalUnavailable
 from forcemove.flow.history import running_hash
@@ -21,11 +20,11 @@ from forcemove.relay.storage.room import FULL_DISK
 from forcemove.relay.storage.schema import Entry
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
-from forcemove.relay.tables import LiveLog, Tables
+from forcemove.relay.tables import LiveLog, TableClient, Tables
 from forcemove.transport.errors import Reason
 from forcemove.transport.wire import Posted, PostEntry, RequestRefused, encode
 
-__all__ = ["Addition", "Committer", "Poster"]
+__all__ = ["Addition", "Committer"]
 
 _LOG = logging.getLogger(__name__)
 _HOUR = 3_600
@@ -37,20 +36,12 @@ _PAUSE = 0.1
 """Seconds after which a store that could not be read is asked again."""
 
 
-class Poster(Protocol):
-    """The client that posts."""
-
-    def say(self, message: bytes) -> None:
-        """Send an encoded message."""
-        ...
-
-
 @dataclass(eq=False, slots=True)
 class Addition:
     """A post that waits for the disk."""
 
     log: LiveLog
-    poster: Poster
+    poster: TableClient
     author: bytes
     post: PostEntry
 

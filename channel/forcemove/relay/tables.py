@@ -19,7 +19,7 @@ from forcemove.transport.limits import MAX_ENTRY
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.wire import Coming, Entries, PostEntry, encode
 
-__all__ = ["LogListener", "LiveLog", "Reading", "Tables", "TooManyTables"]
+__all__ = ["LiveLog", "Reading", "TableClient", "Tables", "TooManyTables"]
 
 _ENTRY_HEAD = 5
 """Bytes before an entry in a message."""
@@ -33,15 +33,19 @@ class TooManyTables(Exception):  # no error of a caller's: a peer is refused
         self.reason, self.detail = reason, detail
 
 
-class LogListener(Protocol):
-    """A client that reads logs."""
+class TableClient(Protocol):
+    """A client that uses tables."""
+
+    def say(self, message: bytes) -> None:
+        """Send an encoded message."""
+        ...
 
     def offer(self, messages: list[bytes]) -> bool:
         """Send encoded messages; False, and none of them is sent, where too many bytes wait already."""
         ...
 
     def fall_behind(self, reading: Reading) -> None:
-        """The listener must read the next entries of a log from the disk."""
+        """The client must read the next entries of a log from the disk."""
         ...
 
 
@@ -52,7 +56,7 @@ class Reading:
     that do not are always sent entries from the disk, in their turn. `sent_coming`: how many of the posts that wait
     for the disk the listener was sent, at most."""
 
-    listener: LogListener
+    listener: TableClient
     log: LiveLog
     next: int
     is_behind: bool = True
@@ -76,7 +80,7 @@ class LiveLog:
     def __post_init__(self) -> None:
         self.newest = Newest(self.kept.length)
 
-    def send_coming(self, poster: object, post: PostEntry) -> None:
+    def send_coming(self, poster: TableClient, post: PostEntry) -> None:
         """Send a post that is about to wait for the disk to the players that know all that came before it. Only at a
         channel's table: there the order of the log says nothing, and what counts is signed. `poster`: the client that
         has posted it."""

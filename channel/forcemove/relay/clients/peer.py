@@ -104,11 +104,11 @@ class Peer:
         self._sender.add(message)
 
     def offer(self, messages: list[bytes]) -> bool:
-        """See `tables.LogListener`."""
+        """See `tables.TableClient`."""
         return self._sender.offer(messages)
 
     def fall_behind(self, reading: Reading) -> None:
-        """See `tables.LogListener`."""
+        """See `tables.TableClient`."""
         self._behind.append(reading)
         self._has_work.set()
 

@@ -12,7 +12,7 @@ from forcemove.relay.admission.meter import Meter
 from forcemove.relay.clients.services import Services
 from forcemove.relay.keeping import Addition
 from forcemove.relay.proofs import fault_of
-from forcemove.relay.tables import LiveLog, LogListener, Reading, TooManyTables
+from forcemove.relay.tables import LiveLog, Reading, TableClient, TooManyTables
 from forcemove.transport.errors import Reason
 from forcemove.transport.terms import TableTerms
 from forcemove.transport.wire import Open, Opened, Posted, PostEntry, Prove, Proved, encode
@@ -23,12 +23,8 @@ _LOOKED_AT_ONCE = 20
 """Entries that are read in the time of a message, in a search for one that was posted before."""
 
 
-class ConnectedClient(LogListener, Protocol):
+class ConnectedClient(TableClient, Protocol):
     """The client of a connection."""
-
-    def say(self, message: bytes) -> None:
-        """Send an encoded message."""
-        ...
 
     def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
         """Send the client that its request is refused. `about`: the table or offer; `id_`: the request's id."""
