@@ -356,7 +356,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
     (
         "forcemove.browser.actions",
         "forcemove.browser.events",
-        "forcemove.browser.playground.playground_pages",
         "forcemove.browser.table_pages",
     ),
     ("forcemove.browser.page_seat", "forcemove.browser.server"),
@@ -379,7 +378,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.browser.watching", "forcemove.browser.watching.view"),
     ("forcemove.browser.watching.routes",),
     ("forcemove.browser.inspecting.routes",),
-    ("forcemove.browser.playground", "forcemove.browser.playground.playground_server"),
+    ("forcemove.browser.playground", "forcemove.browser.playground.playground_pages"),
     (
         "forcemove",
         "forcemove.__main__",

@@ -1,4 +1,4 @@
-"""The playground's channels as pages."""
+"""The playground's channels as pages, and their server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
+from forcemove.browser.inspecting.inspecting import Inspecting
+from forcemove.browser.inspecting.routes import InspectSection
 from forcemove.browser.pages import ChangeSignal
+from forcemove.browser.server import BrowserServer
 from forcemove.browser.view import ChannelView
 from forcemove.history.overview import overview
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, read_channels, read_journal_channel
@@ -14,7 +17,7 @@ from forcemove.playground.buttons import groups_of, press
 from forcemove.playground.playground import Playground
 from forcemove.protocol.codec.json_text import hex_text
 
-__all__ = ["PlaygroundPages"]
+__all__ = ["PlaygroundPages", "playground_server"]
 
 
 class PlaygroundPages:
@@ -128,3 +131,10 @@ class PlaygroundPages:
             self._revision = -1
         self._notify()
         self._awake.set()
+
+
+def playground_server(playground: Playground, port: int = 0) -> BrowserServer:
+    """A server that shows a playground, and the pages that inspect. `port`: where to listen, 0 for any that is free."""
+    inspecting = Inspecting(playground.games, (playground.chain,), playground.book)
+    # A playground is driven in one thread: see docs/decisions/0040.
+    return BrowserServer(PlaygroundPages(playground), port, [InspectSection(inspecting, has_threads=False)])
