@@ -30,11 +30,13 @@ from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState
 from forcemove.store.opening import open_journal
 from forcemove.store.records import ChannelLease, Ownership
+from forcemove.tables.defence import Defence
 from forcemove.text.amounts import format_amount
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.cli.command import Command, Said
+from tests.cli.nodes import wait_until
 from tests.node.test_node import House
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 
@@ -334,6 +336,44 @@ def test_threat_104_after_a_closed_laptop_commands_tell_what_was_paid(home: Call
     shown = json.loads(alice("show", alice.ids[0].hex(), "--json").out)
     assert (shown["ours"], shown["result"]["ending"]) == ([], "unanswered")
     assert shown["result"]["shares"][0]["payable"] == str(paid)
+
+
+def test_threat_104_who_stands_by_reads_what_became_of_a_clock_that_another_let_run_out(
+    home: Callable[..., Home], tmp_path: Path
+) -> None:
+    """Another process holds the channel, and does nothing, until all is over."""
+    alice = home(until=6)
+    chain, assembly, settled = alice.house.chain, alice.house.assemblies[0], alice.states[1].state
+    journal = open_journal(str(tmp_path / "0.journal"), owner=b"o" * 16)
+    held = open_journal(str(tmp_path / "0.journal"), owner=b"p" * 16)
+    assert held.leases.take([ChannelLease(alice.ids[0])], 600).granted
+    node = Node(journal)
+    defence = Defence(journal, node, [chain], [TIC_TAC_TOE], local_keys()[7], lambda _: None)
+
+    def step_until(is_so: Callable[[], bool]) -> None:
+        def step() -> bool:
+            defence.step()
+            node.poll()
+            return is_so()
+
+        wait_until(step)
+
+    alice.challenge_with_an_old_state()
+    defence.start()
+    try:
+        step_until(lambda: bool(defence._with_clocks))
+        chain.travel_to(chain.now() + DURATION + 1)
+        hash_ = hash_state(alice.ids[0], settled).state
+        assembly.adjudicator.send(assembly.adjudicator.transfer(alice.ids[0], hash_, settled.outcome), KEYS[1])
+        step_until(lambda: not any(each.finalizes_at for each in defence._seen[0].values()))
+        held.leases.release([ChannelLease(alice.ids[0])])
+        step_until(lambda: not defence._with_clocks)
+    finally:
+        defence.stop()
+        node.release()
+        held.close()
+        journal.close()
+    assert "closed: you lose 0.1 ether; the chain has decided" in alice("list", "--all").out
 
 
 def test_before_a_payment_was_seen_none_is_told(home: Callable[..., Home]) -> None:

@@ -31,7 +31,7 @@ from forcemove.node.policy import LOCAL_CHAINS, default_look_every
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
-from forcemove.protocol.status import Status
+from forcemove.protocol.status import EMPTY_STATUS, Status
 from forcemove.protocol.types import Signature
 from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership
@@ -115,6 +115,7 @@ class Defence:
         self._seen: dict[int, dict[bytes, Status]] = {}
         self._efforts: dict[bytes, _Effort] = {}
         self._given_up: dict[bytes, tuple[float, frozenset[Status]]] = {}
+        self._with_clocks: set[bytes] = set()
         self._reported: set[tuple[bytes, str]] = set()
         self._read_at = -_READ_JOURNAL_EVERY
         self._begun = 0.0
@@ -202,10 +203,15 @@ class Defence:
     def _consider(self, id_: bytes) -> None:
         shown = frozenset(each[id_] for each in self._seen.values() if id_ in each)
         has_clock = any(status.finalizes_at for status in shown)
+        if has_clock:
+            self._with_clocks.add(id_)
+        elif shown - {EMPTY_STATUS}:
+            self._with_clocks.discard(id_)
         effort = self._efforts.get(id_)
         if effort is not None:
             self._look_after(id_, effort, shown, has_clock=has_clock)
-        elif has_clock and id_ not in self._node.channels and not self._is_given_up(id_, shown):
+        # Where the record is gone with the clock the channel was paid out meanwhile: the journal is to know of it.
+        elif id_ in self._with_clocks and id_ not in self._node.channels and not self._is_given_up(id_, shown):
             self._take_up(self._open[id_])
 
     def _is_given_up(self, id_: bytes, shown: frozenset[Status]) -> bool:
@@ -246,9 +252,12 @@ class Defence:
         if effort.was != (channel, shown):
             effort.was, effort.since = (channel, shown), now
         is_busy = bool(channel.requested) or effort.driven.client.has_work or self._node.is_sending_for(id_)
-        is_done = channel.is_over_and_paid or (not has_clock and not channel.status.finalizes_at)
+        is_stopped = not has_clock and not channel.status.finalizes_at and effort.driven.client.has_read_chain
+        is_done = channel.is_over_and_paid or is_stopped
         if is_busy or not (is_done or now - effort.since > self._idle):
             return
+        if is_done:
+            self._with_clocks.discard(id_)
         del self._efforts[id_]
         self._given_up[id_] = now, shown
         self._node.release_channel(id_)
