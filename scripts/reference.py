@@ -76,7 +76,7 @@ def _summary(module: ModuleType, name: str) -> str:
 
 def _said_below(module: ModuleType, name: str) -> str:
     """The text below an assignment, else what is assigned."""
-    where = next((each for each, names in getattr(module, "_MODULES", {}).items() if name in names), None)
+    where = getattr(module, "_HOMES", {}).get(name)
     body = ast.parse(inspect.getsource(import_module(where) if where else module)).body
     for statement, after in pairwise(body):
         if isinstance(statement, ast.ImportFrom) and name in {each.name for each in statement.names}:

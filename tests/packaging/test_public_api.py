@@ -12,22 +12,15 @@ import pytest
 import forcemove
 from tests.packaging.wheel import ROOT
 
-SOURCE = ROOT / "channel" / "forcemove" / "__init__.py"
+STUB = ROOT / "channel" / "forcemove" / "__init__.pyi"
 
 
-def imported_for_type_checkers() -> dict[str, str]:
-    """Each name of the imports that only type checkers run, with its module."""
-    (block,) = (node for node in ast.parse(SOURCE.read_text("utf-8")).body if isinstance(node, ast.If))
-    assert ast.unparse(block.test) == "TYPE_CHECKING"
-    statements = [each for each in block.body if isinstance(each, ast.ImportFrom)]
-    assert all(alias.asname == alias.name for each in statements for alias in each.names)
-    return {alias.name: each.module or "" for each in statements for alias in each.names}
-
-
-def test_type_checkers_see_what_programs_get() -> None:
-    assert imported_for_type_checkers() == {
-        name: module for module, names in forcemove._MODULES.items() for name in names
-    }
+def test_the_names_are_imports_that_type_checkers_pass_on() -> None:
+    _, *statements, last = ast.parse(STUB.read_text("utf-8")).body
+    imports = [each for each in statements if isinstance(each, ast.ImportFrom)]
+    assert len(imports) == len(statements) == len(forcemove.__all__)
+    assert all(alias.asname == alias.name for each in imports for alias in each.names)
+    assert ast.unparse(last) == "__all__: list[str]"
 
 
 @pytest.mark.parametrize("name", forcemove.__all__)
@@ -37,8 +30,9 @@ def test_every_name_is_there(name: str) -> None:
 
 
 def test_another_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no_such_name"):
-        forcemove.no_such_name  # noqa: B018
+    name = "no_such_name"
+    with pytest.raises(AttributeError, match=name):
+        getattr(forcemove, name)
 
 
 def test_importing_it_loads_nothing_else() -> None:
@@ -50,7 +44,7 @@ def test_importing_it_loads_nothing_else() -> None:
 def test_no_module_inside_takes_the_public_names_from_the_top() -> None:
     """They are for those outside, our games among them: inside, imports say where a thing is."""
     sources = (ROOT / "channel").rglob("*.py")
-    assert [str(path) for path in sources if _imports_the_top(path) and path != SOURCE] == []
+    assert [str(path) for path in sources if _imports_the_top(path)] == []
 
 
 def _imports_the_top(path: Path) -> bool:

@@ -43,7 +43,7 @@ def imports_of(source: str, ours: frozenset[str]) -> frozenset[str]:
 @cache
 def _homes() -> dict[str, str]:
     """The module that has each of the names of `forcemove`."""
-    tree = ast.parse((ROOTS["forcemove"] / "forcemove" / "__init__.py").read_text("utf-8"))
+    tree = ast.parse((ROOTS["forcemove"] / "forcemove" / "__init__.pyi").read_text("utf-8"))
     found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module)
     return {alias.name: str(node.module) for node in found for alias in node.names}
 
