@@ -53,8 +53,6 @@ class ChannelHistory:
                     gone.add(standing.pop(position))
                 case TxReorged(request=request, block_hash=block) if (request, block) in standing:
                     gone.add(standing.pop((request, block)))
-                case _:
-                    pass
         return frozenset(gone)
 
 

@@ -45,5 +45,3 @@ class HistoryIndex:
                 self.mined.pop(request, None)
             case TxRefused(request=request, kind=kind, facts=facts):
                 self.refusals[request] = kind, facts
-            case _:
-                pass

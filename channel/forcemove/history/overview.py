@@ -336,8 +336,6 @@ def _deposit_block(entries: Sequence[Entry]) -> int | None:
                 mined[request, hash_] = number
             case TxReorged(request=request, block_hash=hash_):
                 mined.pop((request, hash_), None)
-            case _:
-                pass
     return max(mined.values(), default=None)
 
 
@@ -360,8 +358,6 @@ def _pending(entries: Sequence[Entry]) -> tuple[PendingTransaction, ...]:
                 mined[request] = pending.pop(request)
             case TxReorged(request=request) if request in mined:
                 pending[request] = mined.pop(request)
-            case _:
-                pass
     return tuple(pending.values())
 
 

@@ -143,8 +143,6 @@ class ChannelRecorder:
                     self._on_event(LogAdded(log, position))
                 case LogReorged(log=log, position=position):
                     self._on_event(LogRemoved(log, position))
-                case _:
-                    pass
 
     def _enter_event(self, event: Event) -> None:
         match event:
@@ -156,8 +154,6 @@ class ChannelRecorder:
                 self._enter_at_once(refused_entries(self._index, refused))
             case CounterpartyFault(error):
                 self._enter_fault(error)
-            case _:
-                pass
 
     def _enter_fault(self, error: ForcemoveError) -> None:
         if self._faults >= _MAX_FAULTS:

@@ -269,8 +269,6 @@ class Defence:
                 self._say(id_, f"{what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
             case SubmissionRefused(_, error):
                 self._notify_once(id_, headline(error))
-            case _:
-                pass
 
     def _notify_once(self, id_: bytes, text: str) -> None:
         if (id_, text) not in self._reported:
