@@ -13,9 +13,10 @@ from forcemove.chain.token import Token
 from forcemove.errors import PassingError
 from forcemove.sender.errors import AllowanceStays
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Allowance, Confirmed, MemoryTxStore, TxFailed, TxOutcome, TxRequest
+from forcemove.sender.transactions import Allowance, Confirmed, TxFailed, TxOutcome, TxRequest
 from tests.chain.world import World, deploy_contract, make_world, place
 from tests.simulation.chain import MemoryChain
+from tests.simulation.tx_store import MemoryTxStore
 
 MINTER, KEY = local_keys()[:2]
 DEPOSIT, HAS = 5, 100

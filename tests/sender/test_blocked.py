@@ -15,9 +15,10 @@ from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.errors import PassingError
 from forcemove.sender.errors import NonceBlocked
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Confirmed, MemoryTxStore, TxOutcome, TxRequest
+from forcemove.sender.transactions import Confirmed, TxOutcome, TxRequest
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import AnvilGround, Ground, MemoryGround
+from tests.simulation.tx_store import MemoryTxStore
 
 KEY, OTHER, PAYEE = local_keys()[:3]
 GWEI, ETHER = 10**9, 10**18

@@ -13,10 +13,11 @@ from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.local import local_keys
 from forcemove.errors import PassingError
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Confirmed, MemoryTxStore, TxOutcome, TxRequest
+from forcemove.sender.transactions import Confirmed, TxOutcome, TxRequest
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 from tests.simulation.node import MemoryNode
+from tests.simulation.tx_store import MemoryTxStore
 
 KEY, PAYEE = local_keys()[0], local_keys()[2]
 ETHER, PATIENCE, BLOCK = 10**18, 60, 2

@@ -13,10 +13,11 @@ from forcemove.chain.rpc import Reverted
 from forcemove.protocol.hashing import keccak256
 from forcemove.sender.errors import StillToSend
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Confirmed, MemoryTxStore, TxFailed, TxOutcome, TxRequest
+from forcemove.sender.transactions import Confirmed, TxFailed, TxOutcome, TxRequest
 from forcemove.text.explanations import headline
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import AnvilGround, Ground, MemoryGround
+from tests.simulation.tx_store import MemoryTxStore
 
 KEY, PAYEE = local_keys()[0], local_keys()[2]
 ETHER = 10**18

@@ -11,10 +11,11 @@ from forcemove.chain.errors import CallRefused, EndpointFailed, Unreachable
 from forcemove.chain.local import local_keys
 from forcemove.errors import ForcemoveError
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Confirmed, MemoryTxStore, TxFailed, TxOutcome, TxRequest
+from forcemove.sender.transactions import Confirmed, TxFailed, TxOutcome, TxRequest
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
+from tests.simulation.tx_store import MemoryTxStore
 
 KEY, PAYEE = local_keys()[0], local_keys()[2]
 ROW, ETHER = 50_000, 10**18

@@ -18,11 +18,12 @@ from forcemove.chain.rpc import Reverted
 from forcemove.errors import PassingError
 from forcemove.sender.errors import NotTaken, OpinionsDiffer, RevertsAgain
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Confirmed, MemoryTxStore, TxFailed, TxOutcome, TxRequest
+from forcemove.sender.transactions import Confirmed, TxFailed, TxOutcome, TxRequest
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 from tests.simulation.grounds import AnvilGround
+from tests.simulation.tx_store import MemoryTxStore
 
 KEY, OTHER, PAYEE = local_keys()[:3]
 GWEI, ETHER = 10**9, 10**18

@@ -23,7 +23,6 @@ from forcemove.sender.errors import CannotPay, CannotPayAnswer, GasTooDear
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import (
     Confirmed,
-    MemoryTxStore,
     NonceUsedElsewhere,
     Reorged,
     TxFailed,
@@ -36,6 +35,7 @@ from forcemove.text.explanations import headline
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint, FlakyNode
+from tests.simulation.tx_store import MemoryTxStore
 
 KEY, OTHER, PAYEE = local_keys()[:3]
 GWEI = 10**9

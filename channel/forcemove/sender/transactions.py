@@ -22,7 +22,6 @@ __all__ = [
     "ClientTx",
     "Confirmed",
     "GapFiller",
-    "MemoryTxStore",
     "NonceUsedElsewhere",
     "PendingTx",
     "Reorged",
@@ -349,22 +348,3 @@ class TxStore(Protocol):
 
     def all(self) -> Sequence[PendingTx]:
         """All transactions that are kept, in the order of nonces."""
-
-
-class MemoryTxStore:
-    """A `TxStore` in memory, for transactions that may be forgotten when the process ends."""
-
-    def __init__(self) -> None:
-        self._store: dict[int, PendingTx] = {}
-
-    def put(self, pending: PendingTx) -> None:
-        """As in `TxStore`."""
-        self._store[pending.nonce] = pending
-
-    def forget(self, nonce: int) -> None:
-        """As in `TxStore`."""
-        self._store.pop(nonce, None)
-
-    def all(self) -> Sequence[PendingTx]:
-        """As in `TxStore`."""
-        return [pending for _, pending in sorted(self._store.items())]
