@@ -22,7 +22,6 @@ from forcemove.chain.deployment import (
     NotAFactory,
     Progress,
     deploy,
-    deploy_artifact,
 )
 from forcemove.chain.errors import InsufficientFunds, NoContract
 from forcemove.chain.factory import FACTORY, FUNDS, deployment_block
@@ -35,7 +34,7 @@ from forcemove.protocol.signing import Key
 from scripts.compile_contracts import PINNED
 from tests.chain.nodes import forgets, node_before, wants_replay_protection
 from tests.chain.test_deployment import kill_at, sent_by
-from tests.chain.world import MINER, bring_factory, place
+from tests.chain.world import MINER, bring_factory, deploy_artifact, place
 from tests.installed import CONTRACTS
 
 KEY, OTHER_KEY, POOR = *local_keys()[2:4], Key(b"\x07" * 32)

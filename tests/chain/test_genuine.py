@@ -12,7 +12,7 @@ from web3 import Web3
 
 from forcemove.chain.chain import Call
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
-from forcemove.chain.deployment import deploy, deploy_artifact
+from forcemove.chain.deployment import deploy
 from forcemove.chain.errors import (
     EndpointFailed,
     NoContract,
@@ -26,7 +26,7 @@ from forcemove.chain.local import AnvilChain, EmbeddedChain
 from forcemove.chain.rpc import Reverted
 from forcemove.chain.verification import verify
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
-from tests.chain.world import MINER, World, deploy_contract, place
+from tests.chain.world import MINER, World, deploy_artifact, deploy_contract, place
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 from tests.simulation.node import MemoryNode

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
+from forcemove.artifact import Artifact
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.chain import Call, Chain, Receipt
-from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNED, PRESIGNED_COST, PRESIGNER
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNED, PRESIGNED_COST, PRESIGNER, deploying_calldata
+from forcemove.chain.genuine import derived_address, require_genuine_contract
 from forcemove.chain.local import local_keys
 from forcemove.chain.reverts import app_errors
 from forcemove.contracts import artifact
@@ -94,6 +96,15 @@ def bring_factory(chain: Chain) -> None:
     chain.send(Call(PRESIGNER, b"", PRESIGNED_COST), MINER)
     chain.rpc.ask("eth_sendRawTransaction", "0x" + PRESIGNED.hex())
     assert chain.code(CUSTOMARY_FACTORY)
+
+
+def deploy_artifact(chain: Chain, key: Key, contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
+    """Deploy one more compiled contract with the factory, unless it is there; its address."""
+    address = derived_address(contract, factory)
+    if not chain.code(address):
+        chain.send(Call(factory, deploying_calldata(contract.bytecode)), key)
+    require_genuine_contract(chain, contract, address, factory)
+    return address
 
 
 def make_world(chain: Chain) -> World:

@@ -11,7 +11,6 @@ import pytest
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Call
 from forcemove.chain.create2 import SALT, create2_address
-from forcemove.chain.deployment import deploy_artifact
 from forcemove.chain.errors import NotGenuine
 from forcemove.chain.local import EmbeddedChain
 from forcemove.chain.verification import ContractStatus, verify
@@ -26,7 +25,7 @@ from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
-from tests.chain.world import place
+from tests.chain.world import deploy_artifact, place
 from tests.process import Process
 from tests.scenarios.story import ALICE, BOB, MALLORY, MINER, STAKE, Playground, Story
 from tests.threats.poison import credit_place, poisoned_creation_code

@@ -54,7 +54,6 @@ __all__ = [
     "DeploymentStage",
     "contracts_to_deploy",
     "deploy",
-    "deploy_artifact",
 ]
 
 _LOOK_SECONDS = 0.1
@@ -174,16 +173,6 @@ def _games_of_contracts(games: Iterable[PlayableApp]) -> dict[str, GameOfContrac
         of = GameOfContract(game.name, distribution, game.artifact.compiler_version)
         found.setdefault(game.artifact.name, of)
     return found
-
-
-def deploy_artifact(chain: Chain, key: Key, contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
-    """Deploy one more compiled contract, such as the app of a game that is being tried, unless it is there; its
-    address. The factory must be there. Raises `NoContract` where it is not, and what sending raises."""
-    address = derived_address(contract, factory)
-    if not chain.code(address):
-        chain.send(Call(factory, deploying_calldata(contract.bytecode)), key)
-    require_genuine_contract(chain, contract, address, factory)
-    return address
 
 
 class _Deployment:
