@@ -67,6 +67,9 @@ class _Past:
     not_alone_before: float = 0.0
 
 
+_NOTHING = _Past()
+
+
 class Pace:
     """When each request may be sent again. One whose transaction has reverted is sent again at once, and then later and
     later. One that has succeeded and is asked for again answers a challenge's clock that an endpoint still shows: where
@@ -91,23 +94,19 @@ class Pace:
 
     def allows(self, request_id: RequestId) -> bool:
         """Whether a request may be sent now."""
-        past = self._past.get(request_id)
-        return past is None or self._clock() >= past.not_before
+        return self._clock() >= self._past.get(request_id, _NOTHING).not_before
 
     def allows_alone(self, request_id: RequestId) -> bool:
         """Whether a request may be sent now though an endpoint says that it would fail."""
-        past = self._past.get(request_id)
-        return past is None or self._clock() >= past.not_alone_before
+        return self._clock() >= self._past.get(request_id, _NOTHING).not_alone_before
 
     def reverts(self, request_id: RequestId) -> int:
         """How often in a row a request's transaction was mined and has failed."""
-        past = self._past.get(request_id)
-        return 0 if past is None else past.reverts
+        return self._past.get(request_id, _NOTHING).reverts
 
     def confirmations(self, request_id: RequestId) -> int:
         """How often a request's transaction has succeeded."""
-        past = self._past.get(request_id)
-        return 0 if past is None else past.confirmations
+        return self._past.get(request_id, _NOTHING).confirmations
 
     def forget(self, request_id: RequestId) -> None:
         """A reorganisation has removed this request's transaction."""
