@@ -6,11 +6,11 @@ Each look runs in a thread of its own that ends with the process: one that hangs
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 
 from forcemove.backoff import doubled, spread
 from forcemove.errors import ForcemoveError
@@ -51,42 +51,46 @@ class ParallelPolls:
             self._take(worker, running)
 
     def _take(self, worker: PollingWorker, running: _Poll) -> None:
-        if not running.is_over and time.monotonic() < running.began_at + (worker.longest_look or math.inf):
+        if not running.end.done() and time.monotonic() < running.began_at + (worker.longest_look or math.inf):
             return
         del self._running[worker]
-        if not running.is_over:
+        if not running.end.done():
             worker.abandon()
             self._on_error(LookHangs(worker.longest_look or 0.0))
             return
-        if running.error is not None:
-            self._on_error(_typed(running.error))
+        if (error := running.end.exception()) is not None:
+            self._on_error(_typed(error))
         worker.take()
 
 
 class _Poll:
-    """One look in a thread that ends with the process. It is waited for in one turn only."""
+    """One look. It is waited for in one turn only."""
 
     def __init__(self, look: Callable[[], None]) -> None:
-        self.error: Exception | None = None
-        self.began_at = time.monotonic()
-        self._look, self._end, self._was_waited_for = look, threading.Event(), False
-        threading.Thread(target=self._run, name="look", daemon=True).start()
-
-    def _run(self) -> None:
-        try:
-            self._look()
-        except Exception as error:  # `_take` reports it
-            self.error = error
-        self._end.set()
-
-    @property
-    def is_over(self) -> bool:
-        return self._end.is_set()
+        self.began_at, self._was_waited_for = time.monotonic(), False
+        self.end = _begin(look)
 
     def wait(self, seconds: float) -> None:
         if not self._was_waited_for:
             self._was_waited_for = True
-            self._end.wait(seconds)
+            wait([self.end], seconds)
+
+
+def _begin(look: Callable[[], None]) -> Future[None]:
+    """Begin a look in a thread that ends with the process. Returns its end."""
+    end: Future[None] = Future()
+    end.set_running_or_notify_cancel()  # else a caller that is cancelled would cancel it
+
+    def run() -> None:
+        try:
+            look()
+        except BaseException as error:  # the caller reports it
+            end.set_exception(error)
+        else:
+            end.set_result(None)
+
+    threading.Thread(target=run, name="look", daemon=True).start()
+    return end
 
 
 def poll_once(worker: PollingWorker, on_error: OnPollError) -> None:
@@ -101,7 +105,7 @@ def poll_once(worker: PollingWorker, on_error: OnPollError) -> None:
         on_error(_typed(error))
 
 
-def _typed(error: Exception) -> ForcemoveError:
+def _typed(error: BaseException) -> ForcemoveError:
     """The error as one of ours: whatever an answer has led to ends no process, and may pass."""
     return error if isinstance(error, ForcemoveError) else LookFailed(f"{error!r:.200}")
 
@@ -133,7 +137,7 @@ async def _poll(worker: PollingWorker, on_error: OnPollError) -> bool:
     try:
         try:
             async with asyncio.timeout(worker.longest_look):
-                await _in_thread(look)
+                await asyncio.wrap_future(_begin(look))
         finally:
             worker.take()
     except TimeoutError:
@@ -144,29 +148,3 @@ async def _poll(worker: PollingWorker, on_error: OnPollError) -> bool:
         on_error(_typed(error))
         return False
     return True
-
-
-async def _in_thread(look: Callable[[], None]) -> None:
-    """Run a look in a thread. Unlike with asyncio's executor, the process can end before the thread does."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
-
-    def settle(error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is None:
-            done.set_result(None)
-        else:
-            done.set_exception(error)
-
-    def run() -> None:
-        error: BaseException | None = None
-        try:
-            look()
-        except BaseException as raised:  # the coroutine raises it
-            error = raised
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(settle, error)
-
-    threading.Thread(target=run, name="look", daemon=True).start()
-    await done
