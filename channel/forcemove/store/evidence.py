@@ -3,15 +3,15 @@ limits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
 
-from forcemove.store.records import ChannelUpdate, Evidence, StoredEvidence
+from forcemove.store.records import Evidence, StoredEvidence
 from forcemove.store.schema import EVIDENCE, checksum
 from forcemove.store.statements import require_sound
 
-__all__ = ["MAX_OF_A_CHANNEL", "MAX_OF_ALL", "MAX_OF_A_KIND", "keep", "load", "put"]
+__all__ = ["MAX_OF_A_CHANNEL", "MAX_OF_ALL", "MAX_OF_A_KIND", "load", "put"]
 
 MAX_OF_A_KIND = 10
 """Pieces of one kind in one channel: a flood of one kind drowns no other."""
@@ -19,11 +19,6 @@ MAX_OF_A_CHANNEL = 50
 """Pieces of all kinds in one channel: a flood in one channel drowns no other."""
 MAX_OF_ALL = 1_000
 """Pieces of all channels: 64 MiB at the most."""
-
-
-def keep(connection: Connection, updates: Iterable[ChannelUpdate]) -> None:
-    """Add the evidence that comes with channels."""
-    put(connection, [(each.channel_id, evidence) for each in updates for evidence in each.evidence])
 
 
 def put(connection: Connection, new: Sequence[tuple[bytes, Evidence]]) -> None:

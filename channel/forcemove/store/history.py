@@ -11,11 +11,11 @@ import msgspec
 from sqlalchemy import Connection, delete, func, insert, select, text
 
 from forcemove.store.database import driver_of
-from forcemove.store.records import ChannelUpdate, HistoryRow, StoredHistory
+from forcemove.store.records import HistoryRow, StoredHistory
 from forcemove.store.schema import HISTORY, RECENT_HISTORY, checksum
 from forcemove.store.statements import chunks
 
-__all__ = ["ALL_KINDS", "MAX_ROWS", "append", "append_updates", "gather", "gather_all", "load", "put", "rows_of"]
+__all__ = ["ALL_KINDS", "MAX_ROWS", "append", "gather", "gather_all", "load", "put", "rows_of"]
 
 ALL_KINDS = 2**63 - 1
 MAX_ROWS = 10_000
@@ -36,11 +36,6 @@ _ENCODER = msgspec.msgpack.Encoder()
 _DECODER: msgspec.msgpack.Decoder[list[Part]] = msgspec.msgpack.Decoder(list[Part])
 
 # ------------------------------------------------------------------------------------------------------------ appending
-
-
-def append_updates(connection: Connection, updates: Iterable[ChannelUpdate]) -> None:
-    """Append what comes with channels."""
-    append(connection, [(each.channel_id, each.history) for each in updates if each.history is not None])
 
 
 def append(connection: Connection, new: Sequence[tuple[bytes, HistoryRow]]) -> None:

@@ -74,8 +74,8 @@ class Journal:
         """
         with self._database.writing() as connection:
             saved = channels.save(connection, batch.channels)
-            evidence.keep(connection, saved)
-            history.append_updates(connection, saved)
+            evidence.put(connection, [(each.channel_id, piece) for each in saved for piece in each.evidence])
+            history.append(connection, [(each.channel_id, each.history) for each in saved if each.history is not None])
         return frozenset(each.channel_id for each in batch.channels) - {each.channel_id for each in saved}
 
     def load(self, channel_id: bytes) -> StoredChannel | None:

@@ -16,13 +16,13 @@ from sqlalchemy.sql.dml import ReturningInsert
 from forcemove.errors import InvalidValue
 from forcemove.store import channels
 from forcemove.store.database import Database
-from forcemove.store.errors import JournalDamaged
+from forcemove.store.errors import JournalDamaged, LeaseNotHeld
 from forcemove.store.presence import Presence
 from forcemove.store.records import Account, ChannelLease, LeaseName, LeaseRefusal, TakenLeases
 from forcemove.store.schema import LEASES
 from forcemove.store.statements import chunks, insert_for
 
-__all__ = ["RENEW_AFTER", "Leases", "is_held", "text_of"]
+__all__ = ["RENEW_AFTER", "Leases", "require_held", "text_of"]
 
 RENEW_AFTER = 0.3
 """The part of a lease after which its holder renews it, and others ask for it again."""
@@ -141,13 +141,14 @@ class Leases:
         return None if row is None or row.until <= now else _refusal(row, now)
 
 
-def is_held(connection: Connection, name: LeaseName, owner: bytes) -> bool:
-    """Whether a lease is the owner's, and nobody can take it over before the transaction ends.
+def require_held(connection: Connection, name: LeaseName, owner: bytes) -> None:
+    """Raise `LeaseNotHeld` unless a lease is the owner's; nobody can take it over before the transaction ends.
 
     An expired lease is still its owner's until another process takes it.
     """
     row = connection.execute(_LOCKED, {"names": [text_of(name)]}).one_or_none()
-    return row is not None and row.owner == owner and row.until > _RELEASED
+    if row is None or row.owner != owner or row.until <= _RELEASED:
+        raise LeaseNotHeld(text_of(name))
 
 
 def _locked(connection: Connection, names: Collection[str], now: int) -> dict[str, _Lease]:

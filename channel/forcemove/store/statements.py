@@ -10,13 +10,14 @@ from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Insert, Table
+from sqlalchemy import ColumnElement, Connection, Insert, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from forcemove.store.errors import JournalDamaged
+from forcemove.store.records import Account
 from forcemove.store.schema import checksum
 
-__all__ = ["TableRow", "chunks", "insert_for", "require_sound", "upsert"]
+__all__ = ["TableRow", "chunks", "insert_for", "of_account", "require_sound", "sealed", "upsert"]
 
 Value = TypeVar("Value", bytes, str)
 TableRow = Mapping[str, Any]
@@ -47,6 +48,17 @@ def _upserting(dialect: str, table: Table) -> Insert:
     statement = insert_for(dialect, table)
     values = {column.name: statement.excluded[column.name] for column in table.c if not column.primary_key}
     return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=values)
+
+
+def of_account(table: Table, account: Account) -> ColumnElement[bool]:
+    """Chooses an account's rows of a table."""
+    return (table.c.chain_id == str(account.chain_id)) & (table.c.account == account.address)
+
+
+def sealed(account: Account, **values: object) -> dict[str, object]:
+    """An account's row, with its checksum. `values`: in the order of the table's columns."""
+    row = {"chain_id": str(account.chain_id), "account": account.address, **values}
+    return row | {"checksum": checksum(*row.values())}
 
 
 def require_sound(where: str, what: str, expected: object, *values: object) -> None:

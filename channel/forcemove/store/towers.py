@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import ColumnElement, Connection, delete, select
+from sqlalchemy import Connection, delete, select
 
 from forcemove.store import leases
 from forcemove.store.database import Database
-from forcemove.store.errors import LeaseNotHeld
 from forcemove.store.records import Account, AppointmentRecord, Spent
-from forcemove.store.schema import APPOINTMENTS, SPENT, checksum
-from forcemove.store.statements import require_sound, upsert
+from forcemove.store.schema import APPOINTMENTS, SPENT
+from forcemove.store.statements import of_account, require_sound, sealed, upsert
 
 __all__ = ["Towers"]
 
@@ -27,29 +26,21 @@ class Towers:
 
     def keep(self, account: Account, appointment: AppointmentRecord) -> None:
         """Store an appointment in place of the client's earlier one for the same channel."""
-        values = {
-            "chain_id": str(account.chain_id),
-            "account": account.address,
-            "channel_id": appointment.channel_id,
-            "client": appointment.client,
-            "body": appointment.body,
-        }
+        channel_id, client, body = appointment.channel_id, appointment.client, appointment.body
         with self._changing(account) as connection:
-            upsert(connection, APPOINTMENTS, [values | {"checksum": checksum(*values.values())}])
+            upsert(connection, APPOINTMENTS, [sealed(account, channel_id=channel_id, client=client, body=body)])
 
     def forget(self, account: Account, channel_id: bytes) -> None:
         """Delete the appointments of this channel. What was spent for it stays spent."""
         with self._changing(account) as connection:
-            of_it = _given_to(account) & (APPOINTMENTS.c.channel_id == channel_id)
+            of_it = of_account(APPOINTMENTS, account) & (APPOINTMENTS.c.channel_id == channel_id)
             connection.execute(delete(APPOINTMENTS).where(of_it))
 
     def appointments(self, account: Account) -> tuple[AppointmentRecord, ...]:
         """All stored appointments, by channels and clients. Raises `JournalDamaged`."""
-        chosen = (
-            select(APPOINTMENTS).where(_given_to(account)).order_by(APPOINTMENTS.c.channel_id, APPOINTMENTS.c.client)
-        )
+        chosen = select(APPOINTMENTS).where(of_account(APPOINTMENTS, account))
         with self._database.reading() as connection:
-            rows = connection.execute(chosen).all()
+            rows = connection.execute(chosen.order_by(APPOINTMENTS.c.channel_id, APPOINTMENTS.c.client)).all()
         for row in rows:
             values = (row.chain_id, row.account, row.channel_id, row.client, row.body)
             require_sound(self._database.where, "a hand-over", row.checksum, *values)
@@ -57,24 +48,18 @@ class Towers:
 
     def charge(self, account: Account, spent: Spent) -> None:
         """Store the cost of a nonce's transaction, in place of an earlier one."""
-        values = {
-            "chain_id": str(account.chain_id),
-            "account": account.address,
-            "nonce": spent.nonce,
-            "client": spent.client,
-            "wei": str(spent.wei),
-        }
+        row = sealed(account, nonce=spent.nonce, client=spent.client, wei=str(spent.wei))
         with self._changing(account) as connection:
-            upsert(connection, SPENT, [values | {"checksum": checksum(*values.values())}])
+            upsert(connection, SPENT, [row])
 
     def give_back(self, account: Account, from_nonce: int) -> None:
         """Delete the costs of the transactions from this nonce on: a reorganisation has removed these."""
         with self._changing(account) as connection:
-            connection.execute(delete(SPENT).where(_spent_of(account) & (SPENT.c.nonce >= from_nonce)))
+            connection.execute(delete(SPENT).where(of_account(SPENT, account) & (SPENT.c.nonce >= from_nonce)))
 
     def spent(self, account: Account) -> tuple[Spent, ...]:
         """All costs, in the order of nonces. Raises `JournalDamaged`."""
-        chosen = select(SPENT).where(_spent_of(account)).order_by(SPENT.c.nonce)
+        chosen = select(SPENT).where(of_account(SPENT, account)).order_by(SPENT.c.nonce)
         with self._database.reading() as connection:
             rows = connection.execute(chosen).all()
         for row in rows:
@@ -85,14 +70,5 @@ class Towers:
     @contextmanager
     def _changing(self, account: Account) -> Iterator[Connection]:
         with self._database.writing() as connection:
-            if not leases.is_held(connection, account, self._owner):
-                raise LeaseNotHeld(leases.text_of(account))
+            leases.require_held(connection, account, self._owner)
             yield connection
-
-
-def _given_to(account: Account) -> ColumnElement[bool]:
-    return (APPOINTMENTS.c.chain_id == str(account.chain_id)) & (APPOINTMENTS.c.account == account.address)
-
-
-def _spent_of(account: Account) -> ColumnElement[bool]:
-    return (SPENT.c.chain_id == str(account.chain_id)) & (SPENT.c.account == account.address)

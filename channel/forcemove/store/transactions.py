@@ -9,7 +9,7 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam,
 
 from forcemove.store import history, leases
 from forcemove.store.database import Database
-from forcemove.store.errors import LeaseNotHeld, NonceTaken, NotInFlight, NotInOutbox
+from forcemove.store.errors import NonceTaken, NotInFlight, NotInOutbox
 from forcemove.store.records import (
     Account,
     Assign,
@@ -23,8 +23,8 @@ from forcemove.store.records import (
     QueuedRequest,
     Replace,
 )
-from forcemove.store.schema import OUTBOX, TRANSACTIONS, checksum
-from forcemove.store.statements import chunks, insert_for, require_sound
+from forcemove.store.schema import OUTBOX, TRANSACTIONS
+from forcemove.store.statements import chunks, insert_for, of_account, require_sound, sealed
 
 __all__ = ["Transactions", "drop_outbox", "insert_outbox", "outbox_of"]
 
@@ -61,7 +61,8 @@ class Transactions:
         with self._database.reading() as connection:
             rows = connection.execute(_IN_FLIGHT, _named(account)).all()
         for row in rows:
-            require_sound(self._database.where, "a transaction", row.checksum, *_values(row))
+            values = (row.chain_id, row.account, row.nonce, row.body, row.channel_id)
+            require_sound(self._database.where, "a transaction", row.checksum, *values)
         return tuple(InFlightTransaction(row.nonce, row.body, row.channel_id) for row in rows)
 
     def commit(
@@ -73,8 +74,7 @@ class Transactions:
         Raises `LeaseNotHeld`, `NonceTaken`, `NotInFlight` and `NotInOutbox`.
         """
         with self._database.writing() as connection:
-            if not leases.is_held(connection, account, self._owner):
-                raise LeaseNotHeld(leases.text_of(account))
+            leases.require_held(connection, account, self._owner)
             for change in changes:
                 _make(connection, account, change)
             history.append(connection, entries)
@@ -112,7 +112,8 @@ def _replace(connection: Connection, account: Account, transaction: InFlightTran
 
 
 def _take_from_outbox(connection: Connection, account: Account, number: int) -> None:
-    taken = delete(OUTBOX).where(_outbox_of(account) & (OUTBOX.c.number == number)).returning(OUTBOX.c.number)
+    chosen = of_account(OUTBOX, account) & (OUTBOX.c.number == number)
+    taken = delete(OUTBOX).where(chosen).returning(OUTBOX.c.number)
     if connection.scalar(taken) is None:
         raise NotInOutbox(number)
 
@@ -120,9 +121,8 @@ def _take_from_outbox(connection: Connection, account: Account, number: int) -> 
 def insert_outbox(connection: Connection, requests: Iterable[OutboxRequest]) -> None:
     """Add requests, in their order."""
     for each in requests:
-        values = (str(each.account.chain_id), each.account.address, each.body, each.channel_id)
-        names = ("chain_id", "account", "body", "channel_id")
-        connection.execute(insert(OUTBOX).values(**dict(zip(names, values, strict=True)), checksum=checksum(*values)))
+        row = sealed(each.account, body=each.body, channel_id=each.channel_id)
+        connection.execute(insert(OUTBOX).values(**row))
 
 
 def outbox_of(connection: Connection, where: str, channel_id: bytes) -> tuple[OutboxRequest, ...]:
@@ -143,14 +143,8 @@ def _queued(where: str, row: Row[tuple[object, ...]]) -> QueuedRequest:
 
 
 def _row(account: Account, transaction: InFlightTransaction) -> dict[str, object]:
-    values = {
-        "chain_id": str(account.chain_id),
-        "account": account.address,
-        "nonce": transaction.nonce,
-        "body": transaction.body,
-        "channel_id": transaction.channel_id,
-    }
-    return values | {"checksum": checksum(*values.values())}
+    nonce, body, channel_id = transaction.nonce, transaction.body, transaction.channel_id
+    return sealed(account, nonce=nonce, body=body, channel_id=channel_id)
 
 
 def _named(account: Account) -> dict[str, object]:
@@ -158,16 +152,4 @@ def _named(account: Account) -> dict[str, object]:
 
 
 def _at(account: Account, nonce: int) -> ColumnElement[bool]:
-    return (
-        (TRANSACTIONS.c.chain_id == str(account.chain_id))
-        & (TRANSACTIONS.c.account == account.address)
-        & (TRANSACTIONS.c.nonce == nonce)
-    )
-
-
-def _outbox_of(account: Account) -> ColumnElement[bool]:
-    return (OUTBOX.c.chain_id == str(account.chain_id)) & (OUTBOX.c.account == account.address)
-
-
-def _values(row: Row[tuple[object, ...]]) -> tuple[object, ...]:
-    return (row.chain_id, row.account, row.nonce, row.body, row.channel_id)
+    return of_account(TRANSACTIONS, account) & (TRANSACTIONS.c.nonce == nonce)
