@@ -42,10 +42,6 @@ class Histories:
         stored = self._journal.history(channel_id, int(EntryKinds.CHAIN))
         return HistoryIndex(decode_history(stored.bodies).entries)
 
-    def load(self, channel_id: bytes) -> ChannelHistory:
-        """What the journal has of a channel's history. Raises `JournalError`."""
-        return load_history(self._journal, channel_id)
-
     def on_appended(self, count: int) -> None:
         """So many channels were committed."""
         self._appended += count

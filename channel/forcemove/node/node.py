@@ -24,7 +24,7 @@ from forcemove.node.chain_worker import PollingWorker
 from forcemove.node.channel_builder import ChannelBuilder
 from forcemove.node.clock import seconds
 from forcemove.node.errors import LeaseLost
-from forcemove.node.histories import Histories
+from forcemove.node.histories import Histories, load_history
 from forcemove.node.intake import Intake
 from forcemove.node.leases import NodeLeases
 from forcemove.node.managed_channel import ManagedChannel
@@ -168,7 +168,7 @@ class Node:
 
     def history(self, channel_id: bytes) -> ChannelHistory:
         """What the journal has of a channel's history. Raises `JournalError`."""
-        return self._histories.load(channel_id)
+        return load_history(self._journal, channel_id)
 
     async def catch_up(self) -> None:
         """Return when `run` has taken in, saved and carried out all that was there when this was called. Where `run`
