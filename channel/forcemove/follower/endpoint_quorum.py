@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.block_time import FAR
@@ -126,7 +127,7 @@ class EndpointQuorum:
         """The last block up to which every live endpoint was read; None where one was not read yet."""
         read = [each.cursor for each in self._live]
         checkpoint = [each for each in read if each is not None]
-        return min(checkpoint, key=_number) if checkpoint and len(checkpoint) == len(read) else None
+        return min(checkpoint, key=attrgetter("number")) if checkpoint and len(checkpoint) == len(read) else None
 
     def follow(self, following: FollowRequest) -> None:
         """Follow this channel; its first update has all that is logged."""
@@ -285,7 +286,3 @@ def _changes_of(channel: _Channel, source: EndpointViewer, view: OnChainView) ->
 def _view(viewer: EndpointViewer, channel_id: bytes, *, is_live: bool) -> EndpointView:
     read = -1 if viewer.cursor is None else viewer.cursor.number
     return EndpointView(viewer.endpoint, viewer.views.get(channel_id), read, viewer.time, is_live)
-
-
-def _number(block: Block) -> int:
-    return block.number

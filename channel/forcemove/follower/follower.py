@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from operator import attrgetter
 from dataclasses import dataclass, field
 
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
@@ -24,7 +25,7 @@ from forcemove.follower.blocks import Block, Blocks
 from forcemove.follower.errors import HeadTooFar, LogsLeftOut
 from forcemove.follower.followed_channel import FollowedChannel, FollowRequest
 from forcemove.follower.head import Head, HeadReader
-from forcemove.follower.on_chain_view import Checkpoint, OnChainView
+from forcemove.follower.on_chain_view import OnChainView
 from forcemove.follower.origins import Origins
 from forcemove.protocol.errors import ChannelIdUsed
 from forcemove.protocol.logs import channel_of
@@ -148,7 +149,8 @@ class Follower:
     def _forget_what_is_gone(self, fork: int, last: Block) -> None:
         """What led to what is known may not be on the chain any more: then all logs are read. And every channel is
         doubted where not even an early block is there."""
-        newest = max((each.checkpoint for each in self._new.values() if each.checkpoint), key=_place, default=None)
+        known = [each.checkpoint for each in self._new.values() if each.checkpoint]
+        newest = max(known, key=attrgetter("block_number"), default=None)
         if newest is not None and not self._blocks.is_there(self.adjudicator.chain, newest, last):
             for each in self._new.values():
                 each.forget()
@@ -211,10 +213,10 @@ class Follower:
         self._read_again(doubtful, last, head.next_time)
         uncertain_ids = frozenset(uncertain)
         asked = [each for each in live if each.wants_holdings or each.id in uncertain_ids]
-        self._read_holdings(asked, last)
+        contract_views.read_holdings(self.adjudicator, asked, last.number)
         ended = [each for each in asked if not each.agrees_with_holdings]
         self._read_again(ended, last, head.next_time)
-        self._read_holdings(ended, last)
+        contract_views.read_holdings(self.adjudicator, ended, last.number)
         looked_at = {each.id: each for each in (*doubtful, *asked)}.values()
         errors = {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
         return errors | origins.elsewhere(each for each in unclosed if each.is_doubted and each.id not in errors)
@@ -240,10 +242,3 @@ class Follower:
     def _read_again(self, doubtful: Iterable[FollowedChannel], last: Block, now: int) -> None:
         for each in doubtful:
             each.reset(self.adjudicator.logs(each.id, each.origin.number, last.number), now)
-
-    def _read_holdings(self, followed: list[FollowedChannel], last: Block) -> None:
-        contract_views.read_holdings(self.adjudicator, followed, last.number)
-
-
-def _place(checkpoint: Checkpoint) -> int:
-    return checkpoint.block_number
