@@ -121,7 +121,7 @@ class ViewWorker:
         self._viewer.abandon()
 
 
-class ChainWorker:
+class ChainWorker(EndpointQuorum):
     """The `UpdateSource` of one adjudicator on one chain, through all endpoints. `workers`: one for each endpoint."""
 
     def __init__(
@@ -132,46 +132,18 @@ class ChainWorker:
         own_time: Callable[[], float] | None,
     ) -> None:
         """Parameters as of `EndpointQuorum`."""
-        self._views = EndpointQuorum(adjudicators, confirmations, clock, own_time)
-        self.workers = [ViewWorker(self._views, each) for each in self._views.viewers]
+        super().__init__(adjudicators, confirmations, clock, own_time)
+        self.workers = [ViewWorker(self, each) for each in self.viewers]
         self._keep_at = 0
-
-    @property
-    def viewers(self) -> Sequence[EndpointViewer]:
-        """See `UpdateSource`."""
-        return self._views.viewers
-
-    @property
-    def cursor(self) -> Block | None:
-        """See `UpdateSource`."""
-        return self._views.cursor
-
-    @property
-    def time(self) -> int:
-        """See `UpdateSource`."""
-        return self._views.time
-
-    def follow(self, following: FollowRequest) -> None:
-        """See `UpdateSource`."""
-        self._views.follow(following)
-
-    def unfollow(self, channel_id: bytes) -> None:
-        """See `UpdateSource`."""
-        self._views.unfollow(channel_id)
 
     def mark_uncertain(self, channel_id: bytes, *, is_uncertain: bool) -> None:
         """See `UpdateSource`."""
-        uncertain = self._views.uncertain
-        (uncertain.add if is_uncertain else uncertain.discard)(channel_id)
-
-    def take_in(self) -> QuorumUpdate:
-        """See `UpdateSource`."""
-        return self._views.take_in()
+        (self.uncertain.add if is_uncertain else self.uncertain.discard)(channel_id)
 
     def is_snapshot_due(self) -> bool:
         """Whether 1,000 blocks have been read since channels in which nothing has happened were last saved: after a
         restart their logs are read from the block that was saved."""
-        cursor = self._views.cursor
+        cursor = self.cursor
         if cursor is None or cursor.number < self._keep_at:
             return False
         is_first, self._keep_at = self._keep_at == 0, cursor.number + _KEEP_EVERY
