@@ -68,7 +68,6 @@ class Reader:
 
     def look(self) -> QuorumUpdate:
         (viewer,) = self.views.viewers
-        viewer.expire()
         viewer._follower._looked_at = None  # each look is one at a new block
         viewer.prepare()()
         viewer.take()

@@ -280,7 +280,6 @@ def test_threat_46_that_one_is_left_out_is_told_once_and_again_when_it_was_back(
     pair.endpoints[1].answer = down
     for _ in range(3):
         pair.time += 31
-        views.viewers[0].expire()
         views.viewers[0].prepare()()
         views.viewers[0].take()
         silent += views.take_in().errors
@@ -341,7 +340,6 @@ def test_threat_54_a_time_far_from_our_own_is_told_once(playground: Playground, 
     views = EndpointQuorum([adjudicator], 1, lambda: 0.0, own_time=lambda: float(chain.next_time() + off))
     errors = []
     for _ in range(3):
-        views.viewers[0].expire()
         views.viewers[0].prepare()()
         views.viewers[0].take()
         errors += views.take_in().errors
@@ -366,7 +364,6 @@ def test_one_that_knows_no_beginning_reads_it_before_it_is_the_source(pair: Pair
 def looking(views: EndpointQuorum) -> Callable[[], QuorumUpdate]:
     def look() -> QuorumUpdate:
         for each in views.viewers:
-            each.expire()
             each.prepare()()
             each.take()
         return views.take_in()

@@ -63,7 +63,6 @@ class Reader:
         """Through every endpoint. Raises what the first one that has failed raises, when the others were asked."""
         failures = []
         for viewer in self.views.viewers:
-            viewer.expire()
             try:
                 viewer.prepare(tuple(story.agreement.channel_id for story in uncertain))()
             except PassingError as error:

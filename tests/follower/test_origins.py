@@ -58,7 +58,6 @@ class Resumed:
 
     def look(self) -> QuorumUpdate:
         for viewer in self.views.viewers:
-            viewer.expire()
             viewer.prepare()()
             viewer.take()
         return self.views.take_in()

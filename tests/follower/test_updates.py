@@ -47,7 +47,6 @@ def differing(pair: Pair) -> ViewsDiffer:
 
 def genuine_after(views: EndpointQuorum) -> Iterator[set[bytes]]:
     for each in views.viewers:
-        each.expire()
         with suppress(PassingError):
             each.prepare()()
         each.take()

@@ -66,7 +66,7 @@ class EndpointViewer:
         self._start()
 
     def _start(self) -> None:
-        self._follower = Follower(self._adjudicator, confirmations=self._confirmations, clock=self._clock)
+        self._follower = Follower(self._adjudicator, confirmations=self._confirmations)
         self._unchecked: dict[bytes, FollowRequest] = {}
         self._checked: set[Hashable] = set()
 
@@ -120,22 +120,6 @@ class EndpointViewer:
         changed, self.changed = self.changed, set()
         self.is_at_new_head = self.has_looked = False
         return changed
-
-    # -------------------------------------------------------------------------------------- for owners in one thread
-
-    def now(self) -> int:
-        """The block time (seconds) as it was read less than a second ago and after the last `expire`, else read now.
-        Raises `ChainError`."""
-        return self._follower.now()
-
-    @property
-    def last_time(self) -> int:
-        """The block time (seconds) that was read last, without a request; 0 where none was."""
-        return self._follower.last_time
-
-    def expire(self) -> None:
-        """From now on no time that was read before is fresh."""
-        self._follower.expire()
 
     # ------------------------------------------------------------------------------------------------------- one look
 

@@ -12,10 +12,9 @@ on. What it shows is this endpoint's view; `combine` says what follows from all 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping
-from operator import attrgetter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.rpc import making_sense
@@ -24,7 +23,7 @@ from forcemove.follower import contract_views
 from forcemove.follower.blocks import Block, Blocks
 from forcemove.follower.errors import HeadTooFar, LogsLeftOut
 from forcemove.follower.followed_channel import FollowedChannel, FollowRequest
-from forcemove.follower.head import Head, HeadReader
+from forcemove.follower.head import Head, read_head
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.follower.origins import Origins
 from forcemove.protocol.errors import ChannelIdUsed
@@ -55,33 +54,16 @@ class FollowerLook:
 class Follower:
     """Follows the channels of one adjudicator through one endpoint."""
 
-    def __init__(
-        self, adjudicator: Adjudicator, *, confirmations: int = 1, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        """`confirmations`: how many blocks deep a log must be to be shown; 1 is the newest block. `clock`: seconds."""
+    def __init__(self, adjudicator: Adjudicator, *, confirmations: int = 1) -> None:
+        """`confirmations`: how many blocks deep a log must be to be shown; 1 is the newest block."""
         self.adjudicator, self._confirmations = adjudicator, confirmations
         self._followed: dict[bytes, FollowedChannel] = {}
         self._new: dict[bytes, FollowedChannel] = {}
         self._blocks = Blocks()
-        self._reader = HeadReader(clock)
         self._looked_at: bytes | None = None
         self._is_unsettled = False
         self._gathered: dict[int, list[PlacedLog]] = {}
         self._with_errors: set[bytes] = set()
-
-    def expire(self) -> None:
-        """From now on no head that was read before is fresh."""
-        self._reader.expire()
-
-    def now(self) -> int:
-        """The block time (seconds) of a transaction that is sent now, as it was read less than a second ago, else read
-        now. Raises `ChainError`."""
-        return self._reader.read(self.adjudicator.chain).next_time
-
-    @property
-    def last_time(self) -> int:
-        """The block time (seconds) that was read last, without a request; 0 where none was."""
-        return self._reader.last_time
 
     def follow(self, request: FollowRequest) -> None:
         """Follow this channel, with all that is logged; one that is followed already is read from its beginning."""
@@ -105,7 +87,7 @@ class Follower:
             return self._look(uncertain)
 
     def _look(self, uncertain: Collection[bytes]) -> FollowerLook:
-        head = self._reader.read(self.adjudicator.chain)
+        head = read_head(self.adjudicator.chain)
         is_new = head.hash != self._looked_at
         if not self._new and not self._is_unsettled and not is_new:
             return FollowerLook(head)

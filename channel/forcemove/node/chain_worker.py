@@ -109,7 +109,6 @@ class ViewWorker:
 
     def prepare(self) -> Callable[[], None]:
         """See `PollingWorker`."""
-        self._viewer.expire()
         return self._viewer.prepare(self._views.asked)
 
     def take(self) -> None:
