@@ -14,7 +14,7 @@ from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.addresses import parse_address, show_address
 from forcemove.chain.create2 import SALT
 from forcemove.errors import ForcemoveError, LocalError, MalformedBytes, UnknownVersion
-from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_decimal, parse_json, require_format
+from forcemove.protocol.codec.json_text import MAX_LENGTH, hex_text, parse_decimal, parse_json, require_format
 
 __all__ = [
     "AddressBook",
@@ -157,7 +157,7 @@ class AddressBook:
             "format": f"{_FORMAT}/{VERSION}",
             "chainId": str(self.chain_id),
             "factory": show_address(self.factory),
-            "salt": _hex(SALT),
+            "salt": hex_text(SALT),
             "deploymentBlock": self.deployment_block,
             "contracts": {name: _deployed_json(self.contracts[name]) for name in sorted(self.contracts)},
             "pending": self.pending and _pending_json(self.pending),
@@ -170,8 +170,8 @@ def _deployed_json(entry: Deployed) -> dict[str, Any]:
     content = {
         "address": show_address(entry.address),
         "block": entry.block_number,
-        "creationCodeHash": _hex(entry.creation_code_hash),
-        "sourceHash": _hex(entry.source_hash),
+        "creationCodeHash": hex_text(entry.creation_code_hash),
+        "sourceHash": hex_text(entry.source_hash),
         "standardJson": entry.standard_json,
     }
     return content if entry.game is None else content | {"game": _game_json(entry.game)}
@@ -185,13 +185,9 @@ def _pending_json(pending: Pending) -> dict[str, Any]:
     return {
         "contract": pending.contract,
         "address": show_address(pending.address),
-        "transaction": _hex(pending.transaction_hash),
+        "transaction": hex_text(pending.transaction_hash),
         "block": pending.block_number,
     }
-
-
-def _hex(data: bytes) -> str:
-    return "0x" + data.hex()
 
 
 # ------------------------------------------------------------------------------------------------------------ files
@@ -295,7 +291,7 @@ class _Fields:
 def _parse(fields: _Fields, path: Path) -> AddressBook:
     _require_version(fields.take("format", str), path)
     if fields.word("salt") != SALT:
-        raise MalformedBytes("salt", f"its salt is not {_hex(SALT)}, which this program derives addresses with")
+        raise MalformedBytes("salt", f"its salt is not {hex_text(SALT)}, which this program derives addresses with")
     contracts = fields.take("contracts", dict)
     compiler = _Fields(fields.take("compiler", dict), "compiler")
     block = fields.number("deploymentBlock")

@@ -34,6 +34,7 @@ from forcemove.chain.limits import keeping_recursion_limit
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.rpc import POSITION_BITS, Reverted, Rpc, as_hash, as_number, making_sense
 from forcemove.errors import ForcemoveError
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ZERO_ADDRESS
@@ -178,11 +179,11 @@ class Chain:
 
     def balance(self, address: bytes) -> int:
         """The ether of an account, in wei."""
-        return self.rpc.number("eth_getBalance", _hex(address), "latest")
+        return self.rpc.number("eth_getBalance", hex_text(address), "latest")
 
     def code(self, address: bytes, *, block: int | str = "latest") -> bytes:
         """The runtime code at an address; empty where there is no contract."""
-        return self.rpc.data("eth_getCode", _hex(address), _block(block))
+        return self.rpc.data("eth_getCode", hex_text(address), _block(block))
 
     def call(
         self,
@@ -245,8 +246,8 @@ class Chain:
 
     def _logs(self, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> list[RawLog]:
         request = {
-            "address": [_hex(address)],
-            "topics": [topic and _hex(topic) for topic in topics],
+            "address": [hex_text(address)],
+            "topics": [topic and hex_text(topic) for topic in topics],
             "fromBlock": hex(first),
             "toBlock": hex(last),
         }
@@ -279,7 +280,7 @@ class Chain:
         Raises `InsufficientFunds`, `TransactionRefused`.
         """
         try:
-            self.rpc.request("eth_sendRawTransaction", _hex(signed.raw))
+            self.rpc.request("eth_sendRawTransaction", hex_text(signed.raw))
         except EndpointFailed as error:
             if "already known" in error.reason.lower() or "already imported" in error.reason.lower():
                 return
@@ -308,7 +309,7 @@ class Chain:
         """A receipt, and whether the transaction failed."""
         deadline, pause = time.monotonic() + timeout, _FIRST_POLL_SECONDS
         while True:
-            answer = self.rpc.request("eth_getTransactionReceipt", _hex(transaction_hash))
+            answer = self.rpc.request("eth_getTransactionReceipt", hex_text(transaction_hash))
             if answer is not None:
                 with making_sense(self.endpoint):
                     return read_receipt(answer, transaction_hash)
@@ -319,7 +320,7 @@ class Chain:
 
     def knows(self, transaction_hash: bytes) -> bool:
         """Whether the node has the transaction, mined or waiting."""
-        return self.rpc.request("eth_getTransactionByHash", _hex(transaction_hash)) is not None
+        return self.rpc.request("eth_getTransactionByHash", hex_text(transaction_hash)) is not None
 
     def fees(self) -> Fees:
         """Fees that the next few blocks accept: twice the base fee, and the tip that the node suggests; the node's
@@ -338,7 +339,7 @@ class Chain:
     def nonce_of(self, account: bytes, *, block: int | str = "latest") -> int:
         """The number of an account's (20 bytes) mined transactions; in block "pending", the waiting ones are counted,
         too."""
-        return self.rpc.number("eth_getTransactionCount", _hex(account), _block(block), bits=64)
+        return self.rpc.number("eth_getTransactionCount", hex_text(account), _block(block), bits=64)
 
     def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
         """A gas limit: the node's estimate and a quarter more, because others' transactions may come first. `max_gas`:
@@ -372,8 +373,8 @@ class Chain:
         return used
 
     def _request(self, call: Call, sender: bytes) -> dict[str, str]:
-        request = {"from": _hex(sender), "data": _hex(call.data), "value": hex(call.value)}
-        return request if call.to is None else request | {"to": _hex(call.to)}
+        request = {"from": hex_text(sender), "data": hex_text(call.data), "value": hex(call.value)}
+        return request if call.to is None else request | {"to": hex_text(call.to)}
 
     def sign_as(self, call: Call, key: Key, nonce: int, gas: int, fees: Fees) -> SignedTransaction:
         """Sign a transaction with every field given; the node is not asked.
@@ -461,7 +462,3 @@ def _without_funds(error: EndpointFailed, account: bytes) -> InsufficientFunds |
 
 def _block(number: int | str) -> str:
     return hex(number) if isinstance(number, int) else number
-
-
-def _hex(data: bytes) -> str:
-    return "0x" + data.hex()
