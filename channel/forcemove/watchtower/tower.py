@@ -188,7 +188,8 @@ class Tower:
         whether anything has happened. `on_error` is called with what fails, and the next poll tries it again."""
         if not self._attempt(self._take_lease):
             return False
-        self._look_at_all()
+        # One endpoint that hangs delays the others once, by a moment.
+        self._polls.look([worker for watch in self._watches.values() for worker in watch.workers])
         happened = [bool(self._attempt(self._take_in_looks, watch)) for watch in self._watches.values()]
         for watch in self._watches.values():
             for watched in tuple(watch.channels.values()):
@@ -206,10 +207,6 @@ class Tower:
         except Exception as error:  # whatever an answer has led to ends no tower
             self._on_error(error)
         return None
-
-    def _look_at_all(self) -> None:
-        """Read the chain through all endpoints: one that hangs delays the others once, by a moment."""
-        self._polls.look([worker for watch in self._watches.values() for worker in watch.workers])
 
     def _take_in_looks(self, watch: ChainWatch) -> bool:
         has_updates, errors = watch.take_in()
