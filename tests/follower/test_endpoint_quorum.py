@@ -20,7 +20,6 @@ from forcemove.follower.errors import (
     HeadTooFar,
     TimeInDoubt,
 )
-from forcemove.node.chain_worker import ViewWorker
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
@@ -177,7 +176,7 @@ def test_a_deposit_that_one_has_missed_once_is_read_by_it_when_they_differ(pair:
     """A stranger pays in a wei: no status shows that, and the log of it is not read again."""
     story.play_until(6)
     pair.look_all()
-    worker = ViewWorker(pair.views, pair.views.viewers[1])
+    worker = pair.views.viewers[1]
     pair.views.uncertain.clear()
     pair.endpoints[1].replace("eth_getLogs", lambda _: [])
     adjudicator = story.assembly.adjudicator

@@ -62,9 +62,10 @@ class Reader:
     def look(self, *uncertain: Story) -> QuorumUpdate:
         """Through every endpoint. Raises what the first one that has failed raises, when the others were asked."""
         failures = []
+        self.views.uncertain = {story.agreement.channel_id for story in uncertain}
         for viewer in self.views.viewers:
             try:
-                viewer.prepare(tuple(story.agreement.channel_id for story in uncertain))()
+                viewer.prepare()()
             except PassingError as error:
                 failures.append(error)
             viewer.take()

@@ -152,7 +152,7 @@ def test_threat_53_a_copy_pays_nothing_in(playground: Playground, tmp_path: Path
     (managed,) = alice.node.channels.values()
     (chain,) = alice.node._workers.chains.values()
     while managed.phase is not Phase.FUNDING:
-        poll_once(chain.workers[0], alice.troubles.append)
+        poll_once(chain.viewers[0], alice.troubles.append)
         alice.node.step()
         bob.node.poll()
     copied = Copied(home, tmp_path)

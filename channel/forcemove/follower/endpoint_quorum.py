@@ -97,7 +97,7 @@ class EndpointQuorum:
         """`adjudicators`: the same one through each endpoint of the chain; at least one. `confirmations`: how many
         blocks deep a log must be to be believed. `clock`: seconds that go on steadily. `own_time`: our own clock's
         seconds since 1970; None on a chain whose clock is moved by hand."""
-        self.viewers = [EndpointViewer(each, confirmations, clock) for each in adjudicators]
+        self.viewers = [EndpointViewer(each, confirmations, clock, lambda: self.asked) for each in adjudicators]
         self.uncertain: set[bytes] = set()
         self._own_time = own_time
         self._channels: dict[bytes, _Channel] = {}

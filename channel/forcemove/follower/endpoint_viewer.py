@@ -46,9 +46,21 @@ class EndpointViewer:
     changed. `changed`: the channels that have changed since `take_changed`; `has_looked`, `is_at_new_head`: whether a
     look was taken since then, and whether one has shown another head."""
 
-    def __init__(self, adjudicator: Adjudicator, confirmations: int, clock: Callable[[], float]) -> None:
-        """`adjudicator`, `confirmations`: as of `Follower`. `clock`: seconds."""
+    endpoints, is_idle = 1, False  # a chain is looked at whatever happens
+    longest_look: float | None = 60.0
+    """Seconds after which the owner is to abandon a look."""
+
+    def __init__(
+        self,
+        adjudicator: Adjudicator,
+        confirmations: int,
+        clock: Callable[[], float],
+        find_uncertain: Callable[[], tuple[bytes, ...]],
+    ) -> None:
+        """`adjudicator`, `confirmations`: as of `Follower`. `clock`: seconds. `find_uncertain`: returns the channels
+        that are `uncertain` to the next look, as of `Follower.look`."""
         self._adjudicator, self._confirmations, self._clock = adjudicator, confirmations, clock
+        self._find_uncertain = find_uncertain
         self.views: dict[bytes, OnChainView] = {}
         self.genuine: set[bytes] = set()
         self.not_genuine: dict[bytes, ForcemoveError] = {}
@@ -123,10 +135,10 @@ class EndpointViewer:
 
     # ------------------------------------------------------------------------------------------------------- one look
 
-    def prepare(self, uncertain: tuple[bytes, ...] = ()) -> Callable[[], None]:
-        """Have the follower take up what was asked for since the last look; returns the look. `uncertain`: as of
-        `Follower.look`."""
-        requested, self._requested, self._uncertain = self._requested, _Requested(), uncertain
+    def prepare(self) -> Callable[[], None]:
+        """Have the follower take up what was asked for since the last look; returns the look."""
+        requested, self._requested = self._requested, _Requested()
+        self._uncertain = self._find_uncertain()
         for each in requested.begun.values():
             self._follower.follow(each)
             if each.is_genuine is not None:

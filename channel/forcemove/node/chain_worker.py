@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from forcemove.chain.adjudicator import Adjudicator
 from forcemove.follower.blocks import Block
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
 
-__all__ = ["ChainWorker", "PollingWorker", "UpdateSource", "ViewWorker"]
+__all__ = ["ChainWorker", "PollingWorker", "UpdateSource"]
 
 _KEEP_EVERY = 1_000
 """Blocks after which channels in which nothing has happened are saved."""
@@ -48,17 +47,11 @@ class PollingWorker(Protocol):
 
 
 class UpdateSource(Protocol):
-    """Where the chain updates of channels come from. `workers`: what looks at the chain; `viewers`: what each endpoint
-    shows."""
-
-    @property
-    def workers(self) -> Sequence[PollingWorker]:
-        """One for each endpoint."""
-        ...
+    """Where the chain updates of channels come from."""
 
     @property
     def viewers(self) -> Sequence[EndpointViewer]:
-        """One for each endpoint."""
+        """What looks at the chain, one for each endpoint, and what it shows."""
         ...
 
     @property
@@ -92,48 +85,10 @@ class UpdateSource(Protocol):
         ...
 
 
-class ViewWorker:
-    """Looks at a chain through one endpoint."""
-
-    endpoints = 1
-    longest_look: float | None = 60.0
-
-    def __init__(self, views: EndpointQuorum, viewer: EndpointViewer) -> None:
-        """`viewer`: one of the `views`."""
-        self._views, self._viewer = views, viewer
-
-    @property
-    def is_idle(self) -> bool:
-        """Never: a chain is looked at whatever happens."""
-        return False
-
-    def prepare(self) -> Callable[[], None]:
-        """See `PollingWorker`."""
-        return self._viewer.prepare(self._views.asked)
-
-    def take(self) -> None:
-        """See `PollingWorker`."""
-        self._viewer.take()
-
-    def abandon(self) -> None:
-        """See `PollingWorker`."""
-        self._viewer.abandon()
-
-
 class ChainWorker(EndpointQuorum):
-    """The `UpdateSource` of one adjudicator on one chain, through all endpoints. `workers`: one for each endpoint."""
+    """The `UpdateSource` of one adjudicator on one chain, through all endpoints."""
 
-    def __init__(
-        self,
-        adjudicators: Sequence[Adjudicator],
-        confirmations: int,
-        clock: Callable[[], float],
-        own_time: Callable[[], float] | None,
-    ) -> None:
-        """Parameters as of `EndpointQuorum`."""
-        super().__init__(adjudicators, confirmations, clock, own_time)
-        self.workers = [ViewWorker(self, each) for each in self.viewers]
-        self._keep_at = 0
+    _keep_at = 0
 
     def mark_uncertain(self, channel_id: bytes, *, is_uncertain: bool) -> None:
         """See `UpdateSource`."""

@@ -12,7 +12,6 @@ from forcemove.errors import InvalidValue
 from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
 from forcemove.game import PlayableApp
-from forcemove.node.chain_worker import PollingWorker
 from forcemove.node.events import Event
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.channel import Channel
@@ -42,7 +41,6 @@ class NullChainWorker:
     """An `UpdateSource` without a chain: its only update of each channel says that the channel's contracts are genuine
     and that nothing was logged. Its time is our own clock's."""
 
-    workers: tuple[PollingWorker, ...] = ()
     viewers: tuple[EndpointViewer, ...] = ()
     cursor = None
 

@@ -81,7 +81,7 @@ class Workers:
         return sender, transactions
 
     def __iter__(self) -> Iterator[PollingWorker]:
-        yield from tuple(worker for chain in self.chains.values() for worker in chain.workers)
+        yield from tuple(worker for chain in self.chains.values() for worker in chain.viewers)
         yield from tuple(self.accounts.values())
 
     @property

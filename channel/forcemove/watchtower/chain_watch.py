@@ -9,7 +9,6 @@ from forcemove.chain.chain import Call
 from forcemove.follower.endpoint_quorum import EndpointQuorum
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import LogsLeftOut
-from forcemove.node.chain_worker import ViewWorker
 from forcemove.node.tx_requests import operation_of
 from forcemove.watchtower.acceptance import AcceptedAppointment
 from forcemove.watchtower.watched_channel import Due, WatchedChannel
@@ -42,7 +41,7 @@ class ChainWatch:
         self.looks = 0
         self._first_block = first_block
         self._views = EndpointQuorum(adjudicators, confirmations, clock, own_time)
-        self.workers = [ViewWorker(self._views, each) for each in self._views.viewers]
+        self.workers = self._views.viewers
 
     @property
     def time(self) -> int:
