@@ -58,7 +58,7 @@ class PlacedLog:
 
 
 class Adjudicator:
-    """The adjudicator at one address of one chain."""
+    """The adjudicator at one address of one chain. `errors`: those that calls of it revert with."""
 
     def __init__(self, chain: Chain, address: bytes, app_errors: ErrorTable = NO_ERRORS) -> None:
         """`app_errors`: those of the apps whose channels the adjudicator will be asked about (see
@@ -67,7 +67,7 @@ class Adjudicator:
         self.chain = chain
         self.address = address
         self.domain = Domain(chain.chain_id, address)
-        self._errors = adjudicator_errors() | app_errors
+        self.errors = adjudicator_errors() | app_errors
 
     # ------------------------------------------------------------------------------------------------- operations
 
@@ -137,37 +137,32 @@ class Adjudicator:
     def simulate(self, operation: Operation, sender: bytes) -> None:
         """Raise what the operation would fail with, were `sender` (20 bytes) to send it now: the `RuleError` that the
         contract or the app reverts with, else one of `forcemove.chain.errors`."""
-        self.chain.simulate(self.call_of(operation), sender, self._errors)
+        self.chain.simulate(self.call_of(operation), sender, self.errors)
 
     def gas_of(self, operation: Operation, sender: bytes) -> int:
         """The gas that the operation would use, were `sender` (20 bytes) to send it now, see `Chain.gas_used`. Raises
         as `simulate`."""
-        return self.chain.gas_used(self.call_of(operation), sender, self._errors)
+        return self.chain.gas_used(self.call_of(operation), sender, self.errors)
 
     def send(self, operation: Operation, key: Key, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
         """Simulate, sign, send, and wait until it is mined. Raises as `simulate`, `Chain.broadcast` and `wait`."""
-        return self.placed(self.chain.send(self.call_of(operation), key, self._errors, timeout=timeout))
+        return self.placed(self.chain.send(self.call_of(operation), key, self.errors, timeout=timeout))
 
     def sign(self, operation: Operation, key: Key) -> SignedTransaction:
         """Simulate and sign, to be written down before `Chain.broadcast` sends it."""
-        return self.chain.sign(self.call_of(operation), key, self._errors)
+        return self.chain.sign(self.call_of(operation), key, self.errors)
 
     def wait(self, signed: SignedTransaction, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
         """Wait for a transaction that was sent. Raises `NotMined`, `TransactionReverted`."""
-        return self.placed(self.chain.wait(signed, self._errors, timeout=timeout))
+        return self.placed(self.chain.wait(signed, self.errors, timeout=timeout))
 
     def explain(self, revert_data: bytes) -> ForcemoveError:
         """The typed error that revert data of a call to this adjudicator stand for."""
-        return self._errors.decode(revert_data, self.address)
+        return self.errors.decode(revert_data, self.address)
 
     def call_of(self, operation: Operation) -> Call:
         """An operation as a call of the adjudicator's contract."""
         return Call(self.address, operation.data, operation.value)
-
-    @property
-    def errors(self) -> ErrorTable:
-        """The errors that calls of this adjudicator revert with."""
-        return self._errors
 
     def placed(self, receipt: Receipt[RawLog]) -> Receipt[PlacedLog]:
         """A receipt with the adjudicator's own logs, decoded."""
@@ -198,7 +193,7 @@ class Adjudicator:
         """The same, as the words that are in storage (`Status.pack`). The call is packed by hand, since every block
         asks for a thousand channels."""
         head = codec.function("statusesOf").selector + (32).to_bytes(32) + len(channel_ids).to_bytes(32)
-        answer = self.chain.call(Call(self.address, head + b"".join(channel_ids)), errors=self._errors, block=block)
+        answer = self.chain.call(Call(self.address, head + b"".join(channel_ids)), errors=self.errors, block=block)
         count = len(channel_ids)
         if len(answer) != 64 + 32 * count or answer[:64] != (32).to_bytes(32) + count.to_bytes(32):
             raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with no statuses of {count} channels")
@@ -216,7 +211,7 @@ class Adjudicator:
     def _read(self, name: str, *values: Any, block: int | str) -> tuple[Any, ...]:
         function = codec.function(name)
         call = Call(self.address, function.encode(*values))
-        data = self.chain.call(call, errors=self._errors, block=block)
+        data = self.chain.call(call, errors=self.errors, block=block)
         with making_sense(self.chain.endpoint):
             return function.decode(data)
 

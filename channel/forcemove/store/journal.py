@@ -30,7 +30,8 @@ MAX_TABLE_NAME = 128
 
 
 class Journal:
-    """What a process must not forget. Threads may use a journal at once: they take turns.
+    """What a process must not forget. Threads may use a journal at once: they take turns. `owner`: of the leases that
+    this process takes.
 
     Every method may raise a `JournalError`. After a `JournalUnavailable` no commit is half-written, but it may be there
     or not: `versions` tells, before the next commit.
@@ -38,7 +39,7 @@ class Journal:
 
     def __init__(self, database: Database, owner: bytes) -> None:
         """See `opening.open_journal`."""
-        self._database, self._owner = database, owner
+        self._database, self.owner = database, owner
         self.leases = Leases(database, owner)
         self.transactions = Transactions(database, owner)
         self.towers = Towers(database, owner)
@@ -48,11 +49,6 @@ class Journal:
     def where(self) -> str:
         """The journal's path, or its server and database."""
         return self._database.where
-
-    @property
-    def owner(self) -> bytes:
-        """The owner of the leases that this process takes."""
-        return self._owner
 
     def close(self) -> None:
         """Give the connection back. Leases stay until they expire: release them first."""
