@@ -79,7 +79,7 @@ class Person:
             return ()
         channel, is_friendly = played.channel, played.channel.agreement.is_friendly
         gas = {} if is_friendly else usual_gas(self._game)
-        seen = overview(channel, ChannelHistory(), played.time(), choices=self._open_choices, gas=gas).options
+        seen = overview(channel, ChannelHistory(), played.time(), choices=self.choices, gas=gas).options
         if not seen:
             return ()
         if self._doubt:
@@ -93,19 +93,15 @@ class Person:
         return (*offered, (HELP, f"what can be done here, such as {HISTORY}"))
 
     @property
-    def choices(self) -> Sequence[Choice]:
-        """The moves that the game offers now; none where it is not the person's turn."""
-        return self._open_choices
-
-    @property
     def is_asked(self) -> bool:
         """Whether only the person can decide what is open now."""
         played = self.played
-        return played is not None and bool(self._open_choices) and not played.channel.leaving
+        return played is not None and bool(self.choices) and not played.channel.leaving
 
     @property
-    def _open_choices(self) -> tuple[Choice, ...]:
-        """The choices of the question, unless the chain or time has answered it, or nothing would be signed now."""
+    def choices(self) -> tuple[Choice, ...]:
+        """The moves that the game offers now: none where it is not the person's turn, the chain or time has answered
+        the question, or nothing would be signed now."""
         played, question = self.played, self._question
         if played is None or question is None or not played.channel.is_our_turn_after(question.state):
             return ()
@@ -119,7 +115,7 @@ class Person:
         said = typed.strip().partition(" ")
         if said[0].lower() == SAY and said[2].strip() and self.chat is not None:
             return self.chat.say(said[2])
-        typed, choices = typed.strip().lower(), self._open_choices
+        typed, choices = typed.strip().lower(), self.choices
         if typed == HISTORY and self.played is not None:
             return self._show_history(self.played)
         if not typed:
@@ -172,7 +168,7 @@ class Person:
         return "" if lines else "Nothing has happened yet."
 
     def _input_for(self, word: str) -> MoveChosen | ConcludeWanted | ChallengeWanted:
-        for choice in self._open_choices:
+        for choice in self.choices:
             if choice.word == word and self._question is not None:
                 return _move(choice, with_counts(self._question.secrets)[0])
         return ChallengeWanted() if word == _CHALLENGE else ConcludeWanted()
