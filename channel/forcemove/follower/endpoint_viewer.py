@@ -38,9 +38,10 @@ class _Requested:
 
 
 class EndpointViewer:
-    """What one endpoint shows, as of the last look that was taken. `views`: of each channel; `genuine`, `not_genuine`:
-    the channels whose contracts the endpoint shows to be genuine, or not; `errors`: what is wrong with channels here.
-    `cursor`: the last block that was read; `number`, `time`: of the head, -1 and 0 before there is one.
+    """What one endpoint shows, as of the last look that was taken. `adjudicator`: through this endpoint. `views`: of
+    each channel; `genuine`, `not_genuine`: the channels whose contracts the endpoint shows to be genuine, or not;
+    `errors`: what is wrong with channels here. `cursor`: the last block that was read; `number`, `time`: of the head,
+    -1 and 0 before there is one.
 
     Seconds of the clock: `began_at`, `answered_at` (None before the first answer), `moved_at`, when the head last
     changed. `changed`: the channels that have changed since `take_changed`; `has_looked`, `is_at_new_head`: whether a
@@ -59,7 +60,7 @@ class EndpointViewer:
     ) -> None:
         """`adjudicator`, `confirmations`: as of `Follower`. `clock`: seconds. `find_uncertain`: returns the channels
         that are `uncertain` to the next look, as of `Follower.look`."""
-        self._adjudicator, self._confirmations, self._clock = adjudicator, confirmations, clock
+        self.adjudicator, self._confirmations, self._clock = adjudicator, confirmations, clock
         self._find_uncertain = find_uncertain
         self.views: dict[bytes, OnChainView] = {}
         self.genuine: set[bytes] = set()
@@ -78,19 +79,14 @@ class EndpointViewer:
         self._start()
 
     def _start(self) -> None:
-        self._follower = Follower(self._adjudicator, confirmations=self._confirmations)
+        self._follower = Follower(self.adjudicator, confirmations=self._confirmations)
         self._unchecked: dict[bytes, FollowRequest] = {}
         self._checked: set[Hashable] = set()
 
     @property
-    def adjudicator(self) -> Adjudicator:
-        """The adjudicator through this endpoint."""
-        return self._adjudicator
-
-    @property
     def endpoint(self) -> str:
         """The endpoint's name, without secrets."""
-        return self._adjudicator.chain.endpoint
+        return self.adjudicator.chain.endpoint
 
     def health(self) -> EndpointHealth:
         """How the endpoint does now."""
@@ -151,7 +147,7 @@ class EndpointViewer:
     def look(self) -> None:
         """Ask the endpoint, which may take long. Raises `ChainError`; what was read before is taken in all the same."""
         follower = self._follower
-        with self._adjudicator.chain.rpc.deadline(_LONGEST):
+        with self.adjudicator.chain.rpc.deadline(_LONGEST):
             genuine, not_genuine = self._check()
             found = _Found(follower.look(self._uncertain), genuine, not_genuine)
         if follower is self._follower:
@@ -174,7 +170,7 @@ class EndpointViewer:
         return frozenset(genuine), errors
 
     def _is_genuine(self, each: FollowRequest) -> bool:
-        if each.contracts not in self._checked and each.is_genuine is not None and each.is_genuine(self._adjudicator):
+        if each.contracts not in self._checked and each.is_genuine is not None and each.is_genuine(self.adjudicator):
             self._checked.add(each.contracts)
         return each.contracts in self._checked
 
