@@ -22,6 +22,7 @@ from forcemove.chain.local import connect
 from tests.chain.server import CHAIN_ID, answer_chain_id, serving
 
 ERROR = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32005, "message": "query exceeds max block range"}}'
+REVERTED = b'{"jsonrpc": "2.0", "id": null, "error": {"code": 3, "message": "execution reverted", "data": "0x"}}'
 PAGE = b"<html>sorry</html>"
 
 
@@ -184,6 +185,24 @@ def test_who_refuses_pending_is_asked_at_latest_and_that_is_remembered(clock: Cl
         clock.now += 61
         chain.nonce_of(bytes(20), block="pending")
     assert [params[1] for params in node.asked[4:]] == ["pending", "latest"]
+
+
+@pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas"])
+def test_a_call_that_would_fail_only_at_latest_is_not_said_to_fail(method: str) -> None:
+    """The newest block may be older than what the call waits for."""
+    node = Node(lambda params: (200, ERROR if "pending" in params else REVERTED))
+    with node.chain() as chain, pytest.raises(EndpointFailed):
+        chain.rpc.request(method, {}, "pending")
+
+
+@pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas"])
+def test_a_call_that_is_refused_says_nothing_of_other_questions(method: str) -> None:
+    """Hardhat 2 refuses it for its gas, and has a pending block all the same."""
+    node = Node(lambda params: (200, ERROR) if params == [{}, "pending"] else result("0x9"))
+    with node.chain() as chain:
+        assert chain.rpc.request(method, {}, "pending") == "0x9"
+        chain.nonce_of(bytes(20), block="pending")
+    assert [params[1] for params in node.asked] == ["pending", "latest", "pending"]
 
 
 def test_what_is_refused_at_latest_too_is_not_the_tags_fault() -> None:

@@ -43,6 +43,8 @@ _PATIENCE, _ATTEMPTS = 5.0, 3
 """Seconds for which a request waits where an endpoint wants us to, and how often it is sent."""
 _WITHOUT_PENDING = 60.0
 """Seconds for which an endpoint that has refused the block tag "pending" is asked at "latest"."""
+_CALLS = ("eth_call", "eth_estimateGas")
+"""They may be refused for what they call, too: Hardhat 2 finds the gas of a whole pending block too much for one."""
 
 
 class Reverted(Exception):
@@ -98,17 +100,21 @@ class Rpc:
         self._expected_chain_id, self._identified_until = chain_id, 0.0
 
     def request(self, method: str, *params: Any) -> Any:
-        """`ask` within the deadline of this thread; at "latest" where the endpoint refuses the block tag "pending".
-        Raises as `ask`."""
+        """`ask` within the deadline of this thread; at "latest" where the endpoint refuses the block tag "pending". A
+        call that it refuses for another reason would not fail only because it does at "latest". Raises as `ask`."""
         self._require_time()
         latest = tuple("latest" if each == "pending" else each for each in params)
         if latest == params or time.monotonic() < self._without_pending_until:
             return self.ask(method, *latest)
         try:
             return self.ask(method, *params)
-        except EndpointFailed:
-            answer = self.ask(method, *latest)
-        self._without_pending_until = time.monotonic() + _WITHOUT_PENDING
+        except EndpointFailed as refused:
+            try:
+                answer = self.ask(method, *latest)
+            except Reverted:
+                raise refused from None
+        if method not in _CALLS:
+            self._without_pending_until = time.monotonic() + _WITHOUT_PENDING
         return answer
 
     def ask(self, method: str, *params: Any) -> Any:
