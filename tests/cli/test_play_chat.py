@@ -22,7 +22,7 @@ def test_what_one_types_after_say_is_on_both_screens_and_in_the_relays_store(hou
     guest.reach("Ann says: Thanks")
     host.reach("You say: Thanks")
     host.type("help")
-    host.reach("The relay keeps them, and whoever runs it can read them.")
+    host.reach("The relay keeps them, and its operator can read them.")
     host.type("leave")
     guest.reach("the game is over")
     assert (host.end().code, guest.end().code) == (0, 0)

@@ -186,7 +186,7 @@ class NoContract(ChainError):
 
 @dataclass(eq=False)
 class NoTransientStorage(ChainError):
-    """The chain has no transient storage (EIP-1153), which came with Cancun and without which no contract of ours can
+    """The chain has no transient storage (EIP-1153), which came with Cancun and without which none of our contracts can
     pay: what is paid in would stay locked."""
 
     endpoint: str

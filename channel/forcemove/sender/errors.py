@@ -92,7 +92,7 @@ class NotTaken(PassingError):
 
 @dataclass(eq=False)
 class StillToSend(PassingError):
-    """For so many `seconds` nothing could be sent, for the `reason`. `waiting`: in words, what is to be sent."""
+    """For this many `seconds` nothing could be sent, for the `reason`. `waiting`: in words, what is to be sent."""
 
     waiting: tuple[str, ...]
     seconds: int

@@ -361,7 +361,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "JournalFileLost": (
         "The file {file}, which belongs to the journal {where}, was removed or replaced while it was in use.",
-        "Nothing more is signed or sent. Start the command again: it goes on with what the journal has. Leave the "
+        "Nothing more is signed or sent. Start the command again: it continues with what the journal has. Leave the "
         "files beside a journal alone; docs/operators/node.md says how to copy one.",
     ),
     "ChannelNotStored": (

@@ -188,7 +188,7 @@ def _what_is_left(stored: JournalChannel, driven: ManagedChannel) -> str:
 
 
 def _owed(driven: ManagedChannel, became: Mapping[Submission, ForcemoveError | None]) -> Iterator[str]:
-    """A line for each credit of ours, which the adjudicator could not pay. `became`: as of `JournalSession`."""
+    """A line for each of our credits, which the adjudicator could not pay. `became`: as of `JournalSession`."""
     payee = driven.channel.payee
     for asset, amount in driven.channel.credits if payee else ():
         asked = SubmitPayCredit(payee or b"", asset, amount)

@@ -142,7 +142,7 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
     @property
     def may_sign_next(self) -> bool:
         """Whether we can sign what follows the newest state. Where we cannot, we answer and challenge with the states
-        that there are. After an end of ours that pays the same, only another end is signed."""
+        that there are. After our end that pays the same, only another end is signed."""
         return self.is_our_turn and not (self.is_unproved or self.breaks_our_end)
 
     @property

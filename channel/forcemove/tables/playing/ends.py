@@ -22,7 +22,7 @@ ENDINGS = {each: f"{ending_text(each)[0].upper()}{ending_text(each)[1:]}." for e
 
 
 class EndObserver:
-    """Observes a channel, and remembers what this run has paid for it: `cost`, the gas of so many `transactions`, in
+    """Observes a channel, and remembers what this run has paid for it: `cost`, the gas of that many `transactions`, in
     wei."""
 
     def __init__(self) -> None:

@@ -27,8 +27,8 @@ _FOR_NOTHING = ("leave ends the game with your next turn. Nothing is at stake.",
 
 _LOOKING = f"{HISTORY} tells what has happened in this channel, the newest {_NEWEST} things."
 _CHATTING = (
-    f"{SAY} and some words shows them to the others at the table. They bind nobody. The relay keeps them, and whoever "
-    "runs it can read them."
+    f"{SAY} and some words shows them to the others at the table. They bind nobody. The relay keeps them, and its "
+    "operator can read them."
 )
 
 
