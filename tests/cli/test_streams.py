@@ -200,6 +200,18 @@ def test_a_program_may_begin_without_any_output(tmp_path: Path) -> None:
     assert subprocess.run(command, check=False, cwd=tmp_path, timeout=_SECONDS).returncode == 0  # noqa: S603
 
 
+FAILS = """
+import click
+from forcemove.cli import main
+
+@click.command()
+def fails():
+    click.echo("x" * 500_000)
+    raise click.ClickException("in vain")
+
+main.forcemove = fails
+main.main()
+"""
 WRITES = """
 import sys
 from forcemove.cli.streams import open_streams
@@ -213,17 +225,16 @@ print(len(sys.stdout.buffer.raw._waiting), file=sys.stderr)
 
 
 @contextmanager
-def writing(count: int, length: int) -> Iterator[tuple[subprocess.Popen[str], int, int]]:
-    """A program that prints so many texts of this length, which nobody has read yet; what it has kept then; and where
-    they can be read."""
+def running(program: str) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
+    """A program, the first line that it writes to standard error, and where its output, which nobody has read yet, can
+    be read."""
     reader, file = os.pipe()
-    command = [sys.executable, "-c", WRITES.format(count=count, length=length)]
-    process = subprocess.Popen(command, stdout=file, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=file, stderr=subprocess.PIPE, text=True)  # noqa: S603
     os.close(file)
     try:
         assert process.stderr is not None
         assert select([process.stderr], [], [], _SECONDS)[0], "it waits"
-        yield process, int(process.stderr.readline()), reader
+        yield process, process.stderr.readline(), reader
     finally:
         process.kill()
         process.communicate()
@@ -231,17 +242,25 @@ def writing(count: int, length: int) -> Iterator[tuple[subprocess.Popen[str], in
 
 
 def test_only_one_line_waits_for_a_reader() -> None:
-    with writing(200, 1_000) as (_, kept, _):
-        assert kept >= 200_000 - _PIPE
+    with running(WRITES.format(count=200, length=1_000)) as (_, kept, _):
+        assert int(kept) >= 200_000 - _PIPE
 
 
 def test_what_nobody_reads_is_bounded() -> None:
-    with writing(40, 1 << 20) as (_, kept, _):
-        assert 1 << 24 < kept <= 1 << 25
+    with running(WRITES.format(count=40, length=1 << 20)) as (_, kept, _):
+        assert 1 << 24 < int(kept) <= 1 << 25
 
 
 def test_a_result_waits_for_its_reader() -> None:
-    with writing(2, 500_000) as (process, _, reader):
+    with running(WRITES.format(count=2, length=500_000)) as (process, _, reader):
         with open(reader, closefd=False) as result:
             assert len(result.read()) == 1_000_000
         assert process.communicate(timeout=_SECONDS)[1] == "0\n"
+
+
+def test_what_a_command_that_fails_has_written_waits_for_its_reader() -> None:
+    with running(FAILS) as (process, said, reader):
+        assert said == "Error: in vain\n"
+        with open(reader, closefd=False) as result:
+            assert len(result.read()) == 500_001
+        assert process.wait(_SECONDS) == 1

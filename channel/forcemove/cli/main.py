@@ -93,7 +93,8 @@ def main() -> None:
     if sys.argv[1:2] != ["demo"] and sys.platform != "win32":
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that is closed ends no defence
     finish = open_streams()
-    sys.exit(run(lambda: (forcemove.main(prog_name="forcemove", standalone_mode=False), finish())[0]))
+    code, unwritten = run(lambda: forcemove.main(prog_name="forcemove", standalone_mode=False)), run(finish)
+    sys.exit(code or unwritten)
 
 
 if __name__ == "__main__":
