@@ -85,13 +85,14 @@ def test_the_game_does_not_wait_for_a_browser(tmp_path: Path) -> None:
 
 
 WATCHES = r"""
-import glob, os, re, time
+import glob, os, re, sys, time
 os.setgid(65534); os.setuid(65534)
 while True:
     for name in glob.glob("/proc/[0-9]*/cmdline"):
         try:
-            with open(name) as line:
-                for found in re.findall("[^\0]*(?:token=|forcemove-)[^\0]*", line.read()):
+            with open(name, errors="replace") as line:
+                words = line.read()
+                for found in re.findall("[^\0]*(?:token=|forcemove-)[^\0]*", words) if sys.argv[1] in words else ():
                     print(found, flush=True)
                     with open(found.removeprefix("file://")) as page:
                         print(page.read(), flush=True)
@@ -99,23 +100,25 @@ while True:
             print(type(error).__name__, flush=True)
     time.sleep(0.02)
 """
-"""Another user of the machine, who looks at each command line, and reads what it names."""
+"""Another user of the machine, who looks at each command line of the browser, and reads what it names."""
 
 
 def test_no_other_user_of_the_machine_learns_the_address(tmp_path: Path) -> None:
-    command = [sys.executable, _script(tmp_path, WATCHES)]
+    command = [sys.executable, _script(tmp_path, WATCHES), f"{tmp_path}/www-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:  # noqa: S603
         assert other.stdout is not None
-        opening = Opening(tmp_path, BROWSER=f"{tmp_path}/www-browser %s")
-        opening.goes_on()
-        with opening.gate.open("w") as gate:
-            lines = iter(other.stdout.readline, "")
-            named = next(line for line in lines if "://" in line).strip()
-            seen = [named, next(lines)]
-            mode = Path(urlsplit(named).path).stat().st_mode if named.startswith("file:") else 0
-            gate.write("\n")
-        opening.end()
-        other.kill()
+        try:
+            opening = Opening(tmp_path, BROWSER=f"{tmp_path}/www-browser %s")
+            opening.goes_on()
+            with opening.gate.open("w") as gate:
+                lines = iter(other.stdout.readline, "")
+                named = next(line for line in lines if "://" in line).strip()
+                seen = [named, next(lines)]
+                mode = Path(urlsplit(named).path).stat().st_mode if named.startswith("file:") else 0
+                gate.write("\n")
+            opening.end()
+        finally:
+            other.kill()
         seen += lines
     assert stat.S_IMODE(mode) == 0o600
     assert seen[1] == "PermissionError\n"
