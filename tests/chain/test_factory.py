@@ -14,6 +14,7 @@ from eth_account import Account
 
 from forcemove.chain import create2
 from forcemove.chain.addresses import show_address
+from forcemove.chain.asking import Steps, asking
 from forcemove.chain.book import AddressBook, load_book, save_book
 from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
@@ -341,10 +342,11 @@ class _Overtaken(EmbeddedChain):
         self._step_in("signing", key)
         return super().sign(call, key, errors, fees=fees)
 
-    def broadcast(self, signed: SignedTransaction) -> None:
+    @asking
+    def broadcast(self, signed: SignedTransaction) -> Steps[None]:
         if signed.sender == KEY.address:
             self._step_in("sending", KEY)
-        super().broadcast(signed)
+        return super().broadcast.steps(signed)
 
     def _step_in(self, at: str, key: Key) -> None:
         if self.at == at and key == KEY:
@@ -376,8 +378,9 @@ class _Observed(Chain):
         super().__init__(connect(endpoint).web3, endpoint)
         self.looked = Event()
 
-    def code(self, address: bytes, *, block: int | str = "latest") -> bytes:
-        found = super().code(address, block=block)
+    @asking
+    def code(self, address: bytes, *, block: int | str = "latest") -> Steps[bytes]:
+        found = yield from super().code.steps(address, block=block)
         if block == "pending":
             self.looked.set()
         return found
@@ -408,10 +411,11 @@ class _Meeting(Chain):
         super().__init__(connect(endpoint).web3, endpoint)
         self._barrier = barrier
 
-    def broadcast(self, signed: SignedTransaction) -> None:
+    @asking
+    def broadcast(self, signed: SignedTransaction) -> Steps[None]:
         if self._barrier is not None:
             self._barrier.wait(timeout=60)
-        super().broadcast(signed)
+        return super().broadcast.steps(signed)
 
 
 @pytest.mark.parametrize(

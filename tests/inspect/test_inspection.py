@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
+from forcemove.chain.asking import Steps, asking
 from forcemove.chain.book import save_book
 from forcemove.chain.errors import NotGenuine
 from forcemove.errors import LocalError, MalformedBytes
@@ -171,8 +171,11 @@ def test_a_node_that_withholds_the_newest_log_is_not_believed(story: Story) -> N
     story.mine()
 
     class Withholding(Adjudicator):
-        def logs(self, *arguments: Any) -> list[PlacedLog]:
-            return super().logs(*arguments)[:-1]
+        @asking
+        def logs(
+            self, channel_id: bytes | None, from_block: int, to_block: int | None = None
+        ) -> Steps[list[PlacedLog]]:
+            return (yield from super().logs.steps(channel_id, from_block, to_block))[:-1]
 
     whole, cut = (
         read_channel(kind(story.chain, story.adjudicator.address), story.agreement.channel_id, 0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import MAX_TX_GAS, Call, Chain
 from forcemove.chain.errors import EndpointFailed, TransactionReverted
 from forcemove.chain.local import AnvilChain, local_keys
@@ -37,8 +38,9 @@ class Estimating(MemoryChain):
 
     estimate: int | None = None
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
-        found = super().gas_for(call, sender, errors, max_gas)
+    @asking
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> Steps[int]:
+        found = yield from super().gas_for.steps(call, sender, errors, max_gas)
         return found if self.estimate is None else self.estimate
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import MAX_TX_GAS, Call, Chain
 from forcemove.chain.errors import CannotTravel
 from forcemove.chain.reverts import ErrorTable
@@ -36,7 +37,8 @@ class MemoryChain(Chain):
         self.node.travel_to(time_)
         self.node.next_time = time_
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
+    @asking
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> Steps[int]:
         """A fixed limit, as on the chain that is embedded elsewhere."""
-        self.simulate(call, sender, errors)
+        yield from self.simulate.steps(call, sender, errors)
         return GAS

@@ -98,7 +98,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.contracts.project",),
     ("forcemove.chain.reverts", "forcemove.chain.book"),
     ("forcemove.chain.rpc",),
-    ("forcemove.chain.answers",),
+    ("forcemove.chain.answers", "forcemove.chain.asking"),
     ("forcemove.chain.chain",),
     ("forcemove.chain.codec", "forcemove.chain.genuine", "forcemove.chain.factory"),
     ("forcemove.chain.token", "forcemove.chain.adjudicator", "forcemove.chain.verification"),

@@ -7,15 +7,16 @@ An operation is a value, so that it can be simulated, sent now, or signed, writt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from forcemove.chain import codec
+from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import Call, Chain, LogPlace, RawLog, Receipt, SignedTransaction
 from forcemove.chain.errors import NotAnEthereumEndpoint
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
-from forcemove.chain.rpc import making_sense
+from forcemove.chain.rpc import Rpc, making_sense
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.logs import Log
@@ -68,6 +69,11 @@ class Adjudicator:
         self.address = address
         self.domain = Domain(chain.chain_id, address)
         self.errors = adjudicator_errors() | app_errors
+
+    @property
+    def rpc(self) -> Rpc:
+        """What asks the chain."""
+        return self.chain.rpc
 
     # ------------------------------------------------------------------------------------------------- operations
 
@@ -171,56 +177,66 @@ class Adjudicator:
 
     # ---------------------------------------------------------------------------------------------------- reading
 
-    def status_of(self, channel_id: bytes, *, block: int | str = "latest") -> Status:
+    @asking
+    def status_of(self, channel_id: bytes, *, block: int | str = "latest") -> Steps[Status]:
         """A channel's status."""
-        (word,) = self._read("statusOf", channel_id, block=block)
+        (word,) = yield from self._read("statusOf", channel_id, block=block)
         return Status.unpack(word)
 
-    def holdings_of(self, channel_id: bytes, asset: bytes, *, block: int | str = "latest") -> ChannelHoldings:
+    @asking
+    def holdings_of(self, channel_id: bytes, asset: bytes, *, block: int | str = "latest") -> Steps[ChannelHoldings]:
         """What a channel holds of an asset."""
-        return ChannelHoldings(*self._read("holdingsOf", channel_id, asset, block=block))
+        return ChannelHoldings(*(yield from self._read("holdingsOf", channel_id, asset, block=block)))
 
-    def credit_of(self, account: bytes, asset: bytes, *, block: int | str = "latest") -> int:
+    @asking
+    def credit_of(self, account: bytes, asset: bytes, *, block: int | str = "latest") -> Steps[int]:
         """What an account can claim of an asset."""
-        (amount,) = self._read("creditOf", account, asset, block=block)
+        (amount,) = yield from self._read("creditOf", account, asset, block=block)
         return int(amount)
 
-    def statuses_of(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> list[Status]:
+    @asking
+    def statuses_of(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> Steps[list[Status]]:
         """The statuses of many channels, in the order asked for."""
-        return list(map(Status.unpack, self.status_words(channel_ids, block=block)))
+        return list(map(Status.unpack, (yield from self.status_words.steps(channel_ids, block=block))))
 
-    def status_words(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> list[int]:
+    @asking
+    def status_words(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> Steps[list[int]]:
         """The same, as the words that are in storage (`Status.pack`). The call is packed by hand, since every block
         asks for a thousand channels."""
         head = codec.function("statusesOf").selector + (32).to_bytes(32) + len(channel_ids).to_bytes(32)
-        answer = self.chain.call(Call(self.address, head + b"".join(channel_ids)), errors=self.errors, block=block)
+        call = Call(self.address, head + b"".join(channel_ids))
+        answer = yield from self.chain.call.steps(call, errors=self.errors, block=block)
         count = len(channel_ids)
         if len(answer) != 64 + 32 * count or answer[:64] != (32).to_bytes(32) + count.to_bytes(32):
             raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with no statuses of {count} channels")
         return [int.from_bytes(answer[start : start + 32]) for start in range(64, len(answer), 32)]
 
+    @asking
     def holdings_of_list(
         self, keys: Sequence[tuple[bytes, bytes]], *, block: int | str = "latest"
-    ) -> list[ChannelHoldings]:
+    ) -> Steps[list[ChannelHoldings]]:
         """What many channels hold: for each pair of channel and asset, in the order asked for."""
-        (entries,) = self._read("holdingsOfList", list(keys), block=block)
+        (entries,) = yield from self._read("holdingsOfList", list(keys), block=block)
         if len(entries) != len(keys):
             raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with {len(entries)} holdings of {len(keys)}")
         return [ChannelHoldings(*entry) for entry in entries]
 
-    def _read(self, name: str, *values: Any, block: int | str) -> tuple[Any, ...]:
+    def _read(self, name: str, *values: Any, block: int | str) -> Steps[tuple[Any, ...]]:
         function = codec.function(name)
         call = Call(self.address, function.encode(*values))
-        data = self.chain.call(call, errors=self.errors, block=block)
-        with making_sense(self.chain.endpoint):
-            return function.decode(data)
+        return function.decode((yield from self.chain.call.steps(call, errors=self.errors, block=block)))
 
-    def logs(self, channel_id: bytes | None, from_block: int, to_block: int | None = None) -> list[PlacedLog]:
+    @asking
+    def logs(self, channel_id: bytes | None, from_block: int, to_block: int | None = None) -> Steps[list[PlacedLog]]:
         """The logs of one channel, or of all with credits and claims (None), in a range of blocks (inclusive)."""
         topics = () if channel_id is None else (None, channel_id)
-        found = self.chain.logs(self.address, topics, from_block, to_block)
-        with making_sense(self.chain.endpoint):
-            return list(map(_placed, found))
+        return list(map(_placed, (yield from self.chain.logs.steps(self.address, topics, from_block, to_block))))
+
+    @asking
+    def logs_in(self, channel_ids: Collection[bytes] | None, first: int, last: int) -> Steps[list[PlacedLog]]:
+        """The logs of these channels, or of all (None), in a range of blocks, in one request, see `Chain.logs_in`."""
+        topics = () if channel_ids is None else (None, frozenset(channel_ids))
+        return list(map(_placed, (yield from self.chain.logs_in.steps(self.address, topics, first, last))))
 
 
 def _placed(log: RawLog) -> PlacedLog:

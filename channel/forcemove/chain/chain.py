@@ -14,12 +14,14 @@ from forcemove.chain.answers import (
     LogPlace,
     RawLog,
     Receipt,
+    Topic,
     read_base_fee,
     read_header,
     read_logs,
     read_receipt,
     read_simulated,
 )
+from forcemove.chain.asking import Steps, ask, ask_now, asking
 from forcemove.chain.errors import (
     CannotTravel,
     EndpointFailed,
@@ -141,50 +143,62 @@ class Chain:
 
     def now(self) -> int:
         """The time of the latest block, in seconds. The next transaction's block is later."""
-        return self._time_of("latest")
+        return ask_now(self.rpc, self._time_of("latest"))
 
     def next_time(self) -> int:
         """The block time that a transaction sent now may get: that of the pending block, where the node has one. On a
         chain without traffic the latest block may be old, and deadlines pass all the same."""
         try:
-            return max(self.now(), self._time_of("pending"))
+            return max(self.now(), ask_now(self.rpc, self._time_of("pending")))
         except EndpointFailed:
             return self.now()
 
-    def _time_of(self, block: str) -> int:
-        with making_sense(self.endpoint):
-            return as_number(self.block(block)["timestamp"], POSITION_BITS)
+    def _time_of(self, block: str) -> Steps[int]:
+        found = yield from self.block.steps(block)
+        return as_number(found["timestamp"], POSITION_BITS)
 
-    def block_number(self) -> int:
+    def _number(self, method: str, *params: Any, bits: int = 256) -> Steps[int]:
+        return self.rpc.as_number(method, (yield from ask(method, *params)), bits)
+
+    def _data(self, method: str, *params: Any) -> Steps[bytes]:
+        return self.rpc.as_data(method, (yield from ask(method, *params)))
+
+    @asking
+    def block_number(self) -> Steps[int]:
         """The number of the latest block."""
-        return self.rpc.number("eth_blockNumber", bits=POSITION_BITS)
+        return self._number("eth_blockNumber", bits=POSITION_BITS)
 
-    def block(self, number: int | str) -> Mapping[str, Any]:
+    @asking
+    def block(self, number: int | str) -> Steps[Mapping[str, Any]]:
         """A block as the node gives it, by number or by "latest" and the like. Raises `EndpointFailed` on none."""
-        answer = self.rpc.request("eth_getBlockByNumber", _block(number), False)
+        answer = yield from ask("eth_getBlockByNumber", _block(number), False)
         if not isinstance(answer, Mapping):
             raise EndpointFailed("eth_getBlockByNumber", f"there is no block {number}")
         return answer
 
-    def header(self, number: int | str = "latest") -> BlockHeader:
+    @asking
+    def header(self, number: int | str = "latest") -> Steps[BlockHeader]:
         """The header of a mined block, by number or "latest". Raises as `block`, and `NotAnEthereumEndpoint` where the
         node answers with another block than the one asked for."""
-        with making_sense(self.endpoint):
-            return read_header(self.block(number), number if isinstance(number, int) else None)
+        return read_header((yield from self.block.steps(number)), number if isinstance(number, int) else None)
 
-    def block_hash(self, number: int) -> bytes:
+    @asking
+    def block_hash(self, number: int) -> Steps[bytes]:
         """The hash of the block of this number, which a reorganisation changes."""
-        with making_sense(self.endpoint):
-            return as_hash(self.block(number)["hash"])
+        found = yield from self.block.steps(number)
+        return as_hash(found["hash"])
 
-    def balance(self, address: bytes) -> int:
+    @asking
+    def balance(self, address: bytes) -> Steps[int]:
         """The ether of an account, in wei."""
-        return self.rpc.number("eth_getBalance", hex_text(address), "latest")
+        return self._number("eth_getBalance", hex_text(address), "latest")
 
-    def code(self, address: bytes, *, block: int | str = "latest") -> bytes:
+    @asking
+    def code(self, address: bytes, *, block: int | str = "latest") -> Steps[bytes]:
         """The runtime code at an address; empty where there is no contract."""
-        return self.rpc.data("eth_getCode", hex_text(address), _block(block))
+        return self._data("eth_getCode", hex_text(address), _block(block))
 
+    @asking
     def call(
         self,
         call: Call,
@@ -192,46 +206,50 @@ class Chain:
         errors: ErrorTable = NO_ERRORS,
         *,
         block: int | str = "latest",
-    ) -> bytes:
+    ) -> Steps[bytes]:
         """What a call returns, without a transaction. Raises the errors of the table and those of `ErrorTable.decode`.
 
         In block "pending" the clock is that of the next block: what a transaction would meet.
         """
         try:
-            return self.rpc.data("eth_call", self._request(call, sender or self._anyone), _block(block))
+            return (yield from self._data("eth_call", self._request(call, sender or self._anyone), _block(block)))
         except Reverted as reverted:
             raise errors.decode(reverted.data, call.to or ZERO_ADDRESS) from None
 
-    def require_transient_storage(self) -> None:
+    @asking
+    def require_transient_storage(self) -> Steps[None]:
         """Refuse a chain that proves to have no transient storage (EIP-1153), which the contracts need to pay out. A
         node that cannot say proves nothing. Raises `NoTransientStorage`, and as `Rpc.ask`."""
         with suppress(EndpointFailed, Reverted):
-            if self.rpc.data("eth_call", self._request(Call(None, _PROBE), self._anyone), "latest") == bytes(32):
+            size = yield from self._data("eth_call", self._request(Call(None, _PROBE), self._anyone), "latest")
+            if size == bytes(32):
                 raise NoTransientStorage(self.endpoint)
 
-    def simulate(self, call: Call, sender: bytes, errors: ErrorTable = NO_ERRORS) -> None:
+    @asking
+    def simulate(self, call: Call, sender: bytes, errors: ErrorTable = NO_ERRORS) -> Steps[None]:
         """Raise what the call would fail with, were it sent now; the same errors as `call`."""
         try:
-            self.call(call, sender, errors, block="pending")
+            yield from self.call.steps(call, sender, errors, block="pending")
         except EndpointFailed as error:
             raise _without_funds(error, sender) or error from None
 
+    @asking
     def logs(
-        self, address: bytes, topics: Sequence[bytes | None], from_block: int, to_block: int | None = None
-    ) -> list[RawLog]:
+        self, address: bytes, topics: Sequence[Topic], from_block: int, to_block: int | None = None
+    ) -> Steps[list[RawLog]]:
         """The logs of a contract in a range of blocks (inclusive; None is the latest), in their order.
 
-        `topics`: what each topic must be, None where anything goes. A range that is too much for the node is halved.
-        Raises `NotAnEthereumEndpoint` where it answers with what was not asked for; `EndpointFailed` where it refuses
-        one block alone, or too often, or has more logs than are read at once.
+        `topics`: what each topic must be, one of several, or None where anything goes. A range that is too much for the
+        node is halved. Raises `NotAnEthereumEndpoint` where it answers with what was not asked for; `EndpointFailed`
+        where it refuses one block alone, or too often, or has more logs than are read at once.
         """
-        last = self.block_number() if to_block is None else to_block
+        last = (yield from self.block_number.steps()) if to_block is None else to_block
         found: list[RawLog] = []
         first, width, refusals, size = from_block, last - from_block + 1, 0, 0
         while first <= last:
             end = min(first + width - 1, last)
             try:
-                more = self._logs(address, topics, first, end)
+                more = yield from self.logs_in.steps(address, topics, first, end)
             except EndpointFailed:
                 refusals += 1
                 if first == end or refusals > _MOST_REFUSALS:
@@ -244,16 +262,17 @@ class Chain:
                 raise EndpointFailed("eth_getLogs", f"it has more than {_MOST_LOGS} logs, or more data than are read")
         return found
 
-    def _logs(self, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> list[RawLog]:
+    @asking
+    def logs_in(self, address: bytes, topics: Sequence[Topic], first: int, last: int) -> Steps[list[RawLog]]:
+        """The same in one request, which is not halved where it is too much for the node. Raises `EndpointFailed`
+        then."""
         request = {
             "address": [hex_text(address)],
-            "topics": [topic and hex_text(topic) for topic in topics],
+            "topics": [_topic(each) for each in topics],
             "fromBlock": hex(first),
             "toBlock": hex(last),
         }
-        answer = self.rpc.request("eth_getLogs", request)
-        with making_sense(self.endpoint):
-            return read_logs(answer, address, topics, first, last)
+        return read_logs((yield from ask("eth_getLogs", request)), address, topics, first, last)
 
     # --------------------------------------------------------------------------------------------------- sending
 
@@ -274,13 +293,14 @@ class Chain:
         nonce, gas = self.nonce_of(key.address, block="pending"), self.gas_for(call, key.address, errors)
         return self.sign_as(call, key, nonce, gas, fees or self.fees())
 
-    def broadcast(self, signed: SignedTransaction) -> None:
+    @asking
+    def broadcast(self, signed: SignedTransaction) -> Steps[None]:
         """Send a transaction to the node; that the node has it already is no failure.
 
         Raises `InsufficientFunds`, `TransactionRefused`.
         """
         try:
-            self.rpc.request("eth_sendRawTransaction", hex_text(signed.raw))
+            yield from ask("eth_sendRawTransaction", hex_text(signed.raw))
         except EndpointFailed as error:
             if "already known" in error.reason.lower() or "already imported" in error.reason.lower():
                 return
@@ -305,52 +325,59 @@ class Chain:
             raise _reverted(receipt, None)
         return receipt
 
+    @asking
+    def receipt(self, transaction_hash: bytes) -> Steps[tuple[Receipt[RawLog], bool] | None]:
+        """The receipt of a transaction, and whether it failed; None where the node has it in no block."""
+        answer = yield from ask("eth_getTransactionReceipt", hex_text(transaction_hash))
+        return None if answer is None else read_receipt(answer, transaction_hash)
+
     def _mined(self, transaction_hash: bytes, timeout: float) -> tuple[Receipt[RawLog], bool]:
         """A receipt, and whether the transaction failed."""
         deadline, pause = time.monotonic() + timeout, _FIRST_POLL_SECONDS
         while True:
-            answer = self.rpc.request("eth_getTransactionReceipt", hex_text(transaction_hash))
-            if answer is not None:
-                with making_sense(self.endpoint):
-                    return read_receipt(answer, transaction_hash)
+            if (found := self.receipt(transaction_hash)) is not None:
+                return found
             if time.monotonic() + pause > deadline:
                 raise NotMined(transaction_hash, timeout)
             time.sleep(pause)
             pause = min(2 * pause, _LAST_POLL_SECONDS)
 
-    def knows(self, transaction_hash: bytes) -> bool:
+    @asking
+    def knows(self, transaction_hash: bytes) -> Steps[bool]:
         """Whether the node has the transaction, mined or waiting."""
-        return self.rpc.request("eth_getTransactionByHash", hex_text(transaction_hash)) is not None
+        return (yield from ask("eth_getTransactionByHash", hex_text(transaction_hash))) is not None
 
-    def fees(self) -> Fees:
+    @asking
+    def fees(self) -> Steps[Fees]:
         """Fees that the next few blocks accept: twice the base fee, and the tip that the node suggests; the node's
         price of gas where there is no base fee."""
-        with making_sense(self.endpoint):
-            base = read_base_fee(self.block("latest"))
+        base = read_base_fee((yield from self.block.steps("latest")))
         if base is None:
-            price = self.rpc.number("eth_gasPrice", bits=PRICE_BITS)
+            price = yield from self._number("eth_gasPrice", bits=PRICE_BITS)
             return Fees(price, price, is_legacy=True)
         try:
-            tip = self.rpc.number("eth_maxPriorityFeePerGas", bits=PRICE_BITS)
+            tip = yield from self._number("eth_maxPriorityFeePerGas", bits=PRICE_BITS)
         except EndpointFailed:
             tip = _DEFAULT_TIP
         return Fees(2 * base + tip, tip)
 
-    def nonce_of(self, account: bytes, *, block: int | str = "latest") -> int:
+    @asking
+    def nonce_of(self, account: bytes, *, block: int | str = "latest") -> Steps[int]:
         """The number of an account's (20 bytes) mined transactions; in block "pending", the waiting ones are counted,
         too."""
-        return self.rpc.number("eth_getTransactionCount", hex_text(account), _block(block), bits=64)
+        return self._number("eth_getTransactionCount", hex_text(account), _block(block), bits=64)
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
+    @asking
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> Steps[int]:
         """A gas limit: the node's estimate and a quarter more, because others' transactions may come first. `max_gas`:
         what the estimate may be; some nodes begin with a whole block's gas, and refuse that as too much."""
-        estimate = self._estimate(call, sender, errors, max_gas)
+        estimate = yield from self._estimate(call, sender, errors, max_gas)
         return estimate + estimate // 4 + 30_000
 
-    def _estimate(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
+    def _estimate(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> Steps[int]:
         request = self._request(call, sender) | {"gas": hex(max_gas)}
         try:
-            return self.rpc.number("eth_estimateGas", request, "pending", bits=64)
+            return (yield from self._number("eth_estimateGas", request, "pending", bits=64))
         except Reverted as reverted:
             raise errors.decode(reverted.data, call.to or ZERO_ADDRESS) from None
         except EndpointFailed as error:
@@ -365,7 +392,7 @@ class Chain:
         try:
             answer = self.rpc.request("eth_simulateV1", {"blockStateCalls": [block]}, "latest")
         except EndpointFailed:
-            return self._estimate(call, sender, errors)
+            return ask_now(self.rpc, self._estimate(call, sender, errors))
         with making_sense(self.endpoint):
             used, revert_data = read_simulated(answer)
         if revert_data is not None:
@@ -458,6 +485,12 @@ def _without_funds(error: EndpointFailed, account: bytes) -> InsufficientFunds |
     if any(words in said for words in ("insufficient funds", "not have enough balance", "cannot afford")):
         return InsufficientFunds(account, error.reason)
     return None
+
+
+def _topic(topic: Topic) -> str | list[str] | None:
+    if topic is None:
+        return None
+    return hex_text(topic) if isinstance(topic, bytes) else list(map(hex_text, topic))
 
 
 def _block(number: int | str) -> str:

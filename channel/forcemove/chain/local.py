@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import MAX_TX_GAS, Call, Chain
 from forcemove.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
 from forcemove.chain.limits import REQUEST_SECONDS, keeping_recursion_limit
@@ -115,9 +116,10 @@ class EmbeddedChain(Chain):
             if time_ != self.tester.get_block_by_number("pending")["timestamp"]:
                 self.tester.time_travel(time_)
 
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> int:
+    @asking
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = MAX_TX_GAS) -> Steps[int]:
         """A fixed limit: an estimate costs eth-tester more than the transaction itself."""
-        self.simulate(call, sender, errors)
+        yield from self.simulate.steps(call, sender, errors)
         return min(_EMBEDDED_GAS, max_gas)
 
     def gas_used(self, call: Call, sender: bytes, errors: ErrorTable = NO_ERRORS) -> int:

@@ -146,11 +146,19 @@ class Rpc:
 
     def number(self, method: str, *params: Any, bits: int = 256) -> int:
         """The same, of a request that answers with a quantity of at most so many bits."""
-        return self._read(method, lambda answer: as_number(answer, bits), self.request(method, *params))
+        return self.as_number(method, self.request(method, *params), bits)
 
     def data(self, method: str, *params: Any) -> bytes:
         """The same, of a request that answers with bytes."""
-        return self._read(method, as_bytes, self.request(method, *params))
+        return self.as_data(method, self.request(method, *params))
+
+    def as_number(self, method: str, answer: object, bits: int = 256) -> int:
+        """An answer to this method as a quantity of at most so many bits. Raises `NotAnEthereumEndpoint`."""
+        return self._read(method, lambda answer: as_number(answer, bits), answer)
+
+    def as_data(self, method: str, answer: object) -> bytes:
+        """An answer to this method as bytes. Raises `NotAnEthereumEndpoint`."""
+        return self._read(method, as_bytes, answer)
 
     def _require_time(self) -> None:
         if seconds_left(self) <= 0:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.codec import Function
-from forcemove.chain.rpc import making_sense
+from forcemove.chain.rpc import Rpc
 from forcemove.protocol.hashing import keccak256
 
 __all__ = ["Token"]
@@ -31,32 +32,40 @@ class Token:
     chain: Chain
     address: bytes
 
-    def balance_of(self, account: bytes) -> int:
+    @property
+    def rpc(self) -> Rpc:
+        """What asks the chain."""
+        return self.chain.rpc
+
+    @asking
+    def balance_of(self, account: bytes) -> Steps[int]:
         """What an account has, in the token's smallest unit."""
         return self._number(_BALANCE_OF, account)
 
-    def allowance(self, owner: bytes, spender: bytes) -> int:
+    @asking
+    def allowance(self, owner: bytes, spender: bytes) -> Steps[int]:
         """How much of `owner`'s tokens `spender` may still take."""
         return self._number(_ALLOWANCE, owner, spender)
 
-    def decimals(self) -> int:
+    @asking
+    def decimals(self) -> Steps[int]:
         """How many digits of an amount stand after the point, as the token says: 0 to 255."""
         return self._number(_DECIMALS)
 
-    def symbol(self) -> str:
+    @asking
+    def symbol(self) -> Steps[str]:
         """The token's name for itself, as it says: any text, from whoever wrote its contract."""
-        return str(self._answer(_SYMBOL))
+        return str((yield from self._answer(_SYMBOL)))
 
     def approve(self, spender: bytes, amount: int) -> Call:
         """The call by which its sender lets `spender` take up to `amount`; for `Chain.send`."""
         return Call(self.address, _APPROVE.encode(spender, amount))
 
-    def _number(self, function: Function, *accounts: bytes) -> int:
-        return int(self._answer(function, *accounts))
+    def _number(self, function: Function, *accounts: bytes) -> Steps[int]:
+        return int((yield from self._answer(function, *accounts)))
 
-    def _answer(self, function: Function, *accounts: bytes) -> Any:
+    def _answer(self, function: Function, *accounts: bytes) -> Steps[Any]:
         """The one value that a function returns."""
-        data = self.chain.call(Call(self.address, function.encode(*accounts)))
-        with making_sense(self.chain.endpoint):
-            (value,) = function.decode(data)
+        data = yield from self.chain.call.steps(Call(self.address, function.encode(*accounts)))
+        (value,) = function.decode(data)
         return value

@@ -111,7 +111,7 @@ def begin(
     - `others`: the same chain through other endpoints.
     """
     chains = (chain, *others)
-    heads = _answers(chains, Chain.block_number)
+    heads = _answers(chains, lambda each: each.block_number())
     block = max(min(heads) + 1 - default_confirmations(chain.chain_id), 0)
     hashes = set(_answers(chains, lambda each: each.block_hash(block)))
     origin_hash = hashes.pop() if len(hashes) == 1 else b""

@@ -1,0 +1,147 @@
+"""What asks an endpoint, written without I/O: functions that yield questions, are given the answers, and return what
+follows from them. When and how the questions are asked is for what drives these functions: `ask_now`, an endpoint's
+worker, or a table of answers in a test.
+
+    @asking
+    def block_hash(self, number: int) -> Steps[bytes]:
+        block = yield from self.block.steps(number)
+        return as_hash(block["hash"])
+
+    chain.block_hash(7)                           # asks now
+    found = yield from chain.block_hash.steps(7)  # in another function that asks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
+
+from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.rpc import Reverted, Rpc, making_sense
+from forcemove.errors import ForcemoveError, PassingError
+
+__all__ = ["Asking", "Question", "Steps", "advance", "answers_of", "ask", "ask_now", "asking", "together"]
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One JSON-RPC request: its method and parameters."""
+
+    method: str
+    params: tuple[Any, ...]
+
+
+Steps = Generator[Sequence[Question], Sequence[object], T]
+"""Yields questions that may be asked in any order, and is sent as many answers: each is what the endpoint has answered,
+or the exception of that question (`PassingError`, `Reverted`). Returns the result. Raises a `ForcemoveError`; any other
+exception means that an answer made no sense."""
+
+
+def ask(method: str, *params: Any) -> Steps[Any]:
+    """Ask one question; the answer as the endpoint gave it. Raises what the question has raised."""
+    (answer,) = yield (Question(method, params),)
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def together(parts: Iterable[Steps[T]]) -> Steps[list[T | ForcemoveError]]:
+    """Ask what all parts ask, side by side. For each part, in their order, what it has returned, or its error: one that
+    fails hinders no other."""
+    found: dict[int, T | ForcemoveError] = {}
+    running, answers = dict(enumerate(parts)), dict[int, Sequence[object] | None]()
+    while running:
+        questions: dict[int, Sequence[Question]] = {}
+        for index, part in tuple(running.items()):
+            try:
+                questions[index] = part.send(cast("Sequence[object]", answers.get(index)))
+            except StopIteration as end:
+                found[index] = end.value
+            except ForcemoveError as error:
+                found[index] = error
+            if index in found:
+                del running[index]
+        if not running:
+            break
+        told = iter((yield [each for index in running for each in questions[index]]))
+        answers = {index: [next(told) for _ in questions[index]] for index in running}
+    return [found[index] for index in sorted(found)]
+
+
+def advance(endpoint: str, steps: Steps[T], answers: Sequence[object] | None) -> Sequence[Question]:
+    """Give a function that asks its answers, None at its start; its next questions. Raises `StopIteration` with the
+    result at its end, `NotAnEthereumEndpoint` where it can make nothing of an answer, and its own errors."""
+    ended: StopIteration
+    with making_sense(endpoint):
+        try:
+            return steps.send(cast("Sequence[object]", answers))
+        except StopIteration as end:
+            ended = end
+    raise ended
+
+
+def answers_of(rpc: Rpc, questions: Sequence[Question]) -> list[object]:
+    """Ask these questions one after the other. After one that brought no answer the others are not asked: what fails
+    them is the same."""
+    found: list[object] = []
+    for each in questions:
+        try:
+            found.append(rpc.request(each.method, *each.params))
+        except Reverted as error:
+            found.append(error)
+        except ForcemoveError as error:
+            found.append(error)
+            if isinstance(error, PassingError) and not isinstance(error, EndpointFailed):
+                break
+    return found + found[-1:] * (len(questions) - len(found))
+
+
+def ask_now(rpc: Rpc, steps: Steps[T]) -> T:
+    """Ask all that a function asks, in this thread. Raises what it raises, and `NotAnEthereumEndpoint` where an answer
+    makes no sense."""
+    answers: Sequence[object] | None = None
+    try:
+        while True:
+            answers = answers_of(rpc, advance(rpc.endpoint, steps, answers))
+    except StopIteration as end:
+        return cast("T", end.value)
+
+
+class _Asks(Protocol):
+    @property
+    def rpc(self) -> Rpc: ...
+
+
+OwnerT = TypeVar("OwnerT", bound=_Asks)
+
+
+class Asking(Generic[P, T]):
+    """A method that asks. Called, it asks now; `steps` is the same as a function that yields questions."""
+
+    def __init__(self, rpc: Rpc, steps: Callable[P, Steps[T]]) -> None:
+        self._rpc, self.steps = rpc, steps
+
+    def __call__(self, *args: P.args, **options: P.kwargs) -> T:
+        """Ask now. Raises as `ask_now`."""
+        return ask_now(self._rpc, self.steps(*args, **options))
+
+
+class asking(Generic[OwnerT, P, T]):  # noqa: N801  # a decorator
+    """Makes an `Asking` of a method that yields questions. Its object has the `rpc` by which it asks."""
+
+    def __init__(self, function: Callable[Concatenate[OwnerT, P], Steps[T]]) -> None:
+        self._function, self.__doc__ = function, function.__doc__
+
+    @overload
+    def __get__(self, owner: None, kind: type[OwnerT]) -> Self: ...
+
+    @overload
+    def __get__(self, owner: OwnerT, kind: type[OwnerT] | None = None) -> Asking[P, T]: ...
+
+    def __get__(self, owner: OwnerT | None, kind: type[OwnerT] | None = None) -> Asking[P, T] | Self:
+        return self if owner is None else Asking(owner.rpc, partial(self._function, owner))
