@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from forcemove.chain.asking import ask_now
 from forcemove.chain.chain import Fees
 from forcemove.chain.errors import Unreachable
 from forcemove.node import policy
@@ -23,7 +24,7 @@ from forcemove.node.policy import (
     DurationTooShort,
     NotWorthItsDisputes,
     Policy,
-    block_time,
+    ask_block_time,
     costs_of,
     default_confirmations,
     dispute_gas_of,
@@ -127,11 +128,11 @@ def test_threat_50_a_clock_that_cannot_be_met_is_refused(
 
 def test_the_pace_of_a_chain_is_measured(playground: Playground) -> None:
     chain = MemoryChain()
-    assert block_time(chain) == 0
+    assert ask_now(chain.rpc, ask_block_time(chain)) == 0
     for _ in range(60):
         chain.node.next_time += 11
         chain.node.mine()
-    assert block_time(chain) == 12
+    assert ask_now(chain.rpc, ask_block_time(chain)) == 12
 
 
 def test_a_node_believes_logs_at_the_depth_that_the_chain_wants(
@@ -171,7 +172,7 @@ def test_a_clock_that_was_moved_by_hand_says_nothing_about_the_pace(monkeypatch:
     moved = Playground.on(MemoryChain())
     agreement = channel(moved, duration=3600).agreement
     moved.chain.travel_to(moved.chain.now() + 10**6)
-    assert block_time(moved.chain) > 3600
+    assert ask_now(moved.chain.rpc, ask_block_time(moved.chain)) > 3600
     Policy().require(agreement, 0, 1, *ConditionsCache(lambda: 0.0).conditions([moved.chain]))
     monkeypatch.setattr(policy, "LOCAL_CHAINS", frozenset())
     with pytest.raises(DurationTooShort):

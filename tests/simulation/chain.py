@@ -21,7 +21,7 @@ class MemoryChain(Chain):
     def __init__(self, rpc: Rpc | None = None) -> None:
         """`rpc`: another way to ask a node that there is already."""
         self.rpc = rpc or MemoryNode()
-        self.chain_id = self._identify()
+        self.identify()
 
     @property
     def node(self) -> MemoryNode:

@@ -75,7 +75,7 @@ class _Asked(Rpc):
 class _Through(Chain):
     def __init__(self, rpc: Rpc) -> None:
         self.rpc = rpc
-        self.chain_id = self._identify()
+        self.identify()
 
     def close(self) -> None:
         """It holds nothing."""

@@ -99,8 +99,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.chain.reverts", "forcemove.chain.book"),
     ("forcemove.chain.rpc",),
     ("forcemove.chain.answers", "forcemove.chain.asking"),
+    ("forcemove.chain.worker",),
     ("forcemove.chain.chain",),
-    ("forcemove.chain.codec", "forcemove.chain.genuine", "forcemove.chain.factory"),
+    ("forcemove.chain.endpoints", "forcemove.chain.codec", "forcemove.chain.genuine", "forcemove.chain.factory"),
     ("forcemove.chain.token", "forcemove.chain.adjudicator", "forcemove.chain.verification"),
     ("forcemove.chain.deployment",),
     (
@@ -274,7 +275,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.tables",
         "forcemove.tables.errors",
         "forcemove.tables.options",
-        "forcemove.tables.asking",
         "forcemove.tables.standby",
         "forcemove.tables.meetings",
         "forcemove.tables.playing",

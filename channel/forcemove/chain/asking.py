@@ -22,21 +22,21 @@ from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.rpc import Reverted, Rpc, making_sense
 from forcemove.errors import ForcemoveError, PassingError
 
-__all__ = ["Asking", "Question", "Steps", "advance", "answers_of", "ask", "ask_now", "asking", "together"]
+__all__ = ["Asking", "RpcRequest", "Steps", "advance", "answers_of", "ask", "ask_now", "asking", "together"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RpcRequest:
     """One JSON-RPC request: its method and parameters."""
 
     method: str
     params: tuple[Any, ...]
 
 
-Steps = Generator[Sequence[Question], Sequence[object], T]
+Steps = Generator[Sequence[RpcRequest], Sequence[object], T]
 """Yields questions that may be asked in any order, and is sent as many answers: each is what the endpoint has answered,
 or the exception of that question (`PassingError`, `Reverted`). Returns the result. Raises a `ForcemoveError`; any other
 exception means that an answer made no sense."""
@@ -44,7 +44,7 @@ exception means that an answer made no sense."""
 
 def ask(method: str, *params: Any) -> Steps[Any]:
     """Ask one question; the answer as the endpoint gave it. Raises what the question has raised."""
-    (answer,) = yield (Question(method, params),)
+    (answer,) = yield (RpcRequest(method, params),)
     if isinstance(answer, Exception):
         raise answer
     return answer
@@ -56,7 +56,7 @@ def together(parts: Iterable[Steps[T]]) -> Steps[list[T | ForcemoveError]]:
     found: dict[int, T | ForcemoveError] = {}
     running, answers = dict(enumerate(parts)), dict[int, Sequence[object] | None]()
     while running:
-        questions: dict[int, Sequence[Question]] = {}
+        questions: dict[int, Sequence[RpcRequest]] = {}
         for index, part in tuple(running.items()):
             try:
                 questions[index] = part.send(cast("Sequence[object]", answers.get(index)))
@@ -68,12 +68,12 @@ def together(parts: Iterable[Steps[T]]) -> Steps[list[T | ForcemoveError]]:
                 del running[index]
         if not running:
             break
-        told = iter((yield [each for index in running for each in questions[index]]))
-        answers = {index: [next(told) for _ in questions[index]] for index in running}
+        given = iter((yield [each for index in running for each in questions[index]]))
+        answers = {index: [next(given) for _ in questions[index]] for index in running}
     return [found[index] for index in sorted(found)]
 
 
-def advance(endpoint: str, steps: Steps[T], answers: Sequence[object] | None) -> Sequence[Question]:
+def advance(endpoint: str, steps: Steps[T], answers: Sequence[object] | None) -> Sequence[RpcRequest]:
     """Give a function that asks its answers, None at its start; its next questions. Raises `StopIteration` with the
     result at its end, `NotAnEthereumEndpoint` where it can make nothing of an answer, and its own errors."""
     ended: StopIteration
@@ -85,7 +85,7 @@ def advance(endpoint: str, steps: Steps[T], answers: Sequence[object] | None) ->
     raise ended
 
 
-def answers_of(rpc: Rpc, questions: Sequence[Question]) -> list[object]:
+def answers_of(rpc: Rpc, questions: Sequence[RpcRequest]) -> list[object]:
     """Ask these questions one after the other. After one that brought no answer the others are not asked: what fails
     them is the same."""
     found: list[object] = []

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from forcemove.chain.answers import (
@@ -35,6 +36,7 @@ from forcemove.chain.errors import (
 from forcemove.chain.limits import keeping_recursion_limit
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.rpc import POSITION_BITS, Reverted, Rpc, as_hash, as_number, making_sense
+from forcemove.chain.worker import EndpointWorker
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.hashing import keccak256
@@ -125,19 +127,34 @@ class Chain:
         for. Without it the node is asked now. Raises `Unreachable`, `NotAnEthereumEndpoint`."""
         self.web3 = web3
         self.rpc = Rpc(web3, endpoint)
-        self.chain_id = self._identify() if expected_chain_id is None else expected_chain_id
-        self.rpc.expect_chain(self.chain_id)
+        if expected_chain_id is None:
+            self.identify()
+        else:
+            self.expect(expected_chain_id)
 
     @property
     def endpoint(self) -> str:
         """The node's name, without secrets."""
         return self.rpc.endpoint
 
-    def _identify(self) -> int:
+    @cached_property
+    def worker(self) -> EndpointWorker:
+        """The thread that asks the node where its answers are not waited for, or other endpoints are asked, too."""
+        return EndpointWorker(self)
+
+    @asking
+    def identify(self) -> Steps[int]:
+        """Ask the node for its chain's id, and expect that chain from now on."""
         try:
-            return self.rpc.number("eth_chainId")
+            self.expect((yield from self._number("eth_chainId")))
         except EndpointFailed as error:
             raise NotAnEthereumEndpoint(self.endpoint, error.reason) from None
+        return self.chain_id
+
+    def expect(self, chain_id: int) -> None:
+        """The node is to be of this chain, see `Rpc.expect_chain`."""
+        self.chain_id = chain_id
+        self.rpc.expect_chain(chain_id)
 
     # ---------------------------------------------------------------------------------------------------- reading
 

@@ -1,13 +1,11 @@
 """The endpoints of one chain that a command was given. An endpoint that is away at the start delays only itself.
 
 One endpoint that answers names the chain. The others are opened for that chain without being asked, and their readers
-try them again and again. Each is asked in a thread of its own, which may hang as long as it wants.
+try them again and again.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
@@ -24,11 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["endpoint_name", "open_nodes", "require_lasting"]
 
 _LOCAL = ("eth-tester", "anvil")
-_GRACE = 2.0
-"""Seconds that an endpoint has to name its chain, once another one has."""
+_NOT_KNOWN = 0
+"""The id of no chain (EIP-155): an endpoint that is to be of it is asked for nothing but its id."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
-_Named = tuple[int, "Chain"]
-_Answer = tuple[int, _Named | Exception]
 
 
 def open_nodes(
@@ -73,13 +69,20 @@ def _notify(text: str) -> None:
 
 
 class _Opening:
-    """The opening of one command's endpoints."""
+    """The opening of one command's endpoints, all by their places in the list."""
 
     def __init__(self, endpoints: tuple[str, ...], expected: frozenset[int], notify: Callable[[str], None]) -> None:
+        from forcemove.chain.local import connect
+
         self._endpoints, self._expected, self._notify = endpoints, expected, notify
-        self._answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
-        self._found: dict[int, _Named] = {}
-        self._failed: dict[int, Exception] = {}
+        self._chains: dict[int, Chain] = {}
+        self._named: dict[int, int] = {}
+        self._failed: dict[int, BaseException] = {}
+        for index, endpoint in enumerate(endpoints):
+            try:
+                self._chains[index] = connect(endpoint, expected_chain_id=_NOT_KNOWN)
+            except ForcemoveError as error:
+                self._failed[index] = error
 
     def run(self, *, waits: bool) -> tuple[Chain, ...]:
         pauses, is_reported = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE), False
@@ -87,7 +90,7 @@ class _Opening:
             self._ask()
             chain_id = self._chain_id()
             if chain_id is not None:
-                return self._chains(chain_id)
+                return self._opened(chain_id)
             self._require_hope(waits=waits)
             if not is_reported:
                 names = ", ".join(map(endpoint_name, self._endpoints))
@@ -96,78 +99,40 @@ class _Opening:
             time.sleep(pauses.next_pause())
 
     def _ask(self) -> None:
-        """Ask all endpoints that have not answered; return when they have, or a little after the first right answer."""
-        waiting = set(range(len(self._endpoints))) - self._found.keys()
-        for index in waiting:
-            threading.Thread(target=self._open, args=(index,), daemon=True).start()
-        until = None
-        while waiting and (until is None or time.monotonic() < until):
-            try:
-                index, answer = self._answers.get(timeout=None if until is None else max(until - time.monotonic(), 0))
-            except queue.Empty:
-                return
-            waiting.discard(index)
-            if isinstance(answer, Exception):
-                self._failed[index] = answer
-            else:
-                self._found[index] = answer
-                until = until or time.monotonic() + _GRACE
+        """Ask all endpoints that have not named their chain; return when they have, or a little after the first one."""
+        from forcemove.chain.endpoints import poll
 
-    def _open(self, index: int) -> None:
-        from forcemove.chain.local import connect
-
-        try:
-            chain = connect(self._endpoints[index])
-            self._answers.put((index, (chain.chain_id, chain)))
-        except Exception as error:
-            self._answers.put((index, error))
+        waiting = {chain: index for index, chain in self._chains.items() if index not in self._named}
+        named, failed = poll(tuple(waiting), lambda chain: chain.identify.steps())
+        self._named |= {waiting[chain]: chain_id for chain, chain_id in named.items()}
+        self._failed |= {waiting[chain]: error for chain, error in failed.items()}
 
     def _chain_id(self) -> int | None:
         """The chain id that is meant, None where no endpoint has named it. Raises `WrongChain`."""
         from forcemove.chain.errors import WrongChain
 
-        named = {chain_id for chain_id, _ in self._found.values()}
-        right = named & self._expected or named
+        right = {*self._named.values()} & self._expected or {*self._named.values()}
         if len(right) > 1:
-            (first, _), *others = self._found.values()
-            other, chain = next(each for each in others if each[0] != first)
-            raise WrongChain(chain.endpoint, first, other)
-        if right.isdisjoint(self._expected) and len(self._expected) == 1 and self._late_ones():
+            (_, first), *others = sorted(self._named.items())
+            index, other = next(each for each in others if each[1] != first)
+            raise WrongChain(self._chains[index].endpoint, first, other)
+        if right.isdisjoint(self._expected) and len(self._expected) == 1 and self._chains.keys() - self._named.keys():
             return next(iter(self._expected))
         return next(iter(right), None)
 
-    def _late_ones(self) -> bool:
-        """Whether an endpoint that has not answered can be made for a known chain without being asked."""
-        known = next(iter(self._expected))
-        away = [index for index in range(len(self._endpoints)) if index not in self._found]
-        return any(self._late(index, known) is not None for index in away)
-
-    def _late(self, index: int, chain_id: int) -> Chain | None:
-        from forcemove.chain.local import connect
-        from forcemove.errors import ChainError
-
-        try:
-            return connect(self._endpoints[index], expected_chain_id=chain_id)
-        except ChainError as error:
-            self._failed.setdefault(index, error)
-            return None
-
-    def _chains(self, chain_id: int) -> tuple[Chain, ...]:
+    def _opened(self, chain_id: int) -> tuple[Chain, ...]:
         """The endpoints of this chain, and those that may be of it; a line is printed for each other."""
-        chains: list[Chain] = []
         for index, endpoint in enumerate(self._endpoints):
-            named, chain = self._found.get(index, (chain_id, None))
-            if named != chain_id:
-                self._notify(
-                    f"The node at {endpoint_name(endpoint)} is of chain {named}, not {chain_id}: it is left out."
-                )
-                continue
-            if chain is None:
+            named = self._named.get(index)
+            if named not in (None, chain_id):
+                self._chains.pop(index)
+                name = endpoint_name(endpoint)
+                self._notify(f"The node at {name} is of chain {named}, not {chain_id}: it is left out.")
+            elif named is None:
                 self._notify(f"{self._why_away(index)} It is asked again meanwhile.")
-                chain = self._late(index, chain_id)
-            if chain is not None:
-                chains.append(chain)
-        return tuple(chains)
+        for chain in self._chains.values():
+            chain.expect(chain_id)
+        return tuple(self._chains.values())
 
     def _why_away(self, index: int) -> str:
         """Why an endpoint has not named its chain, in a sentence."""

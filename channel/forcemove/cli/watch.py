@@ -161,10 +161,10 @@ def watch(
     import asyncio
 
     from forcemove.chain.book import chain_ids_of_books
+    from forcemove.chain.endpoints import answering
     from forcemove.cli.channel.stores import open_store
     from forcemove.cli.deploy import open_book
     from forcemove.cli.key import open_key_file
-    from forcemove.tables.asking import answering
     from forcemove.watchtower.service.server import MakeTower, ServiceSettings, serve
     from forcemove.watchtower.tower import Tower
 

@@ -6,17 +6,15 @@ keys and stores come from nor what carries the messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
 from forcemove.chain.create2 import CUSTOMARY_FACTORY
+from forcemove.chain.endpoints import answers
 from forcemove.chain.reverts import app_errors
-from forcemove.chain.rpc import making_sense
-from forcemove.errors import PassingError
 from forcemove.game import PlayableApp
 from forcemove.history.tokens import Tokens
 from forcemove.node.nonces import draw_nonce
@@ -27,8 +25,6 @@ from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.types import ETHER, FixedPart
 
 __all__ = ["Assembly", "assemble", "begin", "reassemble"]
-
-ValueT = TypeVar("ValueT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,25 +107,11 @@ def begin(
     - `others`: the same chain through other endpoints.
     """
     chains = (chain, *others)
-    heads = _answers(chains, lambda each: each.block_number())
+    heads = answers(chains, lambda each: each.block_number.steps())
     block = max(min(heads) + 1 - default_confirmations(chain.chain_id), 0)
-    hashes = set(_answers(chains, lambda each: each.block_hash(block)))
+    hashes = set(answers(chains, lambda each: each.block_hash.steps(block)))
     origin_hash = hashes.pop() if len(hashes) == 1 else b""
     return reassemble(chain, agreement, app, factory=factory, from_block=block, others=others, origin_hash=origin_hash)
-
-
-def _answers(chains: Sequence[Chain], ask: Callable[[Chain], ValueT]) -> list[ValueT]:
-    """The answers of the endpoints that answer. Raises what the first endpoint has raised where none does."""
-    found, failures = list[ValueT](), list[PassingError]()
-    for each in chains:
-        try:
-            with making_sense(each.endpoint):
-                found.append(ask(each))
-        except PassingError as error:
-            failures.append(error)
-    if not found:
-        raise failures[0]
-    return found
 
 
 def reassemble(

@@ -13,9 +13,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from forcemove.chain.asking import Steps
 from forcemove.chain.chain import Chain, Fees
-from forcemove.chain.rpc import as_number, making_sense
-from forcemove.errors import LocalError, PassingError
+from forcemove.chain.endpoints import poll
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.rpc import as_number
+from forcemove.errors import LocalError
 from forcemove.game import Game
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.automatic_actions import answer_margin
@@ -35,7 +38,7 @@ __all__ = [
     "default_look_every",
     "dispute_gas_of",
     "own_clock",
-    "read_conditions",
+    "ask_conditions",
     "usual_gas",
 ]
 
@@ -51,9 +54,7 @@ _SLOWEST_LOCAL = 12.0
 """The most seconds from block to block that a local chain is believed: where its blocks are further apart, somebody has
 moved its clock, as one does to see a challenge end."""
 _BLOCKS = 50
-_LONGEST = 10.0
-"""Seconds that all requests share which ask an endpoint for its conditions."""
-_FRESH = 10.0
+_FRESH, _NEVER = 10.0, (-math.inf,)
 """Seconds for which conditions are not read again: most chains make a block in that time."""
 
 
@@ -204,48 +205,43 @@ class ConditionsCache:
     def __init__(self, clock: Callable[[], float]) -> None:
         """`clock`: seconds."""
         self._clock = clock
-        self._read: dict[tuple[int, str], tuple[float, Conditions | PassingError]] = {}
+        self._read: dict[tuple[int, str], tuple[float, Conditions | BaseException]] = {}
 
     def conditions(self, chains: Sequence[Chain]) -> list[Conditions]:
         """The conditions by the word of each endpoint that answers, since one may lie: as they were read less than ten
-        seconds ago, else read now. Raises the first endpoint's `ChainError` where none answers."""
-        found = [self._asked(each) for each in chains]
-        known = [each for each in found if isinstance(each, Conditions)]
+        seconds ago, else read now. An endpoint's error is kept as long: many channels that are begun at once wait only
+        once for it. Raises the first endpoint's `ChainError` where none answers."""
+        now = self._clock()
+        due = [each for each in chains if not 0 <= now - self._read.get(_name(each), _NEVER)[0] < _FRESH]
+        found, errors = poll(due, ask_conditions)
+        for each in due:
+            late = Unreachable(each.endpoint, "it did not answer in time")
+            self._read[_name(each)] = now, found.get(each) or errors.get(each) or late
+        said = [self._read[_name(each)][1] for each in chains]
+        known = [each for each in said if isinstance(each, Conditions)]
         if not known:
-            raise next(each for each in found if isinstance(each, PassingError))
+            raise next(each for each in said if isinstance(each, BaseException))
         return known
 
-    def _asked(self, chain: Chain) -> Conditions | PassingError:
-        """The conditions, or the endpoint's error, which is kept as long: many channels that are begun at once wait
-        only once for an endpoint that fails."""
-        now, name = self._clock(), (chain.chain_id, chain.endpoint)
-        read_at, known = self._read.get(name, (None, None))
-        if read_at is not None and known is not None and 0 <= now - read_at < _FRESH:
-            return known
-        try:
-            found: Conditions | PassingError = read_conditions(chain)
-        except PassingError as error:
-            found = error
-        self._read[name] = (now, found)
-        return found
+
+def _name(chain: Chain) -> tuple[int, str]:
+    return chain.chain_id, chain.endpoint
 
 
-def read_conditions(chain: Chain) -> Conditions:
-    """The conditions now, by the word of this endpoint. Raises `ChainError`."""
-    with making_sense(chain.endpoint), chain.rpc.deadline(_LONGEST):
-        pace = block_time(chain)
-        is_local = chain.chain_id in LOCAL_CHAINS
-        return Conditions(chain.fees(), min(pace, _SLOWEST_LOCAL) if is_local else pace)
+def ask_conditions(chain: Chain) -> Steps[Conditions]:
+    """The conditions now, as this endpoint tells them."""
+    pace = yield from ask_block_time(chain)
+    is_local = chain.chain_id in LOCAL_CHAINS
+    return Conditions((yield from chain.fees.steps()), min(pace, _SLOWEST_LOCAL) if is_local else pace)
 
 
-def block_time(chain: Chain) -> float:
-    """Seconds from block to block, over the last fifty; 0 on a chain with one block. Raises `ChainError`, and errors
-    that `making_sense` turns into one."""
-    newest = chain.block("latest")
+def ask_block_time(chain: Chain) -> Steps[float]:
+    """Seconds from block to block, over the last fifty; 0 on a chain with one block."""
+    newest = yield from chain.block.steps("latest")
     number = as_number(newest["number"])
     if number == 0:
         return 0.0
-    earlier = chain.block(max(number - _BLOCKS, 0))
+    earlier = yield from chain.block.steps(max(number - _BLOCKS, 0))
     between = number - as_number(earlier["number"])
     if between <= 0:
         raise ValueError("an earlier block that is not earlier")

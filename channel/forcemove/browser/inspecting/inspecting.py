@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from forcemove.browser.inspecting.subjects import Subject
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
+from forcemove.chain.endpoints import answering
 from forcemove.errors import LocalError
 from forcemove.game import Game
 from forcemove.inspect.bare import inspect_bytes
@@ -16,7 +17,6 @@ from forcemove.inspect.inspection import inspect_channel, inspect_file
 from forcemove.inspect.journal_channel import read_journal_channel
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.store.records import StoredChannel
-from forcemove.tables.asking import answering
 from forcemove.text.reports import ReportPart, report_parts
 
 __all__ = ["Inspecting", "NoChainNamed", "NothingSigned"]

@@ -13,6 +13,7 @@ import click
 from forcemove.chain.book import load_book
 from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
+from forcemove.chain.endpoints import answering
 from forcemove.chain.local import connect, local_keys, open_chain
 from forcemove.cli.demo.cut_off import NO_LOSS, CutOff, cut_off_on_a_node
 from forcemove.cli.demo.output import DemoOutput
@@ -34,7 +35,6 @@ from forcemove.game import Game
 from forcemove.node.virtual_time import VirtualTimeLoop
 from forcemove.protocol.signing import Key
 from forcemove.store.records import Account
-from forcemove.tables.asking import answering
 
 __all__ = ["DemoRun", "Plan"]
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
+from forcemove.chain.asking import Steps
 from forcemove.chain.chain import Chain
+from forcemove.chain.endpoints import answers
 from forcemove.chain.errors import NodeBusy, Unreachable
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
 from forcemove.history.tokens import MAX_DECIMALS, TokenFacts
-from forcemove.tables.asking import answers
 from forcemove.tables.errors import NoSuchToken, TokenUnclear
 
 __all__ = ["read_token"]
@@ -29,18 +30,19 @@ def read_token(chains: Sequence[Chain], address: bytes) -> TokenFacts:
     return found.pop()
 
 
-def _read(chain: Chain, address: bytes) -> TokenFacts:
-    if not chain.code(address):
+def _read(chain: Chain, address: bytes) -> Steps[TokenFacts]:
+    if not (yield from chain.code.steps(address)):
         raise NoSuchToken(address)
     token = Token(chain, address)
-    decimals = _said(token.decimals, 0)
-    return TokenFacts(address, _said(token.symbol, "")[:_LONGEST], decimals if decimals <= MAX_DECIMALS else 0)
+    decimals = yield from _said(token.decimals.steps(), 0)
+    symbol = yield from _said(token.symbol.steps(), "")
+    return TokenFacts(address, symbol[:_LONGEST], decimals if decimals <= MAX_DECIMALS else 0)
 
 
-def _said(ask: Callable[[], ValueT], otherwise: ValueT) -> ValueT:
+def _said(asked: Steps[ValueT], otherwise: ValueT) -> Steps[ValueT]:
     """What the token answers; `otherwise` where it does not answer in the usual way: ERC-20 leaves both out."""
     try:
-        return ask()
+        return (yield from asked)
     except (NodeBusy, Unreachable):
         raise
     except ForcemoveError:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
+from forcemove.chain.endpoints import answering, answers
 from forcemove.chain.token import Token
 from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
@@ -15,15 +16,14 @@ from forcemove.node.policy import (
     Conditions,
     Costs,
     Policy,
+    ask_conditions,
     costs_of,
     default_confirmations,
-    read_conditions,
 )
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES, Agreement
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS
-from forcemove.tables.asking import answering, answers
 from forcemove.tables.errors import CannotPayIn, ChallengeTooShort, StakeTooLow, TooFewTokens
 from forcemove.tables.meetings.terms import agreement_of, offered_amount
 from forcemove.text.amounts import format_amount
@@ -143,18 +143,18 @@ class ChainVenue:
 
     def _require_funds(self, payer: bytes, offer: Offer, costs: Costs) -> None:
         """Refuse what the payer (20 bytes) cannot pay. Raises `CannotPayIn`, `TooFewTokens`, `ChainError`."""
-        has, needed = min(answers(self.chains, lambda chain: chain.balance(payer))), costs.ether + costs.usual
+        has, needed = min(answers(self.chains, lambda chain: chain.balance.steps(payer))), costs.ether + costs.usual
         if has < needed:
             raise CannotPayIn(payer, has, needed)
         if offer.asset == ETHER:
             return
-        tokens = min(answers(self.chains, lambda chain: Token(chain, offer.asset).balance_of(payer)))
+        tokens = min(answers(self.chains, lambda chain: Token(chain, offer.asset).balance_of.steps(payer)))
         if tokens < offer.deposit:
             raise TooFewTokens(payer, offer.asset, tokens, offer.deposit)
 
     def _conditions(self) -> Conditions:
         """The highest fees and the slowest blocks that an endpoint shows."""
-        found = answers(self.chains, read_conditions)
+        found = answers(self.chains, ask_conditions)
         return Conditions(
             max((each.fees for each in found), key=lambda fees: fees.max_fee_per_gas),
             max(each.block_time for each in found),

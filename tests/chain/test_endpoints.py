@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import threading
-from typing import cast
+from typing import Any
 
 import pytest
 
+from forcemove.chain import endpoints
+from forcemove.chain.asking import Steps
 from forcemove.chain.chain import Chain
+from forcemove.chain.endpoints import answering, answers
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.rpc import Rpc
-from forcemove.tables import asking
-from forcemove.tables.asking import answering, answers
+from tests.simulation.chain import MemoryChain
 
 
 class Endpoint(Rpc):
     """`number`: of its newest block, None where it is down. `gate`: before that it answers nothing."""
 
     def __init__(self, number: int | None, gate: threading.Event | None = None) -> None:
-        self.endpoint, self.rpc = "test", self
+        self.endpoint = "test"
         self._number, self._gate = number, gate
 
-    def block_number(self) -> int:
+    def ask(self, method: str, *_: Any) -> Any:
+        if method == "eth_chainId":
+            return 1
         if self._gate is not None:
             self._gate.wait()
         if self._number is None:
@@ -30,19 +34,19 @@ class Endpoint(Rpc):
 
 
 def chains(*endpoints: Endpoint) -> list[Chain]:
-    return [cast("Chain", each) for each in endpoints]
+    return [MemoryChain(each) for each in endpoints]
 
 
-def _number(chain: Chain) -> int:
-    return chain.block_number()
+def _number(chain: Chain) -> Steps[int]:
+    return chain.block_number.steps()
 
 
 def test_who_hangs_is_not_waited_for_where_another_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "_GRACE", 0.01)
+    monkeypatch.setattr(endpoints, "_GRACE", 0.01)
     gate = threading.Event()
-    hanging, honest = Endpoint(1, gate), Endpoint(2)
     found: list[list[int]] = []
-    thread = threading.Thread(target=lambda: found.append(answers(chains(hanging, honest), _number)), daemon=True)
+    asked = chains(Endpoint(1, gate), Endpoint(2))
+    thread = threading.Thread(target=lambda: found.append(answers(asked, _number)), daemon=True)
     thread.start()
     thread.join(10)
     gate.set()
@@ -57,3 +61,11 @@ def test_who_is_down_is_left_out() -> None:
 def test_where_nobody_answers_the_first_says_why() -> None:
     with pytest.raises(Unreachable, match="down"):
         answers(chains(Endpoint(None), Endpoint(None)), _number)
+
+
+def test_where_nobody_answers_in_time_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoints, "_LONGEST", 0.01)
+    gate = threading.Event()
+    with pytest.raises(Unreachable, match="in time"):
+        answers(chains(Endpoint(1, gate)), _number)
+    gate.set()
