@@ -359,7 +359,6 @@ def test_threat_104_who_stands_by_reads_what_became_of_a_clock_that_another_let_
         wait_until(step)
 
     alice.challenge_with_an_old_state()
-    defence.start()
     try:
         step_until(lambda: bool(defence._with_clocks))
         chain.travel_to(chain.now() + DURATION + 1)
@@ -369,7 +368,6 @@ def test_threat_104_who_stands_by_reads_what_became_of_a_clock_that_another_let_
         held.leases.release([ChannelLease(alice.ids[0])])
         step_until(lambda: not defence._with_clocks)
     finally:
-        defence.stop()
         node.release()
         held.close()
         journal.close()

@@ -1,7 +1,7 @@
 """Defends the channels that a journal has on one chain, whatever else its command does, from its first second until it
 ends.
 
-The statuses of all channels are read through each endpoint, in a thread of its own that may hang. Where any endpoint
+The statuses of all channels are read through each endpoint, before anything else that it is asked. Where any endpoint
 shows a clock that runs, the command's node drives that channel, with the states that the journal has of it and signing
 nothing, until the clock is stopped or the final outcome is paid. The other channels are left to their players: a lease
 is taken only while there is something to do.
@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import queue
-import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.asking import Steps, together
 from forcemove.chain.chain import Chain
+from forcemove.chain.worker import Priority
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.game import Game
 from forcemove.inspect.journal_channel import JournalChannel, read_channels
@@ -47,7 +48,7 @@ _IDLE, _IDLE_LOCAL = 180.0, 10.0
 chain wants."""
 _STEP_EVERY = 0.1
 _FIRST_LOOK = 3.0
-_Seen = tuple[int, dict[bytes, Status]]
+_Seen = dict[bytes, Status]
 
 
 class Nobody:
@@ -111,47 +112,29 @@ class Defence:
         self._idle = _IDLE_LOCAL if chain_id in LOCAL_CHAINS else _IDLE
         self._open: dict[bytes, JournalChannel] = {}
         self._asked: dict[bytes, list[bytes]] = {}
-        self._answers: queue.SimpleQueue[_Seen] = queue.SimpleQueue()
-        self._seen: dict[int, dict[bytes, Status]] = {}
+        self._begun: dict[int, Future[_Seen]] = {}
+        self._due_at: dict[int, float] = {}
+        self._seen: dict[int, _Seen] = {}
         self._efforts: dict[bytes, _Effort] = {}
         self._given_up: dict[bytes, tuple[float, frozenset[Status]]] = {}
         self._with_clocks: set[bytes] = set()
         self._reported: set[tuple[bytes, str]] = set()
         self._read_at = -_READ_JOURNAL_EVERY
-        self._begun = 0.0
-        self._is_over = threading.Event()
-
-    def start(self) -> None:
-        """Begin to ask the endpoints."""
-        self._begun = time.monotonic()
-        self._read_journal()
-        for index in range(len(self._chains)):
-            threading.Thread(target=self._ask, args=(index,), daemon=True).start()
-
-    def stop(self) -> None:
-        """Ask no more."""
-        self._is_over.set()
+        self._since = time.monotonic()
 
     async def run(self) -> None:
         """Defend until this is cancelled."""
-        self.start()
-        try:
-            while True:
-                self.step()
-                await asyncio.sleep(_STEP_EVERY)
-        finally:
-            self.stop()
+        while True:
+            self.step()
+            await asyncio.sleep(_STEP_EVERY)
 
     def step(self) -> None:
-        """Take in the endpoints' answers, and begin or end to drive the channels that changed. Never waits."""
+        """Take in the endpoints' answers, begin or end to drive the channels that changed, and ask again what is due.
+        Never waits."""
         if time.monotonic() - self._read_at >= _READ_JOURNAL_EVERY:
             self._read_journal()
-        is_changed = False
-        with contextlib.suppress(queue.Empty):
-            while True:
-                index, statuses = self._answers.get_nowait()
-                self._seen[index], is_changed = statuses, True
-        if is_changed:
+        answered = [index for index in range(len(self._chains)) if self._take(index)]
+        if answered:
             for id_ in list(self._open):
                 self._consider(id_)
 
@@ -159,7 +142,7 @@ class Defence:
     def has_looked(self) -> bool:
         """Whether the running clocks are known, as far as they can be: an endpoint has answered, or none has for a
         while."""
-        return bool(self._seen) or not self._asked or time.monotonic() - self._begun > _FIRST_LOOK
+        return bool(self._seen) or not self._asked or time.monotonic() - self._since > _FIRST_LOOK
 
     @property
     def has_money(self) -> bool:
@@ -171,7 +154,7 @@ class Defence:
         self._read_journal()
         return len(self._open.keys() - set(ids))
 
-    # --------------------------------------------------------------------------------------------- beside the node
+    # ----------------------------------------------------------------------------------------- what the endpoints show
 
     def _read_journal(self) -> None:
         self._read_at = time.monotonic()
@@ -185,20 +168,22 @@ class Defence:
                 asked.setdefault(stored.channel.agreement.domain.adjudicator, []).append(id_)
             self._asked = asked
 
-    def _ask(self, index: int) -> None:
-        """Ask an endpoint again and again, in a thread of its own, which shares only the queue and the list of
-        questions."""
-        chain = self._chains[index]
-        while not self._is_over.is_set():
-            statuses: dict[bytes, Status] = {}
-            for address, ids in self._asked.items():
-                with contextlib.suppress(Exception):  # the node reports the endpoint's failure
-                    statuses |= dict(zip(ids, Adjudicator(chain, address).statuses_of(ids), strict=True))
-            if statuses:
-                self._answers.put((index, statuses))
-            self._is_over.wait(self._every)
+    def _take(self, index: int) -> bool:
+        """Take in an endpoint's answer, and ask again when that is due. Returns whether there was an answer."""
+        statuses: _Seen = {}
+        asked, now = self._begun.get(index), time.monotonic()
+        if asked is not None and asked.done():
+            del self._begun[index]
+            with contextlib.suppress(Exception):  # the node reports the endpoint's failure
+                statuses = asked.result()
+        if index not in self._begun and now >= self._due_at.get(index, now):
+            self._due_at[index] = now + self._every
+            steps = _statuses(self._chains[index], self._asked)
+            self._begun[index] = self._chains[index].worker.begin(steps, Priority.DEFEND)
+        self._seen |= {index: statuses} if statuses else {}
+        return bool(statuses)
 
-    # --------------------------------------------------------------------------------------------- in the node's thread
+    # --------------------------------------------------------------------------------------------- what follows from it
 
     def _consider(self, id_: bytes) -> None:
         shown = frozenset(each[id_] for each in self._seen.values() if id_ in each)
@@ -277,3 +262,12 @@ class Defence:
 
     def _say(self, id_: bytes, text: str) -> None:
         self._notify(f"besides     0x{id_.hex()[:8]}\u2026 {text}")
+
+
+def _statuses(chain: Chain, asked: Mapping[bytes, Sequence[bytes]]) -> Steps[_Seen]:
+    """The statuses of channels, by adjudicator; without those of one about which the endpoint fails."""
+    found = yield from together(Adjudicator(chain, each).statuses_of.steps(ids) for each, ids in asked.items())
+    seen: _Seen = {}
+    for ids, statuses in zip(asked.values(), found, strict=True):
+        seen |= {} if isinstance(statuses, ForcemoveError) else dict(zip(ids, statuses, strict=True))
+    return seen

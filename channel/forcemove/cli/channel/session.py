@@ -82,7 +82,6 @@ class JournalSession:
         self._max_cost, self._terminal = max_cost, terminal
         self._node = Node(journal, on_error=self._on_node_error)
         self._defence = Defence(journal, self._node, chains, usable_games(), payer or key, terminal.note)
-        self._defence.start()
         self.seen = EndObserver()
         self.became: dict[Submission, ForcemoveError | None] = {}
         self._fatal_error: ForcemoveError | None = None
@@ -175,7 +174,6 @@ class JournalSession:
 
     def close(self) -> None:
         """Give the leases back."""
-        self._defence.stop()
         self._node.release()
 
     def _on_node_error(self, error: Exception) -> None:
