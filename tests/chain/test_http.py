@@ -155,6 +155,34 @@ def test_nobody_waits_for_longer_than_the_time_that_is_left(clock: Clock) -> Non
     assert clock.now == 0
 
 
+def test_how_often_an_endpoint_may_be_asked_is_learned_from_its_refusals(clock: Clock) -> None:
+    """It answers five requests a second, and five at once after a while."""
+    rate, left, at, refused = 5.0, 5.0, 0.0, list[float]()
+
+    def says(_: list[Any]) -> tuple[int, bytes]:
+        nonlocal left, at
+        left, at = min(left + (clock.now - at) * rate, 5.0), clock.now
+        if left < 1:
+            refused.append(clock.now)
+            return 429, PAGE
+        left -= 1
+        return result("0x9")
+
+    node = Node(says)
+    with node.chain() as chain:
+        for _ in range(200):
+            chain.block_number()
+        assert len(refused) <= 12
+        assert clock.now <= 80
+        rate, began = 10.0**9, clock.now
+        for _ in range(400):
+            chain.block_number()
+        assert clock.now - began <= 45
+        before = clock.now
+        chain.block_number()
+        assert clock.now == before
+
+
 @pytest.mark.usefixtures("clock")
 def test_a_websocket_that_is_refused_for_now_is_busy() -> None:
     def refuse(*_: object) -> Response:

@@ -23,6 +23,7 @@ __all__ = [
     "MAX_ANSWER",
     "REQUEST_SECONDS",
     "AnswerTooLarge",
+    "Pace",
     "keeping_recursion_limit",
     "most_seconds",
     "parse_answer",
@@ -38,9 +39,48 @@ MAX_ANSWER = 16 * 2**20
 _MOST_VALUES = 2**19
 """JSON values in an answer: a few bytes of JSON become a hundred of memory. 16 MiB of logs are some 300,000."""
 
+_FIRST_INTERVAL, _LONGEST_INTERVAL, _ANSWERS_IN_A_ROW = 0.05, 1.0, 20
+"""Seconds from one request to the next, after the first refusal and at most; after how many answers the rate rises."""
+
 
 class AnswerTooLarge(Exception):
     """The answer is larger than allowed. Stays inside this package: a smaller range may be asked for."""
+
+
+class Pace:
+    """How often an endpoint may be asked, learned from its refusals; all threads that ask it share this. Each refusal
+    halves the rate, at most one in each pause; each twenty answers in a row raise it again by a quarter."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._interval, self._next, self._refused_until = 0.0, 0.0, 0.0
+        self._answers = 0
+
+    def take_turn(self, now: float, longest: float) -> float | None:
+        """The seconds until the endpoint may be asked, who asks then; None where these are more than `longest`.
+        `now`: monotonic seconds, here and below."""
+        with self._lock:
+            wait = max(self._next - now, 0.0)
+            if wait > longest:
+                return None
+            self._next = now + wait + self._interval
+            return wait
+
+    def on_refused(self, now: float, seconds: float) -> None:
+        """The endpoint wants not to be asked for so many seconds."""
+        with self._lock:
+            if now >= self._refused_until:
+                self._interval = min(max(2 * self._interval, _FIRST_INTERVAL), _LONGEST_INTERVAL)
+            self._refused_until, self._answers = now + seconds, 0
+            self._next = max(self._next, now + seconds)
+
+    def on_answered(self) -> None:
+        """The endpoint has answered."""
+        with self._lock:
+            self._answers += 1
+            if self._answers % _ANSWERS_IN_A_ROW == 0:
+                faster = self._interval * 0.8
+                self._interval = faster if faster >= _FIRST_INTERVAL else 0.0
 
 
 class _Ends(threading.local):

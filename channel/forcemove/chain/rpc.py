@@ -11,13 +11,14 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from http.client import RemoteDisconnected
 from ssl import SSLError
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, TlsFailed, Unreachable, WrongChain
-from forcemove.chain.limits import AnswerTooLarge, keeping_recursion_limit, most_seconds, seconds_left
+from forcemove.chain.limits import AnswerTooLarge, Pace, keeping_recursion_limit, most_seconds, seconds_left
 from forcemove.chain.reverts import revert_data
 from forcemove.connecting import connection_words
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
@@ -80,7 +81,7 @@ class Rpc:
     _expected_chain_id: int | None = None
     _identified_until = 0.0
     _hidden = _secrets("")
-    _busy, _busy_until, _without_pending_until = 0.0, 0.0, 0.0
+    _busy, _without_pending_until = 0.0, 0.0
 
     def __init__(self, web3: Web3, endpoint: str) -> None:
         """`endpoint` names the node in errors."""
@@ -128,21 +129,30 @@ class Rpc:
             self._wait_for_its_turn()
             try:
                 self._require_chain(method)
-                return self._exchange(method, params)
+                answer = self._exchange(method, params)
             except NodeBusy as busy:
                 self._identified_until, self._busy = 0.0, busy.seconds
-                self._busy_until = time.monotonic() + busy.seconds
+                self._pace.on_refused(time.monotonic(), busy.seconds)
             except (Unreachable, NotAnEthereumEndpoint):
                 self._identified_until = 0.0  # another node may answer at this address from now on
                 raise
+            else:
+                self._pace.on_answered()
+                return answer
         raise NodeBusy(self.endpoint, self._busy)
 
     def _wait_for_its_turn(self) -> None:
-        """Wait for a short time where the endpoint has asked us to; raise `NodeBusy` where it is a long one."""
-        wait = self._busy_until - time.monotonic()
-        if wait > min(_PATIENCE, seconds_left(self)):
+        """Wait for a short time where the endpoint has asked us to, or has refused us when we asked more often; raise
+        `NodeBusy` where it is a long one."""
+        wait = self._pace.take_turn(time.monotonic(), min(_PATIENCE, seconds_left(self)))
+        if wait is None:
             raise NodeBusy(self.endpoint, self._busy)
-        time.sleep(max(wait, 0.0))
+        if wait:
+            time.sleep(wait)
+
+    @cached_property
+    def _pace(self) -> Pace:
+        return Pace()
 
     def number(self, method: str, *params: Any, bits: int = 256) -> int:
         """The same, of a request that answers with a quantity of at most so many bits."""
