@@ -59,6 +59,7 @@ from scripts import (  # noqa: E402
     page_speed,
     relay_moves,
     relay_speed,
+    tower_speed,
 )
 from scripts.commit_ratio import timed  # noqa: E402
 from scripts.vectors import eip712  # noqa: E402
@@ -112,6 +113,8 @@ TARGETS = {
     "requests_per_block": Target(4, "", "of a node with 1,000 idle channels"),
     "requests_per_block_of_two": Target(8, "", "the same with two endpoints, to both together"),
     "requests_per_turn": Target(0.2, "", "of two nodes that play one channel on a quiet chain"),
+    "tower_appointment_ms": Target(0.5, "ms", "CPU time: an appointment for a tower with 10,000 channels"),
+    "tower_idle_poll_ms": Target(1, "ms", "CPU time: a poll of a tower with 10,000 idle channels, without a new block"),
     "relay_rate_ratio": Target(
         0.2, "x", "actions a second through a relay, 100 tables, on disk / a bare WebSocket echo", at_least=True
     ),
@@ -472,6 +475,8 @@ _WHOLE_THINGS: dict[str, Callable[[], float]] = {
     "requests_per_block": node_speed.requests_per_block,
     "requests_per_block_of_two": node_speed.requests_per_block_of_two,
     "requests_per_turn": node_speed.requests_per_turn,
+    "tower_appointment_ms": tower_speed.tower_appointment_ms,
+    "tower_idle_poll_ms": tower_speed.tower_idle_poll_ms,
     "relay_rate_ratio": relay_speed.relay_rate_ratio,
     "relay_moves_per_second": relay_moves.relay_moves_per_second,
     "relay_move_spread": relay_moves.relay_move_spread,

@@ -32,6 +32,8 @@ ROWS = {
     "requests_per_block",
     "requests_per_block_of_two",
     "requests_per_turn",
+    "tower_appointment_ms",
+    "tower_idle_poll_ms",
     "relay_rate_ratio",
     "relay_moves_per_second",
     "relay_move_spread",
