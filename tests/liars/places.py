@@ -271,7 +271,7 @@ class TowerAmongLiars(_AmongLiars):
         self.liars.be_honest()
         for _ in range(_LONG_ENOUGH):
             self.tick()
-            if self.is_answered and not self.keeper.tower._sender._sender.request_ids:  # type: ignore[union-attr]
+            if self.is_answered and not self.keeper.is_waiting:
                 break
         assert self.is_answered
         for _ in range(10):

@@ -218,6 +218,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.watchtower.acceptance", "forcemove.watchtower.receipts"),
     ("forcemove.watchtower.watched_channel",),
     ("forcemove.watchtower.chain_watch", "forcemove.watchtower.budgeted_sender"),
+    ("forcemove.watchtower.channel_guard",),
     ("forcemove.watchtower.tower",),
     ("forcemove.node.client", "forcemove.node.virtual_time"),
     ("forcemove.node.tx_submitter", "forcemove.node.friendly"),

@@ -19,9 +19,11 @@ from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
 from forcemove.watchtower.appointment import Appointment, make_appointment, sign
 from forcemove.watchtower.budgeted_sender import AnswerResult
+from forcemove.watchtower.channel_guard import ChannelGuard
 from forcemove.watchtower.receipts import AppointmentReceipt
 from forcemove.watchtower.settings import TowerSettings
 from forcemove.watchtower.tower import Tower
+from forcemove.watchtower.watched_channel import WatchedChannel
 from tests.scenarios.story import ALICE, BOB, Story
 
 TOWER, OTHER_TOWER = local_keys()[5:7]
@@ -80,13 +82,24 @@ class Keeper:
     def rest(self, seconds: float = 30) -> None:
         """Poll until nothing happens any more, and nothing waits to be mined: a real chain takes its time."""
         end = time.monotonic() + seconds
-        while self.tower.poll() or self._is_waiting:
+        while self.tower.poll() or self.is_waiting:
             assert time.monotonic() < end, "it never comes to rest"
 
     @property
-    def _is_waiting(self) -> bool:
-        desk = self.tower._sender
-        return desk is not None and bool(desk._sender.request_ids)
+    def guard(self) -> ChannelGuard:
+        """What guards the tower's channels, while it drives."""
+        assert self.tower._guard is not None
+        return self.tower._guard
+
+    @property
+    def watched(self) -> list[WatchedChannel]:
+        """All channels that it watches."""
+        return [each for watch in self.guard.watches.values() for each in watch.channels.values()]
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something that it has sent, or is to send, is not mined."""
+        return self.tower.is_driving and bool(self.guard.sender._sender.request_ids)
 
     def give(self, given: Appointment | None, key: Key = ALICE) -> AppointmentReceipt:
         assert given is not None

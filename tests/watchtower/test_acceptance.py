@@ -306,7 +306,7 @@ def test_threat_25_a_bad_hand_over_is_a_typed_error_and_changes_nothing(
         keeper.tower.accept(make(story))
     assert isinstance(raised.value, expected)
     assert keeper.journal.towers.appointments(keeper.tower._name) == before
-    (watched,) = keeper.tower._watched()
+    (watched,) = keeper.watched
     assert {client: each.appointment for client, each in watched.accepted.items()} == {ALICE.address: earlier}
     keeper.give_newest(story)
 
@@ -439,7 +439,7 @@ def test_each_client_has_so_many_channels_and_no_more(playground: Playground, st
 def test_without_a_journal_there_is_no_receipt(story: Story, keeper: Keeper) -> None:
     keep = keeper.journal.towers.keep
 
-    def full(account: Account, appointment: AppointmentRecord) -> None:
+    def full(account: Account, *appointments: AppointmentRecord) -> None:
         raise JournalUnwritable(keeper.journal_at, "disk full")
 
     keeper.journal.towers.keep = full  # type: ignore[method-assign]

@@ -40,7 +40,7 @@ def keeper(story: Story, tmp_path: Path) -> Iterator[Keeper]:
 
 @pytest.fixture
 def guarded(keeper: Keeper) -> WatchedChannel:
-    (found,) = keeper.tower._watched()
+    (found,) = keeper.watched
     return found
 
 
@@ -88,9 +88,9 @@ def test_threat_54_a_channel_is_kept_while_an_endpoint_denies_its_end(
 ) -> None:
     guarded.record = Record(payout_begun=True, closed=True)
     guarded.on_chain_update(None, ViewsDiffer(is_denied, () if is_denied else (clock,)))
-    assert not any(keeper.tower._is_buried(guarded, number, 0) for number in (0, 100, 200))
+    assert not any(keeper.guard._is_buried(guarded, number, 0) for number in (0, 100, 200))
     guarded.on_chain_update(None, ViewsDiffer())
-    assert [keeper.tower._is_buried(guarded, number, 0) for number in (0, 100)] == [False, True]
+    assert [keeper.guard._is_buried(guarded, number, 0) for number in (0, 100)] == [False, True]
 
 
 @pytest.mark.parametrize("liar", [0, 1])

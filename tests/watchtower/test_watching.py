@@ -177,9 +177,9 @@ def test_what_others_have_answered_meanwhile_is_tried_on_the_node_alone(story: S
     keeper.give_newest(story)
     story.challenge(1, *stale(story))
     story.mine()
-    alices = keeper.tower._watches[story.adjudicator.address].adjudicator
+    alices = keeper.guard.watches[story.adjudicator.address].adjudicator
     proof = story.proof(story.alice.states[-2:])
-    look = keeper.tower._take_in_looks
+    look = keeper.guard._take_in_looks
 
     def answered_in_between(watch: Any) -> bool:
         found = look(watch)
@@ -187,7 +187,7 @@ def test_what_others_have_answered_meanwhile_is_tried_on_the_node_alone(story: S
             alices.send(alices.checkpoint(story.agreement.fixed_part, proof), ALICE)
         return found
 
-    keeper.tower._take_in_looks = answered_in_between  # type: ignore[method-assign]
+    keeper.guard._take_in_looks = answered_in_between  # type: ignore[method-assign]
     keeper.rest()
     assert keeper.sent == 0
     assert {isinstance(each.error, RuleError) for each in keeper.told} == {True}
@@ -297,9 +297,7 @@ def crowd(playground: Playground, keeper: Keeper, *seats: int, late: int = 0) ->
 
 
 def waiting(keeper: Keeper) -> Sequence[PendingTx]:
-    desk = keeper.tower._sender
-    assert desk is not None
-    return desk._store.all()
+    return keeper.guard.sender._store.all()
 
 
 def offered(keeper: Keeper) -> int:
@@ -497,7 +495,7 @@ def test_threat_48_who_wakes_in_the_middle_of_an_answer_sends_nothing(story: Sto
     first, second = make(), make()
     first.give_newest(story)
     story.challenge(1, *stale(story))
-    look = first.tower._take_in_looks
+    look = first.guard._take_in_looks
 
     def sleeping(watch: Any) -> bool:
         found = look(watch)
@@ -505,7 +503,7 @@ def test_threat_48_who_wakes_in_the_middle_of_an_answer_sends_nothing(story: Sto
         second.tower._take_lease()
         return found
 
-    first.tower._take_in_looks = sleeping  # type: ignore[method-assign]
+    first.guard._take_in_looks = sleeping  # type: ignore[method-assign]
     first.tower.poll()
     assert (first.sent, story.record) == (0, (3, True))
 

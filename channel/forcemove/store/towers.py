@@ -12,7 +12,7 @@ from forcemove.store import leases
 from forcemove.store.database import Database
 from forcemove.store.records import Account, AppointmentRecord, Spent
 from forcemove.store.schema import APPOINTMENTS, SPENT
-from forcemove.store.statements import of_account, require_sound, sealed, upsert
+from forcemove.store.statements import chunks, of_account, require_sound, sealed, upsert
 
 __all__ = ["Towers"]
 
@@ -24,17 +24,20 @@ class Towers:
     def __init__(self, database: Database, owner: bytes) -> None:
         self._database, self._owner = database, owner
 
-    def keep(self, account: Account, appointment: AppointmentRecord) -> None:
-        """Store an appointment in place of the client's earlier one for the same channel."""
-        channel_id, client, body = appointment.channel_id, appointment.client, appointment.body
+    def keep(self, account: Account, *appointments: AppointmentRecord) -> None:
+        """Store appointments in place of their clients' earlier ones for the same channels, in one commit."""
+        rows = [
+            sealed(account, channel_id=each.channel_id, client=each.client, body=each.body) for each in appointments
+        ]
         with self._changing(account) as connection:
-            upsert(connection, APPOINTMENTS, [sealed(account, channel_id=channel_id, client=client, body=body)])
+            upsert(connection, APPOINTMENTS, rows)
 
-    def forget(self, account: Account, channel_id: bytes) -> None:
-        """Delete the appointments of this channel. What was spent for it stays spent."""
+    def forget(self, account: Account, *channel_ids: bytes) -> None:
+        """Delete the appointments of these channels, in one commit. What was spent for them stays spent."""
         with self._changing(account) as connection:
-            of_it = of_account(APPOINTMENTS, account) & (APPOINTMENTS.c.channel_id == channel_id)
-            connection.execute(delete(APPOINTMENTS).where(of_it))
+            for chunk in chunks(channel_ids):
+                of_them = of_account(APPOINTMENTS, account) & APPOINTMENTS.c.channel_id.in_(chunk)
+                connection.execute(delete(APPOINTMENTS).where(of_them))
 
     def appointments(self, account: Account) -> tuple[AppointmentRecord, ...]:
         """All stored appointments, by channels and clients. Raises `JournalDamaged`."""
@@ -46,11 +49,11 @@ class Towers:
             require_sound(self._database.where, "a hand-over", row.checksum, *values)
         return tuple(AppointmentRecord(row.channel_id, row.client, row.body) for row in rows)
 
-    def charge(self, account: Account, spent: Spent) -> None:
-        """Store the cost of a nonce's transaction, in place of an earlier one."""
-        row = sealed(account, nonce=spent.nonce, client=spent.client, wei=str(spent.wei))
+    def charge(self, account: Account, *spent: Spent) -> None:
+        """Store the costs of the transactions with these nonces, in place of earlier ones, in one commit."""
+        rows = [sealed(account, nonce=each.nonce, client=each.client, wei=str(each.wei)) for each in spent]
         with self._changing(account) as connection:
-            upsert(connection, SPENT, [row])
+            upsert(connection, SPENT, rows)
 
     def give_back(self, account: Account, from_nonce: int) -> None:
         """Delete the costs of the transactions from this nonce on: a reorganisation has removed these."""

@@ -1,11 +1,12 @@
-"""Which appointments a tower accepts: each is decoded here once, and checked, the cheapest check first. An
-accepted appointment is a plain value. Pure."""
+"""Which appointments a tower accepts: each is decoded here once, and checked, the cheapest check first. Of an
+accepted appointment the bytes are kept, which are decoded again when it must answer. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -25,6 +26,7 @@ __all__ = [
     "Apps",
     "ReceivedAppointment",
     "StoredAppointment",
+    "Strength",
     "read",
     "require_newer",
     "require_proved",
@@ -62,24 +64,54 @@ STORED_APPOINTMENTS: Codec[StoredAppointment] = Codec("hand-over that a tower ke
 """Encodes and decodes stored appointments, for a journal."""
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedAppointment(ReceivedAppointment):
-    """A client's appointment for a channel. `accepted_at` and `conclude_at`: as of `StoredAppointment`."""
+class Strength(NamedTuple):
+    """What an appointment can do: whether it ends the channel, which turn it proves, and up to which turn it can
+    answer."""
 
+    is_finished: bool
+    supported_turn: int
+    turn_num: int
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedAppointment:
+    """A client's (20 bytes) appointment for a channel, as bytes. `accepted_at` and `conclude_at`: as of
+    `StoredAppointment`."""
+
+    client: bytes
+    channel_id: bytes
+    signed: SignedAppointment
+    strength: Strength
     accepted_at: int
-    conclude_at: int | None = None
+    conclude_at: int | None
+
+    @staticmethod
+    def of(received: ReceivedAppointment, accepted_at: int, conclude_at: int | None = None) -> AcceptedAppointment:
+        """An appointment as it is accepted. A finished channel is left to its participants for as long as a challenge
+        would last, unless another `conclude_at` was planned."""
+        strength, fixed_part = _strength(received.appointment), received.appointment.agreement.fixed_part
+        if strength.is_finished and conclude_at is None:
+            conclude_at = accepted_at + fixed_part.challenge_duration
+        return AcceptedAppointment(
+            received.client, received.channel_id, received.signed, strength, accepted_at, conclude_at
+        )
+
+    @property
+    def appointment(self) -> Appointment:
+        """The content, which is decoded now."""
+        return APPOINTMENTS.decode(self.signed.content)
 
     def encode(self) -> bytes:
         """The bytes for a journal."""
         return STORED_APPOINTMENTS.encode(StoredAppointment(self.signed, self.accepted_at, self.conclude_at))
 
     @staticmethod
-    def decode(client: bytes, body: bytes) -> AcceptedAppointment:
-        """The inverse of `encode`. `client`: whose appointment it is, 20 bytes. Raises `MalformedBytes`,
-        `UnknownVersion`."""
+    def decode(client: bytes, body: bytes) -> tuple[AcceptedAppointment, Appointment]:
+        """The inverse of `encode`, and the content. `client`: whose appointment it is, 20 bytes. Raises
+        `MalformedBytes`, `UnknownVersion`."""
         stored = STORED_APPOINTMENTS.decode(body)
-        appointment = APPOINTMENTS.decode(stored.signed.content)
-        return AcceptedAppointment(client, appointment, stored.signed, stored.accepted_at, stored.conclude_at)
+        received = ReceivedAppointment(client, APPOINTMENTS.decode(stored.signed.content), stored.signed)
+        return AcceptedAppointment.of(received, stored.accepted_at, stored.conclude_at), received.appointment
 
 
 def read(data: bytes, tower: bytes, served: Collection[bytes]) -> ReceivedAppointment:
@@ -154,17 +186,16 @@ def _require_movers(appointment: Appointment) -> None:
             raise NotProved(each.state.turn_num)
 
 
-def require_newer(appointment: Appointment, held: Appointment) -> None:
+def require_newer(appointment: Appointment, held: AcceptedAppointment) -> None:
     """Refuse an appointment that is in any respect weaker than the one that the tower holds, or as strong in all.
     Raises `NothingNewer`."""
-    new, old = _strength(appointment), _strength(held)
+    new, old = _strength(appointment), held.strength
     if new == old or any(ours < theirs for ours, theirs in zip(new, old, strict=True)):
-        raise NothingNewer(appointment.agreement.channel_id, appointment.turn_num, held.turn_num)
+        raise NothingNewer(held.channel_id, new.turn_num, old.turn_num)
 
 
-def _strength(appointment: Appointment) -> tuple[int, int, int]:
-    """Whether an appointment ends the channel, which turn it proves, and up to which turn it can answer."""
-    return int(appointment.is_finished), appointment.supported_turn, appointment.turn_num
+def _strength(appointment: Appointment) -> Strength:
+    return Strength(appointment.is_finished, appointment.supported_turn, appointment.turn_num)
 
 
 class _NoRules:

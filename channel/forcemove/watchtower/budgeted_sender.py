@@ -6,7 +6,7 @@ charged once. A transaction that a reorganisation has removed is charged to no c
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +23,7 @@ from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import (
     ClientTx,
     Confirmed,
+    NonceUsedElsewhere,
     PendingTx,
     Reorged,
     RequestId,
@@ -36,6 +37,9 @@ from forcemove.store.records import Account, Spent
 from forcemove.watchtower.errors import BudgetExhausted
 
 __all__ = ["BudgetedSender", "AnswerResult", "SpendingTerms"]
+
+_Sent = Mapping[bytes, tuple[PendingTx, Version]]
+"""The versions of all transactions on their way, by their hashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,31 +106,45 @@ class BudgetedSender:
             if each.nonce not in self._spent
         }
         self._nonces = {each.request.request_id: each.nonce for each in pending}
+        self._paid = Counter[bytes]()
+        for each in self._spent.values():
+            self._paid[each.client] += each.wei
+        self._reserve()
 
     @property
     def is_idle(self) -> bool:
         """Whether no transaction is to be sent, pending, or to be charged."""
         return self._sender.is_idle and not self._outcomes
 
-    def is_busy_with(self, channel_id: bytes) -> bool:
-        """Whether a transaction for this channel is to be sent or pending."""
-        return any(isinstance(each, ClientTx) and each.channel_id == channel_id for each in self._sender.request_ids)
+    @property
+    def busy_channels(self) -> set[bytes]:
+        """The ids of the channels for which a transaction is to be sent or pending."""
+        return {each.channel_id for each in self._sender.request_ids if isinstance(each, ClientTx)}
+
+    def lowest_price(self) -> int:
+        """As of `Sender`."""
+        return self._sender.lowest_price()
 
     def left(self, client: bytes) -> int:
         """What may still be spent for a client, in wei; what is reserved for its pending transactions counts as
         spent."""
-        spent = sum(each.wei for each in self._spent.values() if each.client == client)
-        return self._terms.budgets.get(client, 0) - spent - sum(self._reserved(client).values())
+        return self._terms.budgets.get(client, 0) - self._paid[client] - self._reserved_for[client]
 
-    def _reserved(self, client: bytes) -> dict[RequestId, int]:
-        """What is reserved for a client's transactions: twice what each was to be offered at first, or what it is
-        offered now, where that is more."""
+    def _reserve(self) -> None:
+        """Reserve for each transaction twice what it was to be offered at first, or what it is offered now, where that
+        is more; nothing more for one with an outcome that was charged."""
         offered = self._sender.offered()
-        ours = {id_: wei for id_, wei in self._asked.items() if isinstance(id_, ClientTx) and id_.client == client}
-        return {id_: max(wei, offered.get(id_, 0)) for id_, wei in ours.items()}
+        open_ = {*self._sender.unsettled, *(each.request_id for each in self._outcomes)}
+        self._asked = {id_: wei for id_, wei in self._asked.items() if id_ in open_}
+        self._reserved: dict[ClientTx, int] = {}
+        self._reserved_for = Counter[bytes]()
+        for id_, wei in self._asked.items():
+            if isinstance(id_, ClientTx):
+                self._reserved[id_] = max(wei, offered.get(id_, 0))
+                self._reserved_for[id_.client] += self._reserved[id_]
 
     def submit(
-        self, client: bytes, channel_id: bytes, submission: Submission, call: Call, deadline: int | None
+        self, client: bytes, channel_id: bytes, submission: Submission, call: Call, deadline: int | None, price: int
     ) -> None:
         """Request a transaction for a client. The next `look` sends it.
 
@@ -135,38 +153,46 @@ class BudgetedSender:
         - `submission`: what the transaction does.
         - `call`: the same as a call of the adjudicator.
         - `deadline`: the block time (seconds) by which it must be mined, None where it may wait.
+        - `price`: `lowest_price` now.
 
         What the gas will cost is estimated from our own table, at the lowest price that an endpoint shows: no endpoint
-        can use a budget up by a high price. Raises `BudgetExhausted`, and `PassingError` where no endpoint answers.
+        can use a budget up by a high price. Raises `BudgetExhausted`.
         """
-        gas, price = gas_of(submission, call.data), self._sender.lowest_price()
+        gas = gas_of(submission, call.data)
         left, needed = self.left(client), gas * price // 2
         if left < needed:
             raise BudgetExhausted(client, channel_id, left, needed)
         request_id, max_cost = ClientTx(client, channel_id, submission), min(left, self._terms.max_cost)
         self._sender.submit(TxRequest(request_id, call.to or b"", call.data, call.value, max_cost, deadline, gas=gas))
-        if request_id in self._sender.request_ids:
-            self._asked[request_id] = min(2 * gas_limit(gas, (), 0) * price, max_cost)
+        wei = min(2 * gas_limit(gas, (), 0) * price, max_cost)
+        self._asked[request_id] = wei
+        self._reserved_for[client] += wei - self._reserved.get(request_id, 0)
+        self._reserved[request_id] = wei
 
     def look(self) -> list[AnswerResult]:
         """Send the requested transactions, read what became of those that were sent, and charge them. No outcome is
         lost where this raises: a `ChainError` where no endpoint answers, or a `JournalError`."""
         paid = self._charge_all()
         self._share()
-        self._outcomes += self._sender.look()
-        return paid + self._charge_all()
+        try:
+            self._outcomes += self._sender.look()
+            paid += self._charge_all()
+        finally:
+            self._reserve()
+        return paid
 
     def _share(self) -> None:
         """Divide what each client has left among its answers: each may cost an equal part, or what is reserved for it
         already, where that is more. So all of a client's answers together never cost more than its budget."""
+        self._reserve()
         caps: dict[RequestId, int] = {}
-        for client in {id_.client for id_ in self._asked if isinstance(id_, ClientTx)}:
-            reserved = self._reserved(client)
-            to_share = self.left(client) + sum(reserved.values())
-            for shared, (id_, wei) in enumerate(sorted(reserved.items(), key=lambda each: -each[1])):
-                cap = max(to_share // (len(reserved) - shared), wei)
-                caps[id_] = min(cap, self._terms.max_cost)
-                to_share -= cap
+        shares = dict(Counter(id_.client for id_ in self._reserved))
+        to_share = {client: self.left(client) + self._reserved_for[client] for client in shares}
+        for id_, wei in sorted(self._reserved.items(), key=lambda each: -each[1]):
+            cap = max(to_share[id_.client] // shares[id_.client], wei)
+            caps[id_] = min(cap, self._terms.max_cost)
+            to_share[id_.client] -= cap
+            shares[id_.client] -= 1
         self._sender.limit(caps)
 
     def take_errors(self) -> list[PassingError]:
@@ -177,59 +203,74 @@ class BudgetedSender:
 
     def _charge_all(self) -> list[AnswerResult]:
         """Charge the outcomes. Their costs are on disk before the sender's next look forgets them."""
-        paid: list[AnswerResult] = []
+        if not self._outcomes:
+            return []
+        sent = {version.hash: (each, version) for each in self._store.all() for version in each.versions}
+        costs: list[Spent] = []
+        paid = [each for outcome in self._outcomes for each in self._charge(outcome, sent, costs)]
+        self._record(costs)
         for outcome in self._outcomes:
-            paid += self._charge(outcome)
+            if not isinstance(outcome, NonceUsedElsewhere):  # that one was sent again with another nonce
+                self._asked.pop(outcome.request_id, None)
         self._outcomes.clear()
+        kept = {each.request.request_id for each, _ in sent.values()}
+        self._nonces = {id_: nonce for id_, nonce in self._nonces.items() if id_ in kept}
         return paid
 
-    def _charge(self, outcome: TxOutcome) -> list[AnswerResult]:
+    def _charge(self, outcome: TxOutcome, sent: _Sent, costs: list[Spent]) -> list[AnswerResult]:
+        """What became of a transaction; its cost is added to `costs`."""
         request = outcome.request_id
         if not isinstance(request, ClientTx):
             return []
         client, channel_id, submission = request.client, request.channel_id, request.submission
         match outcome:
             case Confirmed(_, receipt):
-                cost = self._record_cost(client, receipt.transaction_hash, receipt.gas_used, receipt.gas_price)
-                paid = AnswerResult(client, channel_id, submission, None, receipt.block_number, cost)
+                found = sent.get(receipt.transaction_hash)
+                cost = self._cost(client, found, receipt.gas_used, receipt.gas_price, costs)
+                return [AnswerResult(client, channel_id, submission, None, receipt.block_number, cost)]
             case TxFailed(_, TransactionReverted() as error, cost):
-                cost = self._record_cost(client, error.transaction_hash, error.gas_used, cost // max(error.gas_used, 1))
-                paid = AnswerResult(client, channel_id, submission, error, error.block_number, cost)
+                found, price = sent.get(error.transaction_hash), cost // max(error.gas_used, 1)
+                cost = self._cost(client, found, error.gas_used, price, costs)
+                return [AnswerResult(client, channel_id, submission, error, error.block_number, cost)]
             case TxFailed(_, error):
-                paid = AnswerResult(client, channel_id, submission, error, None, 0)
+                return [AnswerResult(client, channel_id, submission, error, None, 0)]
             case Reorged():
-                self._give_back(outcome.request_id)
-                paid = AnswerResult(client, channel_id, submission, None, None, 0)
+                self._record(costs)
+                self._give_back(request)
+                return [AnswerResult(client, channel_id, submission, None, None, 0)]
             case _:
-                return []  # the transaction was sent again with another nonce
-        self._asked.pop(outcome.request_id, None)
-        return [paid]
+                return []
 
-    def _record_cost(self, client: bytes, transaction_hash: bytes, gas: int, price: int) -> int:
-        """Record and return what a transaction has cost, which is no more than we have offered, whatever a receipt
-        says. Where a node does not say the price, it is taken to be the highest that was offered. What was offered
-        beyond the transaction's own cap, for others behind it, is not charged."""
-        found = self._find(transaction_hash)
+    def _cost(
+        self, client: bytes, found: tuple[PendingTx, Version] | None, gas: int, price: int, costs: list[Spent]
+    ) -> int:
+        """What a transaction has cost, which is no more than we have offered, whatever a receipt says. Where a node
+        does not say the price, it is taken to be the highest that was offered. What was offered beyond the
+        transaction's own cap, for others behind it, is not charged, which is what is added to `costs`."""
         if found is None:
             return 0
         pending, version = found
         cost = min(gas, pending.gas) * min(price or version.max_fee, version.max_fee)
-        spent = Spent(pending.nonce, client, min(cost, pending.request.max_cost))
-        self._journal.towers.charge(self._account, spent)
-        self._spent[pending.nonce] = spent
+        costs.append(Spent(pending.nonce, client, min(cost, pending.request.max_cost)))
         self._nonces[pending.request.request_id] = pending.nonce
         return cost
 
-    def _find(self, transaction_hash: bytes) -> tuple[PendingTx, Version] | None:
-        for pending in self._store.all():
-            for version in pending.versions:
-                if version.hash == transaction_hash:
-                    return pending, version
-        return None
+    def _record(self, costs: list[Spent]) -> None:
+        """Write costs down, in one commit, and charge them."""
+        if costs:
+            self._journal.towers.charge(self._account, *costs)
+        for each in costs:
+            if (before := self._spent.get(each.nonce)) is not None:
+                self._paid[before.client] -= before.wei
+            self._paid[each.client] += each.wei
+            self._spent[each.nonce] = each
+        costs.clear()
 
     def _give_back(self, request_id: RequestId) -> None:
         """Charge no client for a removed transaction: its nonce, and those after it, are not used any more."""
         nonce = self._nonces.pop(request_id, None)
         if nonce is not None:
             self._journal.towers.give_back(self._account, nonce)
-            self._spent = {each: spent for each, spent in self._spent.items() if each < nonce}
+            for each in [each for each in self._spent if each >= nonce]:
+                removed = self._spent.pop(each)
+                self._paid[removed.client] -= removed.wei

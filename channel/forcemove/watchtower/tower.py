@@ -1,43 +1,42 @@
 """A watchtower: accepts appointments, watches the chain for their channels, and answers challenges in time.
 
 A tower has an account of its own that pays for gas, and no key that could move a participant's money. An appointment is
-in the journal before the tower gives a receipt for it. Of several processes on one journal one drives, the others stand
-by. Of several towers that watch one channel the first answer wins: answers that would come too late are only simulated,
-and cost nothing.
+in the journal before the tower gives a receipt for it; appointments that are accepted together are in one commit. Of
+several processes on one journal one drives, the others stand by. Of several towers that watch one channel the first
+answer wins: answers that would come too late are only simulated, and cost nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.errors import TransactionReverted
 from forcemove.chain.reverts import NO_ERRORS
-from forcemove.errors import ForcemoveError, InvalidValue, PassingError, RuleError
+from forcemove.errors import InvalidValue
 from forcemove.node.clock import seconds
 from forcemove.node.policy import default_confirmations, own_clock
-from forcemove.node.polling import ParallelPolls
 from forcemove.protocol.signing import Key
 from forcemove.store.errors import LeaseNotHeld
 from forcemove.store.journal import Journal
 from forcemove.store.leases import RENEW_AFTER
-from forcemove.store.records import Account, AppointmentRecord
+from forcemove.store.records import Account
 from forcemove.watchtower.acceptance import (
     AcceptedAppointment,
     Apps,
-    ReceivedAppointment,
     read,
     require_newer,
     require_proved,
 )
+from forcemove.watchtower.appointment import Appointment
 from forcemove.watchtower.budgeted_sender import AnswerResult, BudgetedSender, SpendingTerms
 from forcemove.watchtower.chain_watch import ChainWatch
+from forcemove.watchtower.channel_guard import ChannelGuard
 from forcemove.watchtower.errors import BudgetExhausted, ChannelOver, NotWatched, StandingBy, TooManyChannels
 from forcemove.watchtower.receipts import AppointmentReceipt, give_receipt
 from forcemove.watchtower.settings import TowerSettings
-from forcemove.watchtower.watched_channel import Due, WatchedChannel
 
 __all__ = ["Tower"]
 
@@ -45,6 +44,10 @@ _NO_APPS: Apps = MappingProxyType({})
 
 
 _SETTINGS = TowerSettings()
+
+
+_Fresh = dict[tuple[bytes, bytes], tuple[AcceptedAppointment, Appointment]]
+"""Appointments that are to be accepted together, each with its content, by channel and client."""
 
 
 class Tower:
@@ -84,12 +87,10 @@ class Tower:
         self.account = key.address
         self._journal, self._key, self._adjudicators = journal, key, tuple(adjudicators)
         self._served, self._apps, self._settings = dict(served), apps, settings
-        self._on_event, self._on_error, self._clock = on_answer, on_error, clock
+        self._on_answer, self._on_error, self._clock = on_answer, on_error, clock
         self._name = Account(chains.pop(), key.address)
         self._confirmations = settings.confirmations or default_confirmations(self._name.chain_id)
-        self._sender: BudgetedSender | None = None
-        self._watches: dict[bytes, ChainWatch] = {}
-        self._polls = ParallelPolls(on_error)
+        self._guard: ChannelGuard | None = None
         self._asked_at: float | None = None
 
     # ------------------------------------------------------------------------------------------------- what it is given
@@ -102,224 +103,141 @@ class Tower:
         `UnknownVersion`; `NotServed`, `NotAParticipant`, `NotWatched`, `NotProved`, `AppNotKnown`, and the rules' own
         errors; `NothingNewer`, `ChannelOver`, `TooManyChannels`, `BudgetExhausted`; `StandingBy`, `JournalError`.
         """
-        sender = self._sender
-        if sender is None:
-            raise StandingBy(self._name.chain_id, self.account)
-        received = read(data, self.account, self._served)
-        watch, time = self._watch_for(received)
-        watched = watch.channels.get(received.channel_id)
-        known = watched.accepted.get(received.client) if watched is not None else None
-        if known is not None and known.signed.content == received.signed.content:
-            accepted = known
-        else:
-            self._require_welcome(sender, received, watched, time)
-            accepted = AcceptedAppointment(received.client, received.appointment, received.signed, time)
-            self._save(accepted)
-            watch.guard(accepted)
-        return give_receipt(accepted.appointment, accepted.signed, accepted.client, accepted.accepted_at, self._key)
+        (found,) = self.accept_all([data])
+        if isinstance(found, Exception):
+            raise found
+        return found
 
-    def _watch_for(self, received: ReceivedAppointment) -> tuple[ChainWatch, int]:
-        """The watch of an appointment's adjudicator, and the chain's time as it was read last. Before the tower has
-        read the chain, it accepts nothing."""
-        domain = received.appointment.agreement.domain
-        watch = self._watches.get(domain.adjudicator) if domain.chain_id == self._name.chain_id else None
+    def accept_all(self, bodies: Iterable[bytes]) -> list[AppointmentReceipt | Exception]:
+        """Accept appointments; all are in one commit, and on disk when this returns. Returns for each its receipt, or
+        what `accept` raises: one that is refused takes no other with it. Raises `StandingBy` and `JournalError` where
+        none could be written down."""
+        guard, fresh, added = self._require_driving(), _Fresh(), Counter[bytes]()
+        outcomes = [self._accept(guard, each, fresh, added) for each in bodies]
+        try:
+            guard.keep(fresh.values())
+        except LeaseNotHeld:
+            self._guard = None
+            raise StandingBy(self._name.chain_id, self.account) from None
+        return [each if isinstance(each, Exception) else self._receipt(*each) for each in outcomes]
+
+    def _receipt(self, accepted: AcceptedAppointment, appointment: Appointment) -> AppointmentReceipt:
+        return give_receipt(appointment, accepted.signed, accepted.client, accepted.accepted_at, self._key)
+
+    def _require_driving(self) -> ChannelGuard:
+        if self._guard is None:
+            raise StandingBy(self._name.chain_id, self.account)
+        return self._guard
+
+    def _accept(
+        self, guard: ChannelGuard, data: bytes, fresh: _Fresh, added: Counter[bytes]
+    ) -> tuple[AcceptedAppointment, Appointment] | Exception:
+        """An appointment as it is accepted, and its content; or why it is refused. A new one is added to `fresh`.
+        `added`: for how many channels each client has appointments there that it had none for."""
+        try:
+            received = read(data, self.account, self._served)
+            client, id_, appointment = received.client, received.channel_id, received.appointment
+            watch = self._watch_for(guard, appointment)
+            watched = watch.channels.get(id_)
+            held = watched.accepted.get(client) if watched is not None else None
+            known, _ = fresh.get((id_, client), (held, None))
+            if known is not None and known.signed.content == received.signed.content:
+                return known, appointment
+            if watched is not None and watched.is_over(watch.time):
+                raise ChannelOver(id_)
+            if known is not None:
+                require_newer(appointment, known)
+            elif guard.channels_of[client] + added[client] >= self._settings.max_channels:
+                raise TooManyChannels(client, self._settings.max_channels)
+            left = guard.sender.left(client)
+            if left <= 0:
+                raise BudgetExhausted(client, id_, left, 1)
+            require_proved(appointment, self._apps)
+            added[client] += known is None
+            fresh[id_, client] = AcceptedAppointment.of(received, watch.time), appointment
+            return fresh[id_, client]
+        except Exception as error:  # whatever one appointment leads to is its own
+            return error
+
+    def _watch_for(self, guard: ChannelGuard, appointment: Appointment) -> ChainWatch:
+        """The watch of an appointment's adjudicator. Before the tower has read the chain, it accepts nothing."""
+        domain = appointment.agreement.domain
+        watch = guard.watches.get(domain.adjudicator) if domain.chain_id == self._name.chain_id else None
         if watch is None or watch.looked_at is None:
             raise NotWatched(domain.chain_id, domain.adjudicator)
-        return watch, watch.time
-
-    def _require_welcome(
-        self, sender: BudgetedSender, received: ReceivedAppointment, watched: WatchedChannel | None, time: int
-    ) -> None:
-        client, appointment = received.client, received.appointment
-        if watched is not None and watched.is_over(time):
-            raise ChannelOver(watched.id)
-        known = watched.accepted.get(client) if watched is not None else None
-        if known is not None:
-            require_newer(appointment, known.appointment)
-        elif sum(client in each.accepted for each in self._watched()) >= self._settings.max_channels:
-            raise TooManyChannels(client, self._settings.max_channels)
-        left = sender.left(client)
-        if left <= 0:
-            raise BudgetExhausted(client, received.channel_id, left, 1)
-        require_proved(appointment, self._apps)
-
-    def _save(self, accepted: AcceptedAppointment) -> None:
-        row = AppointmentRecord(accepted.channel_id, accepted.client, accepted.encode())
-        try:
-            self._journal.towers.keep(self._name, row)
-        except LeaseNotHeld:
-            self._stand_by()
-            raise StandingBy(self._name.chain_id, self.account) from None
+        return watch
 
     # ---------------------------------------------------------------------------------------------------- what it knows
 
     @property
     def is_driving(self) -> bool:
         """Whether this process drives the tower, as of the last poll; else another process does."""
-        return self._sender is not None
+        return self._guard is not None
 
     @property
     def channels(self) -> tuple[bytes, ...]:
         """The ids of the channels that the tower watches."""
-        return tuple(each.id for each in self._watched())
+        return tuple(chain.from_iterable(each.channels for each in self._watches))
 
     @property
     def looked_at(self) -> float | None:
         """When the tower has last read the chain (seconds of its clock); of several adjudicators, when the one that was
         not read for longest was read. None where one was not read yet, or this process does not drive."""
-        read = [watch.looked_at for watch in self._watches.values()]
+        read = [watch.looked_at for watch in self._watches]
         known = [each for each in read if each is not None]
         return min(known) if known and len(known) == len(read) else None
 
     def left(self, client: bytes) -> int:
         """What may still be spent for a client, in wei; pending transactions count as spent. Raises
         `StandingBy`."""
-        if self._sender is None:
-            raise StandingBy(self._name.chain_id, self.account)
-        return self._sender.left(client)
+        return self._require_driving().sender.left(client)
 
-    def _watched(self) -> list[WatchedChannel]:
-        return [watched for watch in self._watches.values() for watched in watch.channels.values()]
+    @property
+    def _watches(self) -> Sequence[ChainWatch]:
+        return () if self._guard is None else tuple(self._guard.watches.values())
 
     # ----------------------------------------------------------------------------------------------------- what it does
 
     def poll(self) -> bool:
         """Read the chain, submit the answers that are due, and read what became of those that were sent. Returns
         whether anything has happened. `on_error` is called with what fails, and the next poll tries it again."""
-        if not self._attempt(self._take_lease):
-            return False
-        # One endpoint that hangs delays the others once, by a moment.
-        self._polls.look([worker for watch in self._watches.values() for worker in watch.workers])
-        happened = [bool(self._attempt(self._take_in_looks, watch)) for watch in self._watches.values()]
-        for watch in self._watches.values():
-            for watched in tuple(watch.channels.values()):
-                self._attempt(self._attend, watch, watched)
-        happened += [bool(self._attempt(self._send)) for _ in range(2)]  # on a chain that mines at once it is mined now
-        return any(happened)
-
-    def _attempt(self, part: Callable[..., object], *arguments: object) -> object:
-        """Call one part of a poll; its error is reported, and ends no other part."""
         try:
-            return part(*arguments)
+            guard = self._take_lease()
+            return guard is not None and guard.poll()
         except LeaseNotHeld as error:
-            self._stand_by()
+            self._guard = None
             self._on_error(error)
-        except Exception as error:  # whatever an answer has led to ends no tower
+        except Exception as error:  # whatever a journal has led to ends no tower
             self._on_error(error)
-        return None
-
-    def _take_in_looks(self, watch: ChainWatch) -> bool:
-        has_updates, errors = watch.take_in()
-        for error in errors:
-            self._on_error(error)
-        return has_updates
-
-    def _attend(self, watch: ChainWatch, watched: WatchedChannel) -> None:
-        """Submit the answer that is due for a channel, or forget a channel that has been over for long."""
-        now, sender = watch.time, self._sender
-        if watch.looked_at is None or sender is None:
-            return
-        if not watched.is_over(now):
-            self._plan(watched, now)
-        if self._is_buried(watched, watch.number, now):
-            self._journal.towers.forget(self._name, watched.id)
-            watch.remove(watched.id)
-        elif watch.looks >= watched.retry_from and not sender.is_busy_with(watched.id):
-            for due in watched.due(now, watch.latest_time, self._settings.head_start):
-                if self._ask(sender, watch, watched, due):
-                    break
-
-    def _plan(self, watched: WatchedChannel, now: int) -> None:
-        """Plan when to conclude a finished channel, which is left to its participants for as long as a challenge would
-        last; the plan is in the journal."""
-        for each in watched.without_conclusion_time():
-            planned = replace(each, conclude_at=now + watched.agreement.fixed_part.challenge_duration)
-            self._save(planned)
-            watched.accepted[each.client] = planned
-
-    def _is_buried(self, watched: WatchedChannel, number: int, now: int) -> bool:
-        if not watched.is_over(now) or watched.differences.clocks or watched.differences.is_denied:
-            watched.over_at = None
-        elif watched.over_at is None:
-            watched.over_at = number
-        return watched.over_at is not None and number - watched.over_at >= self._settings.buried
-
-    def _ask(self, sender: BudgetedSender, watch: ChainWatch, watched: WatchedChannel, due: Due) -> bool:
-        """Submit an answer; returns whether it was requested. One that fails is tried again at the next block: it may
-        fail since another one was faster."""
-        try:
-            sender.submit(due.client, watched.id, due.submission, watch.call_of(watched, due), due.deadline)
-        except BudgetExhausted as error:
-            self._on_error(error)
-        except PassingError:
-            raise
-        except ForcemoveError as error:
-            self._notify(AnswerResult(due.client, watched.id, due.submission, error, None, 0))
-        else:
-            return True
-        watched.retry_from = watch.looks + 1
         return False
-
-    def _send(self) -> bool:
-        if self._sender is None or self._sender.is_idle:
-            return False
-        try:
-            paid = self._sender.look()
-        finally:
-            for error in self._sender.take_errors():
-                self._on_error(error)
-        for each in paid:
-            self._take_in(each)
-        return bool(paid)
-
-    def _take_in(self, paid: AnswerResult) -> None:
-        """Report an answer, and leave its channel until the follower can see it, which is `confirmations` blocks
-        later."""
-        self._notify(paid)
-        for watch in self._watches.values():
-            watched = watch.channels.get(paid.channel_id)
-            if watched is not None:
-                mined = self._confirmations * len(watch.workers) if paid.block is not None else 0
-                watched.retry_from = watch.looks + 1 + mined if mined or paid.error else 0
-
-    def _notify(self, paid: AnswerResult) -> None:
-        """Report an answer. One that the rules refuse was not needed any more; any other error is given to
-        `on_error`."""
-        self._on_event(paid)
-        if paid.error is not None and not isinstance(paid.error, RuleError | TransactionReverted):
-            self._on_error(paid.error)
 
     # -------------------------------------------------------------------------------------------------------- the lease
 
-    def _take_lease(self) -> bool:
-        """Whether this process drives the tower. One that has lost the lease begins again from the journal when it has
-        the lease again."""
+    def _take_lease(self) -> ChannelGuard | None:
+        """What guards the channels where this process drives the tower. A process that has lost the lease begins again
+        from the journal when it has the lease again."""
         now, again = self._clock(), self._settings.lease * RENEW_AFTER
         if self._asked_at is not None and now - self._asked_at < again:
-            return self._sender is not None
-        if self._sender is not None and self._name not in self._journal.leases.renew(self._settings.lease):
-            self._stand_by()
-        if self._sender is None and self._journal.leases.take([self._name], self._settings.lease).granted:
-            self._begin()
+            return self._guard
+        if self._guard is not None and self._name not in self._journal.leases.renew(self._settings.lease):
+            self._guard = None
+        if self._guard is None and self._journal.leases.take([self._name], self._settings.lease).granted:
+            self._guard = self._new_guard()
         self._asked_at = now
-        return self._sender is not None
+        return self._guard
 
-    def _begin(self) -> None:
+    def _new_guard(self) -> ChannelGuard:
         """Begin to drive, with all appointments and transactions of the journal."""
-        self._watches = {
-            address: self._new_watch(address) for address in dict.fromkeys(each.address for each in self._adjudicators)
-        }
-        for row in self._journal.towers.appointments(self._name):
-            self._attempt(self._restore, row)
+        watches = [self._new_watch(address) for address in dict.fromkeys(each.address for each in self._adjudicators)]
         errors = NO_ERRORS
         for each in self._adjudicators:
             errors |= each.errors
         endpoints = {id(each.chain): each.chain for each in self._adjudicators}
-        settings = self._settings
-        terms = SpendingTerms(
-            self._served, settings.max_cost, self._confirmations, settings.bump_after, own_clock(self._name.chain_id)
-        )
-        self._sender = BudgetedSender(self._journal, self._key, tuple(endpoints.values()), errors, terms)
+        settings, own_time = self._settings, own_clock(self._name.chain_id)
+        terms = SpendingTerms(self._served, settings.max_cost, self._confirmations, settings.bump_after, own_time)
+        sender = BudgetedSender(self._journal, self._key, tuple(endpoints.values()), errors, terms)
+        reports = self._on_answer, self._on_error
+        return ChannelGuard(self._journal, self._name, watches, sender, settings, *reports)
 
     def _new_watch(self, address: bytes) -> ChainWatch:
         endpoints = [each for each in self._adjudicators if each.address == address]
@@ -327,18 +245,7 @@ class Tower:
             endpoints, self._settings.first_block, self._confirmations, self._clock, own_clock(self._name.chain_id)
         )
 
-    def _restore(self, row: AppointmentRecord) -> None:
-        accepted = AcceptedAppointment.decode(row.client, row.body)
-        domain = accepted.appointment.agreement.domain
-        watch = self._watches.get(domain.adjudicator)
-        if watch is None:
-            raise NotWatched(domain.chain_id, domain.adjudicator)
-        watch.guard(accepted)
-
-    def _stand_by(self) -> None:
-        self._sender, self._watches = None, {}
-
     def release(self) -> None:
         """Give the lease back, so that another process need not wait until it ends. Do not poll after this."""
-        self._stand_by()
+        self._guard = None
         self._journal.leases.release([self._name])

@@ -30,7 +30,8 @@ class Due:
 class WatchedChannel:
     """A channel. `accepted`: the appointment of each client (20 bytes). `record`: what all endpoints agree on;
     `differences`: what only some show. `over_at`: the newest block when the channel was first seen to be over.
-    `retry_from`: how many blocks must have been seen before an answer is tried again."""
+    `retry_from`: how many blocks must have been seen before an answer is tried again. `wakes_at`: the block time
+    (seconds) at which the tower is to attend it, None where it need not."""
 
     agreement: Agreement
     from_block: int
@@ -39,6 +40,7 @@ class WatchedChannel:
     differences: ViewsDiffer = field(default_factory=ViewsDiffer)
     over_at: int | None = None
     retry_from: int = 0
+    wakes_at: int | None = None
 
     @property
     def id(self) -> bytes:
@@ -58,11 +60,12 @@ class WatchedChannel:
         """Whether no answer is possible any more: the channel is finalized, or closed."""
         return self.record.payout_begun or self.record.status.mode(now) is Mode.FINALIZED
 
-    def without_conclusion_time(self) -> tuple[AcceptedAppointment, ...]:
-        """The appointments that finish the channel and have no time to conclude yet."""
-        return tuple(
-            each for each in self.accepted.values() if each.appointment.is_finished and each.conclude_at is None
-        )
+    def next_due(self, now: int) -> int | None:
+        """The block time (seconds) at which there may be something to do: not after `now` where a clock runs, something
+        is due, or the channel is over; None where there is nothing until something happens."""
+        if self.differences.clocks or self.is_over(now) or self.record.status.mode(now) is Mode.CHALLENGE:
+            return now
+        return min((each.conclude_at for each in self.accepted.values() if each.conclude_at is not None), default=None)
 
     def due(self, now: int, latest: int, head_start: int) -> Iterator[Due]:
         """The answers that may be sent: the best first, client by client; one of them is enough. `now`: the block time
@@ -90,13 +93,14 @@ class WatchedChannel:
 
     def _conclusions(self, now: int) -> Iterator[Due]:
         for each in self.accepted.values():
-            conclude = concluding_answer(self.agreement.fixed_part, each.appointment.supported[-1])
-            if conclude is not None and each.conclude_at is not None and now >= each.conclude_at:
-                yield Due(each.client, conclude, None)
+            if each.conclude_at is not None and now >= each.conclude_at:
+                conclude = concluding_answer(self.agreement.fixed_part, each.appointment.supported[-1])
+                if conclude is not None:
+                    yield Due(each.client, conclude, None)
 
 
 def _rank(accepted: AcceptedAppointment) -> tuple[bool, int]:
-    return accepted.appointment.is_finished, accepted.appointment.turn_num
+    return accepted.strength.is_finished, accepted.strength.turn_num
 
 
 def _answers(appointment: Appointment, clock: Clock) -> Iterator[Answer]:

@@ -100,6 +100,26 @@ def test_more_than_so_many_do_not_wait(keeper: Keeper, story: Story) -> None:
     asyncio.run(tell())
 
 
+def test_a_group_ends_when_a_poll_is_due(keeper: Keeper, story: Story) -> None:
+    """After one appointment at least; those that are left are accepted after the poll."""
+
+    async def tell() -> None:
+        door = attendant(keeper)
+        waiting = [asyncio.create_task(door.accept(sign(newest(story), TOWER.address, ALICE))) for _ in range(3)]
+        await asyncio.sleep(0)
+        door.polled_at = time.monotonic() + _PATIENCE
+        assert len(list(door._in_time(door._waiting))) == 3
+        door.polled_at = 0
+        assert len(list(door._in_time(door._waiting))) == 1
+        await door._process()
+        assert len(door._waiting) == 2
+        door.stop()
+        await door.run()
+        assert [(await each).turn_num for each in waiting] == [6, 6, 6]
+
+    asyncio.run(tell())
+
+
 # ------------------------------------------------------------------------------------------------------------- the door
 
 

@@ -1,8 +1,9 @@
-"""Calls a tower, in one thread at a time: it polls the tower in time, and gives it the appointments that have come.
+"""Calls a tower, in one thread at a time: it polls the tower in time, and gives it the appointments that have come, all
+that wait in one commit.
 
-A poll goes before waiting appointments, so that a client that sends many delays no answer by more than one of them. No
-call is made in the event loop's thread: an endpoint may take ten seconds, and to refuse the largest bad appointment
-takes a third of one.
+A poll goes before waiting appointments, and of these no more are given at once than there is time for until the next
+poll: a client that sends many delays no answer by more than one of them and a commit. No call is made in the event
+loop's thread: an endpoint may take ten seconds, and to refuse the largest bad appointment takes a third of one.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -67,38 +69,42 @@ class ServiceWorker:
         - `on_error`: is called with unexpected errors; the next poll is made nevertheless.
         """
         self._tower, self._clients, self._look_every, self._on_error = tower, clients, look_every, on_error
-        self._waiting: asyncio.Queue[_Waiting | None] = asyncio.Queue()
-        self._max_waiting = max_waiting
+        self._waiting: list[_Waiting] = []
+        self._max_waiting, self._is_stopping, self._has_work = max_waiting, False, asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tower")
         self.snapshot, self.polled_at = TowerSnapshot(), time.monotonic()
 
     async def accept(self, data: bytes) -> AppointmentReceipt:
         """As `Tower.accept`, in its turn. Raises `TooManyWaiting`, too."""
-        if self._waiting.qsize() >= self._max_waiting:
+        if len(self._waiting) >= self._max_waiting:
             raise TooManyWaiting()
         waiting = _Waiting(data, asyncio.get_running_loop().create_future())
-        self._waiting.put_nowait(waiting)
+        self._waiting.append(waiting)
+        self._has_work.set()
         return await waiting.receipt
 
     def stop(self) -> None:
         """Let `run` return when the appointments that wait now are done."""
-        self._waiting.put_nowait(None)
+        self._is_stopping = True
+        self._has_work.set()
 
     async def run(self) -> None:
         """Poll, and accept appointments, until `stop` was called."""
-        while True:
-            left = self.polled_at + self._look_every - time.monotonic()
-            if left <= 0:
+        while self._waiting or not self._is_stopping:
+            if self._left <= 0:
                 await self.poll()
-                continue
-            try:
-                async with asyncio.timeout(left):
-                    waiting = await self._waiting.get()
-            except TimeoutError:
-                continue
-            if waiting is None:
-                return
-            await self._process(waiting)
+            elif self._waiting:
+                await self._process()
+            else:
+                self._has_work.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._left):
+                        await self._has_work.wait()
+
+    @property
+    def _left(self) -> float:
+        """Seconds until the next poll."""
+        return self.polled_at + self._look_every - time.monotonic()
 
     async def poll(self) -> None:
         """Poll the tower once."""
@@ -116,20 +122,31 @@ class ServiceWorker:
         left = {client: tower.left(client) for client in self._clients} if tower.is_driving else {}
         return TowerSnapshot(tower.is_driving, len(tower.channels), left, tower.looked_at)
 
-    async def _process(self, waiting: _Waiting) -> None:
-        """Give the tower an appointment, unless its client has gone."""
-        if waiting.receipt.done():
-            return
+    async def _process(self) -> None:
+        """Give the tower what waits, but for what clients have sent that have gone."""
+        self._waiting = [each for each in self._waiting if not each.receipt.done()]
+        group = tuple(self._waiting)
+        found: Sequence[AppointmentReceipt | Exception]
         try:
-            receipt = await self._call(lambda: self._tower.accept(waiting.data))
+            found = await self._call(lambda: self._tower.accept_all(self._in_time(group)))
         except Exception as error:
-            if not waiting.receipt.done():
-                waiting.receipt.set_exception(error)
-            elif not isinstance(error, ForcemoveError):
-                self._on_error(error)
-        else:
-            if not waiting.receipt.done():
-                waiting.receipt.set_result(receipt)
+            found = [error] * len(group)
+        del self._waiting[: len(found)]
+        for waiting, result in zip(group, found, strict=False):
+            if waiting.receipt.done():
+                if isinstance(result, Exception) and not isinstance(result, ForcemoveError):
+                    self._on_error(result)
+            elif isinstance(result, Exception):
+                waiting.receipt.set_exception(result)
+            else:
+                waiting.receipt.set_result(result)
+
+    def _in_time(self, group: Sequence[_Waiting]) -> Iterator[bytes]:
+        """The appointments of a group until the next poll is due, at least one."""
+        for each in group:
+            yield each.data
+            if self._left <= 0:
+                return
 
     async def _call(self, part: Callable[[], ResultT]) -> ResultT:
         return await asyncio.get_running_loop().run_in_executor(self._thread, part)
