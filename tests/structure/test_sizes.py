@@ -20,6 +20,7 @@ REASONS = {
     "channel/forcemove/sender": "what is asked, offered, decided and told of one account's transactions, a module each",
     "channel/forcemove/store": "a module for each thing that a journal keeps, and for each of the two databases",
     "channel/forcemove/transport": "what clients and servers agree on, a module for each, and what both carriers share",
+    "channel/forcemove/watchtower": "what an appointment is, what a tower does with it, and what gives it to towers",
     "games/forcemove_games/discard": "positions, rules and their parts; a player's secrets, moves and choices; screens",
     "scripts": "a program each; most are run by hand, now and then",
     "tests/chain": "a file for each part of the room, and servers that stand for nodes",
@@ -32,6 +33,7 @@ REASONS = {
     "tests/scenarios": "a file for each kind of thing that happens in a channel, and the world in which it does",
     "tests/store": "a file for each thing that a journal keeps, and for each kind of fault",
     "tests/threats": "a file for each group of attacks",
+    "tests/watchtower": "a file for each part of the room, and the towers and processes that they are about",
 }
 
 

@@ -46,7 +46,8 @@ class ChannelGuard:
         - `watches`: one for each adjudicator.
         - `sender`: of the account.
         - `settings`: the tower's.
-        - `on_answer`, `on_error`: as of `Tower`.
+        - `on_answer`: as of `Tower`.
+        - `on_error`: as of `Tower`.
         """
         self.watches = {each.adjudicator.address: each for each in watches}
         self.sender, self.channels_of = sender, Counter[bytes]()
