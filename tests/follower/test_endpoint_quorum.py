@@ -20,6 +20,7 @@ from forcemove.follower.errors import (
     HeadTooFar,
     TimeInDoubt,
 )
+from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
@@ -76,6 +77,13 @@ class Pair(Reader):
 @pytest.fixture
 def pair(playground: Playground, story: Story) -> Pair:
     return Pair(playground, story)
+
+
+def differing(pair: Pair) -> ViewsDiffer:
+    """What was told last of what they do not agree on."""
+    differences = pair.views._channels[pair.id].differences
+    assert differences is not None
+    return differences
 
 
 def challenge(story: Story) -> None:
@@ -214,7 +222,7 @@ def test_threat_54_a_head_without_blocks_hides_nothing(pair: Pair, story: Story,
     pair.endpoints[liar].answer = answer
     challenge(story)
     pair.look_anyway()
-    pair.told.append(QuorumUpdate(differences={pair.id: pair.views._channels[pair.id].differences}))
+    pair.told.append(QuorumUpdate(differences={pair.id: differing(pair)}))
     assert pair.status in pair.clocks
 
 
@@ -239,10 +247,9 @@ def test_one_that_shows_no_new_block_is_told_and_waited_for(pair: Pair, story: S
     story.mine(3)
     pair.look_all()
     for seconds, errors in ((119, []), (2, [EndpointStuck]), (1_000, [])):
-        pair.time += seconds
-        told = pair.look_all()
-        assert told.updates == {}
-        assert [type(each) for each in told.errors] == errors
+        told = pair.wait(seconds)
+        assert pair.logs(story) == []
+        assert [type(each) for each in told] == errors
     pair.endpoints[1].be_honest()
     pair.look_all()
     assert pair.logs(story) == ["Deposited", "Deposited"]
@@ -255,34 +262,20 @@ def test_threat_46_one_that_does_not_answer_is_waited_for_half_a_minute(pair: Pa
     story.play_until(4)
     pair.look_anyway()
     assert pair.logs(story) == []
-    pair.time += 29
-    pair.look_anyway()
+    pair.wait(29)
     assert pair.logs(story) == []
-    pair.time += 2
-    pair.look_anyway()
+    pair.wait(2)
     assert pair.logs(story) == ["Deposited", "Deposited"]
 
 
 def test_threat_46_that_one_is_left_out_is_told_once_and_again_when_it_was_back(pair: Pair, story: Story) -> None:
     pair.look_all()
-    told = list[Exception]()
     for _ in range(2):
         pair.endpoints[1].answer = down
-        for _ in range(3):
-            pair.time += 31
-            pair.look_anyway()
-            told += pair.views.take_in().errors
+        assert pair.wait(29) == []
+        assert [type(each) for each in pair.wait(90)] == [EndpointLeftOut]
         pair.endpoints[1].be_honest()
         pair.look_all()
-    assert told == []  # told by the look at which it was found out
-    views, silent = pair.views, []
-    pair.endpoints[1].answer = down
-    for _ in range(3):
-        pair.time += 31
-        views.viewers[0].prepare()()
-        views.viewers[0].take()
-        silent += views.take_in().errors
-    assert [type(each) for each in silent] == [EndpointLeftOut]
 
 
 def test_threat_54_what_a_silent_one_has_shown_is_defended_against(pair: Pair, story: Story) -> None:
@@ -292,10 +285,8 @@ def test_threat_54_what_a_silent_one_has_shown_is_defended_against(pair: Pair, s
     challenge(story)
     pair.look_all()
     pair.endpoints[1].answer = down
-    pair.time += 31
-    pair.look_anyway()
-    differ = pair.views._channels[pair.id].differences
-    assert [each.status for each in differ.clocks] == [pair.status]
+    pair.wait(31)
+    assert [each.status for each in differing(pair).clocks] == [pair.status]
 
 
 def test_nothing_is_told_while_nobody_answers(pair: Pair, story: Story) -> None:
@@ -303,9 +294,7 @@ def test_nothing_is_told_while_nobody_answers(pair: Pair, story: Story) -> None:
     for each in pair.endpoints:
         each.answer = down
     story.play_until(4)
-    for _ in range(3):
-        pair.time += 31
-        pair.look_anyway()
+    pair.wait(93)
     assert pair.logs(story) == []
 
 
@@ -314,9 +303,7 @@ def test_nothing_is_told_while_nobody_answers(pair: Pair, story: Story) -> None:
 def test_threat_43_nonsense_is_no_view(pair: Pair, story: Story, method: str, nonsense: object) -> None:
     pair.endpoints[1].replace(method, lambda _: nonsense)
     story.play_until(4)
-    pair.look_anyway()
-    pair.time += 31
-    pair.look_anyway()
+    pair.wait(32)
     assert pair.logs(story) == ["Deposited", "Deposited"]
 
 
@@ -354,8 +341,7 @@ def test_one_that_knows_no_beginning_reads_it_before_it_is_the_source(pair: Pair
     challenge(story)
     pair.look_all()
     pair.endpoints[0].answer = down
-    pair.time += 31
-    pair.look_anyway()
+    pair.wait(31)
     assert pair.logs(story)[-1] == "ChallengeRegistered"
     assert views.viewers[1].views[pair.id].checkpoint is None
 

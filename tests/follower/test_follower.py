@@ -13,7 +13,7 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
 from forcemove.errors import PassingError
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
-from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
 from forcemove.follower.errors import BehindItself, LogsLeftOut
 from forcemove.protocol.errors import ChannelIdUsed
 from forcemove.protocol.machine.channel import Channel
@@ -61,20 +61,11 @@ class Reader:
 
     def look(self, *uncertain: Story) -> QuorumUpdate:
         """Through every endpoint. Raises what the first one that has failed raises, when the others were asked."""
-        failures = []
         self.views.uncertain = {story.agreement.channel_id for story in uncertain}
-        for viewer in self.views.viewers:
-            try:
-                viewer.prepare()()
-            except PassingError as error:
-                failures.append(error)
-            viewer.take()
-        told = self.views.take_in()
-        for id_, read in told.updates.items():
-            self.reads[id_].append(read)
-            self.channels[id_] = step(self.channels[id_], read, self.views.time, KEYS[0], GAME)[0]
-        if failures:
-            raise failures[0]
+        failures = [self.try_to_look(viewer) for viewer in self.views.viewers]
+        told = self.take_in()
+        for failure in filter(None, failures):
+            raise failure
         return told
 
     def look_anyway(self) -> None:
@@ -83,6 +74,34 @@ class Reader:
             self.look()
         except PassingError:
             return
+
+    def wait(self, seconds: int) -> list[Exception]:
+        """Look each second for so long, whatever fails; returns what was told to be wrong with endpoints."""
+        errors = list[Exception]()
+        for _ in range(seconds):
+            self.time += 1
+            for viewer in self.views.viewers:
+                self.try_to_look(viewer)
+            errors += self.take_in().errors
+        return errors
+
+    def try_to_look(self, viewer: EndpointViewer) -> PassingError | None:
+        """Through this endpoint. Returns what has failed."""
+        try:
+            viewer.prepare()()
+        except PassingError as error:
+            return error
+        finally:
+            viewer.take()
+        return None
+
+    def take_in(self) -> QuorumUpdate:
+        """What all of them have shown."""
+        told = self.views.take_in()
+        for id_, read in told.updates.items():
+            self.reads[id_].append(read)
+            self.channels[id_] = step(self.channels[id_], read, self.views.time, KEYS[0], GAME)[0]
+        return told
 
     def logs(self, story: Story) -> list[str]:
         """What was told of the channel, since it was told anew."""

@@ -13,6 +13,7 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import AnotherChain, BehindItself, EndpointContradicted
+from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -130,7 +131,7 @@ def test_threat_43_what_the_endpoint_of_another_chain_says_is_told_and_does_not_
     assert look.errors == [EndpointContradicted("memory 0", resumed.id, resumed.error(node))]
     assert look.channel_errors == {}
     assert look.updates.keys() == {resumed.id}
-    assert not look.differences
+    assert look.differences == {resumed.id: ViewsDiffer()}
 
 
 @pytest.mark.parametrize("later", [0, 60])

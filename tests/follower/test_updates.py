@@ -17,10 +17,10 @@ from forcemove.follower.endpoint_quorum import EndpointQuorum
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import LogsLeftOut
 from forcemove.follower.on_chain_view import Checkpoint
-from forcemove.protocol.machine.inputs import CreditSeen, HoldingsSeen, ViewsDiffer
+from forcemove.protocol.machine.inputs import CreditSeen, HoldingsSeen
 from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
-from tests.follower.test_endpoint_quorum import Pair, challenge, down
+from tests.follower.test_endpoint_quorum import Pair, challenge, differing, down
 from tests.follower.test_follower import Reader, dispute
 from tests.scenarios.story import DEPOSIT, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -41,10 +41,6 @@ def pair(playground: Playground, story: Story) -> Pair:
     return Pair(playground, story)
 
 
-def differing(pair: Pair) -> ViewsDiffer:
-    return pair.views._channels[pair.id].differences
-
-
 def genuine_after(views: EndpointQuorum) -> Iterator[set[bytes]]:
     for each in views.viewers:
         with suppress(PassingError):
@@ -59,7 +55,7 @@ def test_threat_32_nothing_is_genuine_where_nobody_answers(playground: Playgroun
         each.answer = down
     reader.views.follow(FollowRequest(story.agreement, None, 0, True, contracts="these", is_genuine=lambda _: True))
     for _ in range(3):
-        reader.time += 31
+        reader.wait(31)
         assert list(genuine_after(reader.views)) == [set()]
 
 
@@ -93,7 +89,7 @@ def test_who_knows_no_beginning_reads_it_before_anything_is_told_of_it(
     assert resumed.logs(story) == ["Deposited", "Deposited"]
     challenge(story)
     resumed.endpoints[0].answer = down
-    resumed.time += 31
+    resumed.wait(31)
     for _ in range(2):
         resumed.look_anyway()
     assert resumed.logs(story) == ["Deposited", "Deposited", "ChallengeRegistered"]

@@ -127,6 +127,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.follower.blocks", "forcemove.follower.contract_views", "forcemove.follower.origins"),
     ("forcemove.follower.follower",),
     ("forcemove.follower.endpoint_viewer",),
+    ("forcemove.follower.reported_channel",),
     ("forcemove.follower.endpoint_quorum",),
     ("forcemove.store", "forcemove.store.errors", "forcemove.store.records", "forcemove.store.schema"),
     ("forcemove.store.faults", "forcemove.store.migrations", "forcemove.store.statements", "forcemove.store.presence"),

@@ -5,10 +5,11 @@
 | a clock runs against us: answer | any view shows it, by a log or by the status alone, at that view's own time |
 | what is final: collect | any view shows it; the sender simulates it |
 | pay in, sign, play on, call it over | all live views show the same; one that is late is waited for |
-| the time | the earliest of the live views' |
+| the time | the earliest of the live views', 0 while one is missing |
 
-A view is live while its endpoint answers. One that is not is left out of what all views must agree on, never of what
-any view may show. Comparing changes nothing.
+A view is live while its endpoint answers, and for half a minute in which it is asked and does not. One that is not is
+left out of what all views must agree on, never of what any view may show. After a start, and after our own process
+stood still, each must be shown anew: who answers first decides nothing alone. Comparing changes nothing.
 """
 
 from __future__ import annotations
@@ -23,19 +24,22 @@ from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.machine.inputs import Clock, Payout, ViewsDiffer
 from forcemove.protocol.status import Mode
 
-__all__ = ["Combined", "EndpointHealth", "EndpointView", "combine", "combined_time", "is_live", "wrong_with"]
+__all__ = ["Combined", "EndpointHealth", "EndpointView", "Standstill", "combine", "combined_time"]
+__all__ += ["is_live", "wrong_with"]
 
 _SILENT = 30.0
-"""Seconds after which an endpoint that answers nothing is left out."""
+"""Seconds after which an endpoint that is asked and answers nothing is left out."""
 _STUCK = 120.0
 """Seconds after which it is reported that an endpoint shows no new block, while another is some blocks further."""
 _BLOCKS = 3
+_GAP, _LONGEST_LOOK = 5.0, 20.0
+"""Seconds between two turns after which a process has stood still: usually, and where it may wait for a look."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointHealth:
-    """How one endpoint does. `silent`: seconds since it has answered; `still`: since its head has changed. `number`: of
-    its head, -1 before there is one."""
+    """How one endpoint does. `silent`: seconds for which it has been asked and has not answered; `still`: since its
+    head has changed. `number`: of its head, -1 before there is one."""
 
     endpoint: str
     silent: float
@@ -47,24 +51,41 @@ class EndpointHealth:
 class EndpointView:
     """What one endpoint shows of one channel. `view`: None where the channel was not read there yet. `read_up_to`: the
     number of the last block that was read; `time`: the block time (seconds) of a transaction that is sent now, by this
-    endpoint's word. `is_live`: whether all must agree with this view."""
+    endpoint's word. `is_live`: whether all must agree with this view; `has_answered`: whether the endpoint has answered
+    since the start, and since our own process last stood still."""
 
     endpoint: str
     view: OnChainView | None
     read_up_to: int
     time: int
     is_live: bool = True
+    has_answered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Combined:
     """What follows from all views. `agreed`: the views that all show the same, None where nothing new may be committed
     to. `differences`: the clocks to answer and payouts to collect that are not agreed on, and whether views contradict
-    each other. `disagreeing`: two views that do."""
+    each other, or were never compared. `disagreeing`: two views that do."""
 
     agreed: tuple[EndpointView, ...] | None = None
     differences: ViewsDiffer = field(default_factory=ViewsDiffer)
     disagreeing: tuple[EndpointView, EndpointView] | None = None
+
+
+class Standstill:
+    """Whether our own process stood still, stopped or starved of the processor: then what was seen before is old, and
+    an endpoint's silence proves nothing. It shows by the time between two turns of the loop that makes the looks."""
+
+    def __init__(self) -> None:
+        self._turn_at, self._longest = 0.0, float("inf")
+
+    def is_over(self, now: float, *, is_looking: bool) -> bool:
+        """Begin a turn at `now` (seconds of a steady clock); returns whether the process stood still before it.
+        `is_looking`: whether it may wait for an endpoint until the next turn."""
+        was_still = not 0 <= now - self._turn_at <= self._longest
+        self._turn_at, self._longest = now, _LONGEST_LOOK if is_looking else _GAP
+        return was_still
 
 
 def is_live(health: EndpointHealth) -> bool:
@@ -82,28 +103,28 @@ def wrong_with(health: EndpointHealth, furthest: int) -> EndpointLeftOut | Endpo
     return None
 
 
-def combine(views: Sequence[EndpointView], now: int) -> Combined:
+def combine(views: Sequence[EndpointView], now: int, *, was_agreed: bool = True) -> Combined:
     """Combine the views of one channel. `now`: the `combined_time` of all views. Times are block times, seconds. A view
-    whose chain is another one, by the origin that our journal has, does not count."""
+    whose chain is another one, by the origin that our journal has, does not count. `was_agreed`: whether all live views
+    have agreed on the channel since the start, and since our own process last stood still."""
     views = [each for each in views if each.view is None or not isinstance(each.view.error, AnotherChain)]
     live = [each for each in views if each.is_live]
     differing = _differing(live)
     agreed = None if differing or not _are_complete(live) else tuple(live)
-    return Combined(
-        agreed,
-        ViewsDiffer(differing is not None, _clocks(views, agreed), _payouts(views, agreed, now)),
-        differing,
-    )
+    is_denied = differing is not None or not (agreed or was_agreed)
+    return Combined(agreed, ViewsDiffer(is_denied, _clocks(views, agreed), _payouts(views, agreed, now)), differing)
 
 
-def combined_time(times: Sequence[int], own_time: int | None = None) -> int:
+def combined_time(times: Sequence[int | None], own_time: int | None = None) -> int:
     """The block time (seconds) by which deadlines are judged: the earliest that a live view shows, so that no answer is
-    given up on one endpoint's word; 0 where there is none. `own_time`: our own clock's, None on chains whose clock is
-    moved by hand: a view that is alone is believed as far as `believed_alone` says, and what is lost by waiting is what
-    the challenged state pays anyway."""
-    if not times:
+    given up on one endpoint's word; 0 where there is none, or one is missing. `times`: of the live views, None of one
+    that is missing, 0 of one that shows another chain. `own_time`: our own clock's, None on chains whose clock is moved
+    by hand: a view that is alone is believed as far as `believed_alone` says, and what is lost by waiting is what the
+    challenged state pays anyway."""
+    shown = [each for each in times if each]
+    if not shown or None in times:
         return 0
-    return believed_alone(times[0], own_time) if len(times) == 1 else min(times)
+    return believed_alone(shown[0], own_time) if len(shown) == 1 else min(shown)
 
 
 def _differing(live: Sequence[EndpointView]) -> tuple[EndpointView, EndpointView] | None:
@@ -123,9 +144,10 @@ def _fit(one: EndpointView, other: EndpointView) -> bool:
 
 
 def _are_complete(live: Sequence[EndpointView]) -> bool:
-    """Whether there are views, without errors, and all show the same."""
+    """Whether there are views, none of them missing and none with an error, and all show the same."""
     return (
         bool(live)
+        and all(each.has_answered for each in live)
         and all(each.view is not None and each.view.error is None for each in live)
         and all(_fit(live[0], each) for each in live[1:])
     )

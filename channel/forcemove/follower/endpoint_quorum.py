@@ -1,15 +1,18 @@
 """All endpoints of one adjudicator's chain: what each shows is kept apart, and what follows from all is returned.
 
 No endpoint counts more than another. All live endpoints agree on what a `ChainUpdate` says; what only some show is in
-`ViewsDiffer`. An endpoint that answers nothing for half a minute is left out of what all must agree on until it is
-back; challenges that it has shown are answered all the same. One that answers, and shows no new block, is not left out:
-else another one could outrun it with blocks that do not exist.
+`ViewsDiffer`. An endpoint that is asked for half a minute and answers nothing is left out of what all must agree on
+until it is back; challenges that it has shown are answered all the same. One that answers, and shows no new block, is
+not left out: else another one could outrun it with blocks that do not exist.
+
+Until all live endpoints have agreed on a channel it is denied, and until all have answered the time is 0. So it is
+again after our own process stood still: where an owner calls nothing for 5 seconds while no look may keep it waiting.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
@@ -17,10 +20,18 @@ from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.block_time import FAR
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block
-from forcemove.follower.cross_check import Combined, EndpointView, combine, combined_time, is_live, wrong_with
+from forcemove.follower.cross_check import (
+    Combined,
+    EndpointView,
+    Standstill,
+    combine,
+    combined_time,
+    is_live,
+    wrong_with,
+)
 from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
 from forcemove.follower.errors import EndpointContradicted, EndpointsDisagree, TimeInDoubt
-from forcemove.follower.on_chain_view import Checkpoint, OnChainView
+from forcemove.follower.reported_channel import ReportedChannel
 from forcemove.protocol.machine.inputs import ChainChange, ChainUpdate, CreditSeen, HoldingsSeen, LogSeen, ViewsDiffer
 from forcemove.protocol.machine.record import Record
 
@@ -55,28 +66,11 @@ class QuorumUpdate:
 
 
 @dataclass(frozen=True)
-class _Channel:
-    """What the updates of a channel have said: the `logs` after `checkpoint`, as the viewer `source` showed them in its
-    `epoch`, and the rest."""
-
-    following: FollowRequest
-    source: EndpointViewer | None = None
-    epoch: int = 0
-    logs: tuple[PlacedLog, ...] = ()
-    checkpoint: Checkpoint | None = None
-    holdings: Mapping[bytes, int] = field(default_factory=dict)
-    credits: Mapping[bytes, int] = field(default_factory=dict)
-    differences: ViewsDiffer = field(default_factory=ViewsDiffer)
-    is_disputed: bool = False
-    is_genuine: bool = False
-
-
-@dataclass(frozen=True)
 class _Judgement:
     """What all endpoints show of a channel. `channel`: what the updates have said after this one; `read`: this one,
     None for none; `combined`: what follows from all views; `rereads`: the viewer that must read all first, or None."""
 
-    channel: _Channel
+    channel: ReportedChannel
     read: ChainUpdate | None = None
     combined: Combined = field(default_factory=Combined)
     rereads: EndpointViewer | None = None
@@ -97,12 +91,14 @@ class EndpointQuorum:
         """`adjudicators`: the same one through each endpoint of the chain; at least one. `confirmations`: how many
         blocks deep a log must be to be believed. `clock`: seconds that go on steadily. `own_time`: our own clock's
         seconds since 1970; None on a chain whose clock is moved by hand."""
-        self.viewers = [EndpointViewer(each, confirmations, clock, lambda: self.asked) for each in adjudicators]
+        self.viewers = [EndpointViewer(each, confirmations, clock, self._begin_look) for each in adjudicators]
         self.uncertain: set[bytes] = set()
-        self._own_time = own_time
-        self._channels: dict[bytes, _Channel] = {}
+        self._own_time, self._clock, self._standstill = own_time, clock, Standstill()
+        self._channels: dict[bytes, ReportedChannel] = {}
         self._timed: set[bytes] = set()
+        self._agreed: set[bytes] = set()
         self._live: list[EndpointViewer] = list(self.viewers)
+        self._answering: list[EndpointViewer] = []
         self._reported: set[str] = set()
         self._is_time_doubted = False
         self._again: set[bytes] = set()
@@ -116,10 +112,10 @@ class EndpointQuorum:
 
     @property
     def time(self) -> int:
-        """The block time (seconds) by which deadlines are judged now; 0 before anything was read. See
+        """The block time (seconds) by which deadlines are judged now; 0 before all live endpoints have answered. See
         `combined_time`."""
-        read = [each.time for each in self._live if each.answered_at is not None]
-        times = read or [each.time for each in self.viewers if each.answered_at is not None]
+        self._begin_turn()
+        times = [each.time if each.has_answered else None for each in self._live or self.viewers]
         return combined_time(times, None if self._own_time is None else int(self._own_time()))
 
     @property
@@ -131,7 +127,9 @@ class EndpointQuorum:
 
     def follow(self, following: FollowRequest) -> None:
         """Follow this channel; its first update has all that is logged."""
-        self._channels[following.id] = _Channel(following, checkpoint=following.checkpoint)
+        new, is_known = ReportedChannel(following, checkpoint=following.checkpoint), following.id in self._channels
+        self._channels[following.id] = replace(new, differences=None) if is_known else new
+        self._agreed.discard(following.id)
         self.uncertain.add(following.id)
         self._again.add(following.id)
         for each in self.viewers:
@@ -140,15 +138,26 @@ class EndpointQuorum:
     def unfollow(self, channel_id: bytes) -> None:
         """Follow this channel no more."""
         self._channels.pop(channel_id, None)
-        for ids in (self.uncertain, self._timed, self._again, self._disputed):
+        for ids in (self.uncertain, self._timed, self._agreed, self._again, self._disputed):
             ids.discard(channel_id)
         for each in self.viewers:
             each.unfollow(channel_id)
 
     # ---------------------------------------------------------------------------------------------------- the update
 
+    def _begin_turn(self, *, is_looking: bool = False) -> None:
+        if self._standstill.is_over(self._clock(), is_looking=is_looking):
+            self._agreed, self._again = set(), self._again | self._channels.keys()
+            for each in self.viewers:
+                each.start_again()
+
+    def _begin_look(self) -> tuple[bytes, ...]:
+        self._begin_turn(is_looking=True)
+        return self.asked
+
     def take_in(self) -> QuorumUpdate:
         """What has changed since the last call. Whatever is judged changes nothing; what follows is applied here."""
+        self._begin_turn()
         update = QuorumUpdate()
         self._apply_endpoints(update)
         changed, self._again = self._again, set()
@@ -165,13 +174,14 @@ class EndpointQuorum:
         return update
 
     def _apply_endpoints(self, update: QuorumUpdate) -> None:
-        """Where other endpoints are live than before all channels are combined again; what is wrong is reported
-        once."""
+        """Where other endpoints are live or have answered than before all channels are combined again; what is wrong is
+        reported once."""
         wrong, live, doubt = self._wrong(), [each for each in self.viewers if is_live(each.health())], self._doubt()
         update.errors += [error for endpoint, error in wrong.items() if endpoint not in self._reported]
         self._reported = set(wrong)
-        if live != self._live:
-            self._live = live
+        answering = [each for each in live if each.has_answered]
+        if (live, answering) != (self._live, self._answering):
+            self._live, self._answering = live, answering
             self._again |= self._channels.keys()
         if doubt is not None and not self._is_time_doubted:
             update.errors.append(doubt)
@@ -190,9 +200,10 @@ class EndpointQuorum:
         far = [each for each in read if own is not None and abs(each.time - own) > FAR]
         return TimeInDoubt(far[0].endpoint, far[0].time, own) if far and own is not None else None
 
-    def _judge(self, id_: bytes, channel: _Channel, now: int) -> _Judgement:
+    def _judge(self, id_: bytes, channel: ReportedChannel, now: int) -> _Judgement:
         live = {id(each) for each in self._live}
-        combined = combine([_view(each, id_, is_live=id(each) in live) for each in self.viewers], now)
+        views = [_view(each, id_, is_live=id(each) in live) for each in self.viewers]
+        combined = combine(views, now, was_agreed=id_ in self._agreed)
         judged = _Judgement(channel) if combined.agreed is None else self._read(id_, channel)
         is_disputed, is_genuine = combined.disagreeing is not None, self._is_genuine(id_, channel)
         after = replace(
@@ -200,7 +211,7 @@ class EndpointQuorum:
         )
         return replace(judged, channel=after, combined=combined)
 
-    def _is_genuine(self, id_: bytes, channel: _Channel) -> bool:
+    def _is_genuine(self, id_: bytes, channel: ReportedChannel) -> bool:
         """A channel's contracts are genuine when all live endpoints have said so."""
         if channel.following.is_genuine is None or channel.is_genuine or not self._live:
             return channel.is_genuine
@@ -213,14 +224,16 @@ class EndpointQuorum:
         is_timed = any(not each.record.closed and each.shown_status.finalizes_at for each in views)
         (self._timed.add if is_timed else self._timed.discard)(id_)
         (self._disputed.add if combined.agreed is None else self._disputed.discard)(id_)
+        if combined.agreed is not None:
+            self._agreed.add(id_)
         if judged.rereads is not None:
             judged.rereads.follow(replace(channel.following, checkpoint=None))
         if judged.read is not None and channel.source is not None:
             view = channel.source.views[id_]
             update.updates[id_], update.records[id_] = judged.read, view.record
             update.logs[id_] = ShownLogs(view.logs, view.logs_after)
-        if channel.differences != was.differences:
-            update.differences[id_] = channel.differences
+        if channel.differences != was.differences or channel.is_disputed > was.is_disputed:
+            update.differences[id_] = combined.differences
         if combined.disagreeing is not None and not was.is_disputed:
             one, other = combined.disagreeing
             if one is not other:
@@ -242,14 +255,14 @@ class EndpointQuorum:
 
     # --------------------------------------------------------------------------------------------- one channel's update
 
-    def _read(self, id_: bytes, channel: _Channel) -> _Judgement:
+    def _read(self, id_: bytes, channel: ReportedChannel) -> _Judgement:
         """The update of what all endpoints show: from the viewer of the last update, if its view has no error, else
         from the first without one. Where the update must be from the beginning, and the viewer has read from a
         checkpoint, the viewer reads all first."""
         sound = [each for each in self._live if id_ in each.views and each.views[id_].error is None]
         source = channel.source if channel.source is not None and channel.source in sound else sound[0]
         view = source.views[id_]
-        logs, from_scratch = _changes_of(channel, source, view)
+        logs, from_scratch = channel.changes_of(source, view)
         if from_scratch and view.checkpoint is not None:
             return _Judgement(channel, rereads=source)
         held, owed = ({}, {}) if from_scratch else (channel.holdings, channel.credits)
@@ -272,17 +285,7 @@ class EndpointQuorum:
         return found
 
 
-def _changes_of(channel: _Channel, source: EndpointViewer, view: OnChainView) -> tuple[Sequence[PlacedLog], bool]:
-    """The logs that no update has had yet; and whether all earlier updates are void."""
-    if channel.source is None:
-        return view.logs, view.checkpoint is None
-    is_same = channel.checkpoint == view.checkpoint and (source is not channel.source or channel.epoch == view.epoch)
-    update = [each.log for each in channel.logs]
-    if is_same and [each.log for each in view.logs[: len(update)]] == update:
-        return view.logs[len(update) :], False
-    return view.logs, True
-
-
 def _view(viewer: EndpointViewer, channel_id: bytes, *, is_live: bool) -> EndpointView:
     read = -1 if viewer.cursor is None else viewer.cursor.number
-    return EndpointView(viewer.endpoint, viewer.views.get(channel_id), read, viewer.time, is_live)
+    view = viewer.views.get(channel_id)
+    return EndpointView(viewer.endpoint, view, read, viewer.time, is_live, viewer.has_answered)

@@ -43,9 +43,10 @@ class EndpointViewer:
     `errors`: what is wrong with channels here. `cursor`: the last block that was read; `number`, `time`: of the head,
     -1 and 0 before there is one.
 
-    Seconds of the clock: `began_at`, `answered_at` (None before the first answer), `moved_at`, when the head last
-    changed. `changed`: the channels that have changed since `take_changed`; `has_looked`, `is_at_new_head`: whether a
-    look was taken since then, and whether one has shown another head."""
+    Seconds of the clock: `answered_at` (None before the first answer), `moved_at`, when the head last changed.
+    `has_answered`: whether it has answered since the start, and since `start_again`. `changed`: the channels that have
+    changed since `take_changed`; `has_looked`, `is_at_new_head`: whether a look was taken since then, and whether one
+    has shown another head."""
 
     endpoints, is_idle = 1, False  # a chain is looked at whatever happens
     longest_look: float | None = 60.0
@@ -70,8 +71,10 @@ class EndpointViewer:
         self.cursor: Block | None = None
         self.number, self.time = -1, 0
         self.is_at_new_head = self.has_looked = False
-        self.began_at = self.moved_at = clock()
+        self.moved_at = clock()
         self.answered_at: float | None = None
+        self.has_answered = self._is_outdated = False
+        self._asked_at: float | None = None
         self._followings: dict[bytes, FollowRequest] = {}
         self._requested = _Requested()
         self._uncertain: tuple[bytes, ...] = ()
@@ -90,8 +93,15 @@ class EndpointViewer:
 
     def health(self) -> EndpointHealth:
         """How the endpoint does now."""
-        now, since = self._clock(), self.began_at if self.answered_at is None else self.answered_at
-        return EndpointHealth(self.endpoint, now - since, now - self.moved_at, self.number)
+        now = self._clock()
+        silent = 0.0 if self._asked_at is None else now - self._asked_at
+        return EndpointHealth(self.endpoint, silent, now - self.moved_at, self.number)
+
+    def start_again(self) -> None:
+        """Our own process stood still: only a look that begins from now on counts, and silence from now on."""
+        self.has_answered, self._is_outdated = False, True
+        self.moved_at = self._clock()
+        self._asked_at = None if self._asked_at is None else self.moved_at
 
     def follow(self, following: FollowRequest) -> None:
         """Follow a channel from the next look on; one that is followed already is read from its beginning."""
@@ -135,6 +145,7 @@ class EndpointViewer:
         """Have the follower take up what was asked for since the last look; returns the look."""
         requested, self._requested = self._requested, _Requested()
         self._uncertain = self._find_uncertain()
+        self._is_outdated, self._asked_at = False, self._clock() if self._asked_at is None else self._asked_at
         for each in requested.begun.values():
             self._follower.follow(each)
             if each.is_genuine is not None:
@@ -180,7 +191,9 @@ class EndpointViewer:
         if found is None:
             return
         now, look = self._clock(), found.look
-        self.answered_at = now if look.failure is None else self.answered_at
+        if look.failure is None:
+            self.answered_at, self._asked_at = now, None
+            self.has_answered = self.has_answered or not self._is_outdated
         self.is_at_new_head, self.has_looked = self.is_at_new_head or look.is_new, True
         if look.head.number != self.number:
             self.moved_at = now

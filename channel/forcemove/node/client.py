@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from forcemove.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
@@ -60,7 +61,7 @@ class Client:
         - `silence`: seconds to wait for a counterparty's message before we ask whether one was lost.
         - `on_step`: called with the channel before and after each input, and the input. It must not raise.
         """
-        self.channel, self._key, self._app, self._on_step = _undecided(channel), key, app, on_step
+        self.channel, self._key, self._app, self._on_step = _as_started(channel), key, app, on_step
         self._remembered = self.channel.requested
         self.is_unsaved = False
         self._seconds, self._time = 0.0, 0
@@ -104,7 +105,9 @@ class Client:
         """Take in one input at block time `now` (seconds). Raises as `machine.step`; then nothing has changed."""
         self._time = now
         channel, effects = step(self.channel, input_, now, self._key, self._app)
-        self.is_unsaved = self.is_unsaved or channel != self.channel
+        # What endpoints do not agree on is not stored.
+        before = replace(self.channel, views=channel.views) if isinstance(input_, ViewsDiffer) else self.channel
+        self.is_unsaved = self.is_unsaved or channel != before
         before, self.channel = self.channel, channel
         self._on_step(before, channel, input_)
         self._due.extend(effect for effect in effects if effect not in self._in_progress)
@@ -253,12 +256,12 @@ def begin_or_resume(remembered: Channel | None, agreement: Agreement, key: Key) 
     return channel
 
 
-def _undecided(channel: Channel) -> Channel:
+def _as_started(channel: Channel) -> Channel:
     """Whether to challenge is the player's to decide anew: a challenge that a process has asked for, and may not have
-    sent, keeps none from being asked for again."""
-    return replace(
-        channel, requested=tuple(each for each in channel.requested if not isinstance(each, SubmitChallenge))
-    )
+    sent, keeps none from being asked for again. And what the chain shows may have changed since it was saved."""
+    requested = tuple(each for each in channel.requested if not isinstance(each, SubmitChallenge))
+    views = ViewsDiffer(is_denied=True) if channel.views is UNSET else channel.views
+    return replace(channel, requested=requested, views=views)
 
 
 def _bare(error: ForcemoveError) -> ForcemoveError:

@@ -16,7 +16,7 @@ from forcemove.node.events import Event
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import Submission
-from forcemove.protocol.machine.inputs import ChainUpdate
+from forcemove.protocol.machine.inputs import ChainUpdate, ViewsDiffer
 from forcemove.sender.transactions import TxOutcome
 
 __all__ = ["FriendlyAssembly", "NullChainWorker", "NullSubmitter"]
@@ -38,8 +38,8 @@ class FriendlyAssembly:
 
 
 class NullChainWorker:
-    """An `UpdateSource` without a chain: its only update of each channel says that the channel's contracts are genuine
-    and that nothing was logged. Its time is our own clock's."""
+    """An `UpdateSource` without a chain: its only update of each channel says that the channel's contracts are genuine,
+    that nothing was logged, and that nobody denies it. Its time is our own clock's."""
 
     viewers: tuple[EndpointViewer, ...] = ()
     cursor = None
@@ -68,7 +68,7 @@ class NullChainWorker:
     def take_in(self) -> QuorumUpdate:
         """See `UpdateSource`."""
         new, self._new = self._new, set()
-        return QuorumUpdate(dict.fromkeys(new, _NOTHING), genuine=new)
+        return QuorumUpdate(dict.fromkeys(new, _NOTHING), differences=dict.fromkeys(new, ViewsDiffer()), genuine=new)
 
     def is_snapshot_due(self) -> bool:
         """Never: there are no blocks."""

@@ -88,7 +88,8 @@ class ManagedChannel:
         self._silence_at = 0.0
         self._was: Channel | None = None
         self._shown: Channel | None = None
-        self._is_genuine = self._has_missed = self._is_denied = False
+        self._is_genuine = self._has_missed = False
+        self._is_denied = True
 
     # ------------------------------------------------------------------------------------------------- for its owner
 

@@ -41,8 +41,9 @@ class MoneyMissing(LocalError):
 
 @dataclass(eq=False)
 class EndpointsDiffer(LocalError):
-    """An endpoint denies something that the others show of the channel. No move is made before they agree, unless it
-    answers a challenge; leaving is possible."""
+    """An endpoint denies something that the others show of the channel, or they were not compared yet since the start,
+    or since our own process stood still. No move is made before they agree, unless it answers a challenge; leaving is
+    possible once all have answered."""
 
     channel_id: bytes
 

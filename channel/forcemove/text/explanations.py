@@ -209,7 +209,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "No move is made before it is there again, unless it answers a challenge; leaving is possible.",
     ),
     "EndpointsDiffer": (
-        "A node denies something that the others show of channel {channel_id}.",
+        "A node denies something that the others show of channel {channel_id}, or has not shown it yet.",
         "No move is made before they agree, unless it answers a challenge; leaving is possible. If it stays so, look "
         "at the channel on a node that you trust, and leave the other out.",
     ),

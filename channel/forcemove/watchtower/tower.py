@@ -160,10 +160,11 @@ class Tower:
             return error
 
     def _watch_for(self, guard: ChannelGuard, appointment: Appointment) -> ChainWatch:
-        """The watch of an appointment's adjudicator. Before the tower has read the chain, it accepts nothing."""
+        """The watch of an appointment's adjudicator. Before all endpoints have shown the time, which receipts and plans
+        need, nothing is accepted."""
         domain = appointment.agreement.domain
         watch = guard.watches.get(domain.adjudicator) if domain.chain_id == self._name.chain_id else None
-        if watch is None or watch.looked_at is None:
+        if watch is None or not watch.time:
             raise NotWatched(domain.chain_id, domain.adjudicator)
         return watch
 
@@ -182,8 +183,9 @@ class Tower:
     @property
     def looked_at(self) -> float | None:
         """When the tower has last read the chain (seconds of its clock); of several adjudicators, when the one that was
-        not read for longest was read. None where one was not read yet, or this process does not drive."""
-        read = [watch.looked_at for watch in self._watches]
+        not read for longest was read. None where one was not read through all endpoints yet, or this process does not
+        drive."""
+        read = [watch.looked_at if watch.time else None for watch in self._watches]
         known = [each for each in read if each is not None]
         return min(known) if known and len(known) == len(read) else None
 

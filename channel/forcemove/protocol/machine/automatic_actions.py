@@ -50,7 +50,10 @@ def _answer_by(channel: Channel) -> int:
 
 def next_due(channel: Channel, now: int) -> int | None:
     """The next block time (seconds, after `now`) at which time alone may give a channel an action to do, or None: until
-    then a `Tick` changes nothing. The time may be too early: there may be nothing to do then, either."""
+    then a `Tick` changes nothing. The time may be too early: there may be nothing to do then, either. At time 0, before
+    all endpoints have answered, it is any time."""
+    if not now:
+        return 1
     times = [] if channel.conclude_at is None else [channel.conclude_at]
     if channel.status.finalizes_at:
         times += [_answer_by(channel), channel.status.finalizes_at]
@@ -104,15 +107,15 @@ def _has_challenged(channel: Channel) -> bool:
     return any(isinstance(each, SubmitChallenge) for each in channel.requested)
 
 
-def _sign_final(channel: Channel, _now: int, key: Key | None) -> Step | None:
+def _sign_final(channel: Channel, now: int, key: Key | None) -> Step | None:
     """The final state, once we want to leave and it is our turn.
 
     While another participant's deposit is missing we wait for it: the holdings pay those first who come first in the
     outcome. Where only our deposit and later ones are missing we do not wait, for we do not pay it any more: nothing of
     the holdings is ours, so that we can only gain, and the others get from a final state what the newest state gives
-    them anyway.
+    them anyway. Before all endpoints have answered nobody leaves: what is known of the chain may be old.
     """
-    if not channel.leaving:
+    if not channel.leaving or not now:
         return None
     return finish(channel, key) if not channel.lacks_money or _lacks_ours(channel) or channel.must_move else None
 
@@ -162,10 +165,10 @@ def _conclude(channel: Channel, now: int, _key: Key | None) -> Step | None:
         return None
     if fixed_part.mover(channel.next_turn - 1) == channel.index:
         return request_once(channel, answer)
-    if channel.conclude_at is None:
+    if channel.conclude_at is None and now:
         conclude_at = now + fixed_part.challenge_duration
         return replace(channel, conclude_at=conclude_at), ()
-    return request_once(channel, answer) if now >= channel.conclude_at else None
+    return request_once(channel, answer) if now >= (channel.conclude_at or 1) else None
 
 
 def _ask_for_move(channel: Channel, _now: int, key: Key | None) -> Step | None:
@@ -203,7 +206,8 @@ def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
     One answer is enough: until it has failed, states that are played meanwhile do not call for another. The machine
     concludes by itself only where all endpoints show the clock and deny nothing: a final state pays what the challenged
     state pays, but its signer gives up the game, and an endpoint's word is not worth that. On top of an end we
-    sign another one at once, unless the challenged state pays the same.
+    sign another one at once, unless the challenged state pays the same. Nothing is signed against a clock that was
+    recorded, and that no endpoint shows now.
     """
     recorded, newest = channel.record.recorded, channel.newest
     if recorded is None or newest is None:
@@ -214,7 +218,7 @@ def _answer_record(channel: Channel, now: int, key: Key | None) -> Step | None:
         return request_once(
             replace(channel, was_griefed=channel.was_griefed or not _was_needed(channel, challenged.state)), answer
         )
-    if key is None or not channel.may_sign_next:
+    if key is None or not channel.may_sign_next or channel.status not in channel.clocks:
         return None
     if newest.state.is_final and newest.hashes.outcome == recorded.hashes.outcome:
         return None

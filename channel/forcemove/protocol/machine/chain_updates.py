@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from forcemove.protocol.app import Rules
@@ -117,7 +118,7 @@ def on_views_differ(channel: Channel, differences: ViewsDiffer, now: int, app: R
     """Take over what the endpoints do not agree on. Of a challenged state that only some endpoint shows, the mover's
     signature alone is believed: the state is taken as from a message if it is the next one, and not at all
     otherwise."""
-    channel = replace(channel, views=differences)
+    channel = replace(channel, views=UNSET if differences == ViewsDiffer() else differences)
     shown = [clock.recorded for clock in differences.clocks if clock.recorded is not None]
     for recorded in sorted(shown, key=lambda each: each.state.turn_num):
         if recorded.state.turn_num == channel.next_turn and channel.phase(now) not in OVER:

@@ -77,8 +77,8 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
     - `secrets`: what our player wants to be given again after a restart.
     - `was_griefed`: a counterparty has made us answer a challenge with a state that it could have had from us without
       one.
-    - `views`: what the endpoints do not agree on, UNSET before the first comparison; it is not stored, for every
-      process compares the endpoints again.
+    - `views`: what the endpoints do not agree on, UNSET where there are none; it is not stored, for every process
+      compares the endpoints again.
     """
 
     agreement: Agreement
@@ -172,16 +172,21 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
 
     @property
     def is_denied(self) -> bool:
-        """Whether some endpoint denies something of what the others show."""
+        """Whether some endpoint denies something of what the others show, or they were not compared yet."""
         return self.views is not UNSET and self.views.is_denied
+
+    @property
+    def clocks(self) -> tuple[Status, ...]:
+        """What is recorded, unless an endpoint denies it, and the clocks that only some endpoints show."""
+        recorded = () if self.is_denied else (self.status,)
+        return (*recorded, *(clock.status for clock in self.differences.clocks))
 
     @property
     def must_move(self) -> bool:
         """Whether a clock runs, in the record or in what some endpoint shows, that our next move would stop."""
         if not self.accepted or self.accepted[-1].signed.state.is_final or not self.may_sign_next:
             return False
-        statuses = (self.status, *(clock.status for clock in self.differences.clocks))
-        return any(each.finalizes_at and each.turn_num_record + 1 == self.next_turn for each in statuses)
+        return any(each.finalizes_at and each.turn_num_record + 1 == self.next_turn for each in self.clocks)
 
     def waits_for_message(self, now: int) -> bool:
         """Whether a counterparty is to send a message: its state, or its signature on the final one."""

@@ -141,7 +141,8 @@ class Payout(Struct, frozen=True):
 class ViewsDiffer(Struct, frozen=True, tag=True):
     """What the endpoints do not agree on. It replaces the one before; where all fields are empty, the endpoints agree.
 
-    `is_denied`: some endpoint denies something that the others show, so we sign nothing because of it. `clocks`: those
+    `is_denied`: some endpoint denies something that the others show, or not all have shown the channel since the start
+    or since our own process stood still, so we sign nothing because of it. `clocks`: those
     that run in some endpoint's view and are not in the record that all agree on; each is answered. `payouts`: what can
     be collected in some endpoint's view, and is not in that record.
     """

@@ -20,6 +20,7 @@ from forcemove.errors import InvalidValue
 from forcemove.protocol.app import Rules
 from forcemove.protocol.codec.limits import MAX_SECRETS
 from forcemove.protocol.errors import (
+    EndpointsDiffer,
     NotSupported,
     OutOfTurn,
     SignsNothing,
@@ -61,7 +62,7 @@ def step(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules)
 
     - `channel`: before the input.
     - `input_`: what has happened.
-    - `now`: the block time, in seconds.
+    - `now`: the block time, in seconds; 0 before all endpoints have answered.
     - `key`: signs for us; None where nothing may be signed.
     - `app`: the rules of the game.
 
@@ -132,6 +133,8 @@ def _move(channel: Channel, move: MoveChosen, now: int, key: Key | None, app: Ru
         raise OutOfTurn(turn_num, turn_num % channel.agreement.count)
     if (reason := channel.reason_to_wait(phase)) is not None:
         raise reason
+    if not now and not channel.must_move:
+        raise EndpointsDiffer(channel.agreement.channel_id)
     state = VariablePart(move.outcome, move.app_data, turn_num)
     hashes = require_next(channel, state, app)
     return sign_next(_with_secrets(channel, move.secrets), state, hashes, key)
@@ -168,6 +171,8 @@ def _challenge(channel: Channel, now: int, key: Key | None) -> Step:
         raise OutOfTurn(channel.next_turn, channel.index)
     effects: tuple[Effect, ...] = ()
     if phase is not Phase.CONCLUDING and channel.is_our_turn:
+        if not now:
+            raise EndpointsDiffer(channel.agreement.channel_id)
         channel, effects = finish(replace(channel, leaving=True), key) or (channel, ())
     channel, asked = request_once(channel, concluding(channel) or SubmitChallenge(_proof(channel))) or (channel, ())
     return channel, effects + asked
