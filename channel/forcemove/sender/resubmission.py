@@ -71,7 +71,7 @@ class Resubmitter:
                 last = self._offers.version_of(endpoint, each)
                 self._raise(endpoint, self._bids.outbid(each, last, opinion, urgency))
         last = self._offers.version_of(endpoint, waiting[0])
-        if self._clock() - last.signed_at >= pause or is_too_low(last.fees, opinion.market):
+        if not 0 <= self._clock() - last.signed_at < pause or is_too_low(last.fees, opinion.market):
             self._raise(endpoint, self._bids.raised(waiting[0], last, opinion, said, urgency))
 
     def _raise(self, endpoint: Endpoint, raised: tuple[PendingTx, Version] | None) -> None:
@@ -137,4 +137,4 @@ class Resubmitter:
         since = max(each.versions[0].signed_at for each in copies)
         pause = bump_interval([pending], Urgency(pending.request.max_cost), self._bump_after)
         last = max(since, self._tried_at.get(pending.request.request_id, since))
-        return self._clock() - last >= doubled(pause, len(copies) - 1)
+        return not 0 <= self._clock() - last < doubled(pause, len(copies) - 1)

@@ -70,7 +70,7 @@ class Sender:
         confirmations: int = 1,
         bump_after: float = 60.0,
         error_table: ErrorTable = NO_ERRORS,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
         others: Sequence[Chain] = (),
         own_time: Callable[[], float] | None = None,
     ) -> None:
@@ -83,7 +83,8 @@ class Sender:
         - `bump_after`: seconds after which more is offered for a transaction that waits; an eighth of the time that is
           left to its deadline where that is less.
         - `error_table`: what the contracts revert with; nothing is known of it unless given.
-        - `clock`: seconds since 1970.
+        - `clock`: seconds since 1970, by which all is timed; unless given, what is stored by the system's clock, and
+          what rests and pauses by one that nobody can set.
         - `others`: the same chain through other endpoints. All endpoints are asked and offered everything, none is
           believed for another one.
         - `own_time`: our own clock's seconds since 1970, None where the chain's clock is moved by hand; see
@@ -93,16 +94,16 @@ class Sender:
         """
         if bump_after <= 0:
             raise InvalidValue("bump_after", bump_after, "more than 0 seconds")
-        self.error_table = error_table
+        self.error_table, steady = error_table, clock or time.monotonic
         self._chain, self._key = chain, key
-        self._endpoints = Endpoints((chain, *others), clock)
-        self._confirmations, self._bump_after, self._clock = confirmations, bump_after, clock
+        self._endpoints = Endpoints((chain, *others), steady)
+        self._confirmations, self._bump_after, self._clock = confirmations, bump_after, clock or time.time
         self._own_time = own_time
         self._pending, self._offers = PendingTxs(store), Offers()
-        self._bids = Bids(lambda call, *facts: chain.sign_as(call, key, *facts), clock)
-        self._pace = Pace(bump_after, clock)
+        self._bids = Bids(lambda call, *facts: chain.sign_as(call, key, *facts), self._clock)
+        self._pace = Pace(bump_after, steady)
         self._resubmitter = Resubmitter(
-            key.address, self._pending, self._bids, self._offers, bump_after, clock, self._endpoints.errors.append
+            key.address, self._pending, self._bids, self._offers, bump_after, self._clock, self._endpoints.errors.append
         )
         self._fresh: set[int] = set()
         self._again: set[RequestId] = set()
