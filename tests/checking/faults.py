@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +10,9 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
+from forcemove.follower import cross_check
+from forcemove.follower.cross_check import Combined, EndpointView
+from forcemove.node import client
 from forcemove.protocol import adjudication, rules
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.errors import OutOfTurn
@@ -200,6 +203,17 @@ def _the_record_was_paid(channel: Channel) -> Any:
     return recorded and (results.Ending.UNANSWERED, results.shares_of(channel, recorded.state.outcome))
 
 
+def _who_answers_first(views: Sequence[EndpointView], now: int, **_: bool) -> Combined:
+    return _real_combine([each for each in views if each.has_answered], now)
+
+
+_real_combine = cross_check.combine
+
+
+def _time_of_the_first(times: Sequence[int | None], own_time: int | None = None) -> int:
+    return min((each for each in times if each), default=0)
+
+
 _SMALL = Ladder(1, 1)
 _THREE = Bounds(players=3, seat=2, transactions=1)
 
@@ -259,6 +273,27 @@ FAULTS: dict[str, Fault] = {
     ),
     "an older state takes the place of the newest": Fault(
         "settled as due", 3, Bounds(), _in(peer_messages, "_receive_again", _older_as_newest), _SMALL
+    ),
+    "who answers first decides alone": Fault(
+        "nothing before the comparison",
+        1,
+        Bounds(liar=True, opening=True),
+        _in(cross_check, "combine", _who_answers_first),
+        _SMALL,
+    ),
+    "the time of who answers first": Fault(
+        "nothing before the comparison",
+        2,
+        Bounds(liar=True, stops=1),
+        _in(cross_check, "combined_time", _time_of_the_first),
+        _SMALL,
+    ),
+    "a start denies nothing": Fault(
+        "nothing before the comparison",
+        3,
+        Bounds(liar=True, opening=True),
+        _in(client, "_as_started", lambda channel: channel),
+        _SMALL,
     ),
     "no way out on her turn": Fault("out in time", 8, Bounds(opening=True, reorganisations=1), _hole_33, _SMALL),
     "no way out after an end": Fault("out in time", 3, _THREE, _hole_53, Ladder(2, 1)),

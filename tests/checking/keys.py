@@ -52,6 +52,8 @@ class Keys:
             tuple([self._block(each, now) for each in world.blocks]),
             self._number(world.due),
             world.is_void,
+            world.is_compared,
+            world.stops,
         )
 
     def _number(self, value: Hashable) -> int:
@@ -75,6 +77,9 @@ class Keys:
             tuple([self._number(each) for each in channel.requested]),
             channel.was_griefed,
             channel.genuine,
+            channel.is_denied,
+            tuple([(_status(each.status, now), each.recorded is None) for each in channel.differences.clocks]),
+            tuple([self._number(each) for each in channel.differences.payouts]),
         )
 
     def _record(self, record: Record, now: int) -> tuple[object, ...]:

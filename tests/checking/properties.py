@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from forcemove.protocol.machine.automatic_actions import answer_margin
 from forcemove.protocol.machine.channel import Accepted, Channel
+from forcemove.protocol.machine.effects import SubmitDeposit
 from forcemove.protocol.machine.results import Ending, result_of
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import VariablePart
@@ -121,6 +122,18 @@ def told_as_paid(setting: Setting, _before: World, after: World) -> str | None:
     return None if is_told else f"she is told {told} where {paid} was paid to her"
 
 
+def nothing_before_the_comparison(_setting: Setting, before: World, after: World) -> str | None:
+    """Before both of her endpoints have answered she pays nothing in, and signs nothing unless one of them shows a
+    clock that runs."""
+    if before.is_compared or after.is_compared or after.crashes != before.crashes:
+        return None
+    new = [each.submission for each in after.waiting if each not in before.waiting]
+    if any(isinstance(each, SubmitDeposit) for each in new):
+        return "she has paid in"
+    is_signed = after.alice.last_signed != before.alice.last_signed
+    return "she has signed" if is_signed and not after.alice.differences.clocks else None
+
+
 PROPERTIES: dict[str, Property] = {
     "one signature a turn": one_signature_a_turn,
     "nothing after the end": nothing_after_the_end,
@@ -131,6 +144,7 @@ PROPERTIES: dict[str, Property] = {
     "settled as due": settled_as_due,
     "paid her share": paid_her_share,
     "told as paid": told_as_paid,
+    "nothing before the comparison": nothing_before_the_comparison,
 }
 """Of every event. `search` has the one of liveness besides, "out in time"."""
 

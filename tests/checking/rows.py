@@ -57,6 +57,9 @@ ROWS: Mapping[str, Row] = {
         "ladder 1x1", Bounds(opening=True, reorganisations=1, lag=True)
     ),
     "opening, second seat": Row("ladder 1x1", Bounds(seat=1, opening=True)),
+    "a liar beside an honest endpoint, opening": Row("ladder 1x1", Bounds(liar=True, opening=True)),
+    "a liar beside an honest endpoint, a standstill": Row("ladder 1x1", Bounds(liar=True, stops=1)),
+    "a liar beside an honest endpoint, a crash": Row("ladder 1x1", Bounds(liar=True, crashes=1)),
     "tic-tac-toe, two cells": Row("tic-tac-toe", Bounds()),
     "tic-tac-toe, two cells, second seat": Row("tic-tac-toe", Bounds(seat=1)),
     "rock-paper-scissors, a round": Row("rock-paper-scissors", Bounds()),
@@ -81,6 +84,12 @@ ROWS: Mapping[str, Row] = {
     ),
     "a reorganisation beyond the confirmations": Row(
         "ladder 1x1", Bounds(transactions=1, reorganisations=1), is_long=True
+    ),
+    "a liar beside an honest endpoint, opening, a standstill": Row(
+        "ladder 1x1", Bounds(liar=True, opening=True, stops=1), is_long=True
+    ),
+    "a liar beside an honest endpoint, a standstill, one transaction, the first 50,000 states": Row(
+        "ladder 1x1", Bounds(liar=True, stops=1, transactions=1), is_long=True, most_states=50_000
     ),
     "three players, first seat, two moves": Row("ladder 2x1", Bounds(players=3), is_long=True),
     "three players, two moves": Row("ladder 2x1", Bounds(players=3, seat=2), is_long=True),

@@ -105,9 +105,12 @@ class Search:
     def events(self, world: World) -> Iterator[tuple[str, World]]:
         """Everything that may happen now, with words for it."""
         setting, bounds = self.setting, self.setting.bounds
-        if not world.told:
+        if not (world.told and world.is_compared):
             yield from _named("Alice looks at the chain", setting.look(world))
-        if world.seen >= 0 and (world.told or not bounds.eager):
+        if not world.is_compared:
+            yield from _named("Only the liar has answered Alice", setting.answered_alone(world, by_liar=True))
+            yield from _named("Only the honest one has answered Alice", setting.answered_alone(world, by_liar=False))
+        if not world.is_compared or (world.seen >= 0 and (world.told or not bounds.eager)):
             yield from self._said(world)
             yield from self._wished(world)
         yield from self._mined(world)
@@ -115,6 +118,8 @@ class Search:
             yield f"{bounds.tick} seconds pass", setting.pass_time(world)
         if world.crashes and world.told:
             yield "Alice is killed", setting.kill(world)
+        if world.stops and world.told and world.is_compared:
+            yield "Alice's process stands still", setting.stand_still(world)
 
     def _said(self, world: World) -> Iterator[tuple[str, World]]:
         for words, input_ in messages(self.setting, world):
@@ -189,7 +194,7 @@ class Search:
     def _alone(self, world: World) -> World:
         """What happens next while Bob is silent and nothing goes wrong."""
         setting = self.setting
-        if not world.told:
+        if not (world.told and world.is_compared):
             return setting.look(world)[0][1]
         if world.waiting:
             return setting.mine_hers(world)
@@ -234,8 +239,8 @@ def start(setting: Setting) -> World:
     bounds, agreement = setting.bounds, setting.agreement
     budget = bounds.transactions, bounds.crashes, bounds.drops, bounds.reorganisations
     fresh = Channel(agreement, bounds.seat, genuine=True)
-    world = World(setting.start, fresh, setting.empty_chain(), *budget)
-    return with_due(setting, world if bounds.opening else _opened(setting, world))
+    world = World(setting.start, fresh, setting.empty_chain(), *budget, stops=bounds.stops)
+    return with_due(setting, setting.started(world) if bounds.opening else _opened(setting, world))
 
 
 def _opened(setting: Setting, world: World) -> World:

@@ -13,6 +13,10 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from forcemove.errors import ChainError, CounterpartyError, LocalError, RuleError
+from forcemove.follower import cross_check
+from forcemove.follower.cross_check import EndpointView
+from forcemove.follower.on_chain_view import OnChainView
+from forcemove.node import client
 from forcemove.protocol.adjudication import Adjudication, Transaction
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.app import App
@@ -38,12 +42,14 @@ from forcemove.protocol.machine.inputs import (
     Input,
     LogSeen,
     SubmissionFailed,
+    ViewsDiffer,
 )
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.outcome import Outcome, address_destination
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.status import EMPTY_STATUS
 from forcemove.protocol.types import ETHER, FixedPart
 from tests.checking.remembering import RememberingKey
 from tests.protocol.builders import ALICE, APP, BOB, CAROL, DOMAIN
@@ -82,7 +88,9 @@ class Bounds:
     beside deposits. `crashes`: of Alice's process. `drops`: of transactions that she has sent. `reorganisations`: each
     takes one or two blocks of the last tick. `delay`: ticks that a transaction of hers may wait. `ticks`: in a
     challenge duration. `lag`: she sees a block once a tick has passed, so that nothing that she has seen is undone.
-    `opening`: it begins before the prefund states.
+    `opening`: it begins before the prefund states. `liar`: of her two endpoints one lies, whose clock is far ahead;
+    after each start either may answer first, and anything may happen meanwhile. `stops`: her process stands still, and
+    begins with both anew.
 
     Reductions that are not exact. `eager`: she looks at the chain before anything else happens to her. Without
     `greetings`, Bob greets never. Without `strays`, he countersigns her newest state only where it is final. Without
@@ -99,6 +107,8 @@ class Bounds:
     ticks: int = 3
     lag: bool = False
     opening: bool = False
+    liar: bool = False
+    stops: int = 0
     eager: bool = True
     greetings: bool = False
     strays: bool = False
@@ -153,7 +163,8 @@ class World(NamedTuple):
 
     `due`: the state whose successors alone may be settled, see `properties.with_due`. `transactions`, `crashes`,
     `drops`, `reorganisations`: how many are left. `is_void`: a reorganisation has undone what she had seen. `mined`:
-    all that was mined and not undone, oldest first.
+    all that was mined and not undone, oldest first. `is_compared`: whether both of her endpoints have answered since
+    her start and since she last stood still; always so without a liar. `stops`: how many are left.
     """
 
     now: int
@@ -176,6 +187,8 @@ class World(NamedTuple):
     due: VariablePart | None = None
     is_void: bool = False
     mined: tuple[Mined, ...] = ()
+    is_compared: bool = True
+    stops: int = 0
 
 
 @dataclass(frozen=True)
@@ -244,7 +257,7 @@ class Setting:
         """The worlds after Alice has been given this: the one in which she has done what she wants to, and those in
         which she was killed while she did. None where it changes nothing."""
         try:
-            channel, effects = step(world.alice, input_, world.now, self.alice, self.game)
+            channel, effects = step(world.alice, input_, self.time(world), self.alice, self.game)
         except (LocalError, RuleError, CounterpartyError):
             return []
         if channel == world.alice and not effects:
@@ -255,12 +268,55 @@ class Setting:
         """The same, where she looks at the chain."""
         anew = world.seen < 0
         end = self.visible(world)
-        before = world._replace(told=True, seen=end, failed=())
+        before = world._replace(told=True, seen=end, failed=(), is_compared=True)
         news: list[ChainChange] = [SubmissionFailed(each) for each in world.failed]
         news += [LogSeen(each) for each in world.logs[max(world.seen, 0) : end]]
         read = ChainUpdate((*news, HoldingsSeen(ETHER, self._held(world))), anew)
         channel, effects = step(world.alice, read, world.now, self.alice, self.game)
+        if not world.is_compared:  # what they agree on comes first, as in a client
+            channel, more = step(channel, ViewsDiffer(), world.now, self.alice, self.game)
+            effects += more
         return [("", self._done(before, channel, effects)), *self._killed(before, channel, effects)]
+
+    def time(self, world: World) -> int:
+        """The block time by which she judges."""
+        return cross_check.combined_time([world.now] if world.is_compared else [world.now + DURATION, None])
+
+    def answered_alone(self, world: World, *, by_liar: bool) -> list[tuple[str, World]]:
+        """The same, where one of her endpoints alone has answered. The liar shows all deposits, and nothing recorded;
+        the other one what there is."""
+        honest = OnChainView(
+            world.record, holdings=((ETHER, self._held(world)),), status=world.chain.status_of(self.id), at=1
+        )
+        liar = OnChainView(EMPTY_RECORD, holdings=((ETHER, self.count * self.deposit),), status=EMPTY_STATUS, at=1)
+        views = [
+            EndpointView("liar", liar if by_liar else None, 1, world.now + DURATION, has_answered=by_liar),
+            EndpointView("honest", None if by_liar else honest, 1, world.now, has_answered=not by_liar),
+        ]
+        combined = cross_check.combine(views, self.time(world), was_agreed=False)
+        found = self.hear(world, combined.differences)
+        if combined.agreed is None or combined.agreed[0].view is None:
+            return found
+        shown = ChainUpdate(tuple(HoldingsSeen(*each) for each in combined.agreed[0].view.holdings), from_scratch=True)
+        return [after for _, each in found or [("", world)] for after in self.hear(each, shown)]
+
+    def stand_still(self, world: World) -> World:
+        """Her process was stopped: nothing that was seen counts until both have answered again."""
+        stopped = world._replace(stops=world.stops - 1, is_compared=False)
+        shown = OnChainView(world.alice.record, holdings=world.alice.holdings, status=world.alice.status)
+        views = [EndpointView(name, shown, 0, world.now, has_answered=False) for name in ("liar", "honest")]
+        (_, after), *_ = self.hear(stopped, cross_check.combine(views, 0, was_agreed=False).differences)
+        return after
+
+    @property
+    def id(self) -> bytes:
+        """The channel's."""
+        return self.agreement.channel_id
+
+    def started(self, world: World) -> World:
+        """Her process has begun with what it has saved."""
+        fresh = world._replace(seen=-1, failed=(), told=False)
+        return fresh._replace(alice=client._as_started(fresh.alice), is_compared=False) if self.bounds.liar else fresh
 
     def visible(self, world: World) -> int:
         """How many logs she can see."""
@@ -295,7 +351,7 @@ class Setting:
         found = []
         for number in range(len(effects) + 1):
             done = self._done(dead, channel, effects[:number])._replace(alice=saved)
-            found.append((f", and is killed after {number} of {len(effects)} things", _restarted(done)))
+            found.append((f", and is killed after {number} of {len(effects)} things", self.started(done)))
         return found
 
     def paying(self, before: World, after: World) -> Outcome:
@@ -306,7 +362,7 @@ class Setting:
 
     def kill(self, world: World) -> World:
         """She is killed while she does nothing."""
-        return _restarted(world._replace(crashes=world.crashes - 1))
+        return self.started(world._replace(crashes=world.crashes - 1))
 
     # --------------------------------------------------------------------------------------------------- the chain
 
@@ -372,7 +428,7 @@ class Setting:
 
     def may_pass(self, world: World) -> bool:
         """Whether time may go on: she has looked, and none of her transactions is overdue."""
-        return world.told and all(each.age < self.bounds.delay for each in world.waiting)
+        return world.told and world.is_compared and all(each.age < self.bounds.delay for each in world.waiting)
 
     def pass_time(self, world: World) -> World:
         """A tick later. What is in blocks stays."""
@@ -398,11 +454,6 @@ def _fold_more(record: Record, logs: Sequence[Log], domain: Domain, now: int) ->
     for each in logs:
         record = fold(record, each, domain, now)
     return record
-
-
-def _restarted(world: World) -> World:
-    """Her process begins again from what it has saved."""
-    return world._replace(seen=-1, failed=(), told=False)
 
 
 def _with(signed: tuple[SignedState, ...], state: SignedState, index: int) -> tuple[SignedState, ...]:
