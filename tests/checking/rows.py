@@ -88,8 +88,8 @@ ROWS: Mapping[str, Row] = {
     "a liar beside an honest endpoint, opening, a standstill": Row(
         "ladder 1x1", Bounds(liar=True, opening=True, stops=1), is_long=True
     ),
-    "a liar beside an honest endpoint, a standstill, one transaction, the first 50,000 states": Row(
-        "ladder 1x1", Bounds(liar=True, stops=1, transactions=1), is_long=True, most_states=50_000
+    "a liar beside an honest endpoint, a standstill, one transaction": Row(
+        "ladder 1x1", Bounds(liar=True, stops=1, transactions=1), is_long=True
     ),
     "three players, first seat, two moves": Row("ladder 2x1", Bounds(players=3), is_long=True),
     "three players, two moves": Row("ladder 2x1", Bounds(players=3, seat=2), is_long=True),

@@ -118,6 +118,20 @@ def test_one_that_is_late_is_waited_for_and_denies_nothing() -> None:
     assert not combined.differences.is_denied
 
 
+@pytest.mark.parametrize("was_agreed", [False, True])
+def test_threat_54_nothing_is_agreed_on_before_all_have_answered(was_agreed: bool) -> None:
+    """And all is denied, until it was agreed on once."""
+    before = EndpointView("before", SIGHTS["challenge"], 10, END - 1, has_answered=False)
+    here = EndpointView("here", SIGHTS["challenge"], 10, END - 1)
+    combined = combine([before, here], 0, was_agreed=was_agreed)
+    assert combined.agreed is None
+    assert combined.differences.is_denied == (not was_agreed)
+    assert [each.status for each in combined.differences.clocks] == [CHALLENGED]
+    agreed = combine([here, here], END - 1, was_agreed=was_agreed)
+    assert agreed.agreed == (here, here)
+    assert not agreed.differences.is_denied
+
+
 def test_threat_43_a_view_of_another_chain_has_no_say_and_alone_leads_to_nothing() -> None:
     error = AnotherChain("x", ID, 1, bytes(32), None)
     other = EndpointView("other", OnChainView(recorded(CHALLENGED), status=CHALLENGED, at=1, error=error), 10, END - 1)
@@ -146,6 +160,8 @@ def test_threat_56_what_was_recorded_before_is_not_what_a_clock_without_a_log_is
         ([], 5, 0),
         ([END], None, END),
         ([END + 7200, END], None, END),
+        ([END + 7200, None], None, 0),
+        ([0, END], None, END),
         ([END, 2**62], 0, END),
         ([END + FAR], END, END + FAR),
         ([END + FAR + 1], END, END),
@@ -154,5 +170,7 @@ def test_threat_56_what_was_recorded_before_is_not_what_a_clock_without_a_log_is
         ([2**62], None, 2**62),
     ],
 )
-def test_threat_54_no_endpoints_time_alone_ends_anything(times: list[int], own: int | None, expected: int) -> None:
+def test_threat_54_no_endpoints_time_alone_ends_anything(
+    times: list[int | None], own: int | None, expected: int
+) -> None:
     assert combined_time(times, own) == expected

@@ -268,6 +268,20 @@ def test_threat_46_one_that_does_not_answer_is_waited_for_half_a_minute(pair: Pa
     assert pair.logs(story) == ["Deposited", "Deposited"]
 
 
+def test_threat_54_silence_counts_only_while_an_endpoint_is_asked(pair: Pair, story: Story) -> None:
+    pair.look_all()
+    pair.endpoints[1].answer = down
+    for _ in range(40):
+        pair.time += 1
+        pair.try_to_look(pair.views.viewers[0])
+        assert pair.take_in().errors == []
+    story.play_until(4)
+    pair.wait(29)
+    assert pair.logs(story) == []
+    pair.wait(2)
+    assert pair.logs(story) == ["Deposited", "Deposited"]
+
+
 def test_threat_46_that_one_is_left_out_is_told_once_and_again_when_it_was_back(pair: Pair, story: Story) -> None:
     pair.look_all()
     for _ in range(2):

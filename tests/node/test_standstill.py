@@ -297,7 +297,57 @@ def test_threat_54_nobody_moves_or_leaves_before_all_have_answered(machine: Mach
     with pytest.raises(EndpointsDiffer):
         machine.channel.feed(move)
     machine.channel.feed(ConcludeWanted())
+    machine.run(3 if stopped else 1)  # what was asked before a standstill does not count
+    assert machine.signed == []
+    machine.run(2)
+    assert machine.signed == [(MID_GAME + 1, True)]
+
+
+@pytest.mark.parametrize("stopped", [0, 40])
+@pytest.mark.parametrize("machine", [(AT_ONCE, SLOW)], indirect=True)
+def test_threat_54_nobody_agrees_to_an_end_before_all_have_answered(machine: Machine, stopped: int) -> None:
+    machine.home.stops_at = MID_GAME + 1
+    machine.home.play()
+    bob = machine.home.processes[1]
+    machine.start()
+    machine.run(stopped and 10)
+    machine.stop(stopped)
+    (bobs,) = bob.node.channels.values()
+    bobs.feed(ConcludeWanted())
+    bob.node.step()
+    machine.run(3 if stopped else 1)
+    assert machine.signed == []
+    machine.run(2)
+    assert machine.signed == [(MID_GAME + 2, True)]
+
+
+@pytest.mark.parametrize("machine", [(AT_ONCE, SLOW)], indirect=True)
+def test_threat_54_who_wants_to_leave_leaves_also_where_one_is_late_for_ever(machine: Machine) -> None:
+    alice, bob = machine.home.processes
+    while not machine.held:
+        bob.node.poll()
+        alice.node.poll()
+    machine.endpoints[1].stay_at(machine.node.latest.number)
+    machine.home.play()
+    machine.start()
+    machine.channel.feed(ConcludeWanted())
     machine.run(1)
     assert machine.signed == []
     machine.run(4)
     assert machine.signed == [(MID_GAME + 1, True)]
+
+
+def test_a_standstill_is_no_reason_to_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a commit that takes long would be the reason for the next one."""
+    machine, commits = Machine(tmp_path, monkeypatch, AT_ONCE, SLOW), list[object]()
+    is_denied = list[bool]()
+    machine.home.play()
+    machine.start()
+    machine.run(10)
+    monkeypatch.setattr(machine.alice.journal, "commit", commits.append)
+    machine.stop(40)
+    for seconds in (1, 9):
+        machine.run(seconds)
+        is_denied.append(machine.channel.channel.is_denied)
+    assert (is_denied, commits) == ([True, False], [])
+    machine.close()

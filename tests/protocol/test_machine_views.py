@@ -13,7 +13,7 @@ from forcemove.flow.channel import is_stuck
 from forcemove.protocol.encoding import fingerprint, hash_state, word
 from forcemove.protocol.errors import EndpointsDiffer, NotSupported
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
-from forcemove.protocol.machine.automatic_actions import answer_margin
+from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import (
     Submission,
@@ -41,7 +41,7 @@ from forcemove.protocol.state import VariablePart
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER
 from tests.protocol.builders import ALICE, BOB, DOMAIN, players, sign
-from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, open_table
+from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, agreed_table, open_table
 from tests.protocol.test_machine import INPUTS, SITUATIONS
 
 DENIED = ViewsDiffer(is_denied=True)
@@ -198,6 +198,49 @@ def test_threat_54_nobody_gives_up_a_game_on_the_word_of_one_endpoint() -> None:
     assert max(alice.signed) == 4
     alice.feed(ViewsDiffer())
     assert alice.signed[6].is_final
+
+
+def test_threat_54_nothing_is_signed_against_a_clock_that_no_endpoint_shows_now() -> None:
+    """The record of it may be from before a start. Alice wants to leave."""
+    table = open_table(until=5)
+    alice = table.seats[0]
+    shown = clock(table, *states(alice))
+    table.logs.append(
+        ChallengeRegistered(table.agreement.channel_id, shown.status.finalizes_at, alice.newest.state, ())
+    )
+    alice.feed(DENIED)
+    alice.poll()
+    assert alice.phase is Phase.CHALLENGED
+    assert alice.try_to(alice.next_move()) == EndpointsDiffer(table.agreement.channel_id)
+    alice.feed(ConcludeWanted())
+    assert max(alice.signed) == 4
+    alice.feed(ViewsDiffer(True, (shown,)))
+    assert alice.signed[6].is_final
+
+
+def test_threat_54_at_time_0_nobody_signs_an_end_to_challenge_and_nothing_is_planned() -> None:
+    """Before all endpoints have answered."""
+    table = agreed_table()
+    alice, bob = table.seats
+    assert alice.channel.is_our_turn
+    for now in (0, table.now):
+        try:
+            after, _ = step(alice.channel, ChallengeWanted(), now, ALICE, table.app)
+        except EndpointsDiffer:
+            assert not now
+        else:
+            assert now
+            assert after.final_outcome is not None
+    ended = open_table(until=5)
+    alice, bob = ended.seats
+    alice.feed(ConcludeWanted())
+    bob.poll()
+    bob.feed(SubmissionFailed(SubmitDeposit(ETHER, 0, 0)))
+    assert bob.phase is Phase.CONCLUDING
+    unplanned = replace(bob.channel, conclude_at=None)
+    assert step(unplanned, Tick(), 0, BOB, ended.app)[0].conclude_at is None
+    assert step(unplanned, Tick(), ended.now, BOB, ended.app)[0].conclude_at == ended.now + DURATION
+    assert next_due(unplanned, 0) == 1
 
 
 @pytest.mark.parametrize("amount", [0, 30, 50, 100])

@@ -3,6 +3,7 @@ of the list of attacks."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -170,6 +171,48 @@ def test_threat_46_an_endpoint_that_has_failed_holds_up_no_other_and_is_told() -
     assert desk.landed == 1
     assert len(asked) == 1
     assert [type(each) for each in desk.sender.take_errors()] == [Unreachable]
+
+
+def test_threat_48_an_endpoint_that_rests_is_asked_again_wherever_the_clock_is_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Hole 49: by two hours back, while the honest one rests for seconds."""
+    ground, is_down, wall = memory(), [True], [1_800_000_000]
+
+    def flaky(method: str, *params: Any) -> Any:
+        if is_down and method != "eth_chainId":
+            raise Unreachable("memory", "down")
+        return ground.ask(method, *params)
+
+    desk = Desk(ground)
+    clocks = SimpleNamespace(time=lambda: wall[0] + desk.time, monotonic=lambda: desk.time)
+    monkeypatch.setattr("forcemove.sender.sender.time", clocks)
+    first, second = ground.through(desk.pool.answer), ground.through(flaky)
+    desk.sender = Sender(first, KEY, MemoryTxStore(), bump_after=PATIENCE, others=[second])
+    desk.want()
+    desk.look()
+    is_down.clear()
+    wall[0] -= 7_200
+    for _ in range(3):
+        desk.look(PATIENCE // 4)
+    assert desk.landed == 1
+
+
+def test_threat_48_more_is_offered_wherever_the_clock_is_set() -> None:
+    ground = memory()
+    desk = Desk(ground, shows=True)
+    desk.sender = Sender(
+        ground.through(desk.pool.answer), KEY, MemoryTxStore(), bump_after=PATIENCE, clock=lambda: desk.time
+    )
+    desk.time = 7_200
+    desk.want(deadline=ground.chain.now() + 3_600)
+    for _ in range(2):
+        desk.look()
+    assert len(desk.pool.kept) == 1
+    ground.chain.travel_to(ground.chain.now() + 3_300)
+    desk.time = 0
+    desk.look()
+    assert len(desk.pool.kept) == 2
 
 
 def test_hole_51_what_waits_for_an_endpoint_is_said_after_half_a_minute() -> None:
