@@ -24,16 +24,13 @@ from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.machine.inputs import Clock, Payout, ViewsDiffer
 from forcemove.protocol.status import Mode
 
-__all__ = ["Combined", "EndpointHealth", "EndpointView", "Standstill", "combine", "combined_time"]
-__all__ += ["is_live", "wrong_with"]
+__all__ = ["Combined", "EndpointHealth", "EndpointView", "combine", "combined_time", "is_live", "wrong_with"]
 
 _SILENT = 30.0
 """Seconds after which an endpoint that is asked and answers nothing is left out."""
 _STUCK = 120.0
 """Seconds after which it is reported that an endpoint shows no new block, while another is some blocks further."""
 _BLOCKS = 3
-_GAP, _LONGEST_LOOK = 5.0, 20.0
-"""Seconds between two turns after which a process has stood still: usually, and where it may wait for a look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +68,6 @@ class Combined:
     agreed: tuple[EndpointView, ...] | None = None
     differences: ViewsDiffer = field(default_factory=ViewsDiffer)
     disagreeing: tuple[EndpointView, EndpointView] | None = None
-
-
-class Standstill:
-    """Whether our own process stood still, stopped or starved of the processor: then what was seen before is old, and
-    an endpoint's silence proves nothing. It shows by the time between two turns of the loop that makes the looks."""
-
-    def __init__(self) -> None:
-        self._turn_at, self._longest = 0.0, float("inf")
-
-    def is_over(self, now: float, *, is_looking: bool) -> bool:
-        """Begin a turn at `now` (seconds of a steady clock); returns whether the process stood still before it.
-        `is_looking`: whether it may wait for an endpoint until the next turn."""
-        was_still = not 0 <= now - self._turn_at <= self._longest
-        self._turn_at, self._longest = now, _LONGEST_LOOK if is_looking else _GAP
-        return was_still
 
 
 def is_live(health: EndpointHealth) -> bool:

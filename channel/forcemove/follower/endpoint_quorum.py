@@ -23,7 +23,6 @@ from forcemove.follower.blocks import Block
 from forcemove.follower.cross_check import (
     Combined,
     EndpointView,
-    Standstill,
     combine,
     combined_time,
     is_live,
@@ -36,6 +35,9 @@ from forcemove.protocol.machine.inputs import ChainChange, ChainUpdate, CreditSe
 from forcemove.protocol.machine.record import Record
 
 __all__ = ["EndpointQuorum", "QuorumUpdate", "ShownLogs"]
+
+_GAP, _LONGEST_LOOK = 5.0, 20.0
+"""Seconds between two turns after which our process has stood still: usually, and where it may wait for a look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ class EndpointQuorum:
         seconds since 1970; None on a chain whose clock is moved by hand."""
         self.viewers = [EndpointViewer(each, confirmations, clock, self._begin_look) for each in adjudicators]
         self.uncertain: set[bytes] = set()
-        self._own_time, self._clock, self._standstill = own_time, clock, Standstill()
+        self._own_time, self._clock = own_time, clock
+        self._turn_at, self._longest = 0.0, float("inf")
         self._channels: dict[bytes, ReportedChannel] = {}
         self._timed: set[bytes] = set()
         self._agreed: set[bytes] = set()
@@ -146,10 +149,12 @@ class EndpointQuorum:
     # ---------------------------------------------------------------------------------------------------- the update
 
     def _begin_turn(self, *, is_looking: bool = False) -> None:
-        if self._standstill.is_over(self._clock(), is_looking=is_looking):
+        was, now = self._turn_at, self._clock()
+        if not 0 <= now - was <= self._longest:
             self._agreed, self._again = set(), self._again | self._channels.keys()
             for each in self.viewers:
                 each.start_again()
+        self._turn_at, self._longest = now, _LONGEST_LOOK if is_looking else _GAP
 
     def _begin_look(self) -> tuple[bytes, ...]:
         self._begin_turn(is_looking=True)

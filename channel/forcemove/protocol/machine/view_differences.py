@@ -82,7 +82,7 @@ def acts_first(channel: Channel, submission: Submission, now: int, *, has_challe
     send.
     """
     fixed_part = channel.agreement.fixed_part
-    running = [each for each in _statuses(channel) if each.finalizes_at]
+    running = [each for each in channel.clocks if each.finalizes_at]
     if not running or min(each.finalizes_at for each in running) - now < fixed_part.challenge_duration // 2:
         return True
     if channel.agreement.count == 2:
@@ -97,8 +97,3 @@ def acts_first(channel: Channel, submission: Submission, now: int, *, has_challe
             return channel.index in movers
         case _:
             return True
-
-
-def _statuses(channel: Channel) -> tuple[Status, ...]:
-    """What is recorded as all endpoints show it, and the clocks that only some of them show."""
-    return (channel.status, *(clock.status for clock in channel.differences.clocks))
