@@ -15,7 +15,14 @@ from forcemove.protocol.codec.wire import decode_message, encode_greeting, encod
 from forcemove.protocol.errors import OutOfTurn, WrongPhase
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ChainUpdate, ConcludeWanted, MoveChosen, Reconnected, StateReceived
+from forcemove.protocol.machine.inputs import (
+    ChainUpdate,
+    ConcludeWanted,
+    MoveChosen,
+    Reconnected,
+    StateReceived,
+    ViewsDiffer,
+)
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import UINT48_MAX
 from forcemove.store.journal import Journal
@@ -256,7 +263,8 @@ def test_what_a_dead_process_had_asked_for_is_asked_again(story: Story) -> None:
     remembered = story.alice.client.channel
     assert remembered.asked is not None
     again = Client(remembered, ALICE, TIC_TAC_TOE)
-    again.on_chain_update(ChainUpdate(()), story.chain.now(), is_new_block=True)
+    now = story.chain.now()
+    again.on_chain_update(ChainUpdate(()), now, is_new_block=True, differences=ViewsDiffer())
     due = []
     while (effect := again.take_due()) is not None:
         due.append(type(effect))
