@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.errors import TransactionReverted
+from forcemove.chain.errors import TransactionReverted, Unreachable
 from forcemove.errors import InvalidValue, MalformedBytes, RuleError
 from forcemove.protocol.machine.effects import SubmitCheckpoint
 from forcemove.protocol.state import SignedState
@@ -22,6 +22,7 @@ from forcemove.watchtower.tower import Tower
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
 from tests.watchtower.keeper import ETHER, OTHER_TOWER, SETTINGS, Keeper, finished, newest, stale
 
 Make = Callable[..., Keeper]
@@ -117,6 +118,26 @@ def test_a_finished_channel_is_left_to_its_participants_first(story: Story, make
     keeper.rest()
     assert keeper.answers == ["SubmitConclude"]
     assert story.held == 0
+
+
+def test_when_to_conclude_is_planned_by_a_time_that_all_endpoints_have_shown(story: Story, tmp_path: Path) -> None:
+    assert isinstance(story.chain, MemoryChain)
+    endpoints = [Endpoint(story.chain.node, str(number)) for number in range(2)]
+
+    def down(method: str, *_: Any) -> Any:
+        raise Unreachable("1", "down")
+
+    chains = [MemoryChain(each) for each in endpoints]
+    endpoints[1].answer = down
+    keeper = Keeper.of(story, tmp_path, *chains)
+    keeper.give(finished(story))
+    keeper.tower.poll()
+    endpoints[1].be_honest()
+    keeper.rest()
+    story.chain.travel_to(story.chain.next_time() + DURATION - 5)
+    keeper.rest()
+    assert keeper.sent == 0
+    keeper.close()
 
 
 def test_a_challenge_that_nothing_answers_costs_nothing(story: Story, make: Make) -> None:
