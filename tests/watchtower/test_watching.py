@@ -16,7 +16,7 @@ from forcemove.protocol.state import SignedState
 from forcemove.sender.transactions import PendingTx
 from forcemove.store.records import AppointmentRecord
 from forcemove.watchtower.appointment import Appointment
-from forcemove.watchtower.errors import BudgetExhausted, ChannelOver, StandingBy
+from forcemove.watchtower.errors import BudgetExhausted, ChannelOver, NotWatched, StandingBy
 from forcemove.watchtower.settings import TowerSettings
 from forcemove.watchtower.tower import Tower
 from forcemove_games.tic_tac_toe import GAME
@@ -130,9 +130,12 @@ def test_when_to_conclude_is_planned_by_a_time_that_all_endpoints_have_shown(sto
     chains = [MemoryChain(each) for each in endpoints]
     endpoints[1].answer = down
     keeper = Keeper.of(story, tmp_path, *chains)
-    keeper.give(finished(story))
-    keeper.tower.poll()
+    with pytest.raises(NotWatched):
+        keeper.give(finished(story))
+    assert keeper.tower.looked_at is None
     endpoints[1].be_honest()
+    keeper.rest()
+    keeper.give(finished(story))
     keeper.rest()
     story.chain.travel_to(story.chain.next_time() + DURATION - 5)
     keeper.rest()
