@@ -140,9 +140,9 @@ class ChannelGuard:
         return watched.over_at is not None and number - watched.over_at >= self._settings.buried
 
     def _forget(self, watch: ChainWatch, channel_ids: Sequence[bytes]) -> None:
-        """Keep nothing of channels that are over, in the journal or in memory. If a reorganisation that is deeper than
-        all blocks since their end brings one back, the tower knows it again when it is given its appointment again:
-        that is accepted like the first one, for as long as no endpoint shows the channel's end."""
+        """Keep nothing of channels that are over, in the journal or in memory. An appointment for one that comes again
+        is accepted like the first one, and forgotten again where the channel is over still: if a reorganisation that is
+        deeper than `buried` has opened it, it is guarded from then on, and not before."""
         self._journal.towers.forget(self._account, *channel_ids)
         for id_ in channel_ids:
             self.channels_of.subtract(watch.remove(id_).accepted.keys())
