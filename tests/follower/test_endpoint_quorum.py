@@ -268,6 +268,17 @@ def test_threat_46_one_that_does_not_answer_is_waited_for_half_a_minute(pair: Pa
     assert pair.logs(story) == ["Deposited", "Deposited"]
 
 
+def test_threat_54_a_channel_that_is_followed_again_is_denied_until_all_agree_on_it(pair: Pair, story: Story) -> None:
+    """As where its client has failed: what was told before may not have been taken in."""
+    assert pair.look_all().differences == {pair.id: ViewsDiffer()}
+    pair.follow(story)
+    pair.endpoints[1].answer = down
+    pair.try_to_look(pair.views.viewers[0])
+    assert pair.take_in().differences == {pair.id: ViewsDiffer(is_denied=True)}
+    pair.endpoints[1].be_honest()
+    assert pair.look_all().differences == {pair.id: ViewsDiffer()}
+
+
 def test_threat_54_silence_counts_only_while_an_endpoint_is_asked(pair: Pair, story: Story) -> None:
     pair.look_all()
     pair.endpoints[1].answer = down
