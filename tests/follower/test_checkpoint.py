@@ -68,7 +68,7 @@ class Reader:
 
     def look(self) -> QuorumUpdate:
         (viewer,) = self.views.viewers
-        viewer._follower._looked_at = None  # each look is one at a new block
+        viewer._follower._done_at = b""  # each look is one at a new block
         viewer.prepare()()
         viewer.take()
         told = self.views.take_in()

@@ -443,8 +443,10 @@ def test_logs_of_strangers_and_of_credits_are_nobodys_news(
     assert reader.look().updates == {}
 
 
-def test_a_range_is_read_in_parts(reader: Reader, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forcemove.follower.follower._RANGE", 2)
+def test_a_range_is_read_in_parts(playground: Playground, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forcemove.follower.log_reader._MOST_BLOCKS", 2)
+    reader = Reader(playground)
+    reader.follow(story)
     dispute(story)
     asked = reader.counted(reader.look)
     assert asked["eth_getLogs"] > 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from forcemove.chain.asking import ask_now
 from forcemove.chain.chain import Call
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import EmbeddedChain, local_keys
@@ -21,7 +22,7 @@ def mine(chain: EmbeddedChain) -> None:
 
 def test_the_head_is_the_newest_block_and_the_time_of_the_next(chain: EmbeddedChain) -> None:
     mine(chain)
-    head = read_head(chain)
+    head = ask_now(chain.rpc, read_head(chain))
     assert (head.number, head.hash) == (chain.block_number(), chain.block_hash(chain.block_number()))
     assert head.next_time == chain.next_time() > chain.now()
 
@@ -37,4 +38,4 @@ def test_a_node_without_pending_blocks_gives_the_time_of_the_newest(
         return ask(method, *params)
 
     monkeypatch.setattr(chain.rpc, "ask", without_pending)
-    assert read_head(chain).next_time == chain.now()
+    assert ask_now(chain.rpc, read_head(chain)).next_time == chain.now()

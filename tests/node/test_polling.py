@@ -62,11 +62,11 @@ def test_a_quiet_chain_costs_no_more_at_a_greater_depth(playground: Playground, 
     assert "eth_call" not in asked
 
 
-def test_an_empty_block_costs_the_head_the_logs_and_the_statuses(story: Story, asked: list[str]) -> None:
+def test_an_empty_block_costs_the_head_the_statuses_and_the_logs(story: Story, asked: list[str]) -> None:
     story.mine()
     asked.clear()
     story.alice.client.node.poll()
-    assert asked == [*HEAD, "eth_getLogs", "eth_call"]
+    assert asked == [*HEAD, "eth_call", "eth_getLogs"]
 
 
 def test_messages_cost_no_request(story: Story, asked: list[str]) -> None:

@@ -189,7 +189,7 @@ class MemoryNode(Rpc):
         first, last = int(request["fromBlock"], 16), int(request["toBlock"], 16)
         addresses, topics = (
             map(from_hex, request["address"]),
-            [topic and from_hex(topic) for topic in request["topics"]],
+            [topic and _one_of(topic) for topic in request["topics"]],
         )
         wanted = set(addresses)
         return [
@@ -222,7 +222,11 @@ def _decode(raw: bytes) -> Transaction:
     )
 
 
-def _fits(topics: Sequence[bytes], wanted: Sequence[bytes | None]) -> bool:
+def _one_of(topic: str | Sequence[str]) -> frozenset[bytes]:
+    return frozenset(map(from_hex, [topic] if isinstance(topic, str) else topic))
+
+
+def _fits(topics: Sequence[bytes], wanted: Sequence[frozenset[bytes] | None]) -> bool:
     if len(topics) < len(wanted):
         return False
-    return all(want in (None, topic) for want, topic in zip(wanted, topics, strict=False))
+    return all(want is None or topic in want for want, topic in zip(wanted, topics, strict=False))

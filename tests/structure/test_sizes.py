@@ -14,6 +14,7 @@ MOST = 12
 REASONS = {
     "channel/forcemove/chain": "everything that knows web3, so that nothing else does; five of them are the deployment",
     "channel/forcemove/cli": "a module for each command, and what they share",
+    "channel/forcemove/follower": "a module for each thing that is asked, and for what follows from it",
     "channel/forcemove/inspect": "a module for each thing that is inspected, and for each side of it",
     "channel/forcemove/node": "a client without I/O, what carries out what it says, and the node that drives it",
     "channel/forcemove/protocol": "the pure core, in one room with one rule; its order has a line for each",

@@ -13,16 +13,18 @@ worker, or a table of answers in a test.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
 
-from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.rpc import Reverted, Rpc, making_sense
 from forcemove.errors import ForcemoveError, PassingError
 
-__all__ = ["Asking", "RpcRequest", "Steps", "advance", "answers_of", "ask", "ask_now", "asking", "together"]
+__all__ = ["Asking", "RpcRequest", "Steps", "advance", "answers_of", "ask", "ask_now", "ask_within"]
+__all__ += ["asking", "together"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -85,11 +87,17 @@ def advance(endpoint: str, steps: Steps[T], answers: Sequence[object] | None) ->
     raise ended
 
 
-def answers_of(rpc: Rpc, questions: Sequence[RpcRequest]) -> list[object]:
+def answers_of(
+    rpc: Rpc, questions: Sequence[RpcRequest], why_not: Callable[[], ForcemoveError | None] = lambda: None
+) -> list[object]:
     """Ask these questions one after the other. After one that brought no answer the others are not asked: what fails
-    them is the same."""
+    them is the same. `why_not`: asked before each but the first; where it has an error, that is the answer to the
+    rest."""
     found: list[object] = []
     for each in questions:
+        if found and (error := why_not()) is not None:
+            found.append(error)
+            break
         try:
             found.append(rpc.request(each.method, *each.params))
         except Reverted as error:
@@ -110,6 +118,26 @@ def ask_now(rpc: Rpc, steps: Steps[T]) -> T:
             answers = answers_of(rpc, advance(rpc.endpoint, steps, answers))
     except StopIteration as end:
         return cast("T", end.value)
+
+
+def ask_within(rpc: Rpc, steps: Steps[T], seconds: float, clock: Callable[[], float] = time.monotonic) -> T | None:
+    """`ask_now` for so many seconds of the clock, but at least one question; then the function is closed, which keeps
+    by itself what it has learned of the answers. None where it was closed. Raises as `ask_now`."""
+    end, over = clock() + seconds, Unreachable(rpc.endpoint, "the time for asking it is used up")
+    answers: Sequence[object] | None = None
+    try:
+        while True:
+            questions = advance(rpc.endpoint, steps, answers)
+            if answers is not None and clock() >= end:
+                steps.close()
+                return None
+            answers = answers_of(rpc, questions, lambda: over if clock() >= end else None)
+    except StopIteration as ended:
+        return cast("T", ended.value)
+    except Unreachable as error:
+        if error is not over:
+            raise
+    return None
 
 
 class _Asks(Protocol):

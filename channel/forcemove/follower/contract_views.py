@@ -1,52 +1,88 @@
-"""What the adjudicator itself says of channels at a block: one request for a thousand channels."""
+"""What the adjudicator itself says of channels at a block: one question for thousands of channels. What was answered is
+kept where a later question fails or is not asked any more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
-from itertools import chain
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.asking import Steps, together
+from forcemove.chain.errors import EndpointFailed
+from forcemove.errors import ForcemoveError
+from forcemove.follower.blocks import Block
 from forcemove.follower.followed_channel import FollowedChannel
+from forcemove.follower.learned import Learned
 
-__all__ = ["ChannelAsset", "holdings", "read_credits", "read_holdings", "statuses"]
+__all__ = ["ContractViews"]
 
 Value = TypeVar("Value")
-_AT_ONCE = 1_000
-"""How many channels are asked for in one call."""
-ChannelAsset = tuple[bytes, bytes]
-"""A channel's id and an asset."""
+_STATUSES, _HOLDINGS, _CREDITS = 5_000, 1_000, 20
+"""How many channels' statuses and holdings are asked for in one call, and how many credits side by side."""
 
 
-def statuses(adjudicator: Adjudicator, ids: Sequence[bytes], block: int) -> dict[bytes, int]:
-    """The status of each channel, packed."""
-    words = (adjudicator.status_words(part, block=block) for part in _parts(ids))
-    return dict(zip(ids, chain.from_iterable(words), strict=True))
+class ContractViews:
+    """Asks one adjudicator through one endpoint, in calls as large as the endpoint takes."""
+
+    def __init__(self, adjudicator: Adjudicator) -> None:
+        self._adjudicator = adjudicator
+        self._statuses, self._holdings = Learned(_STATUSES), Learned(_HOLDINGS)
+
+    def read_statuses(self, followed: Sequence[FollowedChannel], block: Block) -> Steps[None]:
+        """Let each of these channels take in its status."""
+
+        def read(part: Sequence[FollowedChannel]) -> Steps[None]:
+            ids = [each.id for each in part]
+            words = yield from self._adjudicator.status_words.steps(ids, block=block.number)
+            for each, word in zip(part, words, strict=True):
+                each.take_status(word, block.hash)
+
+        yield from _in_parts(followed, read, self._statuses)
+
+    def read_holdings(self, followed: Sequence[FollowedChannel], block: Block) -> Steps[None]:
+        """Let each of these channels take in what it holds."""
+
+        def read(part: Sequence[FollowedChannel]) -> Steps[None]:
+            keys = [(each.id, asset) for each in part for asset in each.assets]
+            found = iter((yield from self._adjudicator.holdings_of_list.steps(keys, block=block.number)))
+            for each in part:
+                each.take_holdings({asset: next(found) for asset in each.assets}, block.number)
+
+        yield from _in_parts(followed, read, self._holdings)
+
+    def read_credits(self, followed: Iterable[FollowedChannel], block: Block) -> Steps[None]:
+        """Let each of these channels take in what could not be pushed to its payee. Each payee is asked for once."""
+        asking: dict[tuple[bytes, bytes], list[FollowedChannel]] = {}
+        for each in followed:
+            for asset in each.credits_due:
+                asking.setdefault((each.payee or b"", asset), []).append(each)
+        for start in range(0, len(asking), _CREDITS):
+            keys = list(asking)[start : start + _CREDITS]
+            parts = (self._adjudicator.credit_of.steps(*key, block=block.number) for key in keys)
+            failure: ForcemoveError | None = None
+            for key, amount in zip(keys, (yield from together(parts)), strict=True):
+                if isinstance(amount, ForcemoveError):
+                    failure = failure or amount
+                    continue
+                for each in asking[key]:
+                    each.take_credit(key[1], amount)
+            if failure is not None:
+                raise failure
 
 
-def holdings(adjudicator: Adjudicator, keys: Sequence[ChannelAsset], block: int) -> dict[ChannelAsset, ChannelHoldings]:
-    """What each of these channels holds of each of these assets."""
-    found = (adjudicator.holdings_of_list(part, block=block) for part in _parts(keys))
-    return dict(zip(keys, chain.from_iterable(found), strict=True))
-
-
-def read_holdings(adjudicator: Adjudicator, followed: Sequence[FollowedChannel], block: int) -> None:
-    """Let each of these channels take in what it holds."""
-    held = holdings(adjudicator, [(each.id, asset) for each in followed for asset in each.assets], block)
-    for each in followed:
-        for asset in each.assets:
-            each.take_holdings(asset, held[each.id, asset])
-
-
-def read_credits(adjudicator: Adjudicator, followed: Iterable[FollowedChannel], block: int) -> None:
-    """Let each of these channels take in what could not be pushed to its payee. Each payee is asked for once."""
-    credit_of = cache(partial(adjudicator.credit_of, block=block))
-    for each in followed:
-        for asset in each.assets if each.payee is not None else ():
-            each.take_credit(asset, credit_of(each.payee, asset))
-        each.wants_credits = False
-
-
-def _parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
+def _in_parts(values: Sequence[Value], read: Callable[[Sequence[Value]], Steps[None]], width: Learned) -> Steps[None]:
+    """Read all values. A part that the endpoint refuses is halved; one value that it refuses alone is refused for
+    another reason."""
+    before = width.value
+    while values:
+        part = values[: width.value]
+        try:
+            yield from read(part)
+        except EndpointFailed:
+            if len(part) == 1:
+                width.value = before
+                raise
+            width.lower(len(part) // 2)
+            continue
+        width.on_answer(len(part))
+        values = values[len(part) :]

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from forcemove.chain.block_time import believed_alone
-from forcemove.follower.errors import AnotherChain, EndpointLeftOut, EndpointStuck
+from forcemove.follower.errors import AnotherChain, EndpointLeftOut, EndpointStuck, StillReading
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.machine.inputs import Clock, Payout, ViewsDiffer
 from forcemove.protocol.status import Mode
@@ -111,8 +111,8 @@ def combined_time(times: Sequence[int | None], own_time: int | None = None) -> i
 
 def _differing(live: Sequence[EndpointView]) -> tuple[EndpointView, EndpointView] | None:
     """Two views that have both read so far that they should show the same, and do not. A view with an error
-    contradicts all, and is returned twice."""
-    shown = [each for each in live if each.view is not None]
+    contradicts all, and is returned twice; one of which not all is read yet contradicts none."""
+    shown = [each for each in live if each.view is not None and not isinstance(each.view.error, StillReading)]
     newest = max((each.view.at for each in shown if each.view), default=0)
     current = [each for each in shown if each.read_up_to >= newest]
     for each in current:

@@ -20,8 +20,8 @@ from forcemove.follower.on_chain_view import OnChainView
 
 __all__ = ["FollowRequest", "EndpointViewer"]
 
-_LONGEST = 15.0
-"""Seconds that all requests of a look share."""
+_LONGEST = 50.0
+"""Seconds that all requests of a look share, where each takes almost as long as it may: a cycle takes a few."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class EndpointViewer:
         self._start()
 
     def _start(self) -> None:
-        self._follower = Follower(self.adjudicator, confirmations=self._confirmations)
+        self._follower = Follower(self.adjudicator, confirmations=self._confirmations, clock=self._clock)
         self._unchecked: dict[bytes, FollowRequest] = {}
         self._checked: set[Hashable] = set()
 
@@ -159,8 +159,8 @@ class EndpointViewer:
         """Ask the endpoint, which may take long. Raises `ChainError`; what was read before is taken in all the same."""
         follower = self._follower
         with self.adjudicator.chain.rpc.deadline(_LONGEST):
-            genuine, not_genuine = self._check()
-            found = _Found(follower.look(self._uncertain), genuine, not_genuine)
+            look = follower.look(self._uncertain)
+            found = _Found(look, *self._check()) if look.failure is None else _Found(look, frozenset(), {})
         if follower is self._follower:
             self._found = found
         if found.look.failure is not None:

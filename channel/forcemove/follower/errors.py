@@ -15,6 +15,7 @@ __all__ = [
     "EndpointsDisagree",
     "HeadTooFar",
     "LogsLeftOut",
+    "StillReading",
     "TimeInDoubt",
 ]
 
@@ -23,6 +24,16 @@ __all__ = [
 class LogsLeftOut(PassingError):
     """The endpoint's logs of a channel do not lead to what the adjudicator itself says of it at that block: it has left
     some out, or it answers from several states. The channel's logs are not believed; they are read again."""
+
+    endpoint: str
+    channel_id: bytes
+    block_number: int
+
+
+@dataclass(eq=False)
+class StillReading(PassingError):
+    """The endpoint has shown of a channel what the adjudicator says of it at block `block_number`, and not yet all that
+    is logged up to there. A clock that it shows counts; nothing else does, and nothing is wrong."""
 
     endpoint: str
     channel_id: bytes

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from sys import maxsize
 
 from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, PlacedLog
 from forcemove.errors import ForcemoveError
+from forcemove.follower.errors import StillReading
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.logs import begins_payout
+from forcemove.protocol.logs import Deposited, begins_payout
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.status import Status
 
 __all__ = ["FollowRequest", "FollowedChannel", "Origin"]
 
 IsGenuine = Callable[[Adjudicator], bool]
+Ranges = tuple[tuple[int, int], ...]
+"""The first and last number of each of some ranges of blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,30 +63,40 @@ class FollowRequest:
 
 
 class FollowedChannel:
-    """One channel, as of the last block that was read. `epoch`: how often it was read from its beginning. `is_doubted`:
-    whether this may not be the chain on which the channel began. `status`: the adjudicator's own, packed, None where it
-    was not read. `has_changed`: whether anything has changed since the last `view`. `logs_after`: the number of the
-    block after which all logs are there, -1 where all are. `wants_credits`: whether it has paid out since credits were
-    read, so that the adjudicator may owe us what could not be pushed."""
+    """One channel, as of the last block that was read.
+
+    - `record`, `epoch`: what its logs lead to, and how often it was read from its beginning.
+    - `logs_after`: the number of the block after which all logs are there, -1 where all are.
+    - `missing`: the ranges of blocks, ascending, whose logs are still to be read; what is read meanwhile counts when
+      none is left. `is_begun`: whether that was once so.
+    - `status`: the adjudicator's own, packed, as of the block with the hash `status_at`; None where it was not read.
+    - `wants_holdings`: whether its holdings may have changed since they were read. `credits_due`: the assets of which
+      the adjudicator may owe us what could not be pushed, since the channel has paid out.
+    - `is_doubted`: whether this may not be the chain on which it began. `is_reread`: whether it was read again since
+      its logs did not lead to what the adjudicator says.
+    - `error`: why its view is not believed. `has_changed`: whether anything has changed since the last `view`."""
 
     def __init__(self, request: FollowRequest) -> None:
         self.agreement, self.payee, self.checkpoint = request.agreement, request.payee, request.checkpoint
         self.origin = Origin(request.from_block, request.origin_hash)
         self.id, self._is_new = request.id, request.is_new
         self.assets = tuple(asset for asset, _ in request.agreement.deposits)
-        self.is_doubted = request.is_doubted
+        self.is_doubted, self.is_reread, self.is_begun = request.is_doubted, False, False
         self.epoch, self.has_changed = 0, True
         self.logs_after = -1
+        self.missing: Ranges = ()
+        self._from_scratch = True
         self._logs: list[PlacedLog] = []
-        self._unread: list[PlacedLog] = []
-        self._is_unread = True
+        self._found: list[PlacedLog] = []
         self._holdings: dict[bytes, ChannelHoldings] = {}
         self._credits: dict[bytes, int] = {}
+        self.wants_holdings, self.holdings_at = True, -1
         self.status: int | None = None
-        self._error: ForcemoveError | None = None
+        self.status_at = b""
+        self.error: ForcemoveError | None = None
         self.record: Record = self.checkpoint.record if self.checkpoint else EMPTY_RECORD
         self._status_word = self.record.status.pack()
-        self.wants_credits = self.record.payout_begun
+        self.credits_due = set(self.assets if self.record.payout_begun and self.payee is not None else ())
 
     @property
     def reads_from(self) -> int:
@@ -93,21 +107,77 @@ class FollowedChannel:
         """Drop the checkpoint: all logs are to be read."""
         self.checkpoint = None
 
-    # --------------------------------------------------------------------------------------------- what is taken in
+    # -------------------------------------------------------------------------------------------------------- its logs
 
-    def begin(self, logs: Iterable[PlacedLog], now: int) -> None:
-        """Take in the channel's first logs, those from `reads_from` on. `now`: block time, seconds."""
-        if self.checkpoint is None:
-            self.reset(logs, now)
-        else:
+    def begin(self, last: int, now: int) -> None:
+        """Have the channel's first logs read, those from `reads_from` to block `last`. `now`: block time, seconds."""
+        self._from_scratch = self.checkpoint is None
+        if self.checkpoint is not None:
             self.logs_after = self.checkpoint.block_number
-            self.add((each for each in logs if each.place.block_number >= self.reads_from), now)
+        self._expect(self.reads_from, last, now)
+
+    def read_again(self, last: int, now: int) -> None:
+        """Have all logs read again up to block `last`; what was read before counts until then."""
+        self._from_scratch = self.is_reread = True
+        self._found = []
+        self._expect(self.origin.number, last, now)
+
+    def _expect(self, first: int, last: int, now: int) -> None:
+        self.missing = ((first, last),) if first <= last else ()
+        self._complete(now)
+
+    def leave_out(self, first: int, last: int) -> None:
+        """The logs of these blocks, which follow all others, are to be read later."""
+        if not self.missing:
+            self._from_scratch = False
+        self.missing += ((first, last),)
+
+    def take_new(self, logs: Iterable[PlacedLog], now: int) -> None:
+        """Take in the logs of blocks that follow all others."""
+        ours = [each for each in logs if self._is_ours(each)]
+        if self.missing:
+            self._found += ours
+        else:
+            self.add(ours, now)
+
+    def take_older(self, first: int, last: int, logs: Iterable[PlacedLog], now: int) -> None:
+        """Take in the logs of these blocks, as far as they are `missing`."""
+        lacking = [each for each in logs if any(one <= each.place.block_number <= end for one, end in self.missing)]
+        self._found += filter(self._is_ours, lacking)
+        self.missing = _without(self.missing, first, last)
+        self._complete(now)
+
+    def _is_ours(self, placed: PlacedLog) -> bool:
+        """Whether a log says anything of the channel: anybody may pay in what it has nothing to do with."""
+        is_strange = isinstance(placed.log, Deposited) and placed.log.asset not in self.assets
+        first = self.origin.number if self._from_scratch else self.reads_from
+        return not is_strange and placed.place.block_number >= first
+
+    def _complete(self, now: int) -> None:
+        """Where nothing is missing any more, all that was found counts."""
+        if self.missing:
+            return
+        found, self._found = sorted(self._found, key=lambda each: each.place.order), []
+        if self._from_scratch:
+            self.reset(found, now)
+        else:
+            self.add(found, now)
+        self.is_begun, self._from_scratch = True, False
+
+    def rewind(self, fork: int, now: int) -> None:
+        """Another fork has won: what was read after block `fork` does not count any more."""
+        self._found = [each for each in self._found if each.place.block_number <= fork]
+        was_missing, self.missing = self.missing, _without(self.missing, fork + 1, maxsize)
+        if self.is_begun:
+            self.reset(self._logs_up_to(fork), now, min(self.logs_after, fork))
+        if was_missing:
+            self._complete(now)
 
     def reset(self, logs: Iterable[PlacedLog], now: int, logs_after: int = -1) -> None:
         """Take in all logs of the channel, or those after block `logs_after` where what led to an earlier checkpoint is
         not read again; what was read before does not count."""
         self.logs_after = logs_after
-        self._logs, self._unread, self._is_unread = [], [], True
+        self._logs, self.wants_holdings = [], True
         self._holdings, self._credits, self.record = {}, {}, EMPTY_RECORD
         self.checkpoint, self.epoch, self.has_changed = None, self.epoch + 1, True
         self.add(logs, now)
@@ -116,57 +186,80 @@ class FollowedChannel:
         """Take in more logs, in their order."""
         for each in logs:
             self._logs.append(each)
-            self._unread.append(each)
             self.record = fold(self.record, each.log, self.agreement.domain, now)
-            self.has_changed = True
-            self.wants_credits = self.wants_credits or begins_payout(each.log)
+            self.has_changed = self.wants_holdings = True
+            if begins_payout(each.log) and self.payee is not None:
+                self.credits_due = set(self.assets)
         self._status_word = self.record.status.pack()
 
-    def logs_up_to(self, block: int) -> list[PlacedLog]:
-        """The logs that are in this block or an earlier one."""
+    def _logs_up_to(self, block: int) -> list[PlacedLog]:
         return [each for each in self._logs if each.place.block_number <= block]
 
-    def take_holdings(self, asset: bytes, holdings: ChannelHoldings) -> None:
-        """Take in what the channel holds of an asset."""
-        self.has_changed = self.has_changed or self._holdings.get(asset) != holdings
-        self._holdings[asset] = holdings
+    # ------------------------------------------------------------------------------------------- what else is taken in
+
+    def take_holdings(self, holdings: Mapping[bytes, ChannelHoldings], block: int) -> None:
+        """Take in what the channel holds of each asset at the block of this number."""
+        self.has_changed = self.has_changed or self._holdings != holdings
+        self._holdings, self.wants_holdings, self.holdings_at = dict(holdings), False, block
 
     def take_credit(self, asset: bytes, amount: int) -> None:
         """Take in how much of an asset could not be pushed to us."""
         self.has_changed = self.has_changed or self._credits.get(asset, 0) != amount
         self._credits[asset] = amount
+        self.credits_due.discard(asset)
 
-    def take_status(self, word: int) -> None:
-        """Take in the adjudicator's own status, packed, where it is not `status`."""
-        self.status, self.has_changed = word, True
+    def take_status(self, word: int, block_hash: bytes) -> None:
+        """Take in the adjudicator's own status, packed, at the block of this hash."""
+        self.has_changed = self.has_changed or self.status != word
+        self.status, self.status_at = word, block_hash
 
     def take_error(self, error: ForcemoveError | None) -> None:
-        """Take in what is wrong with the channel in this look."""
-        self.has_changed = self.has_changed or (error is None) != (self._error is None)
-        self._error = error
+        """Take in what is wrong with the channel."""
+        self.has_changed = self.has_changed or type(error) is not type(self.error)
+        self.error = error
 
     # ------------------------------------------------------------------------------------------- what follows from it
 
     @property
-    def wants_holdings(self) -> bool:
-        """Whether the channel's holdings may have changed: logs were read, or nothing was read yet."""
-        return self._is_unread or bool(self._unread)
+    def is_live(self) -> bool:
+        """Whether anything of the channel is to be asked for."""
+        return not self.record.closed or self.wants_holdings or bool(self.missing) or self.error is not None
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether something is wrong with the channel, rather than not read yet."""
+        return self.error is not None and not isinstance(self.error, StillReading)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the adjudicator itself knows the channel, so that whoever has named it has not made it up."""
+        return bool(self.status) or self._has_held
+
+    @property
+    def _has_held(self) -> bool:
+        return any(each.held or each.payout_begun or each.closed for each in self._holdings.values())
 
     @property
     def is_unheard_of(self) -> bool:
         """Whether the adjudicator has logged nothing of the channel, and has never held anything for it."""
-        has_held = any(each.held or each.payout_begun or each.closed for each in self._holdings.values())
-        return not self._logs and self.record.status.is_empty and not has_held
+        return not self._logs and self.record.status.is_empty and not self._has_held
 
     @property
     def was_used_before(self) -> bool:
         """Whether a channel of this id has paid out before we have signed anything."""
         return self._is_new and not self._logs and any(each.payout_begun for each in self._holdings.values())
 
-    def agrees_with(self, word: int) -> bool:
-        """Whether the logs lead to the adjudicator's own status (packed). No log says when a channel was concluded, nor
-        what is recorded once it pays out in part."""
-        return word == self._status_word or self._may_be(Status.unpack(word))
+    @property
+    def is_sound(self) -> bool:
+        """Whether the logs lead to the adjudicator's own status, and to whether it says that the channel is closed. No
+        log says when a channel was concluded, nor what is recorded once it pays out in part."""
+        is_closed = any(each.closed for each in self._holdings.values())
+        return self._agrees_with_status and (self.wants_holdings or self.record.closed == is_closed)
+
+    @property
+    def _agrees_with_status(self) -> bool:
+        word = self.status
+        return word is None or word == self._status_word or self._may_be(Status.unpack(word))
 
     def _may_be(self, status: Status) -> bool:
         ours = self.record.status
@@ -174,15 +267,8 @@ class FollowedChannel:
             return status.finalizes_at != 0 and (ours.fingerprint in (0, status.fingerprint))
         return ours == status
 
-    @property
-    def agrees_with_holdings(self) -> bool:
-        """Whether the logs and the adjudicator agree on whether the channel is closed."""
-        return self.record.closed == any(each.closed for each in self._holdings.values())
-
     def view(self, at: int) -> OnChainView:
         """The view of the channel as of the block of this number, which has just been read."""
-        if self._error is None:
-            self._unread, self._is_unread = [], False
         self.has_changed = False
         return OnChainView(
             self.record,
@@ -193,6 +279,12 @@ class FollowedChannel:
             at,
             self.epoch,
             self.checkpoint,
-            self._error,
+            self.error,
             self.logs_after,
         )
+
+
+def _without(ranges: Ranges, first: int, last: int) -> Ranges:
+    """What is left of ranges of blocks without those from `first` to `last`."""
+    parts = ((part, (max(one, last + 1), end)) for one, end in ranges for part in [(one, min(end, first - 1))])
+    return tuple((one, end) for pair in parts for one, end in pair if one <= end)

@@ -1,47 +1,53 @@
 """The follower of one adjudicator through one endpoint: it reads the chain once for all channels, and shows each as
 this endpoint has it.
 
-No answer is believed for ever. At each new block the adjudicator's own statuses, `statusesOf`, are compared with what
-the logs say of every live channel: so a log that the endpoint has left out is missed, and the logs are read again. Each
-block that was read must still be there when the next one is read; where it is not, another fork has won, and all logs
-after the fork are read again.
+A look is a cycle with a budget, never a transaction. What defends comes first, in a few questions whatever the number
+of channels: the head, and the adjudicator's own status of each channel, which is shown even where no log could be read.
+Then come the logs of new blocks, what channels hold, the older logs of channels that have just been added, and credits.
+Each answer counts when it comes, and the next look goes on behind it.
 
-A follower reads up to the confirmation depth, never waits, and loses nothing when a request fails: the next `look` goes
-on. What it shows is this endpoint's view; `combine` says what follows from all endpoints' views.
+No answer is believed for ever. At each new block the statuses are compared with what the logs say of every live
+channel: so a log that the endpoint has left out is missed, and the logs are read again. Each block that was seen must
+still be there when the next one is seen; where it is not, another fork has won, and all logs after it are read again.
+
+A follower reads up to the confirmation depth and never waits. What it shows is this endpoint's view; `combine` says
+what follows from all endpoints' views.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from forcemove.chain.adjudicator import Adjudicator, PlacedLog
-from forcemove.chain.rpc import making_sense
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.asking import Steps, ask_now, ask_within
+from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.errors import ForcemoveError, PassingError
-from forcemove.follower import contract_views
 from forcemove.follower.blocks import Block, Blocks
-from forcemove.follower.errors import HeadTooFar, LogsLeftOut
+from forcemove.follower.contract_views import ContractViews
+from forcemove.follower.errors import AnotherChain, LogsLeftOut, StillReading
 from forcemove.follower.followed_channel import FollowedChannel, FollowRequest
 from forcemove.follower.head import Head, read_head
+from forcemove.follower.log_reader import LogRangeReader
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.follower.origins import Origins
 from forcemove.protocol.errors import ChannelIdUsed
-from forcemove.protocol.logs import channel_of
 
 __all__ = ["Follower", "FollowerLook"]
 
-_RANGE = 5_000
-"""How many blocks of logs are asked for at once."""
-_FARTHEST = 10**9
-"""The most blocks that are read: more than any chain has."""
+_CYCLE = 5.0
+"""Seconds after which a look asks nothing more that the next one can ask, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowerLook:
     """What one look has found: the head, whether it has changed, and a view of each channel that has changed. `errors`:
-    what is wrong with channels in this look. `read_up_to`: the last block that was read, None where none was.
-    `failure`: of a question that was asked after the logs were read, and that the next look asks again."""
+    what is wrong with channels. `read_up_to`: the last block up to which everything was read, but for the older logs of
+    channels that have just been added; None where there is none. `failure`: of a question that the next look asks
+    again."""
 
     head: Head
     is_new: bool = False
@@ -54,173 +60,211 @@ class FollowerLook:
 class Follower:
     """Follows the channels of one adjudicator through one endpoint."""
 
-    def __init__(self, adjudicator: Adjudicator, *, confirmations: int = 1) -> None:
-        """`confirmations`: how many blocks deep a log must be to be shown; 1 is the newest block."""
-        self.adjudicator, self._confirmations = adjudicator, confirmations
+    def __init__(
+        self, adjudicator: Adjudicator, *, confirmations: int = 1, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`confirmations`: how many blocks deep a log must be to be shown; 1 is the newest block. `clock`: seconds that
+        go on steadily."""
+        self.adjudicator, self._confirmations, self._clock = adjudicator, confirmations, clock
         self._followed: dict[bytes, FollowedChannel] = {}
-        self._new: dict[bytes, FollowedChannel] = {}
-        self._blocks = Blocks()
-        self._looked_at: bytes | None = None
-        self._is_unsettled = False
-        self._gathered: dict[int, list[PlacedLog]] = {}
+        self._added: dict[bytes, FollowedChannel] = {}
+        self._blocks, self._origins = Blocks(), Origins(adjudicator)
+        self._views, self._logs = ContractViews(adjudicator), LogRangeReader(adjudicator)
+        self._head: Head | None = None
+        self._last: Block | None = None
+        self._settled: Block | None = None
+        self._refused: EndpointFailed | None = None
+        self._shown_head = self._done_at = b""
+        self._elsewhere: dict[bytes, AnotherChain] = {}
         self._with_errors: set[bytes] = set()
+        self._turns = 0
 
     def follow(self, request: FollowRequest) -> None:
         """Follow this channel, with all that is logged; one that is followed already is read from its beginning."""
         followed = FollowedChannel(request)
-        self._followed.pop(followed.id, None)
-        self._new[followed.id] = followed
-        self._gathered = {}
+        self._followed[followed.id] = self._added[followed.id] = followed
+        self._done_at = b""
 
     def unfollow(self, channel_id: bytes) -> None:
         """Follow this channel no more."""
-        self._followed.pop(channel_id, None)
-        self._new.pop(channel_id, None)
+        for each in (self._followed, self._added, self._elsewhere):
+            each.pop(channel_id, None)
 
     def look(self, uncertain: Collection[bytes] = ()) -> FollowerLook:
-        """Read the new blocks up to the confirmation depth. `uncertain`: the channels whose holdings are to be read
-        even where nothing is logged, since money is to come or go.
+        """Read what is new up to the confirmation depth. `uncertain`: the channels whose holdings are to be read even
+        where nothing is logged, since money is to come or go. Ends some seconds after what defends is read; what is
+        left then is no failure, and the next look goes on with it.
 
-        Raises a `ChainError` where the endpoint fails.
+        Raises a `ChainError` where the endpoint does not show a head that can be believed.
         """
-        with making_sense(self.adjudicator.chain.endpoint):
-            return self._look(uncertain)
-
-    def _look(self, uncertain: Collection[bytes]) -> FollowerLook:
-        head = read_head(self.adjudicator.chain)
-        is_new = head.hash != self._looked_at
-        if not self._new and not self._is_unsettled and not is_new:
-            return FollowerLook(head)
-        last = self._blocks.at(self.adjudicator.chain, head.number - self._confirmations + 1, head)
-        if last is None:
-            self._looked_at = head.hash
-            return FollowerLook(head, is_new)
-        self._read_logs(last, head.next_time)
-        errors, failure = self._ask(last, head, uncertain)
-        for id_ in self._followed.keys() & (errors.keys() | self._with_errors):
-            self._followed[id_].take_error(errors.get(id_))
-        self._with_errors = set(errors)
-        views = {id_: each.view(last.number) for id_, each in self._followed.items() if each.has_changed}
-        self._looked_at, self._is_unsettled = head.hash, bool(errors or failure)
-        shown = {id_: error for id_, error in errors.items() if error is not failure}
-        return FollowerLook(head, is_new, views, shown, None if failure else last, failure)
-
-    # -------------------------------------------------------------------------------------------------------- the logs
-
-    def _read_logs(self, last: Block, now: int) -> None:
-        """Up to and with the last block. What is known is changed only when everything was read."""
-        chain = self.adjudicator.chain
-        self._blocks.require_not_behind(chain, last)
-        fork = self._blocks.fork(chain, last)
-        self._forget_what_is_gone(fork, last)
-        begin = [each.reads_from for each in self._new.values()] + ([fork + 1] if self._followed else [])
-        logs = self._logs_by_channel(min(begin, default=last.number + 1), last.number)
-        later = {id_: [each for each in found if each.place.block_number > fork] for id_, found in logs.items()}
-        if self._blocks.has_forked(fork):
-            for id_, followed in self._followed.items():
-                standing = [*followed.logs_up_to(fork), *later.get(id_, ())]
-                followed.reset(standing, now, min(followed.logs_after, fork))
-        else:
-            for id_ in later.keys() & self._followed.keys():
-                self._followed[id_].add(later[id_], now)
-        for id_, followed in self._new.items():
-            followed.begin(logs.get(id_, ()), now)
-        self._followed, self._new, self._gathered = self._followed | self._new, {}, {}
-        self._blocks.take(chain, fork, last)
-
-    def _forget_what_is_gone(self, fork: int, last: Block) -> None:
-        """What led to what is known may not be on the chain any more: then all logs are read. And every channel is
-        doubted where not even an early block is there."""
-        known = [each.checkpoint for each in self._new.values() if each.checkpoint]
-        newest = max(known, key=attrgetter("block_number"), default=None)
-        if newest is not None and not self._blocks.is_there(self.adjudicator.chain, newest, last):
-            for each in self._new.values():
-                each.forget()
-        if fork < 0 and self._blocks.is_another_chain(self.adjudicator.chain, last):
-            for each in self._followed.values():
-                each.is_doubted = True
-
-    def _logs_by_channel(self, first: int, last: int) -> dict[bytes, list[PlacedLog]]:
-        """Raises `HeadTooFar`."""
-        if last - first > _FARTHEST:
-            raise HeadTooFar(self.adjudicator.chain.endpoint, last, first)
-        found: dict[bytes, list[PlacedLog]] = {}
-        for start in range(first, last + 1, _RANGE):
-            for each in self._gather(start, min(start + _RANGE - 1, last), last):
-                if (channel_id := channel_of(each.log)) is not None:
-                    found.setdefault(channel_id, []).append(each)
-        return found
-
-    def _gather(self, start: int, end: int, last: int) -> list[PlacedLog]:
-        """The logs of our channels in one range of blocks. An old range does not change: where a later request fails,
-        the next look does not read it again."""
-        if start in self._gathered:
-            return self._gathered[start]
-        wanted = self._followed.keys() | self._new.keys()
-        logs = self.adjudicator.logs(None, start, end)
-        ours = [each for each in logs if channel_of(each.log) in wanted]
-        if end == start + _RANGE - 1 and end + _RANGE < last:
-            self._gathered[start] = ours
-        return ours
-
-    # ---------------------------------------------------------------------------------- the adjudicator's own statuses
-
-    def _ask(
-        self, last: Block, head: Head, uncertain: Collection[bytes]
-    ) -> tuple[Mapping[bytes, ForcemoveError], PassingError | None]:
-        """What is wrong with channels, and how a question has failed. What was read is shown all the same: of a channel
-        that could not be checked with the failure as its error; credits are read in a later look."""
-        errors: Mapping[bytes, ForcemoveError] | None = None
+        rpc, end = self.adjudicator.rpc, self._clock() + _CYCLE
+        failure: PassingError | None = None
+        self._head = None
         try:
-            with making_sense(self.adjudicator.chain.endpoint):
-                errors = self._check(last, head, uncertain)
-                wanted = [each for each in self._followed.values() if each.wants_credits]
-                contract_views.read_credits(self.adjudicator, wanted, last.number)
-        except PassingError as failure:
-            changed = {id_ for id_, each in self._followed.items() if each.has_changed}
-            return dict.fromkeys(changed | self._with_errors, failure) if errors is None else errors, failure
-        return errors, None
+            if ask_now(rpc, self.defend()):
+                ask_within(rpc, self.catch_up(uncertain), end - self._clock(), self._clock)
+        except PassingError as error:
+            failure = error
+        return self.shown(failure)
 
-    def _check(self, last: Block, head: Head, uncertain: Collection[bytes]) -> dict[bytes, ForcemoveError]:
-        """What is wrong with channels: with the endpoint's logs of them, with themselves, or with the chain."""
-        unclosed, origins = self._unclosed, Origins(self.adjudicator, head)
-        if (elsewhere := origins.without_contract(unclosed)) is not None:
-            return elsewhere
-        live = [*unclosed, *self._newly_closed]
-        statuses = contract_views.statuses(self.adjudicator, [each.id for each in live], last.number)
-        for each in live:
-            if each.status != statuses[each.id]:
-                each.take_status(statuses[each.id])
-        doubtful = [each for each in live if not each.agrees_with(statuses[each.id])]
-        self._read_again(doubtful, last, head.next_time)
-        uncertain_ids = frozenset(uncertain)
-        asked = [each for each in live if each.wants_holdings or each.id in uncertain_ids]
-        contract_views.read_holdings(self.adjudicator, asked, last.number)
-        ended = [each for each in asked if not each.agrees_with_holdings]
-        self._read_again(ended, last, head.next_time)
-        contract_views.read_holdings(self.adjudicator, ended, last.number)
-        looked_at = {each.id: each for each in (*doubtful, *asked)}.values()
-        errors = {each.id: error for each in looked_at if (error := self._error(each, statuses, last)) is not None}
-        return errors | origins.elsewhere(each for each in unclosed if each.is_doubted and each.id not in errors)
+    # ------------------------------------------------------------------------------------------------ what asks: a look
 
-    def _error(self, followed: FollowedChannel, statuses: Mapping[bytes, int], last: Block) -> ForcemoveError | None:
-        if followed.was_used_before:
-            return ChannelIdUsed(followed.id)
-        status = statuses.get(followed.id)
-        if (status is None or followed.agrees_with(status)) and followed.agrees_with_holdings:
-            return None
-        return LogsLeftOut(self.adjudicator.chain.endpoint, followed.id, last.number)
+    def defend(self) -> Steps[bool]:
+        """Read the head, the statuses of all live channels, and whether the chain has forked. Returns whether anything
+        is left for `catch_up`. Raises `ChainError`."""
+        chain = self.adjudicator.chain
+        head = yield from read_head(chain)
+        if head.hash == self._done_at:
+            self._head = head
+            return False
+        last = yield from self._blocks.at(chain, head.number - self._confirmations + 1, head)
+        if last is not None:
+            yield from self._blocks.require_not_behind(chain, last)
+        self._head, self._last, self._refused, live = head, last, None, self._live
+        if last is None:
+            self._done_at = head.hash
+            return False
+        self._elsewhere = yield from self._origins.without_contract(live, head)
+        if self._elsewhere:
+            return False
+        asked = [each for each in live if each.status_at != last.hash or each.is_wrong]
+        try:
+            yield from self._views.read_statuses(asked, last)
+        except EndpointFailed as error:  # logs may show as much
+            self._refused = error
+        yield from self._find_fork(last, head.next_time)
+        return True
 
-    @property
-    def _unclosed(self) -> list[FollowedChannel]:
-        return [each for each in self._followed.values() if not each.record.closed]
+    def _find_fork(self, last: Block, now: int) -> Steps[None]:
+        """Find out whether what was read is still on the chain that ends with this block."""
+        chain = self.adjudicator.chain
+        fork = yield from self._blocks.fork(chain, last)
+        is_another = fork is not None and (yield from self._blocks.is_another_chain(chain, last))
+        known = [each.checkpoint for each in self._added.values() if each.checkpoint]
+        newest = max(known, key=attrgetter("block_number"), default=None)
+        is_known = newest is None or (yield from self._blocks.is_there(chain, newest, last))
+        yield from self._blocks.take(chain, fork, last)
+        if fork is not None:
+            self._rewind(fork, now, is_another=is_another)
+        if self._logs.read_to < 0:
+            self._logs.read_to = last.number
+        added, self._added = self._added, {}
+        for each in added.values():
+            if not is_known:
+                each.forget()
+            each.begin(self._logs.read_to, now)
 
-    @property
-    def _newly_closed(self) -> list[FollowedChannel]:
-        """The channels that were closed by logs since their last view: such a log may be invented. Those that were
-        closed before are not asked about any more."""
-        return [each for each in self._followed.values() if each.record.closed and each.wants_holdings]
+    def _rewind(self, fork: int, now: int, *, is_another: bool) -> None:
+        self._origins.forget()
+        self._settled, self._logs.read_to = None, min(self._logs.read_to, fork)
+        for each in self._followed.values():
+            each.is_doubted = each.is_doubted or is_another
+            if each.id not in self._added:
+                each.rewind(fork, now)
+        if fork < 0:
+            self._added = dict(self._followed)
 
-    def _read_again(self, doubtful: Iterable[FollowedChannel], last: Block, now: int) -> None:
+    def catch_up(self, uncertain: Collection[bytes]) -> Steps[None]:
+        """Read all that `defend` has not, the most urgent first. Ended before its end, it goes on the next time, and
+        begins with another part: so none waits for ever behind the others. Raises `ChainError`."""
+        last, now = self._last, 0 if self._head is None else self._head.next_time
+        if last is None:
+            return
+        for each in self._live:
+            each.is_reread = each.is_reread and not (each.is_wrong and not each.missing)
+        wanted = frozenset(uncertain)
+        parts: deque[Callable[[], Steps[bool]]] = deque()
+        parts.append(lambda: self._logs.read_new(self._live, last.number, now))
+        parts.append(lambda: self._logs.read_older(self._live, now))
+        if self._refused is None:
+            parts.insert(1, lambda: self._read_holdings(last, now, wanted))
+            parts.append(self._read_origins)
+            parts.append(lambda: self._read_credits(last))
+        parts.rotate(-self._turns)
+        self._turns += 1
+        is_busy = True
+        while is_busy:
+            is_busy = False
+            for part in parts:
+                is_busy = (yield from part()) or is_busy
+        self._turns = 0
+        if self._refused is None and self._head is not None:
+            self._done_at = self._head.hash
+
+    def _read_holdings(self, last: Block, now: int, uncertain: Collection[bytes]) -> Steps[bool]:
+        """Read what channels hold where it may have changed, and have those read again whose logs do not lead to what
+        the adjudicator says. From then on the block counts as read."""
+        if self._logs.read_to < last.number:
+            return False
+        live = self._live
+        wanting = [
+            each for each in live if each.wants_holdings or (each.id in uncertain and each.holdings_at != last.number)
+        ]
+        yield from self._views.read_holdings(wanting, last)
+        doubtful = [each for each in live if not (each.missing or each.is_sound or each.is_reread)]
         for each in doubtful:
-            each.reset(self.adjudicator.logs(each.id, each.origin.number, last.number), now)
+            each.read_again(last.number, now)
+        if not any(each.missing and each.is_begun and not each.is_wrong for each in live):
+            self._settled = last
+        return bool(wanting or doubtful)
+
+    def _read_origins(self) -> Steps[bool]:
+        """Find out whether the channels that the adjudicator does not know have begun on this chain."""
+        for each in self._live:
+            if not each.is_doubted or each.missing or each.wants_holdings or self._head is None:
+                continue
+            self._elsewhere.pop(each.id, None)
+            error = (yield from self._origins.error_of(each, self._head)) if each.is_unheard_of else None
+            if error is None:
+                each.is_doubted = False
+            else:
+                self._elsewhere[each.id] = error
+        return False
+
+    def _read_credits(self, last: Block) -> Steps[bool]:
+        owed = [each for each in self._followed.values() if each.credits_due and not each.missing]
+        yield from self._views.read_credits(owed, last)
+        return bool(owed)
+
+    # -------------------------------------------------------------------------------------------------- what it shows
+
+    @property
+    def _live(self) -> list[FollowedChannel]:
+        return [each for each in self._followed.values() if each.is_live]
+
+    def shown(self, failure: PassingError | None = None) -> FollowerLook:
+        """What was found since the last call, whether or not all was asked. `failure`: of one of the questions. Raises
+        it, or `Unreachable`, where there is no head."""
+        head, last = self._head, self._last
+        if head is None:
+            raise failure or Unreachable(self.adjudicator.chain.endpoint, "it has not answered yet")
+        failure = failure or self._refused
+        is_new, self._shown_head = head.hash != self._shown_head, head.hash
+        if last is None:
+            return FollowerLook(head, is_new, failure=failure)
+        open_ids = self._with_errors | self._elsewhere.keys()
+        concerned = [each for each in self._followed.values() if each.has_changed or each.id in open_ids]
+        for each in concerned:
+            each.take_error(self._error(each, last))
+        self._with_errors = {each.id for each in concerned if each.error is not None}
+        if self._with_errors:
+            self._done_at = b""
+        errors = {each.id: each.error for each in concerned if each.error is not None and each.is_wrong}
+        views = {each.id: each.view(last.number) for each in concerned if each.has_changed and _has_view(each)}
+        return FollowerLook(head, is_new, views, errors, self._settled, failure)
+
+    def _error(self, each: FollowedChannel, last: Block) -> ForcemoveError | None:
+        if (elsewhere := self._elsewhere.get(each.id)) is not None:
+            return elsewhere
+        endpoint = self.adjudicator.chain.endpoint
+        is_checked = each.status_at == last.hash or each.record.closed
+        is_read = each.is_begun and not each.missing and not each.wants_holdings and self._logs.read_to >= last.number
+        if not (is_checked and is_read) or (each.is_doubted and each.is_unheard_of):
+            return each.error or StillReading(endpoint, each.id, last.number)
+        if each.was_used_before:
+            return ChannelIdUsed(each.id)
+        return None if each.is_sound else LogsLeftOut(endpoint, each.id, last.number)
+
+
+def _has_view(each: FollowedChannel) -> bool:
+    return each.is_begun or each.status is not None or each.is_wrong

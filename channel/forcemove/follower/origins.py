@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.errors import ForcemoveError
+from forcemove.chain.asking import Steps
 from forcemove.follower.errors import AnotherChain
 from forcemove.follower.followed_channel import FollowedChannel, Origin
 from forcemove.follower.head import Head
@@ -20,63 +20,59 @@ __all__ = ["Origins", "find_elsewhere"]
 
 def find_elsewhere(
     adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes], origin: Origin
-) -> AnotherChain | None:
+) -> Steps[AnotherChain | None]:
     """The error where the chain is not the one of a channel that began at `origin`; None where it is. `assets`: those
     that the channel may hold. Raises `ChainError`."""
-    chain = adjudicator.chain
-    found = chain.block_hash(origin.number) if origin.number <= chain.block_number() else None
-    if not origin.hash or found == origin.hash or _knows(adjudicator, channel_id, assets):
+    chain, found = adjudicator.chain, None
+    if origin.number <= (yield from chain.block_number.steps()):
+        found = yield from chain.block_hash.steps(origin.number)
+    if not origin.hash or found == origin.hash or (yield from _knows(adjudicator, channel_id, assets)):
         return None
     return AnotherChain(chain.endpoint, channel_id, origin.number, origin.hash, found)
 
 
-def _knows(adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes]) -> bool:
-    if not adjudicator.chain.code(adjudicator.address):
+def _knows(adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes]) -> Steps[bool]:
+    if not (yield from adjudicator.chain.code.steps(adjudicator.address)):
         return False
-    holdings = (adjudicator.holdings_of(channel_id, asset) for asset in assets)
-    has_held = any(each.held or each.payout_begun or each.closed for each in holdings)
-    return has_held or not adjudicator.status_of(channel_id).is_empty
+    for asset in assets:
+        each = yield from adjudicator.holdings_of.steps(channel_id, asset)
+        if each.held or each.payout_begun or each.closed:
+            return True
+    return not (yield from adjudicator.status_of.steps(channel_id)).is_empty
 
 
 class Origins:
-    """The origins of channels at one look, which asks for each block once."""
+    """The blocks at which channels began, as one endpoint has them. Each is asked for once, until `forget`."""
 
-    def __init__(self, adjudicator: Adjudicator, head: Head) -> None:
-        self._adjudicator, self._head = adjudicator, head
-        self._found: dict[int, bytes | None] = {}
+    def __init__(self, adjudicator: Adjudicator) -> None:
+        self._adjudicator = adjudicator
+        self._found: dict[int, bytes] = {}
 
-    def elsewhere(self, followed: Iterable[FollowedChannel]) -> dict[bytes, ForcemoveError]:
-        """The errors of doubted channels that are not of this chain; the others are not doubted any more. Raises
-        `ChainError`."""
-        errors: dict[bytes, ForcemoveError] = {}
-        for each in followed:
-            if each.is_doubted and each.is_unheard_of and not self._is_of_this_chain(each):
-                errors[each.id] = self._error(each)
-            else:
-                each.is_doubted = False
-        return errors
+    def forget(self) -> None:
+        """Another fork has won: what was asked for may be otherwise there."""
+        self._found.clear()
 
-    def without_contract(self, followed: Sequence[FollowedChannel]) -> dict[bytes, ForcemoveError] | None:
-        """The errors of all channels where there is no adjudicator on the chain; None where there is one, where no
+    def error_of(self, followed: FollowedChannel, head: Head) -> Steps[AnotherChain | None]:
+        """The error of a channel whose first block is not on this chain, or not yet; None where it is there, or its
+        hash is not known. Raises `ChainError`."""
+        origin, chain = followed.origin, self._adjudicator.chain
+        if origin.hash and origin.number <= head.number and origin.number not in self._found:
+            self._found[origin.number] = yield from chain.block_hash.steps(origin.number)
+        found = self._found.get(origin.number)
+        if not origin.hash or found == origin.hash:
+            return None
+        return AnotherChain(chain.endpoint, followed.id, origin.number, origin.hash, found)
+
+    def without_contract(self, followed: Sequence[FollowedChannel], head: Head) -> Steps[dict[bytes, AnotherChain]]:
+        """The errors of all channels where there is no adjudicator on the chain; none where there is one, where no
         channel is doubted, or where any is of this chain all the same."""
+        errors: dict[bytes, AnotherChain] = {}
         if not any(each.is_doubted for each in followed):
-            return None
-        chain = self._adjudicator.chain
-        if chain.code(self._adjudicator.address) or any(map(self._is_of_this_chain, followed)):
-            return None
-        return {each.id: self._error(each) for each in followed}
-
-    def _is_of_this_chain(self, followed: FollowedChannel) -> bool:
-        """Whether the block at which the channel began is on this chain, or its hash is not known."""
-        origin = followed.origin
-        return not origin.hash or self._hash_at(origin.number) == origin.hash
-
-    def _hash_at(self, number: int) -> bytes | None:
-        if number not in self._found:
-            is_there = number <= self._head.number
-            self._found[number] = self._adjudicator.chain.block_hash(number) if is_there else None
-        return self._found[number]
-
-    def _error(self, followed: FollowedChannel) -> AnotherChain:
-        origin, endpoint = followed.origin, self._adjudicator.chain.endpoint
-        return AnotherChain(endpoint, followed.id, origin.number, origin.hash, self._hash_at(origin.number))
+            return errors
+        if (yield from self._adjudicator.chain.code.steps(self._adjudicator.address)):
+            return errors
+        for each in followed:
+            if (error := (yield from self.error_of(each, head))) is None:
+                return {}
+            errors[each.id] = error
+        return errors

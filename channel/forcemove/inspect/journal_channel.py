@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.asking import ask_now
 from forcemove.chain.chain import Chain
 from forcemove.errors import LocalError, MalformedBytes, UnknownVersion
 from forcemove.follower.errors import AnotherChain
@@ -137,7 +138,8 @@ class JournalChannel:
         agreement, metadata = self.channel.agreement, self.metadata
         adjudicator = Adjudicator(chain, agreement.domain.adjudicator)
         assets = [asset for asset, _ in agreement.deposits]
-        return find_elsewhere(adjudicator, self.id, assets, Origin(metadata.from_block, metadata.origin_hash))
+        origin = Origin(metadata.from_block, metadata.origin_hash)
+        return ask_now(adjudicator.rpc, find_elsewhere(adjudicator, self.id, assets, origin))
 
     def assembly(self, chain: Chain, others: Sequence[Chain] = ()) -> Assembly:
         """The channel, assembled again to be driven; `others`: the same chain through other endpoints. Asks no chain.

@@ -88,7 +88,7 @@ class ManagedChannel:
         self._silence_at = 0.0
         self._was: Channel | None = None
         self._shown: Channel | None = None
-        self._is_genuine = self._has_missed = False
+        self._is_genuine = self._has_missed = self._is_read = False
         self._is_denied = True
 
     # ------------------------------------------------------------------------------------------------- for its owner
@@ -240,7 +240,8 @@ class ManagedChannel:
         if (wrong := update.channel_errors.get(id_)) is not None:
             raise wrong
         self._has_missed = self._has_missed and not (read is not None and read.from_scratch)
-        self.is_up_to_date = not self._has_missed and not self._is_denied
+        self._is_read = self._is_read or read is not None
+        self.is_up_to_date = self._is_read and not self._has_missed and not self._is_denied
 
     # ------------------------------------------------------------------------------------------------- what is done
 

@@ -1,0 +1,126 @@
+"""Reads the adjudicator's logs of followed channels through one endpoint, in ranges as large as the endpoint takes.
+What was answered is kept with each answer, so that a reading may end at any question and go on later.
+
+A reading of the newest blocks goes upwards. One of older blocks goes round: from where it was to the newest of those
+that are missing, and again from the oldest, so that a channel that joins it holds up no other for long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from forcemove.chain.adjudicator import Adjudicator, PlacedLog
+from forcemove.chain.asking import Steps
+from forcemove.chain.codec import decode_log
+from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.follower.followed_channel import FollowedChannel
+from forcemove.follower.learned import Learned
+
+__all__ = ["LogRangeReader"]
+
+_MOST_BLOCKS = 5_000
+"""How many blocks of logs are asked for at once."""
+_MOST_IDS = 300
+"""Up to so many channels' logs are asked for by their ids; those of more among all of the adjudicator's."""
+_ALL = 2 * _MOST_IDS
+
+
+class LogRangeReader:
+    """Reads through one endpoint. `read_to`: the last block whose logs were read of all channels but for what theirs
+    are `missing`."""
+
+    def __init__(self, adjudicator: Adjudicator) -> None:
+        self.read_to = -1
+        self._adjudicator = adjudicator
+        self._blocks, self._ids = Learned(_MOST_BLOCKS), Learned(_ALL)
+        self._older_from = 0
+
+    def read_new(self, followed: Sequence[FollowedChannel], last: int, now: int) -> Steps[bool]:
+        """Read the blocks after `read_to` up to `last`. `followed`: all channels that are read; `now`: block time,
+        seconds. Returns whether there was anything to read. Raises `ChainError`."""
+        if self.read_to >= last:
+            return False
+        by_id = {each.id: each for each in followed}
+        while self.read_to < last and by_id:
+            first = self.read_to + 1
+            asked, end, found = yield from self._read(list(by_id), first, last)
+            for id_, logs in found.items():
+                by_id[id_].take_new(logs, now)
+            for id_ in by_id.keys() - set(asked):
+                by_id[id_].leave_out(first, end)
+            self.read_to = end
+        self.read_to = last
+        return True
+
+    def read_older(self, followed: Sequence[FollowedChannel], now: int) -> Steps[bool]:
+        """Read what these channels are `missing`. A channel that the adjudicator does not know comes last, unless one
+        range has all of it: who has named it may have made up the block at which it began. Arguments and result as of
+        `read_new`. Raises `ChainError`."""
+        missing = [each for each in followed if each.missing]
+        has_read = bool(missing)
+        while missing:
+            believed = [each for each in missing if self._is_believed(each)]
+            yield from self._read_older(believed or missing, now)
+            missing = [each for each in missing if each.missing]
+        return has_read
+
+    def _is_believed(self, each: FollowedChannel) -> bool:
+        return each.is_known or each.missing[-1][1] - each.missing[0][0] < self._blocks.value
+
+    def _read_older(self, followed: Sequence[FollowedChannel], now: int) -> Steps[None]:
+        """One question for older logs."""
+        ranges = [each for channel in followed for each in channel.missing]
+        ahead = [max(first, self._older_from) for first, last in ranges if last >= self._older_from]
+        first = min(ahead or [first for first, _ in ranges])
+        last = max(end for one, end in ranges if one <= first <= end)
+        last = min(last, first + self._blocks.value - 1)
+        self._older_from = last + 1  # where this fails the next one reads on from there
+        within = {each.id: each for each in followed if any(one <= last and end >= first for one, end in each.missing)}
+        asked, end, found = yield from self._read(list(within), first, last)
+        for id_ in asked:
+            within[id_].take_older(first, end, found.get(id_, ()), now)
+        self._older_from = end + 1 if len(asked) == len(within) else first
+
+    # --------------------------------------------------------------------------------------------------- one question
+
+    def _read(
+        self, ids: Sequence[bytes], first: int, last: int
+    ) -> Steps[tuple[Sequence[bytes], int, dict[bytes, list[PlacedLog]]]]:
+        """Ask for the logs of channels in as many of the blocks from `first` to `last` as the endpoint gives at once.
+        Returns the channels that were asked about, the last block, and the logs by channel. Too much is halved: the
+        blocks, and where there is only one the channels. Raises `ChainError`, `EndpointFailed` where the endpoint
+        refuses one channel in one block."""
+        before = self._blocks.value, self._ids.value
+        while True:
+            end = min(first + self._blocks.value - 1, last)
+            asked = ids if self._ids.value > _MOST_IDS else ids[: self._ids.value]
+            try:
+                found = yield from self._ask(asked, first, end)
+            except (EndpointFailed, Unreachable) as error:
+                is_halved = self._halve(end - first + 1, len(asked))
+                if not is_halved:
+                    self._blocks.value, self._ids.value = before
+                if isinstance(error, Unreachable) or not is_halved:  # it may have been too slow for so much
+                    raise
+                continue
+            self._blocks.on_answer(end - first + 1)
+            self._ids.on_answer(len(asked))
+            return asked, end, found
+
+    def _halve(self, blocks: int, ids: int) -> bool:
+        """A range was too much. Returns whether there is a smaller one."""
+        if blocks > 1:
+            self._blocks.lower(blocks // 2)
+        elif ids > 1:
+            self._ids.lower(min(ids // 2, _MOST_IDS))
+        return blocks > 1 or ids > 1
+
+    def _ask(self, ids: Collection[bytes], first: int, last: int) -> Steps[dict[bytes, list[PlacedLog]]]:
+        """Logs of other channels and of credits are dropped before they are decoded."""
+        wanted, adjudicator = frozenset(ids), self._adjudicator
+        topics = (None, wanted) if len(wanted) <= _MOST_IDS else ()
+        found: dict[bytes, list[PlacedLog]] = {}
+        for log in (yield from adjudicator.chain.logs_in.steps(adjudicator.address, topics, first, last)):
+            if len(log.topics) > 1 and log.topics[1] in wanted:
+                found.setdefault(log.topics[1], []).append(PlacedLog(decode_log(log), log.place))
+        return found
