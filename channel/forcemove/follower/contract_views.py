@@ -82,7 +82,7 @@ def _in_parts(values: Sequence[Value], read: Callable[[Sequence[Value]], Steps[N
             if len(part) == 1:
                 width.value = before
                 raise
-            width.lower(len(part) // 2)
+            width.on_refusal(len(part))
             continue
         width.on_answer(len(part))
         values = values[len(part) :]

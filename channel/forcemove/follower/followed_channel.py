@@ -142,10 +142,14 @@ class FollowedChannel:
 
     def take_older(self, first: int, last: int, logs: Iterable[PlacedLog], now: int) -> None:
         """Take in the logs of these blocks, as far as they are `missing`."""
-        lacking = [each for each in logs if any(one <= each.place.block_number <= end for one, end in self.missing)]
+        lacking = (each for each in logs if self.is_missing(each.place.block_number, each.place.block_number))
         self._found += filter(self._is_ours, lacking)
         self.missing = _without(self.missing, first, last)
         self._complete(now)
+
+    def is_missing(self, first: int, last: int) -> bool:
+        """Whether logs of any of these blocks are still to be read."""
+        return any(one <= last and end >= first for one, end in self.missing)
 
     def _is_ours(self, placed: PlacedLog) -> bool:
         """Whether a log says anything of the channel: anybody may pay in what it has nothing to do with."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["Learned"]
 
 _GROWS_AFTER = 20
-"""Answers in a row to questions as large as may be, after which the double is tried."""
+"""Answers in a row to questions as large as may be, after which a larger one is tried."""
 
 
 class Learned:
@@ -14,14 +14,20 @@ class Learned:
 
     def __init__(self, most: int) -> None:
         self.value = self._most = most
-        self._answers = 0
+        self._answered = self._refused = self._in_a_row = 0
 
-    def lower(self, value: int) -> None:
-        """A question was refused for its size: ask for so much at most."""
-        self.value, self._answers = max(value, 1), 0
+    def on_refusal(self, size: int) -> None:
+        """A question of this size was too much: from now on it is one that was answered before, or half."""
+        if not 0 < self._answered < size:
+            self._answered = 0
+        self.value, self._refused, self._in_a_row = self._answered or max(size // 2, 1), size, 0
 
     def on_answer(self, size: int) -> None:
         """A question of this size was answered."""
-        self._answers += size >= self.value
-        if self._answers >= _GROWS_AFTER:
-            self.value, self._answers = min(2 * self.value, self._most), 0
+        if size < self.value:
+            return
+        self._answered, self._in_a_row = self.value, self._in_a_row + 1
+        if self._in_a_row >= _GROWS_AFTER:
+            between = (self._refused - self.value) // 2 if self._refused > self.value else self._most
+            more = min(self.value // 4 + 1, max(between, 1))
+            self.value, self._in_a_row = min(self.value + more, self._most), 0

@@ -8,6 +8,7 @@ that are missing, and again from the oldest, so that a channel that joins it hol
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import chain, islice
 
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.asking import Steps
@@ -56,30 +57,31 @@ class LogRangeReader:
         """Read what these channels are `missing`. A channel that the adjudicator does not know comes last, unless one
         range has all of it: who has named it may have made up the block at which it began. Arguments and result as of
         `read_new`. Raises `ChainError`."""
-        missing = [each for each in followed if each.missing]
-        has_read = bool(missing)
-        while missing:
+        has_read = False
+        while missing := [each for each in followed if each.missing]:
+            has_read = True
             believed = [each for each in missing if self._is_believed(each)]
-            yield from self._read_older(believed or missing, now)
-            missing = [each for each in missing if each.missing]
+            first, last = self._next_older(believed or missing)
+            joining = [each for each in believed or missing if each.is_missing(first, last)]
+            rest = (each for each in missing if each.is_missing(first, last))
+            within = {each.id: each for each in chain(joining, islice(rest, max(_MOST_IDS - len(joining), 0)))}
+            asked, end, found = yield from self._read(list(within), first, last)
+            for id_ in asked:
+                within[id_].take_older(first, end, found.get(id_, ()), now)
+            self._older_from = end + 1 if len(asked) == len(within) else first
         return has_read
 
     def _is_believed(self, each: FollowedChannel) -> bool:
         return each.is_known or each.missing[-1][1] - each.missing[0][0] < self._blocks.value
 
-    def _read_older(self, followed: Sequence[FollowedChannel], now: int) -> Steps[None]:
-        """One question for older logs."""
+    def _next_older(self, followed: Sequence[FollowedChannel]) -> tuple[int, int]:
+        """The range of blocks to be asked for next."""
         ranges = [each for channel in followed for each in channel.missing]
         ahead = [max(first, self._older_from) for first, last in ranges if last >= self._older_from]
         first = min(ahead or [first for first, _ in ranges])
-        last = max(end for one, end in ranges if one <= first <= end)
-        last = min(last, first + self._blocks.value - 1)
+        last = min(max(end for one, end in ranges if one <= first <= end), first + self._blocks.value - 1)
         self._older_from = last + 1  # where this fails the next one reads on from there
-        within = {each.id: each for each in followed if any(one <= last and end >= first for one, end in each.missing)}
-        asked, end, found = yield from self._read(list(within), first, last)
-        for id_ in asked:
-            within[id_].take_older(first, end, found.get(id_, ()), now)
-        self._older_from = end + 1 if len(asked) == len(within) else first
+        return first, last
 
     # --------------------------------------------------------------------------------------------------- one question
 
@@ -110,9 +112,9 @@ class LogRangeReader:
     def _halve(self, blocks: int, ids: int) -> bool:
         """A range was too much. Returns whether there is a smaller one."""
         if blocks > 1:
-            self._blocks.lower(blocks // 2)
+            self._blocks.on_refusal(blocks)
         elif ids > 1:
-            self._ids.lower(min(ids // 2, _MOST_IDS))
+            self._ids.on_refusal(min(ids, _ALL))
         return blocks > 1 or ids > 1
 
     def _ask(self, ids: Collection[bytes], first: int, last: int) -> Steps[dict[bytes, list[PlacedLog]]]:

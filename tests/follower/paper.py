@@ -1,0 +1,173 @@
+"""A chain on paper: blocks, statuses and logs that a test has written down, behind an endpoint that takes so many
+seconds for each request, on a clock that it moves itself. Thousands of channels cost it nothing."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from eth_abi.abi import decode, encode
+
+from forcemove.chain import codec
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.rpc import Rpc
+from forcemove.follower.followed_channel import FollowRequest
+from forcemove.follower.follower import Follower, FollowerLook
+from forcemove.protocol.agreement import Agreement
+from forcemove.protocol.encoding import Domain, encode_record, fingerprint, hash_state
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.status import Status
+from forcemove.protocol.types import ETHER, FixedPart
+from tests.simulation.chain import MemoryChain
+from tests.simulation.state import CHAIN_ID, from_hex
+
+ADJUDICATOR, BLOCK_SECONDS, GENESIS = bytes(19) + b"\x77", 12, 1_800_000_000
+STATUSES, HOLDINGS, CREDIT = (codec.function(each).selector for each in ("statusesOf", "holdingsOfList", "creditOf"))
+DURATION = 240
+
+
+@cache
+def agreement(number: int) -> Agreement:
+    """The agreement of one of many channels."""
+    accounts = (bytes(19) + b"\x01", bytes(19) + b"\x02")
+    fixed_part = FixedPart(accounts, number, bytes(19) + b"\x55", DURATION)
+    destinations = tuple(bytes(12) + each for each in accounts)
+    return Agreement(Domain(CHAIN_ID, ADJUDICATOR), fixed_part, destinations, ((ETHER, (1, 1)),), b"")
+
+
+class PaperNode(Rpc):
+    """`seconds`: of each request; `height`: of the newest block. `most_blocks`, `most_logs`: in one answer. `asked`:
+    what was asked, by method."""
+
+    def __init__(self, height: int, seconds: float = 0.0) -> None:
+        self.endpoint, self.time, self.height, self.seconds = "paper", 0.0, height, seconds
+        self.most_blocks, self.most_logs = 10**9, 10**9
+        self.statuses: dict[bytes, int] = {}
+        self.closed: set[bytes] = set()
+        self.logs: list[tuple[int, bytes, dict[str, Any]]] = []
+        self.asked: Counter[str] = Counter()
+
+    def ask(self, method: str, *params: Any) -> Any:
+        self.asked[method] += 1
+        self.time += self.seconds
+        answers: dict[str, Callable[..., Any]] = {
+            "eth_chainId": lambda: CHAIN_ID,
+            "eth_getBlockByNumber": self._block,
+            "eth_getCode": lambda *_: b"\x01",
+            "eth_call": self._call,
+            "eth_getLogs": self._found,
+        }
+        return answers[method](*params)
+
+    def mine(self, blocks: int = 1) -> None:
+        self.height += blocks
+
+    @property
+    def now(self) -> int:
+        return GENESIS + BLOCK_SECONDS * self.height
+
+    def log(self, block: int, name: str, id_: bytes, data: bytes = b"") -> None:
+        """Write down a log; blocks rise."""
+        (topic,) = (topic for topic, event in codec._events().items() if event.name == name)
+        place = {"blockNumber": block, "blockHash": _hash(block), "transactionHash": bytes(32)}
+        made = {"address": ADJUDICATOR, "topics": [topic, id_], "data": data, "logIndex": len(self.logs)}
+        self.logs.append((block, id_, made | place))
+
+    def challenge(self, number: int) -> bytes:
+        """Somebody challenges this channel with its opening, in a new block. Returns the channel's id."""
+        self.mine()
+        state, id_ = agreement(number).setup_state(0), agreement(number).channel_id
+        opening = VariablePart(state.outcome, b"", 0, is_final=False)
+        hashes, finalizes_at = hash_state(id_, opening), self.now + DURATION
+        self.statuses[id_] = Status(0, finalizes_at, fingerprint(hashes.state, hashes.outcome)).pack()
+        record = encode_record(opening, ())
+        self.log(self.height, "ChallengeRegistered", id_, encode(["uint48", "bytes"], [finalizes_at, record]))
+        return id_
+
+    def close(self, numbers: Iterable[int]) -> None:
+        """These channels end, in a new block."""
+        self.mine()
+        for number in numbers:
+            self.closed.add(agreement(number).channel_id)
+            self.statuses.pop(agreement(number).channel_id, None)
+            self.log(self.height, "Closed", agreement(number).channel_id)
+
+    def _block(self, asked: str, _: bool) -> dict[str, Any] | None:
+        number = self.height + (asked == "pending") if not asked.startswith("0x") else int(asked, 16)
+        if number > self.height + (asked == "pending"):
+            return None
+        parent, time = _hash(max(number - 1, 0)), GENESIS + BLOCK_SECONDS * number
+        return {"number": number, "hash": _hash(number), "parentHash": parent, "timestamp": time}
+
+    def _call(self, request: dict[str, str], _: str) -> bytes:
+        data = from_hex(request["data"])
+        selector, arguments = data[:4], data[4:]
+        if selector == STATUSES:
+            ids = [arguments[start : start + 32] for start in range(64, len(arguments), 32)]
+            return arguments[:64] + b"".join(self.statuses.get(each, 0).to_bytes(32) for each in ids)
+        if selector == HOLDINGS:
+            (keys,) = decode(["(bytes32,address)[]"], arguments)
+            found = [(2 * (id_ in self.statuses), id_ in self.closed, id_ in self.closed) for id_, _ in keys]
+            return encode(["(uint256,bool,bool)[]"], [found])
+        assert selector == CREDIT
+        return (7).to_bytes(32)
+
+    def _found(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        first, last = int(request["fromBlock"], 16), int(request["toBlock"], 16)
+        if last - first >= self.most_blocks:
+            raise EndpointFailed("eth_getLogs", "the range is too large")
+        start, end = (bisect_left(self.logs, at, key=lambda each: each[0]) for at in (first, last + 1))
+        ids = frozenset(map(from_hex, request["topics"][1])) if request["topics"] else None
+        found = [made for _, id_, made in self.logs[start:end] if ids is None or id_ in ids]
+        if len(found) > self.most_logs:
+            raise EndpointFailed("eth_getLogs", "there are too many logs")
+        return found
+
+
+def _hash(number: int) -> bytes:
+    return b"\xbb" * 24 + number.to_bytes(8)
+
+
+class PaperReader:
+    """A follower of a chain on paper. `views`: of each channel, as it was shown last."""
+
+    def __init__(self, node: PaperNode) -> None:
+        self.node = node
+        chain = MemoryChain(node)
+        self.follower = Follower(Adjudicator(chain, ADJUDICATOR), clock=lambda: node.time)
+        self.views: dict[bytes, Any] = {}
+        self.errors: dict[bytes, Exception] = {}
+
+    def follow(self, numbers: Iterable[int], from_block: int, payees: bool = False) -> None:
+        for each in numbers:
+            payee = each.to_bytes(20) if payees else None
+            self.follower.follow(FollowRequest(agreement(each), payee, from_block, is_new=False))
+
+    def look(self) -> FollowerLook:
+        found = self.follower.look()
+        self.views |= found.views
+        self.errors = dict(found.errors)
+        assert found.failure is None
+        return found
+
+    def shows_clock(self, id_: bytes) -> bool:
+        return id_ in self.views and self.views[id_].shows_clock(self.node.now)
+
+    def is_settled(self, id_: bytes) -> bool:
+        return id_ in self.views and self.views[id_].error is None
+
+    @property
+    def open(self) -> tuple[int, int, int]:
+        """What is still to be read: blocks of logs, holdings, credits. Of what is first more leads to what is later."""
+        channels, last = self.follower._followed.values(), self.follower._last
+        blocks = self.node.height - self.follower._logs.read_to if last else self.node.height
+        blocks += sum(end + 1 - first for each in channels for first, end in each.missing)
+        return blocks, sum(each.wants_holdings for each in channels), sum(len(each.credits_due) for each in channels)
+
+    @property
+    def decoded(self) -> int:
+        return sum(len(each._logs) for each in self.follower._followed.values())

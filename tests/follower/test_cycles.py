@@ -1,0 +1,222 @@
+"""A look is a cycle with a budget: what defends is shown within two, and each leaves less undone than the one before,
+whatever there is of channels, blocks, logs and ends, and however slow the endpoint is. Holes 37, 42, 43 and 44."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from forcemove.chain.errors import EndpointFailed
+from tests.follower.paper import PaperNode, PaperReader, agreement
+from tests.sampled import with_sample
+
+SECONDS, COUNTS = (0.0, 0.1, 1.0, 5.0), (1, 100, 1_000, 10_000)
+CHALLENGED = 20_000
+"""The number of the channel that somebody challenges."""
+
+
+def many_channels(node: PaperNode, reader: PaperReader, count: int) -> None:
+    """They were just added."""
+    reader.follow(range(count), node.height - 20)
+
+
+def many_blocks(node: PaperNode, reader: PaperReader, count: int) -> None:
+    """They have come since the last look, and the endpoint gives the logs of ten at once."""
+    reader.look()
+    node.most_blocks = 10
+    node.mine(count)
+
+
+def many_older_blocks(node: PaperNode, reader: PaperReader, count: int) -> None:
+    """A channel has lived for so many."""
+    node.most_blocks = 10
+    reader.follow([0], node.height - count)
+
+
+def many_logs(node: PaperNode, reader: PaperReader, count: int) -> None:
+    """A stranger has made them, in one block; the endpoint gives no more than 50 at once."""
+    node.most_logs = 50
+    node.mine()
+    for number in range(count):
+        node.log(node.height, "Closed", number.to_bytes(32))
+
+
+def many_ends(node: PaperNode, reader: PaperReader, count: int) -> None:
+    """So many channels have ended since the last look, and each may be owed what could not be paid."""
+    reader.follow(range(count), node.height - 20, payees=True)
+    until(reader, lambda: not any(reader.open))
+    node.close(range(count))
+
+
+KINDS = (many_channels, many_blocks, many_older_blocks, many_logs, many_ends)
+
+
+def until(reader: PaperReader, is_so: Callable[[], bool], most: int = 10_000) -> int:
+    """Look at most so many times until it is so. Returns how often."""
+    for looks in range(most):
+        if is_so():
+            return looks
+        reader.look()
+    assert is_so()
+    return most
+
+
+@pytest.mark.parametrize(
+    ("kind", "seconds", "count"),
+    with_sample(
+        [(kind, seconds, count) for kind in KINDS for seconds in SECONDS for count in COUNTS],
+        [(kind, seconds, count) for kind in KINDS for seconds in (0.1, 5.0) for count in (1, 1_000)],
+    ),
+)
+def test_each_cycle_leaves_less_undone_and_what_defends_is_shown_within_two(
+    kind: Callable[[PaperNode, PaperReader, int], None], seconds: float, count: int
+) -> None:
+    node = PaperNode(20_000)
+    reader = PaperReader(node)
+    reader.follow([CHALLENGED], node.height - 20)
+    until(reader, lambda: not any(reader.open))
+    kind(node, reader, count)
+    id_, node.seconds = node.challenge(CHALLENGED), seconds
+    for _ in range(2):
+        reader.look()
+    assert reader.shows_clock(id_)
+    for _ in range(30):
+        before, began = reader.open, node.time
+        if not any(before):
+            break
+        node.asked.clear()
+        reader.look()
+        assert reader.open < before or is_learning(node, reader)
+        assert node.time - began <= 5 + 6 * seconds
+    if seconds < 1:
+        until(reader, lambda: not any(reader.open), most=600)
+        assert reader.is_settled(id_)
+        assert reader.errors == {}
+
+
+def is_learning(node: PaperNode, reader: PaperReader) -> bool:
+    """Whether what was asked was too much, which will not be asked again."""
+    blocks, ids = reader.follower._logs._blocks.value, reader.follower._logs._ids.value
+    return node.asked["eth_getLogs"] > 0 and (blocks < 5_000 or ids < 600)
+
+
+def test_channels_that_end_together_hold_up_no_answer() -> None:
+    """200 between two looks, then one is challenged; every question takes a tenth of a second."""
+    node = PaperNode(1_000)
+    reader = PaperReader(node)
+    reader.follow(range(200), 980, payees=True)
+    reader.follow([CHALLENGED], 980)
+    until(reader, lambda: not any(reader.open))
+    node.seconds = 0.1
+    node.close(range(200))
+    reader.look()
+    id_, began = node.challenge(CHALLENGED), node.time
+    reader.look()
+    assert reader.shows_clock(id_)
+    assert node.time - began < 6
+    until(reader, lambda: not any(reader.open), most=6)
+    assert reader.is_settled(id_)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "most", "seconds", "bound"), [(3_000, 10, 0.1, 60), (100_000, 500, 1.0, 600)], ids=["narrow", "slow"]
+)
+@pytest.mark.parametrize("is_older", [False, True])
+def test_who_is_far_behind_catches_up_while_a_challenge_is_seen(
+    blocks: int, most: int, seconds: float, bound: float, is_older: bool
+) -> None:
+    """A block comes each 12 seconds meanwhile. What an endpoint refuses is not asked again and again."""
+    node = PaperNode(200_000)
+    node.most_blocks = most
+    reader = PaperReader(node)
+    reader.follow([1, CHALLENGED], node.height - (blocks if is_older else 20))
+    if not is_older:
+        until(reader, lambda: not any(reader.open))
+        node.mine(blocks)
+    node.seconds, id_ = seconds, node.challenge(CHALLENGED)
+    for _ in range(2):
+        reader.look()
+    assert reader.shows_clock(id_)
+    at = node.height
+    while not reader.is_settled(id_):
+        if node.time > 12 * (node.height - at):
+            node.mine()
+        reader.look()
+    assert node.time < bound
+    assert node.asked["eth_getLogs"] < 1.3 * blocks / most + 30
+
+
+@pytest.mark.parametrize("count", [1, 301])
+def test_logs_of_strangers_cost_nothing_and_blind_nobody(count: int) -> None:
+    """Hole 37: 50,001 logs on the adjudicator were the end of every later reading. Here they are in few blocks, and
+    the endpoint gives 10,000 at once."""
+    node = PaperNode(1_000)
+    node.most_logs = 10_000
+    for number in range(50_001):
+        node.log(900 + number // 5_000, "Closed", number.to_bytes(32))
+    reader = PaperReader(node)
+    reader.follow([*range(count - 1), CHALLENGED], 890)
+    node.seconds, id_ = 0.1, node.challenge(CHALLENGED)
+    reader.look()
+    assert reader.shows_clock(id_)
+    until(reader, lambda: not any(reader.open), most=4)
+    assert reader.is_settled(id_)
+    assert reader.decoded == 1
+
+
+def test_a_block_with_more_logs_than_an_answer_is_read_by_channels() -> None:
+    """The channels are halved where there is only one block; what was answered of them is kept."""
+    node = PaperNode(1_000)
+    node.most_logs = 20
+    reader = PaperReader(node)
+    reader.follow(range(600), 980)
+    until(reader, lambda: not any(reader.open))
+    node.close(range(600))
+    node.seconds, id_ = 1.0, node.challenge(0)
+    until(reader, lambda: reader.shows_clock(id_), most=2)
+    until(reader, lambda: not any(reader.open), most=200)
+    assert all(reader.views[agreement(each).channel_id].record.closed for each in range(1, 600))
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_channel_that_is_added_throws_nothing_away_and_an_invented_one_comes_last(is_known: bool) -> None:
+    """Hole 44: a tower's client names a channel after each look, from the chain's beginning on, while another one is
+    read. Where the adjudicator knows them they join, and are read from there."""
+    node, id_ = PaperNode(100_000, 1.0), agreement(0).channel_id
+    node.most_blocks = 500
+    for number in range(1, 50) if is_known else ():
+        node.statuses[agreement(number).channel_id] = 1 << 208
+    node.close([0])
+    reader = PaperReader(node)
+    reader.follow([0], 90_000)
+    until(reader, lambda: node.asked["eth_getLogs"] > 6)
+    for looks in range(1, 200):
+        reader.look()
+        if reader.is_settled(id_):
+            break
+        reader.follow([looks], 0)
+    assert reader.views[id_].record.closed
+    assert node.asked["eth_getLogs"] < 10_000 / 312 + 15
+
+
+def test_a_range_that_is_never_answered_holds_up_no_other() -> None:
+    """The endpoint is told as failing, and all other ranges are read."""
+    node = PaperNode(100_000, 0.1)
+    reader = PaperReader(node)
+    reader.follow([0], 80_000)
+    reader.follow([1], 90_000)
+    honest = node.ask
+
+    def ask(method: str, *params: Any) -> Any:
+        if method == "eth_getLogs" and int(params[0]["fromBlock"], 16) <= 82_000 <= int(params[0]["toBlock"], 16):
+            raise EndpointFailed(method, "the index of this block is damaged")
+        return honest(method, *params)
+
+    node.ask = ask  # type: ignore[method-assign]
+    failures = [reader.follower.look().failure for _ in range(30)]
+    followed = reader.follower._followed[agreement(0).channel_id]
+    assert {type(each) for each in failures[-10:]} == {EndpointFailed}
+    assert sum(last + 1 - first for first, last in followed.missing) < 5_000
+    assert not reader.follower._followed[agreement(1).channel_id].missing
