@@ -14,6 +14,7 @@ from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.asking import Steps
 from forcemove.chain.codec import decode_log
 from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.errors import ForcemoveError
 from forcemove.follower.followed_channel import FollowedChannel
 from forcemove.follower.learned import Learned
 
@@ -65,7 +66,11 @@ class LogRangeReader:
             joining = [each for each in believed or missing if each.is_missing(first, last)]
             rest = (each for each in missing if each.is_missing(first, last))
             within = {each.id: each for each in chain(joining, islice(rest, max(_MOST_IDS - len(joining), 0)))}
-            asked, end, found = yield from self._read(list(within), first, last)
+            try:
+                asked, end, found = yield from self._read(list(within), first, last)
+            except ForcemoveError:
+                self._older_from = last + 1  # what an endpoint cannot give holds up nothing else
+                raise
             for id_ in asked:
                 within[id_].take_older(first, end, found.get(id_, ()), now)
             self._older_from = end + 1 if len(asked) == len(within) else first
@@ -79,9 +84,7 @@ class LogRangeReader:
         ranges = [each for channel in followed for each in channel.missing]
         ahead = [max(first, self._older_from) for first, last in ranges if last >= self._older_from]
         first = min(ahead or [first for first, _ in ranges])
-        last = min(max(end for one, end in ranges if one <= first <= end), first + self._blocks.value - 1)
-        self._older_from = last + 1  # where this fails the next one reads on from there
-        return first, last
+        return first, min(max(end for one, end in ranges if one <= first <= end), first + self._blocks.value - 1)
 
     # --------------------------------------------------------------------------------------------------- one question
 
