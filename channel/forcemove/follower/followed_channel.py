@@ -90,7 +90,7 @@ class FollowedChannel:
         self._found: list[PlacedLog] = []
         self._holdings: dict[bytes, ChannelHoldings] = {}
         self._credits: dict[bytes, int] = {}
-        self.wants_holdings, self.holdings_at = True, -1
+        self.wants_holdings, self.holdings_at, self._is_closed = True, -1, False
         self.status: int | None = None
         self.status_at = b""
         self.error: ForcemoveError | None = None
@@ -205,6 +205,7 @@ class FollowedChannel:
         """Take in what the channel holds of each asset at the block of this number."""
         self.has_changed = self.has_changed or self._holdings != holdings
         self._holdings, self.wants_holdings, self.holdings_at = dict(holdings), False, block
+        self._is_closed = any(each.closed for each in holdings.values())
 
     def take_credit(self, asset: bytes, amount: int) -> None:
         """Take in how much of an asset could not be pushed to us."""
@@ -257,8 +258,7 @@ class FollowedChannel:
     def is_sound(self) -> bool:
         """Whether the logs lead to the adjudicator's own status, and to whether it says that the channel is closed. No
         log says when a channel was concluded, nor what is recorded once it pays out in part."""
-        is_closed = any(each.closed for each in self._holdings.values())
-        return self._agrees_with_status and (self.wants_holdings or self.record.closed == is_closed)
+        return self._agrees_with_status and (self.wants_holdings or self.record.closed == self._is_closed)
 
     @property
     def _agrees_with_status(self) -> bool:

@@ -72,6 +72,7 @@ class Follower:
         self._views, self._logs = ContractViews(adjudicator), LogRangeReader(adjudicator)
         self._head: Head | None = None
         self._last: Block | None = None
+        self._live: list[FollowedChannel] = []
         self._settled: Block | None = None
         self._refused: EndpointFailed | None = None
         self._shown_head = self._done_at = b""
@@ -120,14 +121,15 @@ class Follower:
         last = yield from self._blocks.at(chain, head.number - self._confirmations + 1, head)
         if last is not None:
             yield from self._blocks.require_not_behind(chain, last)
-        self._head, self._last, self._refused, live = head, last, None, self._live
+        self._head, self._last, self._refused = head, last, None
+        self._live = [each for each in self._followed.values() if each.is_live]
         if last is None:
             self._done_at = head.hash
             return False
-        self._elsewhere = yield from self._origins.without_contract(live, head)
+        self._elsewhere = yield from self._origins.without_contract(self._live, head)
         if self._elsewhere:
             return False
-        asked = [each for each in live if each.status_at != last.hash or each.is_wrong]
+        asked = [each for each in self._live if each.status_at != last.hash or each.is_wrong]
         try:
             yield from self._views.read_statuses(asked, last)
         except EndpointFailed as error:  # logs may show as much
@@ -161,6 +163,7 @@ class Follower:
             each.is_doubted = each.is_doubted or is_another
             if each.id not in self._added:
                 each.rewind(fork, now)
+        self._live = list(self._followed.values())
         if fork < 0:
             self._added = dict(self._followed)
 
@@ -171,7 +174,8 @@ class Follower:
         if last is None:
             return
         for each in self._live:
-            each.is_reread = each.is_reread and not (each.is_wrong and not each.missing)
+            if each.is_reread and each.is_wrong and not each.missing:
+                each.is_reread = False
         wanted = frozenset(uncertain)
         parts: deque[Callable[[], Steps[bool]]] = deque()
         parts.append(lambda: self._logs.read_new(self._live, last.number, now))
@@ -227,10 +231,6 @@ class Follower:
         return bool(owed)
 
     # -------------------------------------------------------------------------------------------------- what it shows
-
-    @property
-    def _live(self) -> list[FollowedChannel]:
-        return [each for each in self._followed.values() if each.is_live]
 
     def shown(self, failure: PassingError | None = None) -> FollowerLook:
         """What was found since the last call, whether or not all was asked. `failure`: of one of the questions. Raises
