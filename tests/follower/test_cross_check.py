@@ -9,7 +9,7 @@ import pytest
 
 from forcemove.chain.block_time import FAR
 from forcemove.follower.cross_check import EndpointView, combine, combined_time
-from forcemove.follower.errors import AnotherChain, LogsLeftOut
+from forcemove.follower.errors import AnotherChain, LogsLeftOut, StillReading
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.encoding import fingerprint, hash_state
 from forcemove.protocol.machine.inputs import Payout
@@ -174,3 +174,15 @@ def test_threat_54_no_endpoints_time_alone_ends_anything(
     times: list[int | None], own: int | None, expected: int
 ) -> None:
     assert combined_time(times, own) == expected
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_a_view_of_which_not_all_is_read_yet_is_waited_for(depth: int) -> None:
+    """It denies nothing, and nothing is committed to without it; the clock that its status shows is answered."""
+    unread = OnChainView(EMPTY_RECORD, status=CHALLENGED, at=10, error=StillReading("x", ID, 10))
+    one = EndpointView("x", unread, depth, END - 1)
+    other = EndpointView("y", SIGHTS["open"], 10, END - 1)
+    for shown in ([one], [one, other], [other, one]):
+        combined = combine(shown, END - 1)
+        assert (combined.agreed, combined.disagreeing, combined.differences.is_denied) == (None, None, False)
+        assert [each.status for each in combined.differences.clocks] == [CHALLENGED]

@@ -3,12 +3,19 @@ whatever there is of channels, blocks, logs and ends, and however slow the endpo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from eth_abi.abi import encode
 
-from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.chain import RawLog
+from forcemove.chain.codec import decode_log
+from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.errors import PassingError
+from forcemove.follower import log_reader
+from forcemove.protocol.logs import Log
 from tests.follower.paper import PaperNode, PaperReader, agreement
 from tests.sampled import with_sample
 
@@ -149,21 +156,28 @@ def test_who_is_far_behind_catches_up_while_a_challenge_is_seen(
 
 
 @pytest.mark.parametrize("count", [1, 301])
-def test_logs_of_strangers_cost_nothing_and_blind_nobody(count: int) -> None:
+def test_logs_of_strangers_cost_nothing_and_blind_nobody(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hole 37: 50,001 logs on the adjudicator were the end of every later reading. Here they are in few blocks, and
     the endpoint gives 10,000 at once."""
     node = PaperNode(1_000)
     node.most_logs = 10_000
     for number in range(50_001):
         node.log(900 + number // 5_000, "Closed", number.to_bytes(32))
-    reader = PaperReader(node)
+    reader, decoded = PaperReader(node), list[RawLog]()
     reader.follow([*range(count - 1), CHALLENGED], 890)
+
+    def decoding(log: RawLog) -> Log:
+        decoded.append(log)
+        return decode_log(log)
+
+    monkeypatch.setattr(log_reader, "decode_log", decoding)
     node.seconds, id_ = 0.1, node.challenge(CHALLENGED)
     reader.look()
     assert reader.shows_clock(id_)
     until(reader, lambda: not any(reader.open), most=4)
     assert reader.is_settled(id_)
-    assert reader.decoded == 1
+    assert len(decoded) == 1
+    assert node.asked["eth_getLogs"] < (3 if count == 1 else 40)
 
 
 def test_a_block_with_more_logs_than_an_answer_is_read_by_channels() -> None:
@@ -220,3 +234,99 @@ def test_a_range_that_is_never_answered_holds_up_no_other() -> None:
     assert {type(each) for each in failures[-10:]} == {EndpointFailed}
     assert sum(last + 1 - first for first, last in followed.missing) < 5_000
     assert not reader.follower._followed[agreement(1).channel_id].missing
+
+
+def test_a_range_that_takes_too_long_is_divided() -> None:
+    """Then the endpoint has not answered in time, and each look fails until it does."""
+    node = PaperNode(100_000)
+    reader, honest = PaperReader(node), node.ask
+    reader.follow([0], 50_000)
+
+    def ask(method: str, *params: Any) -> Any:
+        if method == "eth_getLogs" and int(params[0]["toBlock"], 16) - int(params[0]["fromBlock"], 16) > 700:
+            raise Unreachable("paper", "it did not answer in time")
+        return honest(method, *params)
+
+    node.ask = ask  # type: ignore[method-assign]
+    failures = [reader.follower.look().failure for _ in range(10)]
+    assert [type(each) for each in failures[:3]] == [Unreachable] * 3
+    assert failures[-1] is None
+    assert not any(reader.open)
+
+
+def test_an_endpoint_that_gives_more_again_is_asked_for_more() -> None:
+    node = PaperNode(100_000)
+    reader = PaperReader(node)
+    node.most_blocks = 10
+    reader.follow([0], 99_000)
+    reader.look()
+    node.most_blocks, node.asked = 10**9, Counter()
+    reader.follow([1], 0)
+    reader.look()
+    assert not any(reader.open)
+    assert node.asked["eth_getLogs"] < 500
+
+
+def test_no_part_waits_for_ever_behind_new_blocks() -> None:
+    """There are new blocks in each look, and there is time for a single question behind what defends."""
+    node = PaperNode(20_000)
+    reader = PaperReader(node)
+    reader.follow(range(3), node.height - 20, payees=True)
+    until(reader, lambda: not any(reader.open))
+    node.close(range(3))
+    node.seconds = 5.0
+    reader.follow([10], 10_000)
+    for _ in range(40):
+        node.mine(2)
+        reader.look()
+    _, holdings, credits_ = reader.open
+    assert (holdings, credits_) == (0, 0)
+    assert not reader.follower._followed[agreement(10).channel_id].missing
+
+
+def test_deposits_of_strange_tokens_are_dropped() -> None:
+    """Anybody can pay worthless ones into a channel, thousands of times."""
+    node, id_ = PaperNode(1_000), agreement(0).channel_id
+    node.log(990, "EtherDeposited", id_, encode(["uint256"], [2]))
+    for _ in range(100):
+        node.log(991, "TokenDeposited", id_, encode(["address", "uint256"], [b"\x99" * 20, 7]))
+    reader = PaperReader(node)
+    reader.follow([0], 980)
+    until(reader, lambda: not any(reader.open), most=3)
+    assert len(reader.views[id_].logs) == 1
+    assert reader.is_settled(id_)
+
+
+@pytest.mark.parametrize("refused", ["statuses", "everything"])
+def test_what_is_refused_for_another_reason_than_its_size_is_asked_for_as_much_again(refused: str) -> None:
+    node = PaperNode(1_000)
+    reader, honest = PaperReader(node), node.ask
+    reader.follow(range(2_000), 980)
+
+    def ask(method: str, *params: Any) -> Any:
+        if method == "eth_call" or refused == "everything":
+            node.asked[method] += 1
+            raise EndpointFailed(method, "header not found")
+        return honest(method, *params)
+
+    node.ask = ask  # type: ignore[method-assign]
+    try:
+        assert isinstance(reader.follower.look().failure, EndpointFailed)
+    except PassingError:
+        assert refused == "everything"
+    node.ask = honest  # type: ignore[method-assign]
+    node.asked.clear()
+    until(reader, lambda: not any(reader.open), most=3)
+    assert node.asked["eth_call"] == 3
+
+
+def test_four_requests_a_block_serve_a_thousand_channels() -> None:
+    node = PaperNode(1_000)
+    reader = PaperReader(node)
+    reader.follow(range(1_000), 980)
+    until(reader, lambda: not any(reader.open))
+    for _ in range(3):
+        node.mine()
+        node.asked.clear()
+        reader.look()
+        assert node.asked == {"eth_getBlockByNumber": 2, "eth_call": 1, "eth_getLogs": 1}

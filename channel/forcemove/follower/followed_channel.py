@@ -162,16 +162,20 @@ class FollowedChannel:
         if self.missing:
             return
         found, self._found = sorted(self._found, key=lambda each: each.place.order), []
+        held = None if self.is_begun or self.wants_holdings else self._holdings
         if self._from_scratch:
             self.reset(found, now)
         else:
             self.add(found, now)
+        if held is not None and all(each.place.block_number <= self.holdings_at for each in found):
+            self._holdings, self.wants_holdings = held, False
         self.is_begun, self._from_scratch = True, False
 
     def rewind(self, fork: int, now: int) -> None:
         """Another fork has won: what was read after block `fork` does not count any more."""
         self._found = [each for each in self._found if each.place.block_number <= fork]
         was_missing, self.missing = self.missing, _without(self.missing, fork + 1, maxsize)
+        self.wants_holdings, self.holdings_at = True, -1
         if self.is_begun:
             self.reset(self._logs_up_to(fork), now, min(self.logs_after, fork))
         if was_missing:

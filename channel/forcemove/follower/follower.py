@@ -198,13 +198,13 @@ class Follower:
     def _read_holdings(self, last: Block, now: int, uncertain: Collection[bytes]) -> Steps[bool]:
         """Read what channels hold where it may have changed, and have those read again whose logs do not lead to what
         the adjudicator says. From then on the block counts as read."""
-        if self._logs.read_to < last.number:
-            return False
         live = self._live
         wanting = [
             each for each in live if each.wants_holdings or (each.id in uncertain and each.holdings_at != last.number)
         ]
         yield from self._views.read_holdings(wanting, last)
+        if self._logs.read_to < last.number:
+            return bool(wanting)
         doubtful = [each for each in live if not (each.missing or each.is_sound or each.is_reread)]
         for each in doubtful:
             each.read_again(last.number, now)
