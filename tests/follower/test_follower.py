@@ -212,6 +212,14 @@ def test_only_what_is_deep_enough_is_told(playground: Playground, story: Story) 
     assert reader.logs(story) == ["Deposited", "Deposited"]
 
 
+def test_a_block_that_was_read_is_not_asked_for_again(playground: Playground, story: Story) -> None:
+    reader = Reader(playground, confirmations=3)
+    reader.follow(story)
+    story.mine(3)
+    reader.look()
+    assert reader.counted(reader.look) == {"eth_getBlockByNumber": 2}
+
+
 def test_what_is_uncertain_is_read_without_a_log(reader: Reader, story: Story) -> None:
     """A deposit whose log is left out: the adjudicator says what it holds."""
     reader.look()
