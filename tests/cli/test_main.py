@@ -284,6 +284,7 @@ _FAMILY_IS_ENOUGH = {
     "TransportClosed",
     "TransportError",
     "LogBegins",
+    "StillReading",
     "NotInOutbox",
     "NonceTaken",
     "NotInFlight",

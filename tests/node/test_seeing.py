@@ -68,3 +68,14 @@ def test_threat_54_what_was_read_while_an_endpoint_denied_it_is_not_kept_as_read
         is_kept.append(managed.is_up_to_date)
     assert is_kept == [False, False, True]
     house.close()
+
+
+def test_threat_22_nothing_is_kept_as_read_before_the_first_update(tmp_path: Path) -> None:
+    """The chain may be read to its end while the channel's own older logs are not."""
+    house = Endpoints(tmp_path)
+    managed = house.managed[0]
+    managed.on_chain_update(QuorumUpdate(genuine={managed.id}))
+    assert not managed.is_up_to_date
+    house.nodes[0].poll()
+    assert managed.is_up_to_date
+    house.close()
