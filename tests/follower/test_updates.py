@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.limits import seconds_left
 from forcemove.errors import PassingError
@@ -57,6 +58,22 @@ def test_threat_32_nothing_is_genuine_where_nobody_answers(playground: Playgroun
     for _ in range(3):
         reader.wait(31)
         assert list(genuine_after(reader.views)) == [set()]
+
+
+def test_threat_46_where_one_question_about_contracts_fails_the_others_wait(playground: Playground) -> None:
+    """Each may take as long as the endpoint is waited for. What defends was asked before."""
+    reader, asked = Reader(playground), list[int]()
+
+    def is_genuine(adjudicator: Adjudicator) -> bool:
+        asked.append(reader.endpoint.counts["eth_call"])
+        raise Unreachable(adjudicator.chain.endpoint, "down")
+
+    for number in range(3):
+        agreement = playground.story(GAME).agreement
+        reader.views.follow(FollowRequest(agreement, None, 0, True, contracts=number, is_genuine=is_genuine))
+    reader.views.viewers[0].prepare()()
+    assert len(asked) == 1
+    assert asked[0] > 0
 
 
 @pytest.mark.parametrize("amounts", [(7, 3), (3, 7)])
