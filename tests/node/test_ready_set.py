@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.flow.transport import MemoryTransport
+from forcemove.history.entries import ConnectionLost, ConnectionRestored
 from forcemove.node.effect_executor import EffectExecutor
 from forcemove.node.memory import MemoryMessenger
 from forcemove.node.ports import WakingMessenger
@@ -79,20 +80,83 @@ def test_a_line_that_cannot_say_so_is_asked_at_each_step(house: House) -> None:
     assert asked == {1: 4}
 
 
-def test_every_channel_is_looked_at_once_a_second(house: House) -> None:
-    """For what time brings, and should a line have said nothing."""
-    house.stops_at = 5
+def test_no_channel_is_looked_at_without_a_reason(house: House) -> None:
+    """Alice is to move: nobody is silent."""
+    house.stops_at = 3
     house.play()
     bob = house.processes[1]
+    bob.node.release_channel(house.assemblies[0].agreement.channel_id)
     asked = Counter[int]()
     for number, managed in enumerate(bob.node.channels.values()):
         _count(managed.executor, asked, number)
-    bob.now += 0.9
+    bob.now += 4.9
     bob.node.step()
     assert asked == {}
-    bob.now += 0.2
+    bob.now += 0.2  # five seconds after Alice's last message
     bob.node.step()
-    assert asked == {0: 1, 1: 1, 2: 1}
+    assert asked == {0: 1, 1: 1}
+
+
+class Generous(MemoryMessenger):
+    """A messenger that gives all that it has, and says of each message once that it has come."""
+
+    def receive(self) -> Sequence[bytes]:
+        messages = tuple(self._inbox)
+        self._inbox.clear()
+        return messages
+
+
+def test_what_comes_while_others_wait_is_taken_in_without_another_word(house: House) -> None:
+    """A node takes in 64 messages of a channel in a step; what comes before the next one says so only once."""
+    house.stops_at = 3
+    house.play()
+    bob = house.processes[1]
+    bob.node.release_channel(house.assemblies[1].agreement.channel_id)
+    line = Generous()
+    house.lines[1] = (house.lines[1][0], line)
+    managed, heard = bob.drive(1), Counter[bytes]()
+    bob.node.poll()
+    on_message = managed.client.on_message
+
+    def counted(message: bytes, now: int) -> None:
+        heard[message] += 1
+        on_message(message, now)
+
+    managed.client.on_message = counted  # type: ignore[method-assign]
+    for _ in range(100):
+        line._take(b"early")
+    line._wake()
+    bob.node.step()
+    line._take(b"late")
+    line._wake()
+    for _ in range(3):
+        bob.node.step()
+    assert heard == {b"early": 100, b"late": 1}
+
+
+def test_whether_a_line_is_connected_is_asked_once_a_second(house: House) -> None:
+    house.stops_at = 3
+    house.play()
+    bob = house.processes[1]
+    bob.node.release_channel(house.assemblies[1].agreement.channel_id)
+    line = Connected()
+    house.lines[1] = (house.lines[1][0], line)
+    managed = bob.drive(1)
+    bob.node.poll()
+    for is_connected in (True, False, True):
+        line.is_connected = is_connected
+        bob.now += 1.1
+        bob.node.step()
+    bob.now += 1.1
+    bob.node.step()
+    kinds = [type(each) for each in managed.history().entries if isinstance(each, ConnectionLost | ConnectionRestored)]
+    assert kinds == [ConnectionLost, ConnectionRestored]
+
+
+class Connected(MemoryMessenger):
+    """A line that has a connection, or none."""
+
+    url, is_connected = "ws://relay", False
 
 
 def test_what_has_come_ends_a_nodes_pause(house: House) -> None:

@@ -201,6 +201,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.node.keys",
         "forcemove.node.clock",
         "forcemove.node.nonces",
+        "forcemove.node.time_heap",
         "forcemove.node.resync",
         "forcemove.node.tx_requests",
         "forcemove.node.events",

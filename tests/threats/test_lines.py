@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -209,6 +210,21 @@ def test_silence_is_broken_ever_more_seldom_until_something_happens() -> None:
     clock.now += 5
     assert greetings.is_silent("the next turn")
     assert not greetings.is_silent(None)
+
+
+def test_who_has_waited_for_hours_greets_each_ten_minutes() -> None:
+    clock = Clock()
+    greetings, said = ResyncTimer(clock, 5), []
+    for second in range(20_000):
+        clock.now = float(second)
+        if greetings.is_silent("a turn"):
+            said.append(second)
+    pauses = [later - earlier for earlier, later in pairwise(said)]
+    assert all(pause <= max(60, 0.1 * later + 1) for pause, later in zip(pauses, said[1:], strict=True))
+    assert pauses[-5:] == [600] * 5
+    assert not greetings.is_silent("the next turn")
+    clock.now += 5
+    assert greetings.is_silent("the next turn")
 
 
 def test_a_clock_that_jumps_back_silences_nobody() -> None:

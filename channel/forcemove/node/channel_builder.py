@@ -21,9 +21,10 @@ from forcemove.node.effect_executor import EffectExecutor
 from forcemove.node.errors import NotOursToDrive
 from forcemove.node.friendly import FriendlyAssembly, NullSubmitter
 from forcemove.node.histories import Histories
-from forcemove.node.managed_channel import ChannelDriver, ManagedChannel
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.metadata import METADATA, ChannelMetadata, checkpoint_of
 from forcemove.node.policy import ConditionsCache, Policy, dispute_gas_of
+from forcemove.node.ports import ChannelDriver
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.tx_submitter import Submitter, TxSubmitter

@@ -8,7 +8,7 @@ effect that could not be carried out stays due. A client never waits, and reads 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -172,10 +172,21 @@ class Client:
         """Greet where we have waited long for a message: it may be lost, or our message that it would answer.
         `seconds`: the time of our own clock."""
         self._seconds = seconds
+        if self._resync.is_silent(self._waiting_for):
+            self.apply(Reconnected(), now)
+
+    def silent_at(self, seconds: float) -> float | None:
+        """When we shall have waited long for a message, by our own clock (seconds), whose time is `seconds` now; None
+        where we wait for none."""
+        self._seconds = seconds
+        return self._resync.silent_at(self._waiting_for)
+
+    @property
+    def _waiting_for(self) -> Hashable:
+        """What we are waiting for, None where it is no message."""
         channel, newest = self.channel, self.channel.newest
         progress = (channel.next_turn, len(newest.signed.signatures) if newest else 0)
-        if self._resync.is_silent(progress if channel.waits_for_message(self._time) else None):
-            self.apply(Reconnected(), now)
+        return progress if channel.waits_for_message(self._time) else None
 
     # --------------------------------------------------------------------------------------------------- what goes out
 

@@ -58,7 +58,9 @@ class EffectExecutor:
         self._evidence: dict[str, deque[Evidence]] = {}
         self.is_busy = False
         self._submitter, self._messenger, self._choose = submitter, messenger, choose
+        self._connected = messenger if isinstance(messenger, ConnectedMessenger) else None
         self._messages: deque[bytes] = deque()
+        self._has_skipped = False
 
     def begin(self) -> None:
         """A new step begins, in which nothing was done yet."""
@@ -69,7 +71,8 @@ class EffectExecutor:
     def receive(self) -> None:
         """Fetch messages, if all that were fetched before are taken in; else they wait at the messenger. Raises what
         the messenger raises."""
-        if self._messages:
+        self._has_skipped = bool(self._messages)
+        if self._has_skipped:
             return
         room = _MAX_BYTES
         for message in self._messenger.receive():
@@ -82,13 +85,18 @@ class EffectExecutor:
     def connection(self) -> tuple[str, bool] | None:
         """The address of what carries the messages, and whether there is a connection now; None where the messenger
         does not say. Raises what the messenger raises."""
-        messenger = self._messenger
-        return (messenger.url, messenger.is_connected) if isinstance(messenger, ConnectedMessenger) else None
+        connected = self._connected
+        return None if connected is None else (connected.url, connected.is_connected)
 
     @property
     def has_received(self) -> bool:
         """Whether there is anything to `process_messages`."""
         return bool(self._messages)
+
+    @property
+    def may_have_more(self) -> bool:
+        """Whether messages are left to process, or were left at the messenger, which does not say so again."""
+        return self._has_skipped or bool(self._messages)
 
     def process_messages(self, now: int) -> None:
         """Take in at most 64 of the messages that were received, at this block time (seconds)."""

@@ -46,6 +46,11 @@ class Histories:
         """So many channels were committed."""
         self._appended += count
 
+    @property
+    def is_untidy(self) -> bool:
+        """Whether `tidy_up` has something to do when there is time."""
+        return self._appended >= _GATHER_AFTER
+
     def tidy_up(self, *, is_idle: bool) -> None:
         """Let the journal gather some of what was appended, if there is enough of it."""
         if self._appended < (_GATHER_AFTER if is_idle else _GATHER_AT_LAST):

@@ -42,11 +42,12 @@ class Intake:
     def take_in(self) -> list[ManagedChannel]:
         """Take in all that has come; returns the channels to which something has happened."""
         busy: dict[bytes, ManagedChannel] = {}
-        has_looked = [self._take_in_chain(each, busy) for each in self._workers.chains.values()]
+        for chain in self._workers.chains.values():
+            self._take_in_chain(chain, busy)
         for account in self._workers.accounts.values():
             self._take_in_outcomes(account, busy)
         now = self._clock()
-        for managed in self._ready_set.take(self._channels, has_updates=any(has_looked)):
+        for managed in self._ready_set.take(self._channels):
             self._listen(managed, now, busy)
         return list(busy.values())
 
@@ -61,6 +62,7 @@ class Intake:
         (self._failing.add if managed.client.has_failures else self._failing.discard)(managed.id)
         if managed.is_settled:
             self._ready_set.settle(managed.id)
+        self._ready_set.plan(managed)
         return errors
 
     def forget(self, channel_id: bytes) -> None:
@@ -68,8 +70,8 @@ class Intake:
         self._failing.discard(channel_id)
         self._ready_set.forget(channel_id)
 
-    def _take_in_chain(self, chain: UpdateSource, busy: dict[bytes, ManagedChannel]) -> bool:
-        """Take in what looks at a chain have found; returns whether there was any look."""
+    def _take_in_chain(self, chain: UpdateSource, busy: dict[bytes, ManagedChannel]) -> None:
+        """Take in what looks at a chain have found."""
         update = chain.take_in()
         for managed in self._concerned(chain, update):
             self._wake(managed, busy)
@@ -78,7 +80,6 @@ class Intake:
             self._save_quiet(chain, busy)
         for error in update.errors:
             self._on_error(error)
-        return update.has_looked
 
     def _concerned(self, chain: UpdateSource, update: QuorumUpdate) -> list[ManagedChannel]:
         """The channels of which the update says something; at a new block also those with failed transactions."""
@@ -122,3 +123,5 @@ class Intake:
         managed.break_silence(now)
         if managed.is_unsettled:
             self._wake(managed, busy)
+        if managed.id not in busy:
+            self._ready_set.plan(managed)

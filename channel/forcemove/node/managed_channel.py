@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from forcemove.follower.cross_check import is_live
 from forcemove.follower.endpoint_quorum import QuorumUpdate
@@ -18,6 +18,7 @@ from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
 from forcemove.node.metadata import CURSORS, METADATA, ChannelCursor, ChannelMetadata
+from forcemove.node.ports import ChannelDriver
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.automatic_actions import next_due
@@ -25,26 +26,10 @@ from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import Input, Tick
 from forcemove.store.records import ChannelUpdate, StoredChannel
 
-__all__ = ["ChannelDriver", "ManagedChannel"]
+__all__ = ["ManagedChannel"]
 
 _SILENCE_EVERY = 1.0
 """Seconds between two looks at whether the counterparties are silent."""
-
-
-class ChannelDriver(Protocol):
-    """The node, as its channels see it."""
-
-    def mark_ready(self, channel_id: bytes) -> None:
-        """Let the node step soon: something has come in for this channel."""
-        ...
-
-    async def catch_up(self) -> None:
-        """Return when all that has come in is taken in, saved and carried out."""
-        ...
-
-    def history(self, channel_id: bytes) -> ChannelHistory:
-        """What the journal has of a channel's history. Raises `JournalError`."""
-        ...
 
 
 class ManagedChannel:
@@ -77,7 +62,7 @@ class ManagedChannel:
         """
         self.client, self.executor, self.chain, self.following = client, executor, chain, following
         self.recorder = recorder
-        recorder.attach(client.channel, client.require_save)
+        recorder.attach(client.channel, client.require_save, lambda: driver.mark_ready(client.id))
         self.error: Exception | None = None
         self.version = stored.version if stored else 0
         self.is_up_to_date = False
@@ -181,13 +166,27 @@ class ManagedChannel:
         """Whether the channel has changed, or anything was done for it, since `wake`."""
         return self.executor.is_busy or self.channel is not self._was
 
-    def is_due(self, now: float) -> bool:
-        """Whether a step is due by the chain's time, or a look for a silent counterparty by our own clock (seconds)."""
-        return self._is_silence_due(now) or self._is_due_on_chain
+    def due_by_clock(self, now: float) -> float | None:
+        """The time of our own clock (seconds; `now` is its time now) at which the channel is to be stepped even if
+        nothing happens: to greet silent counterparties, or to save what waits in the recorder. None for never."""
+        at = now if self.recorder.has_entries else self.client.silent_at(now)
+        return at if at is None or self._is_silence_due(now) else max(at, self._silence_at)
+
+    def due_by_chain(self) -> float | None:
+        """The block time (seconds) at which a step is due, infinite where time has brought all that it brings as long
+        as it goes on; None for never."""
+        self._due_at = next_due(self.channel, self.time())
+        has_clock = self.channel.status.finalizes_at != 0 or self.channel.conclude_at is not None
+        return math.inf if self._due_at is None and has_clock else self._due_at
 
     def _is_silence_due(self, now: float) -> bool:
         """Whether a second has passed since the last look for a silent counterparty, or the clock has jumped back."""
-        return not 0 <= self._silence_at - now <= _SILENCE_EVERY
+        return not 0 < self._silence_at - now <= _SILENCE_EVERY
+
+    @property
+    def has_connection_changed(self) -> bool:
+        """Whether the messenger has lost or found its connection since the last look, or fails to say so."""
+        return self.recorder.is_changed(lambda: self.executor.connection)
 
     @property
     def _is_due_on_chain(self) -> bool:
@@ -247,7 +246,6 @@ class ManagedChannel:
 
     def settle(self) -> list[Exception]:
         """The node's step is over for this channel. Returns what has gone wrong in it."""
-        self._due_at = next_due(self.channel, self.time())
         self.chain.mark_uncertain(self.id, is_uncertain=self.client.is_uncertain)
         errors = self.executor.take_errors()
         self.error = errors[0] if errors else None
@@ -256,7 +254,7 @@ class ManagedChannel:
     @property
     def is_settled(self) -> bool:
         """Whether nothing is left for the next step."""
-        return not (self.client.has_work or self.executor.has_received)
+        return not (self.client.has_work or self.executor.may_have_more)
 
     def channel_update(self) -> ChannelUpdate:
         """What the journal is to commit of the channel."""

@@ -41,6 +41,8 @@ from forcemove.store.records import Account, ChannelLease
 __all__ = ["Node"]
 
 _LEASE = 60.0
+_LONGEST_PAUSE = 1.0
+"""Seconds between two steps in which nothing happens: what is due is found so late at worst, whatever clocks do."""
 _POLICY = Policy()
 
 
@@ -75,6 +77,7 @@ class Node:
         self._histories = Histories(journal, on_error)
         self._builder = ChannelBuilder(self._workers, self._histories, policy, clock)
         self._intake = Intake(self.channels, self._workers, self._ready_set, on_error, clock)
+        self._longest_pause = min(_LONGEST_PAUSE, lease / 10)  # a lease is renewed in time
         self._listeners: list[Callable[[ManagedChannel], None]] = []
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
         self._is_running = False
@@ -98,8 +101,9 @@ class Node:
         return managed
 
     def reserve(self, assemblies: Iterable[Assembly], key: Key) -> None:
-        """Take the leases of many channels at once, which are to be added next: one commit instead of one for each. A
-        channel that another process has is refused when it is added. Raises `JournalError`."""
+        """Take the leases of many channels at once, which are to be added next, and read what the journal has of them:
+        one commit and one query instead of one for each. A channel that another process has, or that is damaged, is
+        refused when it is added. Raises `JournalError`."""
         chosen = list(assemblies)
         accounts = {
             Account(each.adjudicator.chain.chain_id, key.address) for each in chosen
@@ -136,8 +140,9 @@ class Node:
     async def run(self, *, look_every: float = 1.0, listen_every: float = 0.05) -> None:
         """Drive the channels until cancelled; those that are added meanwhile, too. `look_every`: seconds between two
         looks at a chain or an account. `listen_every`: seconds between two looks at messengers that do not say when
-        something has come. What fails goes to `on_error`, and is tried again with the next endpoint at the next look;
-        where all endpoints have failed later and later, every five seconds at the latest."""
+        something has come, and at what is left to be done. What fails goes to `on_error`, and is tried again with the
+        next endpoint at the next look; where all endpoints have failed later and later, every five seconds at the
+        latest."""
         self._awake, self._stepped, self._is_running = asyncio.Event(), asyncio.Event(), True
         try:
             async with asyncio.TaskGroup() as group:
@@ -156,7 +161,10 @@ class Node:
             is_busy = self._step_or_report()
             stepped, self._stepped = self._stepped, asyncio.Event()
             stepped.set()
-            await self._pause(0 if is_busy else listen_every)
+            pause = self._ready_set.pause(
+                listen_every, listen_every if self._histories.is_untidy else self._longest_pause
+            )
+            await self._pause(0 if is_busy else pause)
 
     def wake(self) -> None:
         """Let `run` step now: something has come in. Called in its thread."""
@@ -243,9 +251,9 @@ class Node:
         held = self._leases.renew()
         if held is None:
             return
-        for managed in list(self.channels.values()):
-            if ChannelLease(managed.id) not in held:
-                self._drop(managed.id)
+        ours = {each.channel_id for each in held if isinstance(each, ChannelLease)}
+        for channel_id in sorted(self.channels.keys() - ours):
+            self._drop(channel_id)
         for account, worker in self._workers.accounts.items():
             if worker.is_ours and account not in held:
                 worker.dismiss()

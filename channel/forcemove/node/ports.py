@@ -1,11 +1,13 @@
-"""The port of a client to its counterparties."""
+"""The ports of a client to its counterparties, and of a channel to what drives it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-__all__ = ["ConnectedMessenger", "Messenger", "WakingMessenger"]
+from forcemove.history.history import ChannelHistory
+
+__all__ = ["ChannelDriver", "ConnectedMessenger", "Messenger", "WakingMessenger"]
 
 
 class Messenger(Protocol):
@@ -44,4 +46,20 @@ class ConnectedMessenger(Messenger, Protocol):
     @property
     def is_connected(self) -> bool:
         """Whether there is a connection now."""
+        ...
+
+
+class ChannelDriver(Protocol):
+    """The node, as its channels see it."""
+
+    def mark_ready(self, channel_id: bytes) -> None:
+        """Let the node step soon: something has come in for this channel."""
+        ...
+
+    async def catch_up(self) -> None:
+        """Return when all that has come in is taken in, saved and carried out."""
+        ...
+
+    def history(self, channel_id: bytes) -> ChannelHistory:
+        """What the journal has of a channel's history. Raises `JournalError`."""
         ...

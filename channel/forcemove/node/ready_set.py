@@ -1,19 +1,24 @@
-"""Which channels a node is to step: those to which something has happened, and all of them now and then.
+"""Which channels a node is to step: those to which something has happened, and those for which something is due by
+time. None is looked at without a reason, however many there are.
 
-A channel whose messenger says when a message has arrived is stepped then; one with another messenger at each step.
-After each look at a chain those channels are stepped for which something is due by time, and once a second all.
+A channel whose messenger says when a message has arrived is stepped then; one with another messenger at each step. What
+is due is found by heaps: one of our own clock, and one of each chain's time. Each channel is planned anew whenever it
+was looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.ports import Messenger, WakingMessenger
+from forcemove.node.ports import ConnectedMessenger, Messenger, WakingMessenger
+from forcemove.node.time_heap import TimeHeap
 
 __all__ = ["ReadySet"]
 
-_ALL_EVERY = 1.0
+_CONNECTIONS_EVERY = 1.0
+"""Seconds between two looks at whether messengers are connected: none says so by itself."""
 
 
 class ReadySet:
@@ -23,9 +28,12 @@ class ReadySet:
         """`wake`: lets the node step. `clock`: seconds."""
         self._wake, self._clock = wake, clock
         self._unnotified: set[bytes] = set()
+        self._connected: set[bytes] = set()
         self._ready: set[bytes] = set()
         self._unsettled: set[bytes] = set()
-        self._all_at = clock()
+        self._by_clock = TimeHeap()
+        self._by_chain: dict[UpdateSource, TimeHeap] = {}
+        self._connections_at = clock()
 
     def add(self, channel_id: bytes, messenger: Messenger) -> None:
         """Add a channel, with its messenger."""
@@ -33,6 +41,8 @@ class ReadySet:
             messenger.listen(lambda: self.mark_ready(channel_id))
         else:
             self._unnotified.add(channel_id)
+        if isinstance(messenger, ConnectedMessenger):
+            self._connected.add(channel_id)
         self.mark_ready(channel_id)
 
     def mark_ready(self, channel_id: bytes) -> None:
@@ -48,19 +58,33 @@ class ReadySet:
         """All that was to be done for this channel is done."""
         self._unsettled.discard(channel_id)
 
+    def plan(self, managed: ManagedChannel) -> None:
+        """This channel was looked at: it is stepped again when its next thing is due, if nothing happens before."""
+        self._by_clock.put(managed.id, managed.due_by_clock(self._clock()))
+        self._by_chain.setdefault(managed.chain, TimeHeap()).put(managed.id, managed.due_by_chain())
+
     def forget(self, channel_id: bytes) -> None:
         """This channel is driven no more."""
-        for ids in (self._unnotified, self._ready, self._unsettled):
+        for ids in (self._unnotified, self._connected, self._ready, self._unsettled):
             ids.discard(channel_id)
+        for heap in (self._by_clock, *self._by_chain.values()):
+            heap.put(channel_id, None)
 
-    def take(self, channels: Mapping[bytes, ManagedChannel], *, has_updates: bool) -> Iterable[ManagedChannel]:
-        """The channels to step now. `has_updates`: whether a chain was looked at."""
+    def take(self, channels: Mapping[bytes, ManagedChannel]) -> Iterable[ManagedChannel]:
+        """The channels to step now. Each is to be planned, or kept."""
         now, ready = self._clock(), self._ready
         self._ready = set()
-        if not 0 <= now - self._all_at < _ALL_EVERY:
-            self._all_at = now
-            return list(channels.values())
-        chosen = {id_: channels[id_] for id_ in sorted(ready | self._unsettled | self._unnotified) if id_ in channels}
-        if has_updates:
-            chosen |= {id_: each for id_, each in channels.items() if each.is_due(now)}
-        return list(chosen.values())
+        ready |= self._unsettled | self._unnotified
+        ready.update(self._by_clock.take(now))
+        for chain, heap in self._by_chain.items():
+            ready.update(heap.take(chain.time))
+        if not 0 <= now - self._connections_at < _CONNECTIONS_EVERY:
+            self._connections_at = now
+            ready.update(id_ for id_ in self._connected if channels[id_].has_connection_changed)
+        return [channels[id_] for id_ in sorted(ready) if id_ in channels]
+
+    def pause(self, shortest: float, longest: float) -> float:
+        """Seconds until a channel is to be stepped even if nothing happens, within these bounds."""
+        if self._unnotified or self._unsettled:
+            return shortest
+        return min(max(self._by_clock.next - self._clock(), shortest), longest)

@@ -73,6 +73,7 @@ class ChannelRecorder:
         the owner's. `clock`: our own, Unix seconds."""
         self._load_index, self._on_event, self._clock = load_index, on_event, clock
         self._require_save: Callable[[], None] = lambda: None
+        self._wake: Callable[[], None] = lambda: None
         self._loaded: HistoryIndex | None = None
         self._channel: Channel | None = None
         self._entries: list[Entry] = []
@@ -80,9 +81,10 @@ class ChannelRecorder:
         self._is_connected: bool | None = None
         self._errors: list[Exception] = []
 
-    def attach(self, channel: Channel, require_save: Callable[[], None]) -> None:
-        """Record for this channel. `require_save`: has it saved though nothing in it has changed."""
-        self._channel, self._require_save = channel, require_save
+    def attach(self, channel: Channel, require_save: Callable[[], None], wake: Callable[[], None]) -> None:
+        """Record for this channel. `require_save`: has it saved though nothing in it has changed; `wake`: has it looked
+        at."""
+        self._channel, self._require_save, self._wake = channel, require_save, wake
 
     # ---------------------------------------------------------------------------------------------------- what happens
 
@@ -107,6 +109,14 @@ class ChannelRecorder:
         connection nothing is lost."""
         self._attempt(lambda: self._enter_connection(connection()))
 
+    def is_changed(self, connection: Callable[[], tuple[str, bool] | None]) -> bool:
+        """Whether the connection, as of `on_connection`, is not as it was at the last look, or cannot be asked for."""
+        try:
+            found = connection()
+        except Exception:  # reported by `on_connection`
+            return True
+        return found is not None and found[1] != bool(self._is_connected)
+
     def _enter_connection(self, connection: tuple[str, bool] | None) -> None:
         if connection is None:
             return
@@ -121,6 +131,7 @@ class ChannelRecorder:
     def add(self, entry: Entry) -> None:
         """Enter something that happened around the channel; the journal has it a second later at the latest."""
         self._entries.append(entry)
+        self._wake()
 
     def _enter_step(self, before: Channel, after: Channel, input_: Input) -> None:
         now = self.now()
@@ -208,6 +219,7 @@ class ChannelRecorder:
         self._enter(entries)
         if entries:
             self._require_save()
+            self._wake()
 
     def _enter(self, entries: list[Entry]) -> None:
         self._entries += entries

@@ -10,6 +10,9 @@ __all__ = ["ResyncTimer"]
 
 _PAUSE = 1.0
 _LONGEST_SILENCE = 60.0
+_LONGEST_OF_ALL = 600.0
+_PART = 0.1
+"""Where we have waited for very long we greet after another tenth of it, at most the longest of all."""
 
 
 class ResyncTimer:
@@ -18,12 +21,12 @@ class ResyncTimer:
 
     def __init__(self, clock: Callable[[], float], silence: float) -> None:
         """`silence`: how long we wait for a message before we greet. It doubles, up to a minute, while nothing
-        happens."""
+        happens, and goes on to grow, up to ten minutes, where nothing happens for ten minutes and more."""
         self._clock, self._first_silence = clock, silence
         self._answered: dict[int, float] = {}
         self._greeted: float | None = None
         self._waiting_for: Hashable = None
-        self._since, self._silence = 0.0, silence
+        self._since, self._began, self._silence = 0.0, 0.0, silence
 
     def may_answer(self, sender: int) -> bool:
         """Whether a second has passed since this participant's last greeting was answered; then this one is, too."""
@@ -42,12 +45,23 @@ class ResyncTimer:
     def is_silent(self, waiting_for: Hashable) -> bool:
         """Whether we have waited long for the same thing. `waiting_for`: what we are waiting for, None where it is
         nothing."""
-        if waiting_for != self._waiting_for:
-            self._waiting_for, self._since, self._silence = waiting_for, self._clock(), self._first_silence
+        self._note(waiting_for)
         if waiting_for is None or not self._is_over(self._since, self._silence):
             return False
-        self._since, self._silence = self._clock(), min(2 * self._silence, _LONGEST_SILENCE)
+        now = self._clock()
+        self._silence = max(min(2 * self._silence, _LONGEST_SILENCE), min(_PART * (now - self._began), _LONGEST_OF_ALL))
+        self._since = now
         return True
+
+    def silent_at(self, waiting_for: Hashable) -> float | None:
+        """When `is_silent` is to be asked if we wait for the same thing until then; None where we wait for nothing."""
+        self._note(waiting_for)
+        return None if waiting_for is None else min(self._since, self._clock()) + self._silence
+
+    def _note(self, waiting_for: Hashable) -> None:
+        if waiting_for != self._waiting_for:
+            self._waiting_for, self._silence = waiting_for, self._first_silence
+            self._since = self._began = self._clock()
 
     def _is_over(self, since: float | None, pause: float) -> bool:
         return since is None or not 0 <= self._clock() - since < pause
