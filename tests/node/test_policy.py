@@ -33,7 +33,7 @@ from forcemove.node.policy import (
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.types import ETHER
 from forcemove.store.opening import open_journal
-from forcemove.store.records import ChannelLease, LeaseName, TakenLeases
+from forcemove.store.records import ChannelLease, LeaseName, StoredChannel, TakenLeases
 from forcemove_games.tic_tac_toe import GAME
 from forcemove_games.tic_tac_toe.game import TicTacToe
 from tests.process import memory_journal
@@ -228,6 +228,36 @@ def test_leases_of_many_are_taken_in_one_commit(playground: Playground, tmp_path
         node.release()
         ids = [ChannelLease(each.agreement.channel_id) for each in made]
         assert another.leases.take(ids, 60).granted == set(ids)
+
+
+def test_many_channels_are_read_again_in_one_query(playground: Playground, tmp_path: Path) -> None:
+    """One that another process has taken since is read when it is added."""
+    made, now = [channel(playground) for _ in range(3)], [0.0]
+    where = str(tmp_path / "journal")
+    with open_journal(where, owner=secrets.token_bytes(16), clock=lambda: now[0]) as journal:
+        first = Node(journal, clock=lambda: now[0])
+        for each in made:
+            first.add(ChannelSetup(each, KEYS[0], MemoryMessenger(), undecided))
+        first.poll()
+        first.release()
+        node, loaded = Node(journal, clock=lambda: now[0]), list[bytes]()
+        load = journal.load
+
+        def counting(channel_id: bytes) -> StoredChannel | None:
+            loaded.append(channel_id)
+            return load(channel_id)
+
+        journal.load = counting  # type: ignore[method-assign]
+        node.reserve(made, KEYS[0])
+        now[0] += 20.0
+        with open_journal(where, owner=secrets.token_bytes(16), clock=lambda: now[0] + 60) as another:
+            theirs = made[2].agreement.channel_id
+            another.leases.take([ChannelLease(theirs)], 60)
+            node.step()  # renews the leases that are left
+            another.leases.release([ChannelLease(theirs)])
+        driven = [node.add(ChannelSetup(each, KEYS[0], MemoryMessenger(), undecided)) for each in made]
+        assert loaded == [theirs]
+        assert {each.id: each.version for each in driven} == journal.versions([each.id for each in driven])
 
 
 def test_threat_54_what_gas_costs_is_asked_of_all_endpoints() -> None:

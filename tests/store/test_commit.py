@@ -6,6 +6,7 @@ from collections.abc import Callable
 from threading import Thread
 
 import pytest
+from sqlalchemy import event
 
 from forcemove.errors import InvalidValue
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
@@ -299,3 +300,18 @@ def test_a_journal_from_before_there_were_cursors_is_read_on(shared: Place) -> N
         kept = journal.load(id_of(1))
         assert kept is not None
         assert (kept.snapshot, kept.cursor) == (b"then", b"block 5")
+
+
+def test_many_are_loaded_in_a_few_queries_and_a_damaged_one_hides_no_other(shared: Place) -> None:
+    with shared.open() as journal:
+        journal.commit(batch(*(first(number) for number in range(1, 1_502))))
+        ids, queries = [id_of(number) for number in range(1, 1_503)], list[str]()
+        one = "(SELECT id FROM channels ORDER BY id LIMIT 1)"
+        shared.run(f"UPDATE channels SET checksum = checksum + 1 WHERE id = {one}")  # noqa: S608  # no value
+        event.listen(journal._database._engine, "before_cursor_execute", lambda *values: queries.append(values[2]))
+        found = journal.load_many(ids)
+        assert len(queries) == 2
+        assert found.keys() == set(ids[1:1_501])
+        assert found[id_of(7)] == journal.load(id_of(7))
+        with pytest.raises(JournalDamaged):
+            journal.load(id_of(1))

@@ -46,8 +46,7 @@ class ErrorTable:
         for entry in abi:
             if entry["type"] == "error" and entry["name"] in classes:
                 types = tuple(abi_type(parameter) for parameter in entry["inputs"])
-                selector = keccak256(f"{entry['name']}({','.join(types)})".encode())[:4]
-                entries[selector] = (classes[entry["name"]], types)
+                entries[_selector(f"{entry['name']}({','.join(types)})")] = (classes[entry["name"]], types)
                 missing.discard(entry["name"])
         if missing:
             raise InvalidValue("error classes", sorted(missing), "errors that the ABI has")
@@ -68,6 +67,11 @@ class ErrorTable:
         entry = self.entries.get(data[:4]) or _BUILT_IN.get(data[:4])
         values = _decode(entry[1], data[4:]) if entry else None
         return entry[0](*values) if entry and values is not None else UnknownRevert(data)
+
+
+@cache
+def _selector(signature: str) -> bytes:
+    return keccak256(signature.encode())[:4]
 
 
 _BUILT_IN: dict[bytes, tuple[type[ForcemoveError], tuple[str, ...]]] = {

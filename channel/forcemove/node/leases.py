@@ -10,7 +10,7 @@ from forcemove.node.errors import ChannelInUse, LeaseLost
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.store.journal import Journal
 from forcemove.store.leases import RENEW_AFTER
-from forcemove.store.records import Account, Batch, ChannelLease, LeaseName, TakenLeases
+from forcemove.store.records import Account, Batch, ChannelLease, LeaseName, StoredChannel, TakenLeases
 
 __all__ = ["HeldLease", "NodeLeases"]
 
@@ -46,6 +46,7 @@ class NodeLeases:
         """`lease`: seconds that a lease lasts. `clock`: seconds."""
         self._journal, self._lease, self._clock = journal, lease, clock
         self._reserved: set[LeaseName] = set()
+        self._loaded: dict[bytes, StoredChannel] = {}
         self._accounts: set[Account] = set()
         self._renewed_at = clock()
         self._is_doubtful = False
@@ -54,7 +55,16 @@ class NodeLeases:
 
     def reserve(self, names: Iterable[LeaseName]) -> None:
         """Take these leases in one commit, for calls of `take` to come, which ask again for those that are refused."""
-        self._reserved |= self._journal.leases.take(names, self._lease).granted
+        granted = self._journal.leases.take(names, self._lease).granted
+        self._reserved |= granted
+        ids = [each.channel_id for each in granted if isinstance(each, ChannelLease)]
+        self._loaded |= self._journal.load_many(ids)
+
+    def load(self, channel_id: bytes) -> StoredChannel | None:
+        """What the journal has of a channel whose lease was taken; it was read before where the lease was reserved, and
+        nobody has saved the channel since. Raises `JournalError`."""
+        loaded = self._loaded.pop(channel_id, None)
+        return self._journal.load(channel_id) if loaded is None else loaded
 
     def take(self, channel_id: bytes, account: Account | None) -> list[LeaseName]:
         """Take the lease of a channel, and that of the account that sends for it, if there is one and its lease is
@@ -63,6 +73,8 @@ class NodeLeases:
         asked = [each for each in (channel, *accounts) if each not in self._reserved and each not in self._accounts]
         taking = self._journal.leases.take(asked, self._lease) if asked else _NOTHING
         granted = taking.granted | ({channel} & self._reserved)
+        if channel in asked:  # another process may have had it meanwhile
+            self._loaded.pop(channel_id, None)
         self._reserved.discard(channel)
         if channel in taking.refused:
             self._journal.leases.release(granted)
@@ -87,6 +99,7 @@ class NodeLeases:
         """Give back these leases, and all reserved ones and those of accounts."""
         self._journal.leases.release([*names, *self._reserved, *self._accounts])
         self._reserved.clear()
+        self._loaded.clear()
         self._accounts.clear()
 
     def renew(self) -> frozenset[LeaseName] | None:

@@ -91,7 +91,7 @@ class Node:
         """
         taken = self._leases.take(setup.id, setup.account)
         try:
-            managed = self._builder.build(setup, self._journal.load(setup.id), self)
+            managed = self._builder.build(setup, self._leases.load(setup.id), self)
         except BaseException:
             self._leases.give_back(taken)
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,7 @@ __all__ = [
     "keep_seed",
     "load",
     "load_all",
+    "load_many",
     "lock",
     "put",
     "raise_versions",
@@ -215,6 +217,16 @@ def load(connection: Connection, where: str, channel_id: bytes) -> StoredChannel
     """A channel, or None. Raises `JournalDamaged`."""
     row = connection.execute(_STORED.where(CHANNELS.c.id == channel_id)).one_or_none()
     return None if row is None else _stored(where, row)
+
+
+def load_many(connection: Connection, where: str, ids: Collection[bytes]) -> dict[bytes, StoredChannel]:
+    """Those of these channels that are there and sound, by their ids."""
+    found: dict[bytes, StoredChannel] = {}
+    for chunk in chunks(ids):
+        for row in connection.execute(_STORED.where(CHANNELS.c.id.in_(chunk))):
+            with suppress(JournalDamaged):
+                found[row.id] = _stored(where, row)
+    return found
 
 
 def load_all(connection: Connection, where: str, ownerships: Collection[Ownership]) -> tuple[StoredChannel, ...]:

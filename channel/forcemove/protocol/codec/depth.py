@@ -23,20 +23,40 @@ _SIZED = {
 _COUNTED = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
 """How many bytes of a count follow the header of an array or a map, and of how many values an entry is."""
 
+_SHORT_BYTES = 0xC4
+_STEPS = (
+    *(1,) * 0x80,
+    *(0,) * 0x20,
+    *range(1, 0x21),
+    *(1 + _FIXED.get(at, -1) for at in range(0xC0, 0xE0)),
+    *(1,) * 0x20,
+)
+"""By header, how many bytes a value has that is no array or map, and of which the header says so; else 0. A journal
+reads some hundred of these for each channel."""
+
 
 def require_shallow(data: bytes, what: str, most: int = MAX_DEPTH) -> None:
     """Raise `MalformedBytes` (of a `what`) where MessagePack has more than `most` arrays and maps inside each other.
     Bytes that are no MessagePack, or only the beginning of one, may pass."""
-    at, missing = 0, [1]
-    while missing and at < len(data):
+    at, end, missing, outer = 0, len(data), 1, list[int]()
+    while at < end and (missing or outer):
+        if not missing:
+            missing = outer.pop()
+            continue
+        missing -= 1
+        first = data[at]
+        if first == _SHORT_BYTES and at + 1 < end:
+            at += 2 + data[at + 1]
+            continue
+        if step := _STEPS[first]:
+            at += step
+            continue
         children, at = _header(data, at)
-        missing[-1] -= 1
         if children:
-            missing.append(children)
-            if len(missing) > most + 1:
+            outer.append(missing)
+            missing = children
+            if len(outer) > most:
                 raise MalformedBytes(what, f"it is nested deeper than {most}")
-        while missing and not missing[-1]:
-            missing.pop()
 
 
 def _header(data: bytes, at: int) -> tuple[int, int]:
