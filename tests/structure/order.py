@@ -133,7 +133,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.follower.endpoint_quorum",),
     ("forcemove.store", "forcemove.store.errors", "forcemove.store.records", "forcemove.store.schema"),
     ("forcemove.store.faults", "forcemove.store.migrations", "forcemove.store.statements", "forcemove.store.presence"),
-    ("forcemove.store.same_file", "forcemove.store.private_file"),
+    ("forcemove.store.same_file", "forcemove.store.private_file", "forcemove.store.clean_end"),
     ("forcemove.store.database", "forcemove.store.evidence"),
     ("forcemove.store.channels", "forcemove.store.history"),
     ("forcemove.store.leases", "forcemove.store.sqlite", "forcemove.store.postgresql"),

@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from forcemove.errors import JournalError
 from forcemove.store import faults
+from forcemove.store.clean_end import mark_clean
 from forcemove.store.errors import JournalDamaged, JournalFileLost
 from forcemove.store.same_file import SameFile
 
@@ -34,7 +35,7 @@ class Database:
         self.file = file
         self._same_file = SameFile(where, file)
         self._held: Connection | None = None
-        self._is_writing = False
+        self._is_writing = self._is_doubtful = False
         self._copying: Timer | None = None
         if engine.dialect.name == "sqlite":
             event.listen(engine, "begin", self._begin_on_sqlite)
@@ -66,11 +67,13 @@ class Database:
                     self._begin_to_copy()
                     self._same_file.require()
             except JournalFileLost:
+                self._is_doubtful = True
                 self._copy()
                 raise
             except BaseException as error:
                 self._give_back()
                 ours = self._translated(error)
+                self._is_doubtful |= ours is not None or isinstance(error, JournalError)
                 if ours is None:
                     raise
                 raise ours from error
@@ -122,6 +125,8 @@ class Database:
             self._copying = None
             self._give_back()
             self._engine.dispose()
+            if self.file is not None and not self._is_doubtful and self._same_file.is_ours_alone:
+                mark_clean(self.file)
 
     def _translated(self, error: BaseException) -> JournalError | None:
         """An exception of SQLAlchemy or a driver as an error of ours; None for any other."""

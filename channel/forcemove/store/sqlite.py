@@ -1,5 +1,5 @@
 """Journals on SQLite. Before SQLite opens a file, its header is read; before the file is written, its soundness is
-checked."""
+checked, where it is not as a clean end has left it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from forcemove.errors import JournalError
 from forcemove.store import faults
+from forcemove.store.clean_end import is_clean
 from forcemove.store.database import Database, UnixClock
 from forcemove.store.errors import (
     JournalDamaged,
@@ -163,11 +164,13 @@ def _require_ours(path: str, known: int, application_id: int) -> None:
 
 
 def _require_sound(path: str, steps: Sequence[MigrationStep]) -> None:
-    """Check every page, by a connection that cannot write; the checksums of bodies are checked when these are read."""
+    """Check every page of a file that was not closed in order, or was changed since, by a connection that cannot write;
+    the checksums of bodies are checked when these are read."""
+    was_closed = is_clean(path)
     with closing(sqlite3.connect(_uri(path, "ro"), uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         connection.text_factory = _text
         connection.execute("BEGIN")  # reads one snapshot: another process may be making the tables
-        problem = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        problem = "ok" if was_closed else connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if problem != "ok":
             raise JournalDamaged(path, str(problem).replace("\n", " "))
         version = connection.execute("PRAGMA user_version").fetchone()[0]
