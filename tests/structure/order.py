@@ -138,7 +138,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.store.channels", "forcemove.store.history"),
     ("forcemove.store.leases", "forcemove.store.sqlite", "forcemove.store.postgresql"),
     ("forcemove.store.transactions", "forcemove.store.towers", "forcemove.store.meetings", "forcemove.store.session"),
-    ("forcemove.store.transfer",),
+    ("forcemove.store.transfer", "forcemove.store.pruning"),
     ("forcemove.store.journal",),
     ("forcemove.store.opening",),
     ("forcemove.transport", "forcemove.transport.limits"),
@@ -260,6 +260,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.inspect.states",
         "forcemove.inspect.signatures",
         "forcemove.inspect.journal_channel",
+        "forcemove.inspect.pruning",
     ),
     (
         "forcemove.inspect.bare",

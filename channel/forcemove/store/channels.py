@@ -26,6 +26,7 @@ __all__ = [
     "put",
     "raise_versions",
     "save",
+    "seal",
     "summaries",
     "versions_of",
 ]
@@ -111,8 +112,8 @@ def _update(connection: Connection, updates: Sequence[ChannelUpdate], known: Kno
 def _changed(update_: ChannelUpdate, ownership: int) -> tuple[int, int, bytes, int, bytes, bytes | None, int, bytes]:
     """The values of `_UPDATE`."""
     becomes = int(Ownership.FINISHED) if update_.finished and ownership == Ownership.ACTIVE else ownership
-    seal = _seal(update_.channel_id, becomes, update_.snapshot, update_.cursor)
-    saved = (update_.version + 1, becomes, update_.snapshot, seal, update_.cursor)
+    sealed = seal(update_.channel_id, becomes, update_.snapshot, update_.cursor)
+    saved = (update_.version + 1, becomes, update_.snapshot, sealed, update_.cursor)
     return (*saved, update_.summary, checksum(update_.channel_id, update_.summary), update_.channel_id)
 
 
@@ -134,7 +135,7 @@ _KEEP_PROFILE = (
 )
 
 
-def _seal(channel_id: bytes, ownership: int, snapshot: bytes, cursor: bytes) -> int:
+def seal(channel_id: bytes, ownership: int, snapshot: bytes, cursor: bytes) -> int:
     """The checksum of a row, without an empty cursor: older programs have sealed every row so."""
     return checksum(channel_id, ownership, snapshot, *((cursor,) if cursor else ()))
 
@@ -165,7 +166,7 @@ def _channel(
         "version": version,
         "standing": ownership,
         "snapshot": snapshot,
-        "checksum": _seal(channel_id, ownership, snapshot, cursor),
+        "checksum": seal(channel_id, ownership, snapshot, cursor),
         "reached": cursor,
         "summary": None,
         "summary_checksum": None,

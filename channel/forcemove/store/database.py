@@ -110,6 +110,16 @@ class Database:
                     return
             self._begin_to_copy()
 
+    def compact(self) -> None:
+        """Give free pages of a file back to the system. Raises a `JournalError`."""
+        if self.file is not None:
+            with self.reading() as connection:
+                driver = driver_of(connection)
+                driver.execute("COMMIT")  # it cannot be done within a transaction
+                driver.execute("VACUUM")
+                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                driver.execute("BEGIN")
+
     def now(self, connection: Connection) -> int:
         """The time that leases are measured by, in milliseconds: the server's, or our clock's on SQLite."""
         if connection.dialect.name == "postgresql":

@@ -7,13 +7,14 @@ from types import TracebackType
 
 from forcemove.errors import InvalidValue
 from forcemove.protocol.types import require_bytes
-from forcemove.store import channels, evidence, history, transfer
+from forcemove.store import channels, evidence, history, pruning, transfer
 from forcemove.store.database import Database
 from forcemove.store.leases import Leases
 from forcemove.store.meetings import Meetings
 from forcemove.store.records import (
     SEED_LENGTH,
     Batch,
+    ChannelUpdate,
     ExportKind,
     Ownership,
     StoredChannel,
@@ -150,6 +151,23 @@ class Journal:
         that have any of these are given."""
         with self._database.reading() as connection:
             return history.load(connection, channel_id, kinds)
+
+    def leftovers(self, ids: Collection[bytes]) -> dict[bytes, tuple[int, int]]:
+        """Of those of these channels that have any, how many rows of history and evidence there are, and how many bytes
+        they have."""
+        with self._database.reading() as connection:
+            return pruning.leftovers(connection, ids)
+
+    def prune(self, updates: Sequence[ChannelUpdate]) -> frozenset[bytes]:
+        """Save finished channels as they are to stay, and delete their histories and evidence. Returns the ids of those
+        that were pruned: one of another version, or with a transaction to be sent, is left as it is."""
+        with self._database.writing() as connection:
+            return pruning.prune(connection, updates)
+
+    def compact(self) -> None:
+        """Give the room of what was deleted back to the system, where the journal is a file; servers do so themselves.
+        Raises `JournalBusy` where another process is in the way."""
+        self._database.compact()
 
     def gather_history(self) -> bool:
         """Move some of what commits have appended to histories to where it is found quickly; returns whether there is

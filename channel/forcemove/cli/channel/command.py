@@ -13,6 +13,7 @@ import click
 
 from forcemove.cli.channel.acting import challenge, collect, conclude
 from forcemove.cli.channel.options import ID, IDS, STORE
+from forcemove.cli.channel.pruning import prune
 from forcemove.cli.deploy import open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.options import ENDPOINT, JSON
@@ -26,6 +27,7 @@ from forcemove.store.records import ExportKind, Ownership
 
 if TYPE_CHECKING:
     from forcemove.chain.adjudicator import Adjudicator
+    from forcemove.chain.chain import Chain
     from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
     from forcemove.inspect.onchain import ChannelOnChain
     from forcemove.inspect.signed_state import SignedStateReport
@@ -48,6 +50,7 @@ def channel() -> None:
 channel.add_command(challenge)
 channel.add_command(conclude)
 channel.add_command(collect)
+channel.add_command(prune)
 
 
 def _print(content: Any) -> None:
@@ -98,11 +101,11 @@ def _on_chain(journal: Journal, listed: Sequence[ListedChannel], endpoint: str) 
     from forcemove.follower.errors import AnotherChain
 
     found: dict[bytes, ListedChannel | None] = {}
-    chain_id = open_node(endpoint).chain_id
-    for each in (each for each in listed if each.summary.chain_id == chain_id):
+    chain = open_node(endpoint)
+    for each in (each for each in listed if each.summary.chain_id == chain.chain_id):
         stored = find_channel(journal, hex_text(each.id))
         try:
-            found[each.id] = _as_read(stored, _read_chain(stored, endpoint)[1])
+            found[each.id] = _as_read(stored, _read_chain(stored, chain)[1])
         except AnotherChain:
             found[each.id] = None
     return found
@@ -130,7 +133,7 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
 
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
-    now, read = int(time.time()), _read_chain(stored, endpoint) if endpoint else None
+    now, read = int(time.time()), _read_chain(stored, open_node(endpoint)) if endpoint else None
     report, on_chain = _report(stored, read), None if read is None else _as_read(stored, read[1])
     if as_json:
         listed = listed_json(stored.listed(now), {} if on_chain is None else {stored.id: on_chain})
@@ -155,7 +158,7 @@ def _report(stored: JournalChannel, read: tuple[Adjudicator, ChannelOnChain] | N
     return report_signed_state(stored.newest_file, app, read)
 
 
-def _read_chain(stored: JournalChannel, endpoint: str) -> tuple[Adjudicator, ChannelOnChain]:
+def _read_chain(stored: JournalChannel, chain: Chain) -> tuple[Adjudicator, ChannelOnChain]:
     """The adjudicator, and the channel as its chain has it. Raises `WrongChain`, `AnotherChain`, and what reading a
     chain raises."""
     from forcemove.chain.adjudicator import Adjudicator
@@ -163,7 +166,7 @@ def _read_chain(stored: JournalChannel, endpoint: str) -> tuple[Adjudicator, Cha
     from forcemove.chain.reverts import NO_ERRORS, app_errors
     from forcemove.inspect.onchain import read_channel
 
-    domain, chain = stored.channel.agreement.domain, open_node(endpoint)
+    domain = stored.channel.agreement.domain
     if chain.chain_id != domain.chain_id:
         raise WrongChain(chain.endpoint, domain.chain_id, chain.chain_id)
     if (elsewhere := stored.elsewhere(chain)) is not None:
@@ -195,7 +198,7 @@ def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
         evidence, history = journal.evidence(stored.id), load_history(journal, stored.id)
-    logs = _read_chain(stored, endpoint)[1].logs if endpoint else None
+    logs = _read_chain(stored, open_node(endpoint))[1].logs if endpoint else None
     if as_json:
         _print(history_json(stored, history, evidence, logs))
     else:
@@ -216,7 +219,8 @@ def verify(store: str, id_: str, endpoint: str | None, as_json: bool) -> int:
 
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
-    findings = [*examine(stored), *(examine_on_chain(stored, *_read_chain(stored, endpoint)) if endpoint else ())]
+    on_chain = examine_on_chain(stored, *_read_chain(stored, open_node(endpoint))) if endpoint else ()
+    findings = [*examine(stored), *on_chain]
     is_sound = not any(each.is_wrong for each in findings)
     if as_json:
         found = [{"what": each.what, "problem": each.problem, "known": each.is_known} for each in findings]
@@ -244,7 +248,7 @@ def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup
     The file has what players hide, such as salts: keep it as private as the journal. It has no key. A channel that
     another process plays is not moved. A move is to be imported once: it cannot be told that two journals have it.
     """
-    from forcemove.cli.channel.stores import find_channels, holding, open_store
+    from forcemove.cli.channel.stores import find_channels, holding, moved_before, open_store
 
     if move == backup:
         raise click.UsageError("Say either --move or --backup.")
@@ -263,22 +267,11 @@ def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup
             with holding(journal, chosen if move else ()):
                 journal.export(chosen, kind, lambda data: write_private(partial, data))
         except AlreadyMoved as error:
-            raise _moved_before(error, partial) from error
+            raise moved_before(error, partial) from error
         partial.rename(out)
     echo(f"{len(chosen)} {'moved' if move else 'copied'} to {out}.")
     if move:
         echo("Import it once, into one journal, and delete it then: two journals would sign twice for one turn.")
-
-
-def _moved_before(error: AlreadyMoved, partial: Path) -> Exception:
-    """The error for channels that were moved already; an interrupted export may have left the file under another
-    name."""
-    if not partial.exists() or error.channel_id not in partial.read_bytes():
-        return error
-    return Explained(
-        f"Channel {hex_text(error.channel_id)} was moved already, by a command that was interrupted.",
-        f"What it has written is {partial}: import that.",
-    )
 
 
 @channel.command("import")

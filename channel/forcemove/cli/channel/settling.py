@@ -190,8 +190,10 @@ def _what_is_left(stored: JournalChannel, driven: ManagedChannel) -> str:
 def _owed(driven: ManagedChannel, became: Mapping[Submission, ForcemoveError | None]) -> Iterator[str]:
     """A line for each of our credits, which the adjudicator could not pay. `became`: as of `JournalSession`."""
     payee = driven.channel.payee
-    for asset, amount in driven.channel.credits if payee else ():
-        asked = SubmitPayCredit(payee or b"", asset, amount)
+    if payee is None:
+        return
+    for asset, amount in driven.channel.credits:
+        asked = SubmitPayCredit(payee, asset, amount)
         if amount and (asked not in became or became[asked] is not None):
             error = became.get(asked)
             reason = headline(error) if error else "It was not tried again."

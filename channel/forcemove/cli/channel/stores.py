@@ -20,12 +20,12 @@ from forcemove.inspect.journal_channel import (
 )
 from forcemove.node.errors import ChannelInUse
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.store.errors import JournalDamaged
+from forcemove.store.errors import AlreadyMoved, JournalDamaged
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
 from forcemove.store.records import OWNER_LENGTH, ChannelLease
 
-__all__ = ["find_channel", "find_channels", "holding", "list_all", "open_store", "read_all"]
+__all__ = ["find_channel", "find_channels", "holding", "list_all", "moved_before", "open_store", "read_all"]
 
 _FEWEST_DIGITS = 4
 _LEASE = 60.0
@@ -51,6 +51,17 @@ def holding(journal: Journal, ids: Sequence[bytes]) -> Iterator[None]:
         yield
     finally:
         journal.leases.release(taken.granted)
+
+
+def moved_before(error: AlreadyMoved, partial: Path) -> Exception:
+    """The error for channels that were moved already; an interrupted export may have left the file under another
+    name."""
+    if not partial.exists() or error.channel_id not in partial.read_bytes():
+        return error
+    return Explained(
+        f"Channel {hex_text(error.channel_id)} was moved already, by a command that was interrupted.",
+        f"What it has written is {partial}: import that.",
+    )
 
 
 def read_all(journal: Journal) -> tuple[list[JournalChannel], list[tuple[bytes, str]]]:
