@@ -41,8 +41,6 @@ _LAST_TURN = 4
 """Alice's: the next turn is not hers."""
 _SILENCE = 600.0
 """Seconds from greeting to greeting, of channels that have waited for long."""
-_ROW = 16_384
-"""Bytes of a history's row in a journal that is to be large."""
 
 
 def idle(count: int) -> dict[str, float]:
@@ -94,11 +92,9 @@ def opening(megabytes: int) -> dict[str, float]:
         path = str(Path(folder) / "journal")
         with open_journal(path, owner=os.urandom(16)) as journal:
             for number in range(1, megabytes + 1):
-                id_, rows = number.to_bytes(32), 2**20 // _ROW
-                journal.commit(Batch((ChannelUpdate(id_, 0, b"", b"", finished=True),)))
-                for version in range(1, rows + 1):
-                    row = HistoryRow(1, os.urandom(_ROW))
-                    journal.commit(Batch((ChannelUpdate(id_, version, b"", finished=True, history=row),)))
+                history = HistoryRow(1, os.urandom(2**20))
+                update = ChannelUpdate(number.to_bytes(32), 0, b"", b"", finished=True, history=history)
+                journal.commit(Batch((update,)))
                 while journal.gather_history():
                     pass
         return {f"open_{megabytes}_MiB_s": _timed(lambda: open_journal(path, owner=os.urandom(16)).close())}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from forcemove.store.opening import open_journal
 from scripts.commit_ratio import commit_ratio
+from scripts.idle_speed import opening
 from scripts.journal_speed import measure
 
 
@@ -21,3 +22,7 @@ def test_every_commit_that_is_timed_is_kept(tmp_path: Path) -> None:
 def test_the_journal_is_compared_with_sqlite_alone() -> None:
     """What comes of it, `scripts/benchmark.py --check` tells."""
     assert commit_ratio(bytes(3_000), rounds=1, pairs=5) > 0
+
+
+def test_a_large_journal_is_opened() -> None:
+    assert 0 < opening(1)["open_1_MiB_s"] < 60
