@@ -55,13 +55,14 @@ Journal.commit = crash
 
 AT_BROADCAST = """
 import os
-from forcemove.chain.chain import Chain
-broadcast, left = Chain.broadcast, [{count}]
-def crash(self, signed):
-    broadcast(self, signed)
-    left[0] -= 1
+from forcemove.chain.rpc import Rpc
+request, left = Rpc.request, [{count}]
+def crash(self, method, *params):
+    answer = request(self, method, *params)
+    left[0] -= method == "eth_sendRawTransaction"
     left[0] or os._exit(77)
-Chain.broadcast = crash
+    return answer
+Rpc.request = crash
 """
 """Ends the process when it has sent so many transactions: what comes of the last one it does not learn."""
 

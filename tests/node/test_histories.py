@@ -359,11 +359,11 @@ def test_each_version_of_a_transaction_is_entered_once_with_what_it_replaces() -
     journal.leases.take([ACCOUNT], 60)
     request = ChannelTx(id_of(1), DEPOSIT)
     store = JournalledTxStore(journal, ACCOUNT)
-    store.put(pending(request, b"a"))
-    store.put(pending(request, b"a", b"b"))
+    store.update([pending(request, b"a")], ())
+    store.update([pending(request, b"a", b"b")], ())
     store = JournalledTxStore(journal, ACCOUNT)  # another process goes on
-    store.put(pending(request, b"a", b"b"))
-    store.put(pending(request, b"a", b"b", b"c"))
+    store.update([pending(request, b"a", b"b")], ())
+    store.update([pending(request, b"a", b"b", b"c")], ())
     sent = [each for each in read(journal, id_of(1)).entries if isinstance(each, TxSent)]
     assert [(each.transaction_hash[:1], each.replaces and each.replaces[:1]) for each in sent] == [
         (b"a", None),
@@ -379,9 +379,9 @@ def test_an_approval_is_of_the_channel_that_needs_it_and_a_gap_of_none() -> None
     journal = memory_journal()
     journal.leases.take([ACCOUNT], 60)
     store = JournalledTxStore(journal, ACCOUNT)
-    store.put(pending(Approval(ChannelTx(id_of(1), DEPOSIT)), b"a"))
-    store.forget(3)
-    store.put(pending(GapFiller(3), b"b"))
+    store.update([pending(Approval(ChannelTx(id_of(1), DEPOSIT)), b"a")], ())
+    store.update([], [3])
+    store.update([pending(GapFiller(3), b"b")], ())
     (sent,) = read(journal, id_of(1)).entries
     assert isinstance(sent, TxSent)
     assert (sent.operation, sent.transaction_hash) == ("approval", b"a" * 32)

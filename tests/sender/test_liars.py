@@ -356,12 +356,13 @@ def test_hole_27_what_needs_more_than_our_own_table_says_lands_at_the_second_try
 
 def test_threat_46_one_that_hangs_holds_up_no_other_and_no_process() -> None:
     table, ends = Table(1), threading.Event()
+    table.liar.is_here = False
     table.liar.replace("eth_getBlockByNumber", lambda _: ends.wait(60))
     table.want()
     began = time.monotonic()
     table.pass_blocks(4)
     seconds = time.monotonic() - began
-    are_daemons = {each.daemon for each in threading.enumerate() if each.name == "sender's endpoint"}
+    are_daemons = {each.daemon for each in threading.enumerate() if each.name == table.liar.endpoint}
     ends.set()
     assert table.answered == 1
     assert seconds < 10

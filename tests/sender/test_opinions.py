@@ -3,22 +3,30 @@ attacks."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
+from forcemove.chain.asking import ask_now
 from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.limits import seconds_left
 from forcemove.chain.local import local_keys
 from forcemove.chain.reverts import NO_ERRORS
-from forcemove.sender.opinions import Observer, Question, form_opinion
-from forcemove.sender.transactions import TxRequest
+from forcemove.sender.lanes import EndpointLane
+from forcemove.sender.observations import Observer, Question, TxStatus
+from forcemove.sender.opinions import Opinion, form_opinion
+from forcemove.sender.transactions import PendingTx, TxRequest, Version
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 
 ACCOUNT = local_keys()[0].address
 WANTED = [TxRequest(name, bytes(20), b"", 0, 10**18, gas=21_000) for name in (b"one", b"two", b"three")]
-QUESTION = Question(ACCOUNT, Observer(), (), WANTED, 1, NO_ERRORS)
+QUESTION = Question(ACCOUNT, (), WANTED, 1, NO_ERRORS, 40)
+
+
+def ask(chain: MemoryChain) -> Opinion:
+    return ask_now(chain.rpc, form_opinion(chain, QUESTION, Observer()))
 
 
 def endpoint() -> Endpoint:
@@ -31,10 +39,10 @@ def test_threat_54_what_no_chain_counts_to_is_no_opinion(number: int) -> None:
     chain = MemoryChain(asked)
     asked.replace("eth_getTransactionCount", lambda _: number)
     with pytest.raises(NotAnEthereumEndpoint):
-        form_opinion(chain, QUESTION)
+        ask(chain)
 
 
-def test_threat_55_all_requests_for_an_opinion_share_its_time() -> None:
+def test_threat_55_all_requests_that_are_asked_at_once_share_their_time() -> None:
     asked, left = endpoint(), list[float]()
     chain, honest = MemoryChain(asked), asked.answer
 
@@ -43,7 +51,9 @@ def test_threat_55_all_requests_for_an_opinion_share_its_time() -> None:
         return honest(method, *params)
 
     asked.answer = answer
-    form_opinion(chain, QUESTION)
+    lane = EndpointLane(chain, None, time.monotonic)
+    lane.ask(QUESTION, 1)
+    assert lane.take_opinion()
     assert 0 < min(left) <= max(left) <= 15
 
 
@@ -57,6 +67,28 @@ def test_threat_55_who_has_failed_at_one_transaction_is_asked_about_no_other() -
         return honest(method, *params)
 
     asked.answer = answer
-    opinion = form_opinion(chain, QUESTION)
+    opinion = ask(chain)
     assert {type(each) for each in opinion.gas.values()} == {Unreachable}
     assert (len(opinion.gas), asked.counts["eth_call"]) == (3, 2)  # the estimate, and the call alone
+
+
+def test_threat_55_what_an_endpoint_has_said_before_it_fails_counts() -> None:
+    asked = endpoint()
+    chain, honest = MemoryChain(asked), asked.answer
+    versions = [Version(bytes([nonce]) * 32, b"", 1, 1, False, 0) for nonce in range(3)]
+    pending = [(PendingTx(WANTED[0], nonce, 21_000, 0, (each,)), None) for nonce, each in enumerate(versions)]
+
+    def answer(method: str, *params: Any) -> Any:
+        if method == "eth_getTransactionReceipt":
+            if asked.counts[method] > 2:
+                raise Unreachable("memory", "too long")
+            gas = {"gasUsed": 21_000, "effectiveGasPrice": 1, "status": 1, "logs": []}
+            return {"transactionHash": params[0], "blockNumber": 0, "blockHash": bytes(32), **gas}
+        return 3 if method == "eth_getTransactionCount" else honest(method, *params)
+
+    asked.answer = answer
+    question = Question(ACCOUNT, pending, (), 1, NO_ERRORS, 40)
+    opinion = ask_now(chain.rpc, form_opinion(chain, question, Observer()))
+    shown = [opinion.shows(nonce) for nonce in range(3)]
+    assert shown == [TxStatus.MINED, TxStatus.MINED, TxStatus.UNCLEAR]
+    assert opinion.failure is None

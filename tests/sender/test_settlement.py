@@ -10,7 +10,8 @@ import pytest
 
 from forcemove.chain.answers import Receipt
 from forcemove.chain.errors import TransactionReverted
-from forcemove.sender.opinions import Opinion, TxObservation, TxStatus
+from forcemove.sender.observations import TxObservation, TxStatus
+from forcemove.sender.opinions import Opinion
 from forcemove.sender.pricing import FeeMarket
 from forcemove.sender.settlement import SettlementVerdict, judge
 from forcemove.sender.transactions import Confirmed, PendingTx, TxFailed, TxRequest, Version
@@ -37,9 +38,8 @@ def opinion(seen: TxObservation, copy: TxObservation | None = None) -> Opinion:
 
 
 def verdicts(age: float = 1) -> Iterator[tuple[str, str, SettlementVerdict]]:
-    ours = {each: flying(each) for each in (NONCE, COPY)}
     for (one, first), (other, second) in product(SHOWN.items(), repeat=2):
-        yield one, other, judge(ours[NONCE], [opinion(first), opinion(second)], ours, DEEP, age)
+        yield one, other, judge(flying(NONCE), [opinion(first), opinion(second)], [COPY], DEEP, age)
 
 
 def test_threat_54_nothing_is_over_that_an_endpoint_does_not_show_as_over() -> None:
@@ -65,7 +65,6 @@ def test_what_an_endpoint_denies_for_ever_is_kept_for_long_and_no_longer() -> No
 @pytest.mark.parametrize("value", [0, 1])
 def test_threat_54_what_has_happened_by_one_word_alone_is_not_needless(value: int) -> None:
     """And what pays in is never: its copy would pay again."""
-    ours = {each: flying(each, value) for each in (NONCE, COPY)}
     words = [
         TxObservation(TxStatus.WAITS),
         TxObservation(TxStatus.MINED, LANDED, 1),
@@ -74,4 +73,4 @@ def test_threat_54_what_has_happened_by_one_word_alone_is_not_needless(value: in
     for one, other in product(words, repeat=2):
         opinions = [opinion(TxObservation(TxStatus.WAITS), each) for each in (one, other)]
         are_deep = one.depth == other.depth == DEEP
-        assert judge(ours[NONCE], opinions, ours, DEEP, 1).is_needless == (are_deep and not value)
+        assert judge(flying(NONCE, value), opinions, [COPY], DEEP, 1).is_needless == (are_deep and not value)

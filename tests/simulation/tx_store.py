@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from forcemove.sender.transactions import PendingTx
 
@@ -15,13 +15,11 @@ class MemoryTxStore:
     def __init__(self) -> None:
         self._store: dict[int, PendingTx] = {}
 
-    def put(self, pending: PendingTx) -> None:
+    def update(self, changed: Collection[PendingTx], forgotten: Collection[int]) -> None:
         """As in `TxStore`."""
-        self._store[pending.nonce] = pending
-
-    def forget(self, nonce: int) -> None:
-        """As in `TxStore`."""
-        self._store.pop(nonce, None)
+        for nonce in forgotten:
+            self._store.pop(nonce, None)
+        self._store.update({each.nonce: each for each in changed})
 
     def all(self) -> Sequence[PendingTx]:
         """As in `TxStore`."""

@@ -32,6 +32,7 @@ REASONS = {
     "tests/parity": "the model of the adjudicator, in parts, and what is asked of both",
     "tests/protocol": "a file for each module of channel/forcemove/protocol and its two rooms",
     "tests/scenarios": "a file for each kind of thing that happens in a channel, and the world in which it does",
+    "tests/sender": "a file for each part of the room, and endpoints that take their time",
     "tests/store": "a file for each thing that a journal keeps, and for each kind of fault",
     "tests/threats": "a file for each group of attacks",
     "tests/watchtower": "a file for each part of the room, and the towers and processes that they are about",

@@ -58,7 +58,7 @@ def guard(job: Job, said: Connection) -> None:
     points.around(journal.towers, "keep")
     points.around(journal.towers, "charge")
     points.around(journal.transactions, "commit")
-    points.around(chain, "broadcast")
+    points.around(chain.rpc, "request", "eth_sendRawTransaction")
     adjudicator = Adjudicator(chain, job.adjudicator)
     settings = TowerSettings(confirmations=1, lease=LEASE)
     tower = Tower(journal, TOWER, [adjudicator], {job.client: ETHER}, apps={job.app: GAME}, settings=settings)

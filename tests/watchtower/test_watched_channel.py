@@ -129,6 +129,7 @@ def test_threat_46_an_endpoint_that_hangs_keeps_no_tower_from_answering(
         raise Unreachable("hanging", "it is over")
 
     endpoints[hanging].answer = hang
+    endpoints[hanging].is_here = False
     story.challenge(1, *stale(story))
     polling = threading.Thread(target=lambda: [keeper.tower.poll() for _ in range(4)], daemon=True)
     polling.start()

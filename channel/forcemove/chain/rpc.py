@@ -78,6 +78,8 @@ def _secrets(endpoint: str) -> re.Pattern[str]:
 class Rpc:
     """Requests to one node. Subclasses override `ask`; the bounds that are checked here hold for them, too."""
 
+    is_here = True
+    """Whether the chain is in this process, so that it answers at once."""
     _expected_chain_id: int | None = None
     _identified_until = 0.0
     _hidden = _secrets("")
@@ -85,7 +87,9 @@ class Rpc:
 
     def __init__(self, web3: Web3, endpoint: str) -> None:
         """`endpoint` names the node in errors."""
-        self._web3 = web3
+        from web3.providers.base import JSONBaseProvider
+
+        self._web3, self.is_here = web3, not isinstance(web3.provider, JSONBaseProvider)
         self.endpoint, self._hidden = shown_endpoint(endpoint), _secrets(endpoint)
 
     @contextmanager

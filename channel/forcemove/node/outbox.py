@@ -3,7 +3,7 @@ evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from forcemove.errors import ForcemoveError, MalformedBytes, UnknownVersion
@@ -52,31 +52,29 @@ class JournalledTxStore:
         self._sent = {each.nonce: _hashes_of(each) for each in journal.transactions.in_flight(account)}
         self.outbox_numbers: dict[RequestId, int] = {}
 
-    def put(self, pending: PendingTx) -> None:
-        """Keep this transaction, and enter its new versions in the history of its channel; both are on disk when this
-        returns. Raises `LeaseNotHeld` and `JournalError`."""
-        transaction = InFlightTransaction(pending.nonce, encode_tx(pending))
-        history: Sequence[tuple[bytes, HistoryRow]] = ()
-        with suppress(Exception):  # a mistake in the history keeps no transaction from being sent
-            history = _history_of(pending, self._sent.get(pending.nonce, frozenset()))
-        if pending.nonce in self._sent:
-            self._commit(Replace(transaction), history)
-        else:
-            number = self.outbox_numbers.pop(pending.request.request_id, None)
-            self._commit(Put(transaction) if number is None else Assign(number, transaction), history)
-        self._sent[pending.nonce] = frozenset(each.hash for each in pending.versions)
-
-    def forget(self, nonce: int) -> None:
-        """Keep no transaction of this nonce any more. Raises as `put`."""
-        self._commit(Forget(nonce))
-        self._sent.pop(nonce, None)
+    def update(self, changed: Collection[PendingTx], forgotten: Collection[int]) -> None:
+        """Keep no transactions with the forgotten nonces, then keep these, and enter their new versions in the history
+        of their channels; all is on disk when this returns. Raises `LeaseNotHeld` and `JournalError`: then nothing
+        is."""
+        sent = {nonce: hashes for nonce, hashes in self._sent.items() if nonce not in forgotten}
+        changes: list[Change] = [Forget(nonce) for nonce in forgotten]
+        numbers, history = dict(self.outbox_numbers), list[tuple[bytes, HistoryRow]]()
+        for each in changed:
+            with suppress(Exception):  # a mistake in the history keeps no transaction from being sent
+                history += _history_of(each, sent.get(each.nonce, frozenset()))
+            transaction = InFlightTransaction(each.nonce, encode_tx(each))
+            if each.nonce in sent:
+                changes.append(Replace(transaction))
+            else:
+                number = numbers.pop(each.request.request_id, None)
+                changes.append(Put(transaction) if number is None else Assign(number, transaction))
+            sent[each.nonce] = frozenset(version.hash for version in each.versions)
+        self._journal.transactions.commit(self._account, changes, history)
+        self._sent, self.outbox_numbers = sent, numbers
 
     def all(self) -> Sequence[PendingTx]:
         """All transactions that are kept, in the order of nonces. Raises `MalformedBytes`, `UnknownVersion`."""
         return [decode_tx(each.body) for each in self._journal.transactions.in_flight(self._account)]
-
-    def _commit(self, change: Change, history: Sequence[tuple[bytes, HistoryRow]] = ()) -> None:
-        self._journal.transactions.commit(self._account, [change], history)
 
 
 def _hashes_of(transaction: InFlightTransaction) -> frozenset[bytes]:

@@ -9,7 +9,6 @@ from forcemove.chain.chain import Chain
 from forcemove.chain.token import Token
 from forcemove.sender.errors import AllowanceStays
 from forcemove.sender.opinions import Opinion
-from forcemove.sender.pending import PendingTxs
 from forcemove.sender.transactions import Allowance, Approval, GapFiller, TxFailed, TxOutcome, TxRequest
 
 __all__ = ["approval_of", "as_asked_for", "is_behind", "without_effect"]
@@ -32,16 +31,15 @@ def without_effect(request: TxRequest, needed: Allowance, times: int, opinions: 
     return AllowanceStays(needed.token, needed.spender, needed.amount, allowed, times)
 
 
-def is_behind(request: TxRequest, before: Collection[TxRequest], pending: PendingTxs) -> bool:
-    """Whether another deposit is to use up first what the token lets the same contract take: one of those that are
-    asked about `before` this one, or one on its way."""
+def is_behind(request: TxRequest, before: Collection[TxRequest]) -> bool:
+    """Whether another deposit is to use up first what the token lets the same contract take: one of those `before` this
+    one, to be sent or on their way."""
     needed = request.allowance
-    sent = [each.request for nonce, each in pending.by_nonce.items() if nonce not in pending.announced]
     return needed is not None and any(
         each.allowance is not None
         and (each.allowance.token, each.allowance.spender) == (needed.token, needed.spender)
         and each.request_id != request.request_id
-        for each in (*before, *sent)
+        for each in before
     )
 
 

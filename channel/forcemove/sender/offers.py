@@ -2,108 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Generic, TypeVar
 
+from forcemove.chain.asking import Steps, together
+from forcemove.chain.chain import Chain, SignedTransaction
 from forcemove.chain.errors import InsufficientFunds, TransactionRefused
-from forcemove.errors import PassingError
-from forcemove.sender.endpoints import Endpoint, Endpoints
+from forcemove.errors import ForcemoveError, PassingError
 from forcemove.sender.transactions import PendingTx, Version
 
-__all__ = ["Offers", "Refusals"]
+__all__ = ["OfferAnswers", "Offers", "Refusal", "offer_all"]
 
-Refusals = dict[int, list[InsufficientFunds | TransactionRefused | None]]
-"""By nonce: each answering endpoint's refusal of a transaction, None where it takes the transaction."""
+LaneT = TypeVar("LaneT", bound=Hashable)
+Refusal = InsufficientFunds | TransactionRefused
+OfferAnswers = list[tuple[SignedTransaction, Refusal | PassingError | None]]
+"""An endpoint's refusal of each transaction, None where it takes it. Where it has answered nothing the first one has
+its `PassingError`."""
 
 
-_LONGEST = 15.0
-"""Seconds that all offers to one endpoint share."""
-
-
-class Offers:
-    """The offers of one sender. Those that are due wait here until all are made at once."""
+class Offers(Generic[LaneT]):
+    """The offers of one sender, by nonce and by lane. Those that are due wait here until they are made."""
 
     def __init__(self) -> None:
-        self._last: dict[tuple[Endpoint, int], bytes] = {}
-        self._due: dict[Endpoint, dict[int, Version]] = {}
-        self._refused: set[tuple[Endpoint, int]] = set()
+        self._last: dict[int, dict[LaneT, bytes]] = {}
+        self._answers: dict[int, dict[LaneT, Refusal | None]] = {}
+        self._made_at: dict[int, dict[LaneT, int]] = {}
+        self._due: dict[LaneT, dict[int, Version]] = {}
 
-    def version_of(self, endpoint: Endpoint, pending: PendingTx) -> Version:
+    def version_of(self, lane: LaneT, pending: PendingTx) -> Version:
         """The version that this endpoint was offered last; the newest where this process has offered none yet."""
-        last = self.last(endpoint, pending.nonce)
+        last = self.last(lane, pending.nonce)
         return next((each for each in pending.versions if each.hash == last), pending.newest)
 
-    def last(self, endpoint: Endpoint, nonce: int) -> bytes | None:
+    def last(self, lane: LaneT, nonce: int) -> bytes | None:
         """The hash of the version that this endpoint was offered last, or is to be; None where there is none."""
-        return self._last.get((endpoint, nonce))
+        return self._last.get(nonce, {}).get(lane)
 
-    def add(self, endpoint: Endpoint, nonce: int, version: Version) -> None:
+    def is_new(self, lane: LaneT, nonces: Collection[int]) -> bool:
+        """Whether other endpoints were offered some of these transactions by this process, and this one none."""
+        offered = [each for each in (self._last.get(nonce) for nonce in nonces) if each]
+        return bool(offered) and not any(lane in each for each in offered)
+
+    def add(self, lane: LaneT, nonce: int, version: Version) -> None:
         """Have this version offered to an endpoint, instead of any other with this nonce."""
-        self._due.setdefault(endpoint, {})[nonce] = version
-        self._last[endpoint, nonce] = version.hash
+        self._due.setdefault(lane, {})[nonce] = version
+        self._last.setdefault(nonce, {})[lane] = version.hash
 
-    def is_refused(self, endpoint: Endpoint, nonce: int) -> bool:
+    def is_refused(self, lane: LaneT, nonce: int) -> bool:
         """Whether this endpoint has refused the last offer with this nonce, for another reason than that we cannot pay
         for it."""
-        return (endpoint, nonce) in self._refused
+        return isinstance(self._answers.get(nonce, {}).get(lane), TransactionRefused)
 
     def forget(self, nonce: int) -> None:
         """Forget the offers of a transaction that is over."""
-        self._last = {place: hash_ for place, hash_ in self._last.items() if place[1] != nonce}
-        self._refused = {place for place in self._refused if place[1] != nonce}
+        for each in (self._last, self._answers, self._made_at):
+            each.pop(nonce, None)
         for due in self._due.values():
             due.pop(nonce, None)
 
-    def make(
-        self, endpoints: Endpoints, account: bytes, pending: Mapping[int, PendingTx], mined: Mapping[Endpoint, int]
-    ) -> Refusals:
-        """Make the offers that are due, to all endpoints at once; those for which there is no time stay due. A version
-        that is refused is offered again when its endpoint is found not to have it. Raises `PassingError` where none
-        answers.
+    def due(
+        self, lane: LaneT, account: bytes, pending: Mapping[int, PendingTx], mined: int, limit: int
+    ) -> list[SignedTransaction]:
+        """What an endpoint is to be offered now, lowest nonces first.
 
-        - `endpoints`: all of them.
+        - `lane`: the endpoint's.
         - `account`: 20 bytes.
         - `pending`: its transactions, by nonce.
-        - `mined`: the first nonce after the mined transactions, of each endpoint that answers.
+        - `mined`: the first nonce after those that are mined, by this endpoint's word: those before are due no more.
+        - `limit`: how many at a time.
         """
-        refusals: Refusals = {}
-        for endpoint, first in mined.items():
-            due = self._due.get(endpoint, {})
-            self._due[endpoint] = {nonce: each for nonce, each in due.items() if nonce >= first}
-        asked = tuple(endpoint for endpoint in mined if self._due[endpoint])
-        if not asked:
-            return refusals
-        signed = dict(pending)
-        for endpoint, answers in endpoints.ask(lambda each: self._offer_to(each, account, signed), asked).items():
-            for nonce, refusal in answers:
-                refusals.setdefault(nonce, []).append(refusal)
-                note = self._refused.add if isinstance(refusal, TransactionRefused) else self._refused.discard
-                note((endpoint, nonce))
-        return refusals
+        due = self._due.get(lane, {})
+        for nonce in [each for each in due if each < mined]:
+            del due[nonce]
+        return [pending[nonce].signed(account, due[nonce]) for nonce in sorted(due)[:limit]]
 
-    def _offer_to(
-        self, endpoint: Endpoint, account: bytes, pending: Mapping[int, PendingTx]
-    ) -> list[tuple[int, InsufficientFunds | TransactionRefused | None]]:
-        """Offer one endpoint what is due, lowest nonces first, until it does not answer. Raises `PassingError` where
-        that is at the first one, which then is offered again when it is found missing: it holds up no other."""
-        due, answers = self._due[endpoint], list[tuple[int, InsufficientFunds | TransactionRefused | None]]()
-        with endpoint.chain.rpc.deadline(_LONGEST):
-            for nonce, version in sorted(due.items()):
-                try:
-                    answers.append((nonce, _offer(endpoint, pending[nonce], account, version)))
-                except PassingError:
-                    if answers:
-                        break
-                    due.pop(nonce, None)
-                    raise
-                due.pop(nonce, None)
-        return answers
+    def is_due(self, lane: LaneT) -> bool:
+        """Whether an endpoint is still to be offered something."""
+        return bool(self._due.get(lane))
+
+    def made_at(self, lane: LaneT, nonce: int) -> int:
+        """The number of the look that has taken this endpoint's last answer to an offer with this nonce, 0 without."""
+        return self._made_at.get(nonce, {}).get(lane, 0)
+
+    def note(self, lane: LaneT, answers: OfferAnswers, look: int) -> None:
+        """Take in an endpoint's answers in the look of this number. A version that is refused or not answered is
+        offered again when its endpoint is found not to have it: it holds up no other."""
+        for signed, answer in answers:
+            if self.last(lane, signed.nonce) == signed.hash:  # else a newer one is due
+                self._due.get(lane, {}).pop(signed.nonce, None)
+                self._made_at.setdefault(signed.nonce, {})[lane] = look
+                if not isinstance(answer, PassingError):
+                    self._answers.setdefault(signed.nonce, {})[lane] = answer
+
+    def answers(self, nonce: int, among: Collection[LaneT]) -> list[Refusal | None] | None:
+        """What endpoints have answered to the offer of a transaction: why they refuse it, None where one takes it. None
+        instead while one of these is still to answer."""
+        if any(nonce in self._due.get(lane, {}) for lane in among):
+            return None
+        return list(self._answers.get(nonce, {}).values()) or None
 
 
-def _offer(
-    endpoint: Endpoint, pending: PendingTx, account: bytes, version: Version
-) -> InsufficientFunds | TransactionRefused | None:
-    try:
-        endpoint.chain.broadcast(pending.signed(account, version))
-    except (InsufficientFunds, TransactionRefused) as error:
-        return error
-    return None
+def offer_all(chain: Chain, due: Sequence[SignedTransaction]) -> Steps[OfferAnswers]:
+    """Offer one endpoint these transactions, until it does not answer."""
+    answers: OfferAnswers = []
+    for signed, answer in zip(due, (yield from together(map(chain.broadcast.steps, due))), strict=True):
+        if isinstance(answer, InsufficientFunds | TransactionRefused):
+            answers.append((signed, answer))
+        elif isinstance(answer, PassingError):
+            return answers or [(signed, answer)]
+        elif isinstance(answer, ForcemoveError):
+            raise answer
+        else:
+            answers.append((signed, None))
+    return answers

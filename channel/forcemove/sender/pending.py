@@ -3,8 +3,12 @@ offered."""
 
 from __future__ import annotations
 
-from forcemove.sender.opinions import Opinion, TxStatus
-from forcemove.sender.transactions import Confirmed, PendingTx, RequestId, TxFailed, TxStore
+from collections.abc import Callable
+from dataclasses import replace
+
+from forcemove.sender.observations import TxStatus
+from forcemove.sender.opinions import Opinion
+from forcemove.sender.transactions import Confirmed, PendingTx, RequestId, TxFailed, TxRequest, TxStore
 
 __all__ = ["PendingTxs"]
 
@@ -12,27 +16,53 @@ __all__ = ["PendingTxs"]
 class PendingTxs:
     """The transactions on their way, and by their nonces: `announced`: which kinds of outcome the owner was given;
     `acknowledged`: those of them whose owner has called again since; `settled`: no endpoint waits for them;
-    `believed`: mined as deep as we believe, by the word of one endpoint at least."""
+    `believed`: mined as deep as we believe, by the word of one endpoint at least. What has changed is in the journal
+    after `commit`."""
 
     def __init__(self, store: TxStore) -> None:
         """`store`: the account's journal. Raises as `TxStore.all`."""
         self._store = store
-        self.by_nonce = {each.nonce: each for each in store.all()}
+        self.by_nonce: dict[int, PendingTx] = {}
+        self.by_request: dict[RequestId, dict[int, None]] = {}
         self.announced: dict[int, set[type[Confirmed | TxFailed]]] = {}
         self.acknowledged: set[int] = set()
         self.settled: set[int] = set()
         self.believed: set[int] = set()
+        self._free: dict[int, int] = {}
+        for each in store.all():
+            self._keep(each)
+        self._changed: dict[int, PendingTx] = {}
+        self._over: set[int] = set()
+
+    def _keep(self, pending: PendingTx) -> None:
+        self.by_nonce[pending.nonce] = pending
+        self.by_request.setdefault(pending.request.request_id, {})[pending.nonce] = None
 
     def save(self, pending: PendingTx) -> None:
-        """Write a transaction down, before any version of it is offered."""
+        """Keep a transaction; no version of it is offered before the next `commit`."""
         if self.by_nonce.get(pending.nonce) != pending:
-            self._store.put(pending)
-            self.by_nonce[pending.nonce] = pending
+            self._changed[pending.nonce] = pending
+            self._keep(pending)
+
+    def commit(self) -> None:
+        """Write down at once all that has changed. Raises as `TxStore.update`: then nothing is written yet."""
+        if self._changed or self._over:
+            self._store.update(tuple(self._changed.values()), self._over)
+            self._changed, self._over = {}, set()
+
+    def change(self, changed: Callable[[TxRequest], TxRequest]) -> None:
+        """Let each request be what this makes of it, with the same id, for this process."""
+        self.by_nonce = {n: replace(each, request=changed(each.request)) for n, each in self.by_nonce.items()}
 
     def forget(self, nonce: int) -> None:
         """This transaction is over."""
-        self._store.forget(nonce)
-        del self.by_nonce[nonce]
+        self._changed.pop(nonce, None)
+        self._over.add(nonce)
+        request_id = self.by_nonce.pop(nonce).request.request_id
+        del self.by_request[request_id][nonce]
+        if not self.by_request[request_id]:
+            del self.by_request[request_id]
+        self._free.clear()
         self.doubt(nonce)
 
     def doubt(self, nonce: int) -> None:
@@ -41,9 +71,27 @@ class PendingTxs:
             each.discard(nonce)
         self.announced.pop(nonce, None)
 
+    def free(self, opinion: Opinion) -> int:
+        """The first nonce that neither an endpoint nor we have used."""
+        first = max(opinion.mined, opinion.next)
+        nonce = self._free.get(first, first)
+        while nonce in self.by_nonce:
+            nonce += 1
+        self._free[first] = nonce
+        return nonce
+
+    def is_reachable(self, opinion: Opinion, nonce: int) -> bool:
+        """Whether all nonces before this one are used at an endpoint, or ours, so that a transaction with it can be
+        mined."""
+        return opinion.mined <= nonce < self.free(opinion)
+
     def copies(self, request_id: RequestId) -> list[PendingTx]:
         """All transactions on their way for the same request."""
-        return [each for each in self.by_nonce.values() if each.request.request_id == request_id]
+        return [self.by_nonce[nonce] for nonce in self.by_request.get(request_id, ())]
+
+    def is_waiting(self, request_id: RequestId) -> bool:
+        """Whether a transaction for the request is on its way, without an outcome."""
+        return any(nonce not in self.announced for nonce in self.by_request.get(request_id, ()))
 
     def is_open(self, nonce: int) -> bool:
         """Whether an endpoint may still show this transaction as waiting."""
@@ -63,7 +111,7 @@ class PendingTxs:
     def waits(self, opinion: Opinion, request_id: RequestId) -> bool:
         """Whether a transaction for the request waits at an endpoint, and can be mined there."""
         return any(
-            opinion.shows(each.nonce) is TxStatus.WAITS and opinion.is_reachable(each.nonce, self.by_nonce)
+            opinion.shows(each.nonce) is TxStatus.WAITS and self.is_reachable(opinion, each.nonce)
             for each in self.copies(request_id)
         )
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from forcemove.backoff import doubled
 from forcemove.errors import PassingError
 from forcemove.sender.bids import Bids
-from forcemove.sender.endpoints import Endpoint
 from forcemove.sender.errors import NonceBlocked
+from forcemove.sender.lanes import EndpointLane
+from forcemove.sender.observations import TxStatus
 from forcemove.sender.offers import Offers
-from forcemove.sender.opinions import Opinion, TxStatus
+from forcemove.sender.opinions import Opinion
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.pricing import Urgency, gas_limit, is_too_low
 from forcemove.sender.timing import bump_interval, urgency_of
@@ -31,7 +32,7 @@ class Resubmitter:
         account: bytes,
         pending: PendingTxs,
         bids: Bids,
-        offers: Offers,
+        offers: Offers[EndpointLane],
         bump_after: float,
         clock: Callable[[], float],
         report: Callable[[PassingError], None],
@@ -51,62 +52,64 @@ class Resubmitter:
         self._notified: set[int] = set()
         self._tried_at: dict[RequestId, float] = {}
 
-    def offer(self, endpoint: Endpoint, opinions: Mapping[Endpoint, Opinion]) -> None:
+    def offer(self, lane: EndpointLane, opinions: Mapping[EndpointLane, Opinion]) -> None:
         """Add the offers that are due for one endpoint: of transactions that it lacks, since nodes forget and we may
         have stopped before we sent them, and of more for the one that waits first. `opinions`: with prices."""
-        opinion, said = opinions[endpoint], tuple(opinions.values())
+        opinion, said = opinions[lane], tuple(opinions.values())
         waiting = self._at(opinion)
         for each in waiting:
-            if each.nonce in opinion.seen and not opinion.seen[each.nonce].is_known:
-                self._offers.add(endpoint, each.nonce, self._offers.version_of(endpoint, each))
+            is_known = each.nonce not in opinion.seen or opinion.seen[each.nonce].is_known
+            if not is_known and self._offers.made_at(lane, each.nonce) <= lane.look:
+                self._offers.add(lane, each.nonce, self._offers.version_of(lane, each))
         if not waiting:
             return
         urgency = urgency_of(waiting, opinion.time, [each.time for each in said], self._clock(), self._bump_after)
         pause = bump_interval(waiting, urgency, self._bump_after)
-        if opinion.time - waiting[0].begun_at >= pause:
-            before = self._before(waiting[0], opinion, said, urgency)
-            waiting[:0] = [self._fill(each, endpoint, opinion, said, urgency) for each in before]
+        if opinion.time - waiting[0].begun_at >= pause and not self._is_near(waiting[0], said):
+            before = self._missing(waiting[0], opinion, said)
+            if any(each.next > each.mined for each in said):
+                before = self._blocked(waiting[0], opinion, urgency) or before
+            waiting[:0] = [self._fill(each, lane, opinion, said, urgency) for each in before]
         for each in waiting:
-            if isinstance(each.request.request_id, GapFiller) and self._offers.is_refused(endpoint, each.nonce):
-                last = self._offers.version_of(endpoint, each)
-                self._raise(endpoint, self._bids.outbid(each, last, opinion, urgency))
-        last = self._offers.version_of(endpoint, waiting[0])
+            if isinstance(each.request.request_id, GapFiller) and self._offers.is_refused(lane, each.nonce):
+                last = self._offers.version_of(lane, each)
+                self._raise(lane, self._bids.outbid(each, last, opinion, urgency))
+        last = self._offers.version_of(lane, waiting[0])
         if not 0 <= self._clock() - last.signed_at < pause or is_too_low(last.fees, opinion.market):
-            self._raise(endpoint, self._bids.raised(waiting[0], last, opinion, said, urgency))
+            self._raise(lane, self._bids.raised(waiting[0], last, opinion, said, urgency))
 
-    def _raise(self, endpoint: Endpoint, raised: tuple[PendingTx, Version] | None) -> None:
+    def _raise(self, lane: EndpointLane, raised: tuple[PendingTx, Version] | None) -> None:
         if raised is not None:
             self._pending.save(raised[0])
-            self._offers.add(endpoint, raised[0].nonce, raised[1])
+            self._offers.add(lane, raised[0].nonce, raised[1])
 
     def _at(self, opinion: Opinion) -> list[PendingTx]:
         """The transactions that wait at an endpoint, by their nonces."""
-        pending = self._pending.by_nonce
-        last = opinion.free(pending) + _WIDEST
+        pending, last = self._pending.by_nonce, self._pending.free(opinion) + _WIDEST
         return [pending[nonce] for nonce in sorted(pending) if nonce < last and opinion.shows(nonce) is TxStatus.WAITS]
 
-    def _before(
-        self, lowest: PendingTx, opinion: Opinion, opinions: Sequence[Opinion], urgency: Urgency
-    ) -> Sequence[int]:
-        """The nonces before all of ours that keep ours from being mined, by every endpoint's word. No endpoint has a
-        transaction with one that is missing: another program's was dropped, or a reorganisation has removed one of ours
-        after we had believed it. At others another program's transaction waits, and no block takes it: it is told, and
-        is replaced where it holds up an answer."""
-        if self._pending.is_confirmed(lowest.request.request_id) or any(
+    def _is_near(self, lowest: PendingTx, opinions: Sequence[Opinion]) -> bool:
+        """Whether nothing keeps the lowest of ours from being mined, by one endpoint's word."""
+        return self._pending.is_confirmed(lowest.request.request_id) or any(
             each.mined >= lowest.nonce for each in opinions
-        ):
-            return ()
-        if any(each.next > each.mined for each in opinions):
-            if opinion.mined not in self._notified:
-                self._report(NonceBlocked(self._account, opinion.mined))
-                self._notified.add(opinion.mined)
-            if urgency.is_answer:
-                return range(opinion.mined, lowest.nonce)[:_WIDEST]
+        )
+
+    def _missing(self, lowest: PendingTx, opinion: Opinion, opinions: Sequence[Opinion]) -> Sequence[int]:
+        """The nonce before all of ours with which no endpoint has a transaction: another program's was dropped, or a
+        reorganisation has removed one of ours after we had believed it. None where there is no such nonce."""
         is_missing = all(max(each.next, each.mined) < lowest.nonce for each in opinions)
         return (max(opinion.next, opinion.mined),) if is_missing else ()
 
+    def _blocked(self, lowest: PendingTx, opinion: Opinion, urgency: Urgency) -> Sequence[int]:
+        """The nonces before all of ours with which another program's transactions wait, and no block takes them. That
+        is told; they are to be replaced where they hold up an answer, else there are none."""
+        if opinion.mined not in self._notified:
+            self._report(NonceBlocked(self._account, opinion.mined))
+            self._notified.add(opinion.mined)
+        return range(opinion.mined, lowest.nonce)[:_WIDEST] if urgency.is_answer else ()
+
     def _fill(
-        self, nonce: int, endpoint: Endpoint, opinion: Opinion, opinions: Sequence[Opinion], urgency: Urgency
+        self, nonce: int, lane: EndpointLane, opinion: Opinion, opinions: Sequence[Opinion], urgency: Urgency
     ) -> PendingTx:
         """Offer an empty transaction to ourselves with this nonce. Whatever has or had it, no call is done twice."""
         if nonce not in self._pending.by_nonce:
@@ -114,7 +117,7 @@ class Resubmitter:
             begun_at, gas = min(each.time for each in opinions), gas_limit(_GAP_GAS, (), 0)
             self._pending.save(self._bids.begin(request, nonce, gas, begun_at, opinion, opinions))
         pending = self._pending.by_nonce[nonce]
-        self._offers.add(endpoint, nonce, self._offers.version_of(endpoint, pending))
+        self._offers.add(lane, nonce, self._offers.version_of(lane, pending))
         return pending
 
     def not_shown(self, opinions: Sequence[Opinion]) -> list[TxRequest]:
@@ -137,4 +140,4 @@ class Resubmitter:
         since = max(each.versions[0].signed_at for each in copies)
         pause = bump_interval([pending], Urgency(pending.request.max_cost), self._bump_after)
         last = max(since, self._tried_at.get(pending.request.request_id, since))
-        return not 0 <= self._clock() - last < doubled(pause, len(copies) - 1)
+        return self._clock() - last >= doubled(pause, len(copies) - 1)

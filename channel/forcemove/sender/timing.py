@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from forcemove.backoff import doubled
 from forcemove.sender.pricing import Urgency
-from forcemove.sender.transactions import PendingTx, RequestId, TxRequest
+from forcemove.sender.transactions import PendingTx, RequestId
 
 __all__ = ["Pace", "bump_interval", "urgency_of"]
 
@@ -17,8 +15,6 @@ _INTERVALS = 60
 """After so many times `bump_after` the highest price is offered for a transaction without a deadline."""
 _PARTS = 8
 """A transaction with a deadline waits for at most this part of the time that was left before more is offered for it."""
-_MOST_ASKED = 40
-"""Requests that one round of questions asks about; the next looks ask about the others."""
 _MAX = 1_000
 """Requests whose past is remembered."""
 
@@ -80,17 +76,6 @@ class Pace:
         """`bump_after`, `clock`: as of `Sender`."""
         self._bump_after, self._clock = bump_after, clock
         self._past: dict[RequestId, _Past] = {}
-        self._asked: Counter[RequestId] = Counter()
-
-    def next_of(self, requests: Sequence[TxRequest]) -> list[TxRequest]:
-        """The requests to ask endpoints about now, which are not too many: those that were asked about least often, the
-        nearest deadlines first. `requests`: all of them; what was asked about others is forgotten."""
-        allowed = [each for each in requests if self.allows(each.request_id)]
-        asked = sorted(allowed, key=lambda each: (self._asked[each.request_id], each.deadline or inf))[:_MOST_ASKED]
-        waiting = {each.request_id for each in requests}
-        self._asked = Counter({id_: count for id_, count in self._asked.items() if id_ in waiting})
-        self._asked.update(each.request_id for each in asked)
-        return asked
 
     def allows(self, request_id: RequestId) -> bool:
         """Whether a request may be sent now."""

@@ -3,7 +3,7 @@ to that journal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, assert_never
 
@@ -340,11 +340,9 @@ def _decode_id(data: bytes) -> RequestId:
 class TxStore(Protocol):
     """The journal of one account on one chain: its transactions on their way, by nonce. They survive the process."""
 
-    def put(self, pending: PendingTx) -> None:
-        """Keep this transaction, instead of any other with its nonce."""
-
-    def forget(self, nonce: int) -> None:
-        """Keep no transaction with this nonce any more."""
+    def update(self, changed: Collection[PendingTx], forgotten: Collection[int]) -> None:
+        """Keep no transactions with the forgotten nonces any more, then those that have changed, each instead of any
+        other with its nonce: all in one commit."""
 
     def all(self) -> Sequence[PendingTx]:
         """All transactions that are kept, in the order of nonces."""

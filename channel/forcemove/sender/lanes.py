@@ -1,0 +1,254 @@
+"""A lane for each endpoint of a sender: each forms its opinion and is offered transactions at its own pace, and none
+waits for another.
+
+An endpoint of another machine is asked by its own worker: what has ended is taken by the next look. A chain in this
+process, and an endpoint that is alone, are asked at once, in the caller's thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, TypeVar, cast
+
+from forcemove.backoff import doubled, spread
+from forcemove.chain.asking import Steps, ask_now
+from forcemove.chain.chain import Chain, SignedTransaction
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
+from forcemove.chain.worker import Priority
+from forcemove.errors import ForcemoveError, PassingError
+from forcemove.sender.errors import StillToSend
+from forcemove.sender.observations import Observer, Question
+from forcemove.sender.offers import OfferAnswers, offer_all
+from forcemove.sender.opinions import Opinion, form_opinion
+
+__all__ = ["Begin", "EndpointLane", "EndpointLanes", "by_worker"]
+
+T = TypeVar("T")
+Begin = Callable[[Chain, Steps[Any], Priority], Future[Any]]
+"""Begins to ask an endpoint; the more urgent priorities go first."""
+_LONGEST, _AT_LEAST = 15.0, 16
+"""Seconds for all that is asked at once; there is time for so many questions, however slow the endpoint is."""
+_ASKING, _OFFERING = 5.0, 15.0
+"""Seconds that questions of one kind, and offers, should take: a slower endpoint has fewer of them at a time."""
+_LEAST, _UNKNOWN, _MOST_ASKED, _MOST_OFFERED = 4, 8, 40, 64
+"""How many at a time: at least; of an endpoint whose pace is not known yet; at most."""
+_SILENT, _GIVEN_UP = 30.0, 60.0
+"""Seconds after which an endpoint that was asked and says nothing that makes sense is waited for by nobody; and after
+which it is asked again."""
+_REST, _LONGEST_REST = 5.0, 30.0
+"""Seconds for which an endpoint that has failed rests, at first and at most; it may take as long to fail again."""
+_MAX_ERRORS, _HALF_MINUTE = 32, 30
+
+
+class EndpointLane:
+    """One endpoint. `opinion`: its newest one, None before the first; `look`: the number of the look that has asked for
+    it. `failures`: how often in a row it has failed."""
+
+    def __init__(self, chain: Chain, begin: Begin | None, now: Callable[[], float]) -> None:
+        """`begin`: None where the endpoint is alone, and asked at once. `now`: monotonic seconds."""
+        self.chain, self.observer = chain, Observer()
+        self.opinion: Opinion | None = None
+        self.look, self.failures, self.rests_until = 0, 0, 0.0
+        self._begin, self._now = begin, now
+        self._asked: tuple[int, Future[Opinion]] | None = None
+        self._offered: Future[OfferAnswers] | None = None
+        self._over: set[int] = set()
+        self._silent_since: float | None = None
+        self._seconds: float | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether an opinion can be formed now."""
+        self._give_up()
+        return self._asked is None
+
+    @property
+    def can_offer(self) -> bool:
+        """Whether offers can be made now."""
+        self._give_up()
+        return self._offered is None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the endpoint was asked and has said nothing for so long that nobody waits for it."""
+        return self._has_been_silent(_SILENT)
+
+    def _has_been_silent(self, seconds: float) -> bool:
+        since = self._silent_since
+        return since is not None and self._now() - since >= seconds
+
+    def _give_up(self) -> None:
+        """Wait no more for what hangs."""
+        if self._has_been_silent(_GIVEN_UP):
+            for each in (self._asked and self._asked[1], self._offered):
+                if each is not None:
+                    each.cancel()
+            self._asked = self._offered = None
+            self.observer, self._silent_since = Observer(), self._now() - _SILENT
+
+    @property
+    def question_limit(self) -> int:
+        """How many questions of one kind the endpoint is asked for one opinion."""
+        return self._at_a_time(_ASKING, _MOST_ASKED)
+
+    @property
+    def offer_limit(self) -> int:
+        """How many transactions the endpoint is offered at a time."""
+        return self._at_a_time(_OFFERING, _MOST_OFFERED)
+
+    def _at_a_time(self, seconds: float, limit: int) -> int:
+        if self._seconds is None:
+            return _UNKNOWN
+        return limit if self._seconds * limit <= seconds else max(int(seconds / self._seconds), _LEAST)
+
+    def ask(self, question: Question, look: int) -> None:
+        """Begin to form an opinion."""
+        self._over.clear()
+        self._asked = look, self._start(form_opinion(self.chain, question, self.observer), Priority.SETTLE)
+
+    def offer(self, due: Sequence[SignedTransaction]) -> None:
+        """Begin to offer these transactions."""
+        self._offered = self._start(offer_all(self.chain, due), Priority.DEFEND)
+
+    def forget(self, nonce: int) -> None:
+        """A transaction is over: what was said of it says nothing of another one with the same nonce."""
+        self._over.add(nonce)
+        if self.opinion is not None:
+            self.opinion.seen.pop(nonce, None)
+
+    def take_opinion(self) -> bool:
+        """Take the opinion that was formed since. Returns whether there is one. Raises why not."""
+        if self._asked is None or not self._asked[1].done():
+            return False
+        (self.look, ended), self._asked = self._asked, None
+        self.opinion = ended.result()
+        for nonce in self._over:
+            self.opinion.seen.pop(nonce, None)
+        return True
+
+    def take_answers(self) -> OfferAnswers:
+        """Take the answers to the offers that were made since. Raises what keeps them from being made."""
+        if self._offered is None or not self._offered.done():
+            return []
+        ended, self._offered = self._offered, None
+        return ended.result()
+
+    def on_answer(self) -> None:
+        """The endpoint has said something that makes sense."""
+        self.failures, self.rests_until, self._silent_since = 0, 0.0, None
+
+    def on_failure(self) -> None:
+        """What it was asked has led to nothing."""
+        self.failures += 1
+        self.rests_until = self._now() + spread(doubled(_REST, self.failures - 1, _LONGEST_REST))
+
+    def _start(self, steps: Steps[T], priority: Priority) -> Future[T]:
+        if self._begin is not None and not self.chain.rpc.is_here:
+            return self._begin(self.chain, self._timed(steps), priority)
+        future: Future[T] = Future()
+        try:
+            with self.chain.rpc.deadline(max(_LONGEST, _AT_LEAST * (self._seconds or 0.0))):
+                future.set_result(ask_now(self.chain.rpc, self._timed(steps)))
+        except BaseException as error:  # whoever takes the result gets it
+            future.set_exception(error)
+        return future
+
+    def _timed(self, steps: Steps[T]) -> Steps[T]:
+        """Asks the same, and notes how soon there are answers."""
+        answers: Sequence[object] | None = None
+        try:
+            while True:
+                questions = steps.send(cast("Sequence[object]", answers))
+                began = self._now()
+                self._silent_since = began if self._silent_since is None else self._silent_since
+                answers = yield questions
+                if not self.failures and not all(map(_is_none, answers)):
+                    self._silent_since = None
+                self._seconds = (self._now() - began) / len(questions) if questions else self._seconds
+        except StopIteration as end:
+            return cast("T", end.value)
+
+
+def _typed(lane: EndpointLane, error: Exception) -> PassingError:
+    """The error as one of ours: whatever a decoder or a library raises, its cause was the endpoint's answer."""
+    if isinstance(error, PassingError):
+        return error
+    return NotAnEthereumEndpoint(lane.chain.endpoint, f"its answer makes no sense: {error!r:.80}")
+
+
+def _is_none(answer: object) -> bool:
+    return isinstance(answer, PassingError) and not isinstance(answer, EndpointFailed)
+
+
+class EndpointLanes:
+    """All endpoints of a sender, at least one."""
+
+    def __init__(
+        self, chains: Sequence[Chain], begin: Begin, now: Callable[[], float], errors: list[PassingError]
+    ) -> None:
+        """`begin`: asks an endpoint of another machine where there are several. `now`: monotonic seconds. `errors`: is
+        given how endpoints fail, also where another one has answered."""
+        self.all = [EndpointLane(each, begin if len(chains) > 1 else None, now) for each in chains]
+        self._errors, self._now = errors, now
+        self._failed: list[PassingError] = []
+        self._failing: tuple[float, int] | None = None
+
+    @property
+    def live(self) -> list[EndpointLane]:
+        """The endpoints that count: all but the silent ones."""
+        return [each for each in self.all if not each.is_silent]
+
+    @property
+    def awaited(self) -> list[EndpointLane]:
+        """The endpoints that are waited for: those that count, and have not failed just now."""
+        return [each for each in self.live if not each.failures]
+
+    @property
+    def awake(self) -> list[EndpointLane]:
+        """The endpoints that do not rest; where all rest, all."""
+        now = self._now()
+        return [each for each in self.all if each.rests_until <= now] or self.all
+
+    def take(self, lane: EndpointLane, ended: Callable[[], T]) -> T | None:
+        """What a lane has ended. Where it has failed that is noted, and None is returned."""
+        try:
+            result = ended()
+        except Exception as error:
+            self.on_failure(lane, _typed(lane, error))
+            return None
+        if result:
+            lane.on_answer()
+        return result
+
+    def on_failure(self, lane: EndpointLane, error: PassingError) -> None:
+        """An endpoint has failed."""
+        lane.on_failure()
+        self._errors.append(error)
+        del self._errors[:-_MAX_ERRORS]
+        self._failed.append(error)
+
+    def require_answers(self) -> None:
+        """Raise the first failure since the last call where no endpoint works: all fail, or are silent."""
+        failed, self._failed = self._failed, []
+        if failed and all(each.failures for each in self.all):
+            raise failed[0]
+        if not self.live:
+            raise Unreachable(self.all[0].chain.endpoint, "no endpoint answers in time")
+
+    def on_look(self, failure: ForcemoveError | None, waiting: Sequence[str]) -> None:
+        """Add to the errors what is to be sent, after each half minute of looks that fail. `failure`: why a look has
+        failed, None where it has not; `waiting`: in words, what is to be sent."""
+        if failure is None:
+            self._failing = None
+            return
+        since, before = self._failing = self._failing or (self._now(), 0)
+        halves = int((self._now() - since) // _HALF_MINUTE)
+        if waiting and halves > before:
+            self._errors.append(StillToSend(tuple(dict.fromkeys(waiting)), _HALF_MINUTE * halves, failure))
+            self._failing = since, halves
+
+
+def by_worker(chain: Chain, steps: Steps[T], priority: Priority) -> Future[T]:
+    """Ask an endpoint by the thread that this process has for it."""
+    return chain.worker.begin(steps, priority)

@@ -1,0 +1,94 @@
+"""Lets transactions come to their end: their outcomes, and what is forgotten or asked for again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from forcemove.chain.errors import TransactionReverted
+from forcemove.errors import RuleError
+from forcemove.sender.errors import after_revert
+from forcemove.sender.opinions import Opinion
+from forcemove.sender.pending import PendingTxs
+from forcemove.sender.requests import Report, Requests
+from forcemove.sender.settlement import judge
+from forcemove.sender.timing import Pace
+from forcemove.sender.transactions import Confirmed, GapFiller, NonceUsedElsewhere, PendingTx, Reorged, TxFailed
+
+__all__ = ["Settler"]
+
+
+class Settler:
+    """Settles the transactions of one account."""
+
+    def __init__(
+        self, pending: PendingTxs, requests: Requests, pace: Pace, report: Report, forget: Callable[[int], None]
+    ) -> None:
+        """Work for a `Sender`.
+
+        - `pending`: the account's transactions that are on their way.
+        - `requests`: what is to be sent.
+        - `pace`: when each request may be sent again.
+        - `report`: is given the outcomes.
+        - `forget`: called with the nonce of each transaction that is over.
+        """
+        self._pending, self._requests, self._pace, self._report = pending, requests, pace, report
+        self._forget = forget
+
+    def settle(
+        self, opinions: Collection[Opinion | None], confirmations: int, age_of: Callable[[PendingTx], float]
+    ) -> None:
+        """See what has become of all transactions on their way. `opinions`, `confirmations`: as of `judge`; `age_of`:
+        for how long a transaction is on its way, as a multiple of `bump_after`."""
+        txs, reorged = self._pending, list[tuple[PendingTx, bool]]()
+        for nonce, pending in sorted(txs.by_nonce.items()):
+            copies = txs.by_request[pending.request.request_id].keys() - {nonce}
+            verdict = judge(pending, opinions, copies, confirmations, age_of(pending))
+            for outcome, cost in verdict.outcomes:
+                self._come_out(pending, outcome, cost)
+            if verdict.is_believed:
+                txs.believed.add(nonce)
+            if verdict.is_settled:
+                txs.settled.add(nonce)
+            if verdict.is_needless or (verdict.is_buried and nonce in txs.acknowledged):
+                self._forget(nonce)
+            elif verdict.is_taken:
+                self._ask_again(pending)
+            elif verdict.waits and nonce in txs.settled:
+                reorged.append((pending, verdict.is_known))
+        self._give_up(reorged)
+
+    def _come_out(self, pending: PendingTx, outcome: Confirmed | TxFailed, cost: int) -> None:
+        announced = self._pending.announced.setdefault(pending.nonce, set())
+        if type(outcome) in announced:
+            return
+        announced.add(type(outcome))
+        request_id = pending.request.request_id
+        if isinstance(outcome, Confirmed):
+            self._pace.on_confirmed(pending)
+            self._requests.remove([request_id])
+        elif isinstance(outcome.error, TransactionReverted):
+            times, reason = self._pace.on_reverted(pending), outcome.error.reason
+            rule = reason if isinstance(reason, RuleError) else None
+            outcome = TxFailed(request_id, after_revert(outcome.error, cost, rule, times), cost)
+        self._report.outcomes.append(outcome)
+
+    def _ask_again(self, pending: PendingTx) -> None:
+        """Ask again for a transaction none of whose versions was mined, or will be: its nonce is used elsewhere."""
+        request_id = pending.request.request_id
+        self._forget(pending.nonce)
+        is_asked = request_id in self._requests or request_id in self._pending.by_request
+        if not isinstance(request_id, GapFiller) and not is_asked:
+            self._requests.add(pending.request)
+            self._report.outcomes.append(NonceUsedElsewhere(request_id, pending.nonce))
+
+    def _give_up(self, reorged: Sequence[tuple[PendingTx, bool]]) -> None:
+        """Forget transactions that a reorganisation has removed: their owner may not need them any more, and else asks
+        again. One that others wait behind is sent again, and one that a node still has is waited for."""
+        for pending, is_known in reversed(reorged):
+            request_id = pending.request.request_id
+            self._pending.doubt(pending.nonce)
+            self._pace.forget(request_id)
+            if pending.nonce == max(self._pending.by_nonce) and not is_known:
+                self._forget(pending.nonce)
+                if request_id not in self._requests and not self._pending.is_waiting(request_id):
+                    self._report.outcomes.append(Reorged(request_id))

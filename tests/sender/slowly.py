@@ -1,0 +1,161 @@
+"""Endpoints of one node that take their time for each request, in virtual time: each has one worker, which asks the
+most urgent first, as `forcemove.chain.worker` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Any
+
+from forcemove.chain.asking import RpcRequest, Steps, advance, answers_of
+from forcemove.chain.chain import Chain
+from forcemove.chain.local import local_keys
+from forcemove.chain.worker import Priority
+from forcemove.errors import PassingError
+from forcemove.sender.sender import Sender
+from forcemove.sender.transactions import Confirmed, TxOutcome, TxRequest
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
+from tests.simulation.tx_store import MemoryTxStore
+
+__all__ = ["BLOCK", "KEY", "PAYEE", "SlowWorld"]
+
+KEY, PAYEE = local_keys()[0], local_keys()[2]
+ETHER, BLOCK, PATIENCE = 10**18, 2, 60
+
+
+@dataclass(order=True)
+class _Task:
+    priority: Priority
+    turn: int
+    steps: Steps[Any] = field(compare=False)
+    future: Future[Any] = field(compare=False)
+    answers: list[object] | None = field(default=None, compare=False)
+
+
+class _Worker:
+    """Asks one endpoint, a question in each `seconds`."""
+
+    def __init__(self, chain: Chain, seconds: float) -> None:
+        self.chain, self.seconds, self.free_at = chain, seconds, 0.0
+        self._tasks: list[_Task] = []
+        self._turns = 0
+        self._asked: tuple[_Task, Sequence[RpcRequest]] | None = None
+
+    def begin(self, steps: Steps[Any], priority: Priority) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._put(_Task(priority, 0, steps, future))
+        return future
+
+    def _put(self, task: _Task) -> None:
+        task.turn, self._turns = self._turns, self._turns + 1
+        heappush(self._tasks, task)
+
+    def step(self, now: float) -> bool:
+        """Do what is to be done by now. Returns whether there was anything."""
+        if self._asked is not None and self.free_at <= now:
+            task, questions = self._asked
+            assert task.answers is not None
+            task.answers += answers_of(self.chain.rpc, questions[:1])
+            self._asked = (task, questions[1:]) if questions[1:] else None
+            if self._asked is None:
+                self._put(task)
+            else:
+                self.free_at += self.seconds
+            return True
+        if self._asked is None and self._tasks:
+            self._advance(heappop(self._tasks), now)
+            return True
+        return False
+
+    def _advance(self, task: _Task, now: float) -> None:
+        if task.future.cancelled():
+            return
+        try:
+            questions = advance(self.chain.rpc.endpoint, task.steps, task.answers)
+        except StopIteration as end:
+            task.future.set_result(end.value)
+        except PassingError as error:
+            task.future.set_exception(error)
+        else:
+            task.answers, self._asked = [], (task, questions)
+            self.free_at = max(self.free_at, now) + self.seconds
+
+
+class SlowWorld:
+    """A sender, and its endpoints, each of which takes so many seconds for a request. A block is mined every two
+    seconds, and the sender looks each second."""
+
+    def __init__(self, *seconds: float, confirmations: int = 1) -> None:
+        self.now, self.node = 0.0, MemoryChain().node
+        self.node.is_mining = False
+        self.began = self.node.next_time
+        self.endpoints = [Endpoint(self.node, str(number)) for number in range(len(seconds))]
+        self.chains = [MemoryChain(each) for each in self.endpoints]
+        self.workers = {each: _Worker(each, takes) for each, takes in zip(self.chains, seconds, strict=True)}
+        for each in self.endpoints:
+            each.is_here = False
+        self.kept, self.confirmations = MemoryTxStore(), confirmations
+        self.outcomes: list[TxOutcome] = []
+        self.errors: list[PassingError] = []
+        self.restart()
+
+    def restart(self) -> None:
+        first, *others = self.chains
+        self.sender = Sender(
+            first,
+            KEY,
+            self.kept,
+            bump_after=PATIENCE,
+            confirmations=self.confirmations,
+            clock=lambda: self.now,
+            others=others,
+            begin=lambda chain, steps, priority: self.workers[chain].begin(steps, priority),  # type: ignore[index]
+        )
+
+    def want(self, number: int, seconds: int | None = 240, value: int = 0) -> None:
+        name = b"%d" % number
+        deadline = None if seconds is None else int(self.began + self.now) + seconds
+        self.sender.submit(TxRequest(name, PAYEE.address, name, value, ETHER // 100, deadline, gas=50_000))
+
+    def look(self) -> None:
+        try:
+            self.outcomes += self.sender.look()
+        except PassingError as error:
+            self.errors.append(error)
+        self.errors += self.sender.take_errors()
+
+    def pass_(self, seconds: float = 1.0) -> None:
+        """All that the endpoints answer in this time."""
+        end = self.now + seconds
+        while self.now < end:
+            self.now = min([end, *(each.free_at for each in self.workers.values() if self.now < each.free_at)])
+            while self.node.next_time + BLOCK <= self.began + self.now:
+                self.node.next_time += BLOCK - 1
+                self.node.mine()
+            while sum(each.step(self.now) for each in self.workers.values()):
+                pass
+
+    def run(self, seconds: int, until: Callable[[], bool] = lambda: False) -> None:
+        """Look each second, until this holds, for so many seconds at most."""
+        for _ in range(seconds):
+            self.look()
+            if until():
+                return
+            self.pass_()
+
+    def mined_at(self) -> list[float]:
+        """When each of the transactions to the payee was mined, in seconds."""
+        return [
+            block.time - self.began
+            for block in self.node.blocks
+            for each in block.transactions
+            if each.to == PAYEE.address
+        ]
+
+    @property
+    def confirmed(self) -> set[bytes]:
+        found = (each.request_id for each in self.outcomes if isinstance(each, Confirmed))
+        return {each for each in found if isinstance(each, bytes)}

@@ -1,0 +1,175 @@
+"""A lane for each endpoint: an answer is given to every endpoint, however slow it is, and however fast another lies.
+Hole 38, and hole 41 among several. Time is virtual."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from forcemove.chain.reverts import NO_ERRORS
+from forcemove.chain.rpc import Reverted
+from forcemove.sender.errors import OpinionsDiffer
+from forcemove.sender.lanes import EndpointLane
+from forcemove.sender.observations import Question, TxObservation, TxStatus
+from forcemove.sender.opinions import Opinion
+from forcemove.sender.pricing import FeeMarket
+from forcemove.sender.transactions import PendingTx
+from tests.sender.slowly import KEY, SlowWorld
+from tests.simulation.chain import MemoryChain
+
+NEVER = 1e9
+
+
+def swallow(world: SlowWorld) -> None:
+    """The first endpoint takes what it is sent, and shows it to nobody."""
+    liar = world.endpoints[0]
+
+    def answer(method: str, *params: Any) -> Any:
+        return bytes(32) if method == "eth_sendRawTransaction" else world.node.ask(method, *params)
+
+    liar.answer = answer
+
+
+@pytest.mark.parametrize("count", [1, 10, 50])
+@pytest.mark.parametrize("seconds", [0.25, 1.0, 3.0])
+def test_hole_38_who_is_slower_than_a_liar_is_given_every_answer(seconds: float, count: int) -> None:
+    """None used to be: an opinion that came a second after the liar's was thrown away."""
+    world = SlowWorld(0.0, seconds)
+    swallow(world)
+    for number in range(count):
+        world.want(number)
+    world.run(240, lambda: len(world.mined_at()) == count)
+    assert len(world.mined_at()) == count
+    assert max(world.mined_at()) < 240
+
+
+def test_hole_41_two_hundred_and_fifty_challenges_are_answered_in_time_through_two_endpoints() -> None:
+    """150 of them used to be lost."""
+    world, count = SlowWorld(0.1, 0.1), 250
+    for number in range(0, count, 25):
+        for each in range(number, number + 25):
+            world.want(each)
+        world.run(1)
+    world.run(600, lambda: world.sender.is_idle)
+    assert len(world.confirmed) == count == len(world.mined_at())
+    assert max(world.mined_at()) < 120
+    assert max(sum(each.counts.values()) for each in world.endpoints) <= 1_000
+
+
+@pytest.mark.parametrize("count", [1, 10])
+def test_hole_38_receipts_that_a_fast_one_invents_keep_no_answer_from_a_slow_one(count: int) -> None:
+    """By its word all is mined, and buried, before the honest one has formed an opinion."""
+    world = SlowWorld(0.0, 1.0)
+    liar = world.endpoints[0]
+
+    def answer(method: str, *params: Any) -> Any:
+        match method:
+            case "eth_sendRawTransaction":
+                return bytes(32)
+            case "eth_getTransactionCount":
+                return len(world.kept.all())
+            case "eth_getTransactionReceipt":
+                block, gas = world.node.latest, {"gasUsed": 21_000, "effectiveGasPrice": 1}
+                place = {"blockNumber": block.number, "blockHash": block.hash, "logs": [], "status": 1}
+                return {"transactionHash": params[0], **place, **gas}
+            case _:
+                return world.node.ask(method, *params)
+
+    liar.answer = answer
+    for number in range(count):
+        world.want(number)
+    world.run(60, lambda: len(world.mined_at()) >= count)
+    assert len(world.mined_at()) >= count
+
+
+def test_hole_38_what_was_signed_with_an_invented_nonce_is_signed_for_a_slow_one_as_soon_as_it_answers() -> None:
+    world = SlowWorld(0.0, 1.0)
+    world.endpoints[0].replace("eth_getTransactionCount", lambda _: 1_000)
+    for number in range(10):
+        world.want(number)
+    world.run(60, lambda: len(world.mined_at()) == 10)
+    assert len(world.mined_at()) == 10
+    assert max(world.mined_at()) < 40
+
+
+def test_hole_38_what_a_fast_one_finds_would_fail_is_not_refused_before_a_slow_one_has_said_so() -> None:
+    world = SlowWorld(0.0, 3.0)
+
+    def answer(method: str, *params: Any) -> Any:
+        if method == "eth_call":
+            raise Reverted(b"")
+        return world.node.ask(method, *params)
+
+    world.endpoints[0].answer = answer
+    world.want(1)
+    world.run(60, lambda: bool(world.mined_at()))
+    assert len(world.mined_at()) == 1
+    assert world.errors == []
+
+
+def test_hole_22_what_pays_in_waits_for_the_word_of_a_slow_one() -> None:
+    world = SlowWorld(0.0, 3.0)
+    world.endpoints[0].replace("eth_getTransactionCount", lambda _: 3)
+    world.want(1, None, value=7)
+    world.run(30)
+    assert world.kept.all() == []
+    assert {type(each) for each in world.errors} == {OpinionsDiffer}
+    world.endpoints[0].be_honest()
+    world.run(60, lambda: bool(world.mined_at()))
+    assert len(world.mined_at()) == 1
+
+
+def test_threat_46_a_look_waits_for_no_endpoint_and_one_that_is_silent_for_half_a_minute_is_not_waited_for() -> None:
+    world = SlowWorld(0.5, NEVER)
+    world.want(1)
+    world.look()
+    assert [each.counts.total() for each in world.endpoints] == [1, 1]  # its chain's id, before
+    world.run(20)
+    assert len(world.confirmed) == len(world.kept.all()) == 1  # the other one may still say something else
+    world.run(60, lambda: world.sender.is_idle)
+    assert world.sender.is_idle
+
+
+def test_hole_56_an_answer_waits_for_no_opinion() -> None:
+    """At three seconds for each request an opinion takes half a minute; the answer goes between its questions."""
+    world = SlowWorld(3.0, 3.0)
+    world.want(1)
+    world.run(60, lambda: bool(world.mined_at()))
+    began = world.now
+    world.want(2)
+    world.run(60, lambda: len(world.mined_at()) == 2)
+    assert world.mined_at()[1] - began < 12
+
+
+def test_what_a_cycle_signs_is_written_in_one_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, written = SlowWorld(0.1, 0.1), list[int]()
+    update = world.kept.update
+
+    def counting(changed: Collection[PendingTx], forgotten: Collection[int]) -> None:
+        written.append(len(changed))
+        update(changed, forgotten)
+
+    monkeypatch.setattr(world.kept, "update", counting)
+    for number in range(30):
+        world.want(number)
+    world.run(20, lambda: len(world.confirmed) == 30)
+    assert sum(written) == 30
+    assert len(written) <= 3
+
+
+def test_threat_54_what_was_said_of_a_transaction_that_is_over_is_said_of_no_other_with_its_nonce() -> None:
+    formed: Future[Opinion] = Future()
+    chain = MemoryChain()
+    chain.rpc.is_here = False
+    lane = EndpointLane(chain, lambda *_: formed, lambda: 0.0)
+    lane.ask(Question(KEY.address, (), (), 1, NO_ERRORS, 4), 1)
+    lane.forget(5)
+    seen = {nonce: TxObservation(TxStatus.MINED) for nonce in (5, 6, 7)}
+    formed.set_result(Opinion(9, 0, 8, 8, FeeMarket(1), 0, seen))
+    assert lane.take_opinion()
+    lane.forget(6)
+    assert lane.opinion is not None
+    assert lane.opinion.seen.keys() == {7}
