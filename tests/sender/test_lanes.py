@@ -11,7 +11,7 @@ import pytest
 
 from forcemove.chain.reverts import NO_ERRORS
 from forcemove.chain.rpc import Reverted
-from forcemove.sender.errors import OpinionsDiffer
+from forcemove.sender.errors import OpinionsDiffer, StillToSend
 from forcemove.sender.lanes import EndpointLane
 from forcemove.sender.observations import Question, TxObservation, TxStatus
 from forcemove.sender.opinions import Opinion
@@ -131,6 +131,40 @@ def test_threat_46_a_look_waits_for_no_endpoint_and_one_that_is_silent_for_half_
     assert len(world.confirmed) == len(world.kept.all()) == 1  # the other one may still say something else
     world.run(60, lambda: world.sender.is_idle)
     assert world.sender.is_idle
+
+
+def test_threat_46_time_in_which_nothing_was_asked_is_no_silence() -> None:
+    """What pays in is signed by one word alone only after the other endpoint was asked, and has said nothing."""
+    world = SlowWorld(0.5, NEVER)
+    world.want(1)
+    world.run(90, lambda: world.sender.is_idle)
+    world.pass_(600)
+    world.want(2, None, value=7)
+    world.run(20)
+    assert world.kept.all() == []
+    world.run(60, lambda: len(world.mined_at()) == 2)
+    assert len(world.mined_at()) == 2
+
+
+def test_hole_51_what_waits_for_all_of_several_endpoints_is_said_after_half_a_minute() -> None:
+    world = SlowWorld(0.1, 0.1)
+    for each in world.endpoints:
+        each.replace("eth_getBlockByNumber", lambda _: None)
+    world.want(1)
+    world.run(45)
+    assert [each.seconds for each in world.errors if isinstance(each, StillToSend)] == [30]
+
+
+def test_hole_56_prices_and_nonces_of_long_ago_are_not_taken_for_an_answer() -> None:
+    world = SlowWorld(3.0, 3.0)
+    world.want(1)
+    world.run(60, lambda: world.sender.is_idle)
+    world.pass_(600)
+    world.node.base_fee *= 100
+    world.want(2)
+    world.run(60, lambda: bool(world.kept.all()))
+    (kept,) = world.kept.all()
+    assert kept.newest.max_fee > world.node.base_fee
 
 
 def test_hole_56_an_answer_waits_for_no_opinion() -> None:

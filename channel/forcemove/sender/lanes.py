@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from math import inf
 from typing import Any, TypeVar, cast
 
 from forcemove.backoff import doubled, spread
@@ -36,6 +37,8 @@ _LEAST, _UNKNOWN, _MOST_ASKED, _MOST_OFFERED = 4, 8, 40, 64
 _SILENT, _GIVEN_UP = 30.0, 60.0
 """Seconds after which an endpoint that was asked and says nothing that makes sense is waited for by nobody; and after
 which it is asked again."""
+_FRESH = 60.0
+"""Seconds for which nonces and prices are taken from an opinion: in these a price does not double."""
 _REST, _LONGEST_REST = 5.0, 30.0
 """Seconds for which an endpoint that has failed rests, at first and at most; it may take as long to fail again."""
 _MAX_ERRORS, _HALF_MINUTE = 32, 30
@@ -55,6 +58,7 @@ class EndpointLane:
         self._offered: Future[OfferAnswers] | None = None
         self._over: set[int] = set()
         self._silent_since: float | None = None
+        self._formed_at = -inf
         self._seconds: float | None = None
 
     @property
@@ -86,6 +90,15 @@ class EndpointLane:
                     each.cancel()
             self._asked = self._offered = None
             self.observer, self._silent_since = Observer(), self._now() - _SILENT
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the opinion is so new that nonces and prices are taken from it."""
+        return self._now() - self._formed_at <= _FRESH
+
+    def start_anew(self) -> None:
+        """The endpoint was not asked for a while: that was no silence."""
+        self._silent_since = None if self._asked is None and self._offered is None else self._now()
 
     @property
     def question_limit(self) -> int:
@@ -122,7 +135,7 @@ class EndpointLane:
         if self._asked is None or not self._asked[1].done():
             return False
         (self.look, ended), self._asked = self._asked, None
-        self.opinion = ended.result()
+        self.opinion, self._formed_at = ended.result(), self._now()
         for nonce in self._over:
             self.opinion.seen.pop(nonce, None)
         return True
@@ -191,8 +204,16 @@ class EndpointLanes:
         given how endpoints fail, also where another one has answered."""
         self.all = [EndpointLane(each, begin if len(chains) > 1 else None, now) for each in chains]
         self._errors, self._now = errors, now
+        self._looked_at = now()
         self._failed: list[PassingError] = []
         self._failing: tuple[float, int] | None = None
+
+    def begin_look(self, *, is_idle: bool) -> None:
+        """Time in which nothing was to be asked, or in which nobody has looked, is no silence of the endpoints."""
+        if is_idle or self._now() - self._looked_at >= _SILENT:
+            for each in self.all:
+                each.start_anew()
+        self._looked_at = self._now()
 
     @property
     def live(self) -> list[EndpointLane]:
@@ -240,7 +261,7 @@ class EndpointLanes:
         """Add to the errors what is to be sent, after each half minute of looks that fail. `failure`: why a look has
         failed, None where it has not; `waiting`: in words, what is to be sent."""
         if failure is None:
-            self._failing = None
+            self._failing = None if self.awaited else self._failing
             return
         since, before = self._failing = self._failing or (self._now(), 0)
         halves = int((self._now() - since) // _HALF_MINUTE)

@@ -47,8 +47,6 @@ __all__ = ["Sender"]
 _ROUNDS = 2
 """Opinions that an endpoint forms in a look, where it is asked at once: requests that are added after the first one are
 asked about in the second."""
-_RECENT = 10
-"""Looks after which an opinion says no more what gas costs."""
 
 
 class Sender:
@@ -144,7 +142,7 @@ class Sender:
         """What a unit of gas costs now by the word of the endpoint with the lowest price, in wei, with twice the base
         fee. Raises `PassingError` where no endpoint answers."""
         opinions, look = self._opinions(), self._requests.look
-        if self._lanes.live and all(each in opinions and each.look > look - _RECENT for each in self._lanes.live):
+        if opinions and all(each in opinions for each in self._lanes.live):
             return min(price_of(each.market) for each in opinions.values())
         if self._price is None or self._price[0] < look:
             found = answers([each.chain for each in self._lanes.all], market_of)
@@ -198,6 +196,7 @@ class Sender:
         return [each for each in map(as_asked_for, outcomes) if each is not None]
 
     def _work(self) -> None:
+        self._lanes.begin_look(is_idle=self.is_idle)
         self._signer.sign(self._opinions(), self._lanes.awaited)
         self._report.in_the_way = None
         for _ in range(_ROUNDS):
@@ -214,8 +213,8 @@ class Sender:
         self._lanes.require_answers()
 
     def _opinions(self) -> dict[EndpointLane, Opinion]:
-        """The newest opinion of each endpoint that counts, and has said what gas costs."""
-        said = {lane: lane.opinion for lane in self._lanes.live if lane.opinion is not None}
+        """The opinion of each endpoint that counts, and has said now what gas costs."""
+        said = {lane: lane.opinion for lane in self._lanes.live if lane.opinion is not None and lane.is_fresh}
         timed = in_our_time(said, None if self._own_time is None else self._own_time())
         return {lane: each for lane, each in timed.items() if each.is_priced}
 

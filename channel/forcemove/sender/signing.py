@@ -29,8 +29,8 @@ __all__ = ["Signer"]
 _MAX_APPROVALS = 3
 """So many approvals may be confirmed for one deposit."""
 _WAITS, _WAITS_REFUSED = 1, 5
-"""Looks for which an answer waits for the estimate of an endpoint; and where another endpoint says that it would
-fail."""
+"""Looks for which an answer waits for the estimate of an endpoint; and where another endpoint says that it would fail,
+or it has failed before."""
 
 
 class Signer:
@@ -121,7 +121,7 @@ class Signer:
         request, refusals = waiting.request, [each for each in map(_refusal, answers) if each is not None]
         failures = [each for each in answers if isinstance(each, PassingError)]
         if waiting.is_defence and (is_missing or failures):
-            waits = _WAITS_REFUSED if refusals else _WAITS
+            waits = _WAITS_REFUSED if refusals or self._pace.reverts(request.request_id) else _WAITS
             return bool(failures) or self._requests.look - waiting.since > waits
         if is_missing:
             return False
