@@ -58,7 +58,7 @@ class EndpointLane:
         self._offered: Future[OfferAnswers] | None = None
         self._over: set[int] = set()
         self._silent_since: float | None = None
-        self._formed_at = -inf
+        self._priced_at, self._answered_at = -inf, 0.0
         self._seconds: float | None = None
 
     @property
@@ -93,8 +93,8 @@ class EndpointLane:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the opinion is so new that nonces and prices are taken from it."""
-        return self._now() - self._formed_at <= _FRESH
+        """Whether what the opinion says of nonces and prices is new enough to sign with."""
+        return self._now() - self._priced_at <= _FRESH
 
     def start_anew(self) -> None:
         """The endpoint was not asked for a while: that was no silence."""
@@ -135,7 +135,12 @@ class EndpointLane:
         if self._asked is None or not self._asked[1].done():
             return False
         (self.look, ended), self._asked = self._asked, None
-        self.opinion, self._formed_at = ended.result(), self._now()
+        opinion = ended.result()
+        if opinion.is_priced:
+            self._priced_at = self._answered_at
+        elif self.opinion is not None and opinion.failure is None and self.is_fresh:
+            opinion = opinion.priced_as(self.opinion)
+        self.opinion = opinion
         for nonce in self._over:
             self.opinion.seen.pop(nonce, None)
         return True
@@ -178,7 +183,8 @@ class EndpointLane:
                 answers = yield questions
                 if not self.failures and not all(map(_is_none, answers)):
                     self._silent_since = None
-                self._seconds = (self._now() - began) / len(questions) if questions else self._seconds
+                self._answered_at = self._now()
+                self._seconds = (self._answered_at - began) / len(questions) if questions else self._seconds
         except StopIteration as end:
             return cast("T", end.value)
 

@@ -53,6 +53,11 @@ class Opinion:
             return seen.shown
         return TxStatus.WAITS if nonce >= self.mined else TxStatus.UNCLEAR
 
+    def priced_as(self, before: Opinion) -> Opinion:
+        """The same, with the prices of the opinion before it, where none were asked for now."""
+        next_ = max(self.mined, before.next)
+        return replace(self, next=next_, market=before.market, balance=before.balance, is_priced=before.is_priced)
+
 
 def form_opinion(chain: Chain, question: Question, observer: Observer) -> Steps[Opinion]:
     """Ask one endpoint. `observer`: remembers what it has shown. Raises `PassingError`, and whatever an odd answer
