@@ -140,4 +140,4 @@ class Resubmitter:
         since = max(each.versions[0].signed_at for each in copies)
         pause = bump_interval([pending], Urgency(pending.request.max_cost), self._bump_after)
         last = max(since, self._tried_at.get(pending.request.request_id, since))
-        return self._clock() - last >= doubled(pause, len(copies) - 1)
+        return not 0 <= self._clock() - last < doubled(pause, len(copies) - 1)
