@@ -9,16 +9,21 @@ from typing import Any
 
 import pytest
 
+from forcemove.chain.asking import ask_now
+from forcemove.chain.chain import Call, Fees
+from forcemove.chain.errors import Unreachable
 from forcemove.chain.reverts import NO_ERRORS
 from forcemove.chain.rpc import Reverted
 from forcemove.sender.errors import OpinionsDiffer, StillToSend
 from forcemove.sender.lanes import EndpointLane
 from forcemove.sender.observations import Question, TxObservation, TxStatus
+from forcemove.sender.offers import offer_all
 from forcemove.sender.opinions import Opinion
 from forcemove.sender.pricing import FeeMarket
 from forcemove.sender.transactions import PendingTx
-from tests.sender.slowly import KEY, SlowWorld
+from tests.sender.slowly import KEY, PAYEE, SlowWorld
 from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
 
 NEVER = 1e9
 
@@ -210,3 +215,22 @@ def test_threat_54_what_was_said_of_a_transaction_that_is_over_is_said_of_no_oth
     lane.forget(6)
     assert lane.opinion is not None
     assert lane.opinion.seen.keys() == {7}
+
+
+def test_hole_41_what_an_endpoint_has_taken_before_it_fails_is_not_due_again() -> None:
+    node = MemoryChain().node
+    node.is_mining = False
+    asked = Endpoint(node)
+    chain = MemoryChain(asked)
+    signed = [chain.sign_as(Call(PAYEE.address, b""), KEY, nonce, 21_000, Fees(10**10, 1)) for nonce in range(4)]
+
+    def answer(method: str, *params: Any) -> Any:
+        if asked.counts["eth_sendRawTransaction"] > 2:
+            raise Unreachable("memory", "too long")
+        return node.ask(method, *params)
+
+    asked.answer = answer
+    assert ask_now(asked, offer_all(chain, signed)) == [(signed[0], None), (signed[1], None)]
+    ((first, failure),) = ask_now(asked, offer_all(chain, signed[2:]))
+    assert first == signed[2]
+    assert isinstance(failure, Unreachable)
