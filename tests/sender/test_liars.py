@@ -267,6 +267,15 @@ def test_hole_22_what_pays_in_waits_until_the_nonces_agree_and_is_paid_once(lie:
     assert table.answered == 1
 
 
+@pytest.mark.parametrize("place_", [0, 1])
+def test_hole_23_each_endpoint_is_given_an_answer_with_its_own_nonce_at_once(place_: int) -> None:
+    table = Table(place_)
+    LIES["nonce far ahead"](table)
+    table.want()
+    table.pass_blocks(1)
+    assert table.answered == 1
+
+
 def test_hole_22_a_nonce_far_ahead_disturbs_no_other_numbering() -> None:
     table = Table()
     LIES["nonce far ahead"](table)
