@@ -96,7 +96,7 @@ class EndpointLane:
         """Whether what the opinion says of nonces and prices is new enough to sign with."""
         return self._now() - self._priced_at <= _FRESH
 
-    def start_anew(self) -> None:
+    def on_pause(self) -> None:
         """The endpoint was not asked for a while: that was no silence."""
         self._silent_since = None if self._asked is None and self._offered is None else self._now()
 
@@ -218,7 +218,7 @@ class EndpointLanes:
         """Time in which nothing was to be asked, or in which nobody has looked, is no silence of the endpoints."""
         if is_idle or self._now() - self._looked_at >= _SILENT:
             for each in self.all:
-                each.start_anew()
+                each.on_pause()
         self._looked_at = self._now()
 
     @property

@@ -39,7 +39,7 @@ from forcemove.sender.requests import Report, Requests
 from forcemove.sender.resubmission import Resubmitter
 from forcemove.sender.settling import Settler
 from forcemove.sender.signing import Signer
-from forcemove.sender.timing import Pace
+from forcemove.sender.timing import RequestPace
 from forcemove.sender.transactions import PendingTx, RequestId, TxFailed, TxOutcome, TxRequest, TxStore
 
 __all__ = ["Sender"]
@@ -95,7 +95,7 @@ class Sender:
         self._lanes = EndpointLanes((chain, *others), begin, now, self._report.errors)
         self._pending = PendingTxs(store)
         bids = Bids(lambda call, *facts: chain.sign_as(call, key, *facts), clock)
-        pace, shared = Pace(bump_after, now), (self._pending, bids, self._offers)
+        pace, shared = RequestPace(bump_after, now), (self._pending, bids, self._offers)
         self._resubmitter = Resubmitter(key.address, *shared, bump_after, clock, self._report.errors.append)
         self._signer = Signer(chain, key.address, *shared, pace, self._requests, self._report)
         self._settler = Settler(self._pending, self._requests, pace, self._report, self._forget)

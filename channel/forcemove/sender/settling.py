@@ -11,7 +11,7 @@ from forcemove.sender.opinions import Opinion
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.requests import Report, Requests
 from forcemove.sender.settlement import judge
-from forcemove.sender.timing import Pace
+from forcemove.sender.timing import RequestPace
 from forcemove.sender.transactions import Confirmed, GapFiller, NonceUsedElsewhere, PendingTx, Reorged, TxFailed
 
 __all__ = ["Settler"]
@@ -21,7 +21,7 @@ class Settler:
     """Settles the transactions of one account."""
 
     def __init__(
-        self, pending: PendingTxs, requests: Requests, pace: Pace, report: Report, forget: Callable[[int], None]
+        self, pending: PendingTxs, requests: Requests, pace: RequestPace, report: Report, forget: Callable[[int], None]
     ) -> None:
         """Work for a `Sender`.
 

@@ -21,7 +21,7 @@ from forcemove.sender.opinions import Opinion
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.pricing import gas_limit, price_of
 from forcemove.sender.requests import Report, Requests, UnsignedRequest
-from forcemove.sender.timing import Pace
+from forcemove.sender.timing import RequestPace
 from forcemove.sender.transactions import Approval, GapFiller, RequestId, TxFailed, TxRequest
 
 __all__ = ["Signer"]
@@ -43,7 +43,7 @@ class Signer:
         pending: PendingTxs,
         bids: Bids,
         offers: Offers[EndpointLane],
-        pace: Pace,
+        pace: RequestPace,
         requests: Requests,
         report: Report,
     ) -> None:

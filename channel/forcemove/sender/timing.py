@@ -9,7 +9,7 @@ from forcemove.backoff import doubled
 from forcemove.sender.pricing import Urgency
 from forcemove.sender.transactions import PendingTx, RequestId
 
-__all__ = ["Pace", "bump_interval", "urgency_of"]
+__all__ = ["RequestPace", "bump_interval", "urgency_of"]
 
 _INTERVALS = 60
 """After so many times `bump_after` the highest price is offered for a transaction without a deadline."""
@@ -66,7 +66,7 @@ class _Past:
 _NOTHING = _Past()
 
 
-class Pace:
+class RequestPace:
     """When each request may be sent again. One whose transaction has reverted is sent again at once, and then later and
     later. One that has succeeded and is asked for again answers a challenge's clock that an endpoint still shows: where
     an endpoint says that it would fail, or it was sent twice already, it is sent after an eighth of the time that it
