@@ -266,7 +266,7 @@ def test_an_endpoint_that_gives_more_again_is_asked_for_more() -> None:
     assert node.asked["eth_getLogs"] < 500
 
 
-def test_no_part_waits_for_ever_behind_new_blocks() -> None:
+def test_no_part_starves_behind_new_blocks() -> None:
     """There are new blocks in each look, and there is time for a single question behind what defends."""
     node = PaperNode(20_000)
     reader = PaperReader(node)

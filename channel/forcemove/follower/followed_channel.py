@@ -241,7 +241,7 @@ class FollowedChannel:
 
     @property
     def is_known(self) -> bool:
-        """Whether the adjudicator itself knows the channel, so that whoever has named it has not made it up."""
+        """Whether the adjudicator itself knows the channel, so that who has named it has not made it up."""
         return bool(self.status) or self._has_held
 
     @property

@@ -169,19 +169,19 @@ class Follower:
 
     def catch_up(self, uncertain: Collection[bytes]) -> Steps[None]:
         """Read all that `defend` has not, the most urgent first. Ended before its end, it goes on the next time, and
-        begins with another part: so none waits for ever behind the others. Raises `ChainError`."""
+        begins with another part: so none waits behind the others for good. Raises `ChainError`."""
         last, now = self._last, 0 if self._head is None else self._head.next_time
         if last is None:
             return
         for each in self._live:
             if each.is_reread and each.is_wrong and not each.missing:
                 each.is_reread = False
-        wanted = frozenset(uncertain)
+        uncertain_ids = frozenset(uncertain)
         parts: deque[Callable[[], Steps[bool]]] = deque()
         parts.append(lambda: self._logs.read_new(self._live, last.number, now))
         parts.append(lambda: self._logs.read_older(self._live, now))
         if self._refused is None:
-            parts.insert(1, lambda: self._read_holdings(last, now, wanted))
+            parts.insert(1, lambda: self._read_holdings(last, now, uncertain_ids))
             parts.append(self._read_origins)
             parts.append(lambda: self._read_credits(last))
         parts.rotate(-self._turns)

@@ -122,10 +122,10 @@ class LogRangeReader:
 
     def _ask(self, ids: Collection[bytes], first: int, last: int) -> Steps[dict[bytes, list[PlacedLog]]]:
         """Logs of other channels and of credits are dropped before they are decoded."""
-        wanted, adjudicator = frozenset(ids), self._adjudicator
-        topics = (None, wanted) if len(wanted) <= _MOST_IDS else ()
+        ours, adjudicator = frozenset(ids), self._adjudicator
+        topics = (None, ours) if len(ours) <= _MOST_IDS else ()
         found: dict[bytes, list[PlacedLog]] = {}
         for log in (yield from adjudicator.chain.logs_in.steps(adjudicator.address, topics, first, last)):
-            if len(log.topics) > 1 and log.topics[1] in wanted:
+            if len(log.topics) > 1 and log.topics[1] in ours:
                 found.setdefault(log.topics[1], []).append(PlacedLog(decode_log(log), log.place))
         return found
