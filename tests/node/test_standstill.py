@@ -291,6 +291,7 @@ def test_threat_54_nobody_moves_or_leaves_before_all_have_answered(machine: Mach
     machine.start()
     machine.run(stopped and 10)
     machine.stop(stopped)
+    machine.run(TURN)
     channel = machine.channel.channel
     assert channel.newest is not None
     move = moves_of(GAME.bot(0))(channel.question(channel.newest.state))

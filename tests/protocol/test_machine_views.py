@@ -218,7 +218,7 @@ def test_threat_54_nothing_is_signed_against_a_clock_that_no_endpoint_shows_now(
     assert alice.signed[6].is_final
 
 
-def test_threat_54_at_time_0_nobody_signs_an_end_to_challenge_and_nothing_is_planned() -> None:
+def test_threat_54_at_time_0_nobody_moves_or_signs_an_end_to_challenge_and_nothing_is_planned() -> None:
     """Before all endpoints have answered."""
     table = agreed_table()
     alice, bob = table.seats
@@ -241,6 +241,10 @@ def test_threat_54_at_time_0_nobody_signs_an_end_to_challenge_and_nothing_is_pla
     assert step(unplanned, Tick(), 0, BOB, ended.app)[0].conclude_at is None
     assert step(unplanned, Tick(), ended.now, BOB, ended.app)[0].conclude_at == ended.now + DURATION
     assert next_due(unplanned, 0) == 1
+    playing = open_table(until=5).seats[0]
+    with pytest.raises(EndpointsDiffer):
+        step(playing.channel, playing.next_move(), 0, ALICE, playing.table.app)
+    assert playing.try_to(playing.next_move()) is None
 
 
 @pytest.mark.parametrize("amount", [0, 30, 50, 100])

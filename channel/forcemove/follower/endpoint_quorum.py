@@ -6,7 +6,8 @@ until it is back; challenges that it has shown are answered all the same. One th
 not left out: else another one could outrun it with blocks that do not exist.
 
 Until all live endpoints have agreed on a channel it is denied, and until all have answered the time is 0. So it is
-again after our own process stood still: where an owner calls nothing for 5 seconds while no look may keep it waiting.
+again after our own process stood still: where its owner neither begins a look nor takes in any for 5 seconds, while
+none may keep it waiting.
 """
 
 from __future__ import annotations
@@ -117,7 +118,6 @@ class EndpointQuorum:
     def time(self) -> int:
         """The block time (seconds) by which deadlines are judged now; 0 before all live endpoints have answered. See
         `combined_time`."""
-        self._begin_turn()
         times = [each.time if each.has_answered else None for each in self._live or self.viewers]
         return combined_time(times, None if self._own_time is None else int(self._own_time()))
 

@@ -133,7 +133,8 @@ class Node:
 
     def poll(self) -> bool:
         """Look at every chain and every account, one after the other, and step. Returns whether anything has happened.
-        What fails goes to `on_error`, and is tried again by the next poll. Raises as `step`."""
+        What fails goes to `on_error`, and is tried again by the next poll. Raises as `step`. After more than 5 seconds
+        without a poll all endpoints are waited for anew, also those that were left out."""
         self._workers.poll_once(self._on_error)
         return self.step()
 
