@@ -20,6 +20,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from coincurve import PrivateKey  # noqa: E402
+
 from forcemove.chain.chain import Chain  # noqa: E402
 from forcemove.chain.local import AnvilChain  # noqa: E402
 from forcemove.node.assemble import Assembly, assemble  # noqa: E402
@@ -28,6 +30,7 @@ from forcemove.node.node import Node  # noqa: E402
 from forcemove.node.policy import Policy  # noqa: E402
 from forcemove.node.setup import ChannelSetup  # noqa: E402
 from forcemove.protocol.codec.wire import decode_message, encode_message  # noqa: E402
+from forcemove.protocol.encoding import digest  # noqa: E402
 from forcemove.protocol.machine.channel import Channel  # noqa: E402
 from forcemove.protocol.machine.effects import ChooseMove, Effect, SendState  # noqa: E402
 from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen  # noqa: E402
@@ -35,23 +38,31 @@ from forcemove.protocol.machine.machine import step  # noqa: E402
 from forcemove.protocol.types import ETHER  # noqa: E402
 from forcemove.store.opening import open_journal  # noqa: E402
 from forcemove_games.rock_paper_scissors import GAME  # noqa: E402
+from scripts.bare_signing import bare_recover, bare_sign, recoverable  # noqa: E402
+from scripts.commit_ratio import timed  # noqa: E402
 from tests.scenarios.story import KEYS, Playground  # noqa: E402
 from tests.simulation.chain import MemoryChain  # noqa: E402
 from tests.simulation.faults import Endpoint  # noqa: E402
 
 __all__ = [
+    "begin",
     "channel_cost_growth",
+    "durable_turn_bare_ratio",
     "durable_turn_ratio",
+    "opened",
+    "play_two_turns",
     "requests_per_block",
     "requests_per_block_of_two",
     "requests_per_turn",
+    "signed_last",
 ]
 
 STAKE = 1
 DEPOSIT = 10**15
-ROUNDS = 12
+ROUNDS = 25
 """How many turns of each channel are timed."""
 TOGETHER = 100
+_PRIVATE_KEYS = tuple(PrivateKey(key.secret) for key in KEYS)
 FEW, MANY = 10, 1_000
 _BLOCKS = 31
 
@@ -109,15 +120,54 @@ def durable_turn_ratio() -> float:
     memory."""
     with opened(TOGETHER, MemoryChain()) as nodes:
         before = nodes.turns
-        nodes.until = 4 + 2 * ROUNDS
-        for node in nodes.nodes:
-            for driven in node.channels.values():
-                _move(nodes, driven.channel, driven.feed)
+        begin(nodes, 2 * ROUNDS)
         begun = time.perf_counter()
         while sum(node.step() for node in nodes.nodes):
             pass
         durable = (time.perf_counter() - begun) / (nodes.turns - before)
         return durable / _turn_in_memory(nodes)
+
+
+def durable_turn_bare_ratio(rounds: int = ROUNDS) -> float:
+    """The time of a turn of one of a hundred channels, with all that both sides do for it, over that of one bare
+    signature and one bare recovery of the same digests: the median of the rounds, of two turns of each channel."""
+    with opened(TOGETHER, MemoryChain()) as nodes:
+        begin(nodes, 2 * (rounds + 1))
+        play_two_turns(nodes)
+        return median(_round(nodes) for _ in range(rounds))
+
+
+def begin(nodes: Nodes, turns: int) -> None:
+    """Make the first move in every channel, of so many turns that are to be played."""
+    nodes.until = 4 + turns
+    for node in nodes.nodes:
+        for driven in node.channels.values():
+            _move(nodes, driven.channel, driven.feed)
+
+
+def play_two_turns(nodes: Nodes) -> None:
+    """Two turns of each channel, on disk."""
+    for node in nodes.nodes:
+        node.step()
+
+
+def _round(nodes: Nodes) -> float:
+    before = nodes.turns
+    durable = timed(lambda: play_two_turns(nodes))
+    if nodes.turns - before != 2 * TOGETHER:
+        raise SystemExit("not every channel has played two turns: what was measured is worthless")
+    ready = [each for driven in nodes.nodes[0].channels.values() for each in signed_last(driven.channel)]
+    bare = timed(lambda: [(bare_sign(secret, digest_), bare_recover(digest_, ours)) for secret, digest_, ours in ready])
+    return durable / bare
+
+
+def signed_last(channel: Channel) -> list[tuple[PrivateKey, bytes, bytes]]:
+    """The keys, digests and signatures of the last two turns."""
+    found = []
+    for each in channel.accepted[-2:]:
+        ((seat, signature),) = each.signed.signatures.items()
+        found.append((_PRIVATE_KEYS[seat], digest(channel.agreement.domain, each.hashes.state), recoverable(signature)))
+    return found
 
 
 def _move(nodes: Nodes, channel: Channel, feed: Callable[[Input], None]) -> None:
@@ -241,6 +291,7 @@ async def _run(nodes: Nodes, turns: int) -> None:
 if __name__ == "__main__":
     rows = (
         durable_turn_ratio,
+        durable_turn_bare_ratio,
         channel_cost_growth,
         requests_per_block,
         requests_per_block_of_two,

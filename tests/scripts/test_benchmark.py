@@ -7,9 +7,12 @@ import subprocess
 import sys
 
 from forcemove.protocol.encoding import digest
-from forcemove.protocol.signing import require_signer
+from forcemove.protocol.signing import public_key_address, require_signer
 from forcemove_games.views import filter_state, play_action, replay_action
+from scripts.bare_signing import bare_recover, bare_sign
 from scripts.benchmark import RATIOS, ROOT, TARGETS, Game, Hall, missed
+from scripts.node_speed import begin, opened, play_two_turns, signed_last
+from tests.simulation.chain import MemoryChain
 
 ROWS = {
     "state_sign_ratio",
@@ -28,6 +31,7 @@ ROWS = {
     "discard_set_up_ms",
     "discard_turn_ms",
     "durable_turn_ratio",
+    "durable_turn_bare_ratio",
     "channel_cost_growth",
     "requests_per_block",
     "requests_per_block_of_two",
@@ -91,6 +95,18 @@ def test_a_replay_plays_every_turn_and_signs_every_reply() -> None:
         require_signer(
             digest(game.domain, accepted.hashes.state), signature, game.opened.agreement.fixed_part.participants[index]
         )
+
+
+def test_a_durable_turn_is_compared_with_its_own_signatures_and_recoveries() -> None:
+    with opened(1, MemoryChain()) as nodes:
+        begin(nodes, 4)
+        play_two_turns(nodes)
+        play_two_turns(nodes)
+        channel = nodes.nodes[0].channels[nodes.assemblies[0].agreement.channel_id].channel
+        assert [each.state.turn_num for each in channel.accepted] == [4, 5, 6]
+        for key, ready, signature in signed_last(channel):
+            assert bare_sign(key, ready) == signature
+            assert bare_recover(ready, signature) == public_key_address(key.public_key.format())
 
 
 def test_the_viewed_state_is_as_large_as_its_rows_say() -> None:
