@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from eth_abi.abi import encode
 from hypothesis import given, settings
@@ -211,6 +213,19 @@ def test_a_record_has_bounds(allocations: int, app_data: int, signatures: int) -
     words = bytes(10) + (bytes(64) + word(1)) * allocations + bytes(app_data + 64 * signatures)
     with pytest.raises(MalformedBytes):
         decode_record(head + words[10:] if allocations else head + bytes(64 * signatures))
+
+
+def test_a_record_has_one_encoding() -> None:
+    """A message is compared with its own record, not with one that is written anew."""
+    read = 0
+    for position in range(len(RECORD)):
+        for bit in range(8):
+            changed = bytearray(RECORD)
+            changed[position] ^= 1 << bit
+            with contextlib.suppress(MalformedBytes):
+                assert encode_record(*decode_record(bytes(changed))) == bytes(changed)
+                read += 1
+    assert read > len(RECORD)
 
 
 @pytest.mark.parametrize(("position", "value"), [(6, 2), (7, 3), (9, 33), (10, 1)])

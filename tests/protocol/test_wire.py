@@ -165,6 +165,7 @@ def test_one_message_has_one_encoding() -> None:
         assert refused(b" " + good)
         assert refused(canonical({**content, "channelId": "0x" + content["channelId"][2:].upper()}))
         assert refused(good.replace(b'"kind"', b'"\\u006bind"'))
+        assert refused(canonical({**content, "record": "0x" + content.get("record", "0x")[2:].upper()}))
         assert refused(good.replace(b'"version":1}', b'"version":1,"version":1}'))
         assert refused(good.replace(b'"version":1}', b'"version":1.0}'))
         assert refused(good.replace(b'"version":1}', b'"version":1e0}'))

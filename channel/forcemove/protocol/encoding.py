@@ -289,6 +289,8 @@ def _decode_variable_part(data: bytes) -> VariablePart:
 
 _RECORD_HEAD = 10
 _SIGNATURE_SIZE = 64
+_PADDING = bytes(12)
+"""Before an address in a word."""
 
 
 def encode_record(state: VariablePart, signatures: Sequence[Signature]) -> bytes:
@@ -299,14 +301,12 @@ def encode_record(state: VariablePart, signatures: Sequence[Signature]) -> bytes
     Raises `InvalidValue` on a state or signatures that no adjudicator would have logged.
     """
     _require_recordable(len(state.outcome), len(state.app_data), len(signatures))
-    head = (
-        state.turn_num.to_bytes(6, "big")
-        + bytes((state.is_final, len(state.outcome)))
-        + len(state.app_data).to_bytes(2, "big")
-    )
-    allocations = b"".join(bytes(12) + entry.asset + entry.destination + word(entry.amount) for entry in state.outcome)
-    tail = b"".join((state.app_data, *(signature.compact for signature in signatures)))
-    return head + allocations[_RECORD_HEAD:] + tail
+    lengths = len(state.outcome) << 32 | len(state.app_data) << 16
+    parts: list[bytes] = []
+    for entry in state.outcome:
+        parts += (_PADDING, entry.asset, entry.destination, entry.amount.to_bytes(32, "big"))
+    parts[0] = (state.turn_num << 48 | state.is_final << 40 | lengths).to_bytes(12, "big")
+    return b"".join((*parts, state.app_data, *[signature.compact for signature in signatures]))
 
 
 def decode_record(data: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
@@ -322,10 +322,10 @@ def decode_record(data: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
     except InvalidValue as error:
         raise MalformedBytes("record", str(error)) from None
     words = bytes(_RECORD_HEAD) + data[_RECORD_HEAD:]
-    outcome = tuple(_decode_allocation(words, at) for at in range(0, app_data_at, _ALLOCATION_SIZE))
+    outcome = tuple([_decode_allocation(words, at) for at in range(0, app_data_at, _ALLOCATION_SIZE)])
     state = VariablePart(outcome, data[app_data_at:signatures_at], int.from_bytes(data[:6], "big"), bool(data[6]))
     ends = range(signatures_at + _SIGNATURE_SIZE, len(data) + 1, _SIGNATURE_SIZE)
-    return state, tuple(Signature(data[end - _SIGNATURE_SIZE : end]) for end in ends)
+    return state, tuple([Signature(data[end - _SIGNATURE_SIZE : end]) for end in ends])
 
 
 def _require_recordable(allocations: int, app_data: int, signatures: int) -> None:
@@ -338,7 +338,7 @@ def _require_recordable(allocations: int, app_data: int, signatures: int) -> Non
 
 
 def _decode_allocation(data: bytes, at: int) -> Allocation:
-    if any(data[at : at + 12]):
+    if data[at : at + 12] != _PADDING:
         raise MalformedBytes("record", "an asset is wider than an address")
     amount = int.from_bytes(data[at + 64 : at + 96], "big")
     return Allocation(data[at + 12 : at + 32], data[at + 32 : at + 64], amount)

@@ -93,6 +93,10 @@ def encode_message(channel_id: bytes, signed: SignedState) -> bytes:
     if signers and not 0 <= signers[0] <= signers[-1] < MAX_PARTICIPANTS:
         raise InvalidValue("signers", signers, f"indices of participants, below {MAX_PARTICIPANTS}")
     record = encode_record(signed.state, [signed.signatures[index] for index in signers])
+    return _encode_state(channel_id, record, signers)
+
+
+def _encode_state(channel_id: bytes, record: bytes, signers: tuple[int, ...]) -> bytes:
     return _ENCODER.encode(_State(hex_text(channel_id), MESSAGE_VERSION, hex_text(record), signers))
 
 
@@ -112,8 +116,9 @@ def decode_message(data: bytes) -> tuple[bytes, StateReceived | Greeted]:
         greeted = _decode_greeting(message)
         _require_canonical(encode_greeting(channel_id, greeted.sender, greeted.next_turn), data)
         return channel_id, greeted
-    signed = _decode_state_message(message)
-    _require_canonical(encode_message(channel_id, signed), data)
+    record = parse_hex(message.record, '"record"')
+    signed = _decode_state_message(record, message.signers)
+    _require_canonical(_encode_state(channel_id, record, message.signers), data)
     return channel_id, StateReceived(signed)
 
 
@@ -127,12 +132,12 @@ def _parse_message(data: bytes) -> _State | _Greeting:
         raise MalformedBytes("message", f"{reason:.200}") from None
 
 
-def _decode_state_message(message: _State) -> SignedState:
-    state, signatures = decode_record(parse_hex(message.record, '"record"'))
-    signers = message.signers
+def _decode_state_message(record: bytes, signers: tuple[int, ...]) -> SignedState:
+    """The state of a record, which has no other encoding (`decode_record` is strict), with its signatures."""
+    state, signatures = decode_record(record)
     if len(signers) != len(signatures):
         raise MalformedBytes("message", f"it names {len(signers)} signers, and has {len(signatures)} signatures")
-    if any(later <= earlier for earlier, later in zip((-1, *signers), signers, strict=False)):
+    if list(signers) != sorted(set(signers)) or (signers and signers[0] < 0):
         raise MalformedBytes("message", "its signers do not rise")
     if signers and signers[-1] >= MAX_PARTICIPANTS:
         raise MalformedBytes("message", "no channel has so many participants as its signers would be")
@@ -267,12 +272,12 @@ def parse_hex(text: object, what: str, length: int | None = None) -> bytes:
     if not isinstance(text, str) or not text.startswith("0x"):
         raise MalformedBytes(what, "it is no hex that starts with 0x")
     digits = text[2:]
-    if digits and not (digits.isascii() and digits.isalnum()):
-        raise MalformedBytes(what, "it has characters that are no hex digits")
     try:
         data = bytes.fromhex(digits)
     except ValueError:
         raise MalformedBytes(what, "it is no whole number of hex bytes") from None
+    if 2 * len(data) != len(digits):  # Python passes over spaces
+        raise MalformedBytes(what, "it has characters that are no hex digits")
     if length is not None and len(data) != length:
         raise MalformedBytes(what, f"it has {len(data)} bytes, not {length}")
     return data
