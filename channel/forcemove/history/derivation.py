@@ -70,8 +70,9 @@ def state_entries(before: Channel, after: Channel, time: int, *, from_chain: boo
         return []
     ours = None if after.last_signed in (None, before.last_signed) else after.last_signed
     found: list[Entry] = []
+    known = set(map(id, before.accepted))
     for each in after.accepted:
-        if not any(each is known for known in before.accepted):
+        if id(each) not in known:
             found += _entered(before, each, after.index, time, ours=ours, from_chain=from_chain)
     return found
 
@@ -82,9 +83,10 @@ def _entered(
     """What a state that was not accepted in just this form before adds. `ours`: turn and hash of what we have signed in
     this step."""
     state = accepted.hashes.state
-    for known in before.accepted:
-        if known.hashes.state == state:
-            return _added(known, accepted, index, time)
+    if accepted.signed.state.turn_num < before.next_turn:
+        for known in before.accepted:
+            if known.hashes.state == state:
+                return _added(known, accepted, index, time)
     if ours is None or ours[1] != state:
         return (StateAccepted(time, accepted.signed, from_chain),)
     if len(accepted.signed.signatures) == 1:

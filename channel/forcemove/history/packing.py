@@ -61,13 +61,12 @@ def _packed(entries: Iterable[Entry]) -> Iterator[object]:
     """States as the tuples of `_Signed` and `_Accepted`, which are made faster than these."""
     last: Outcome | None = None
     for each in entries:
-        if isinstance(each, StateSigned | StateAccepted):
-            state = _pack_state(each.signed, last)
+        if isinstance(each, StateAccepted):
+            yield ("StateAccepted", each.time, _pack_state(each.signed, last), each.from_chain)
             last = each.signed.state.outcome
-            if isinstance(each, StateSigned):
-                yield ("StateSigned", each.time, state)
-            else:
-                yield ("StateAccepted", each.time, state, each.from_chain)
+        elif isinstance(each, StateSigned):
+            yield ("StateSigned", each.time, _pack_state(each.signed, last))
+            last = each.signed.state.outcome
         else:
             yield each
 

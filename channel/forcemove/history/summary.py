@@ -6,8 +6,6 @@ small, and are read without a check of the channel itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 from msgspec import Struct
 
@@ -31,8 +29,7 @@ Amounts = tuple[tuple[bytes, int], ...]
 """Amounts by asset (20 bytes; zero is ether), in its smallest unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelSummary:
+class ChannelSummary(Struct, frozen=True):
     """A channel as it was saved last.
 
     - `app`: the name of its contract's artifact.
@@ -129,7 +126,7 @@ def ours_in(channel: Channel) -> Amounts:
 
 def left_in(channel: Channel) -> Amounts:
     """What a channel is known to hold, by asset: nothing once it is closed."""
-    return () if channel.record.closed else tuple((asset, amount) for asset, amount in channel.holdings if amount)
+    return () if channel.record.closed else tuple([each for each in channel.holdings if each[1]])
 
 
 # --------------------------------------------------------------------------------------------------------------- bytes
@@ -199,7 +196,7 @@ def pack_present(summary: ChannelSummary) -> bytes:
 
 
 def _texts(amounts: Amounts) -> tuple[tuple[bytes, str], ...]:
-    return tuple((asset, str(amount)) for asset, amount in amounts)
+    return tuple([(asset, str(amount)) for asset, amount in amounts])
 
 
 def _text_share(share: Share) -> _TextShare:

@@ -56,6 +56,8 @@ from forcemove.store.records import HistoryRow
 
 __all__ = ["ChannelRecorder"]
 
+_ENTERED = (Mined, SubmissionRefused, CounterpartyFault)
+"""The events that come into the history."""
 _MAX_FAULTS = 100
 """Faults of one channel that one process enters: many of them drive nothing else out of the history."""
 
@@ -92,16 +94,17 @@ class ChannelRecorder:
         """The machine has taken in an input."""
         self._channel = after
         if before is not after:
-            self._attempt(lambda: self._enter_step(before, after, input_))
+            self._attempt(self._enter_step, before, after, input_)
 
     def on_logs(self, shown: ShownLogs) -> None:
         """Endpoints agree on these logs of the channel; the owner is notified of those that are new, and of those that
         are gone."""
-        self._attempt(lambda: self._enter_logs(shown))
+        self._attempt(self._enter_logs, shown)
 
     def on_event(self, event: Event) -> None:
         """Enter what the owner is notified of, and notify the owner. Raises what the owner raises."""
-        self._attempt(lambda: self._enter_event(event))
+        if isinstance(event, _ENTERED):
+            self._attempt(self._enter_event, event)
         self._on_event(event)
 
     def on_connection(self, connection: Callable[[], tuple[str, bool] | None]) -> None:
@@ -136,7 +139,7 @@ class ChannelRecorder:
     def _enter_step(self, before: Channel, after: Channel, input_: Input) -> None:
         now = self.now()
         states = state_entries(before, after, now, from_chain=not isinstance(input_, StateReceived))
-        self._enter(states)
+        self._entries += states  # of which the index knows nothing
         if after.requested is not before.requested and after.requested:
             self._enter(request_entries(self._index, before, after, now))
         if isinstance(input_, StateReceived) and any(_is_theirs(each, after.index) for each in states):
@@ -227,10 +230,10 @@ class ChannelRecorder:
             for each in entries:
                 self._loaded.take(each)
 
-    def _attempt(self, part: Callable[[], None]) -> None:
+    def _attempt(self, part: Callable[..., None], *arguments: object) -> None:
         """Do a part of the recording; what it raises is kept, and changes nothing else."""
         try:
-            part()
+            part(*arguments)
         except Exception as error:
             self._errors.append(error)
 
