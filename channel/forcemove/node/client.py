@@ -40,9 +40,9 @@ _UNCERTAIN = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING, Phase.CONCLUDING, Ph
 
 
 class Client:
-    """One participant in one channel. `channel`: as it is now; `is_unsaved`: whether the channel must be saved before
-    anything is carried out; `has_read_chain`: whether a chain update was taken in, or how endpoints contradict each
-    other."""
+    """One participant in one channel. `id`: the channel's; `channel`: as it is now; `is_unsaved`: whether the channel
+    must be saved before anything is carried out; `has_read_chain`: whether a chain update was taken in, or how
+    endpoints contradict each other."""
 
     def __init__(
         self,
@@ -61,6 +61,7 @@ class Client:
         - `silence`: seconds to wait for a counterparty's message before we ask whether one was lost.
         - `on_step`: called with the channel before and after each input, and the input. It must not raise.
         """
+        self.id = channel.agreement.channel_id
         self.channel, self._key, self._app, self._on_step = _as_started(channel), key, app, on_step
         self._remembered = self.channel.requested
         self.is_unsaved = False
@@ -71,11 +72,6 @@ class Client:
         self._in_progress: deque[Effect] = deque()
         self._failed: list[Submission] = []
         self._faults: list[ForcemoveError] = []
-
-    @property
-    def id(self) -> bytes:
-        """The channel's id."""
-        return self.channel.agreement.channel_id
 
     @property
     def phase(self) -> Phase:
@@ -99,7 +95,8 @@ class Client:
         """Begin a new step at this time of our own clock (seconds): effects that could not be carried out are due
         again."""
         self._seconds = seconds
-        self._due, self._in_progress = deque((*self._in_progress, *self._due)), deque()
+        if self._in_progress:
+            self._due, self._in_progress = deque((*self._in_progress, *self._due)), deque()
 
     def apply(self, input_: Input, now: int) -> None:
         """Take in one input at block time `now` (seconds). Raises as `machine.step`; then nothing has changed."""
@@ -110,7 +107,7 @@ class Client:
         self.is_unsaved = self.is_unsaved or channel != before
         before, self.channel = self.channel, channel
         self._on_step(before, channel, input_)
-        self._due.extend(effect for effect in effects if effect not in self._in_progress)
+        self._due.extend([effect for effect in effects if effect not in self._in_progress])
 
     def on_chain_update(
         self, update: ChainUpdate | None, now: int, *, is_new_block: bool, differences: ViewsDiffer | None = None

@@ -10,7 +10,6 @@ from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.ready_set import ReadySet
 from forcemove.node.workers import Workers
-from forcemove.protocol.machine.channel import Phase
 from forcemove.sender.transactions import ChannelTx
 
 __all__ = ["Intake"]
@@ -57,7 +56,7 @@ class Intake:
         Of a channel that is closed by the word of all endpoints nothing is sent any more that it does not want: its
         sender may hold back what a reorganisation made due for a while. If it is due again, the channel asks again."""
         errors = managed.settle()
-        if managed.phase is Phase.CLOSED and managed.is_up_to_date and not managed.channel.differs:
+        if managed.channel.is_closed and managed.is_up_to_date and not managed.channel.differs:
             self._workers.withdraw(managed.id, managed.channel.requested)
         (self._failing.add if managed.client.has_failures else self._failing.discard)(managed.id)
         if managed.is_settled:

@@ -35,8 +35,8 @@ _SILENCE_EVERY = 1.0
 class ManagedChannel:
     """One channel that a node drives. Its owner reads it, feeds it and catches up with it; the node calls the rest.
 
-    `error`: what went wrong in the last step, None where nothing did. `version`: how often the channel was saved.
-    `is_up_to_date`: whether all updates of its chain are taken in, and all endpoints agree on it."""
+    `id`: the channel's. `error`: what went wrong in the last step, None where nothing did. `version`: how often the
+    channel was saved. `is_up_to_date`: whether all updates of its chain are taken in, and all endpoints agree on it."""
 
     def __init__(
         self,
@@ -60,6 +60,7 @@ class ManagedChannel:
         - `stored`: what the journal has of the channel, None for a new one.
         - `metadata`: what the journal has, or is to keep, of the channel besides its snapshot.
         """
+        self.id = client.id
         self.client, self.executor, self.chain, self.following = client, executor, chain, following
         self.recorder = recorder
         recorder.attach(client.channel, client.require_save, lambda: driver.mark_ready(client.id))
@@ -77,11 +78,6 @@ class ManagedChannel:
         self._is_denied = True
 
     # ------------------------------------------------------------------------------------------------- for its owner
-
-    @property
-    def id(self) -> bytes:
-        """The channel's id."""
-        return self.client.id
 
     @property
     def channel(self) -> Channel:

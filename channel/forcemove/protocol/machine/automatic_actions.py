@@ -174,6 +174,8 @@ def _conclude(channel: Channel, now: int, _key: Key | None) -> Step | None:
 def _ask_for_move(channel: Channel, _now: int, key: Key | None) -> Step | None:
     """Ask for our move, without a deadline: only a record that all endpoints agree on gives one. While an endpoint
     denies something or a deposit is missing, only a move that stops a clock is asked for."""
+    if channel.asked == (channel.next_turn, None):
+        return None
     if key is None or not channel.may_sign_next or channel.leaving:
         return None
     is_held_back = channel.lacks_money or channel.is_denied

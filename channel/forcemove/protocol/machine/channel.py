@@ -137,7 +137,8 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
         """Whether we have signed a final state that pays otherwise than the newest state: the chain has recorded other
         states than those of which ours was the end. We sign nothing after them; they can be challenged, and
         collected."""
-        return self.newest is not None and self.final_outcome not in (None, self.newest.hashes.outcome)
+        signed, newest = self.final_outcome, self.newest
+        return signed is not None and newest is not None and signed != newest.hashes.outcome
 
     @property
     def may_sign_next(self) -> bool:
@@ -209,7 +210,10 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
 
     def held(self, asset: bytes) -> int:
         """What the channel is known to hold of an asset."""
-        return dict(self.holdings).get(asset, 0)
+        for each, amount in self.holdings:
+            if each == asset:
+                return amount
+        return 0
 
     @property
     def payee(self) -> bytes | None:
@@ -224,15 +228,14 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
     @property
     def is_over_and_paid(self) -> bool:
         """Whether nothing is left to do: everything is paid out, and the adjudicator owes us nothing."""
-        return self._is_closed and not any(amount for _, amount in self.credits)
+        return self.is_closed and not any(amount for _, amount in self.credits)
 
     @property
-    def _is_closed(self) -> bool:
-        """Whether a friendly game is closed: all have signed its final state."""
-        if not self.agreement.is_friendly:
+    def is_closed(self) -> bool:
+        """Whether everything was paid out; of a friendly game, whether all have signed its final state."""
+        if not self.accepted or not self.accepted[-1].signed.state.is_final or not self.agreement.is_friendly:
             return self.record.closed
-        newest = self.newest
-        return newest is not None and newest.state.is_final and len(newest.signed.signatures) == self.agreement.count
+        return len(self.accepted[-1].signed.signatures) == self.agreement.count
 
     @property
     def lacks_money(self) -> bool:
@@ -265,14 +268,14 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
         """The phase at the chain's time `now`, in seconds: the first line that applies."""
         if not self.genuine:
             return Phase.CHECKING
-        if self._is_closed:
+        record, newest = self.record, self.accepted[-1].signed.state if self.accepted else None
+        if record.closed or (newest is not None and newest.is_final and self.is_closed):
             return Phase.CLOSED
-        if self.status.finalizes_at:
-            is_final = self.record.payout_begun or self.status.mode(now) is Mode.FINALIZED
+        if record.status.finalizes_at:
+            is_final = record.payout_begun or record.status.mode(now) is Mode.FINALIZED
             return Phase.FINALIZED if is_final else Phase.CHALLENGED
-        if not self.accepted:
+        if newest is None:
             return Phase.PREFUND
-        newest = self.accepted[-1].signed.state
         if newest.is_final:
             return Phase.CONCLUDING
         setups = (newest.turn_num + 1) // self.agreement.count
