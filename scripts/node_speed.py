@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -69,18 +69,22 @@ _BLOCKS = 31
 
 @dataclass
 class Nodes:
-    """Alice's and Bob's nodes, with the same channels. They play to turn `until`."""
+    """Alice's and Bob's nodes, with the same channels. They play to turn `until`; `ready`: by channel and turn, the
+    moves that are made without asking a player."""
 
     assemblies: list[Assembly]
     nodes: list[Node]
     until: int = 4
+    ready: dict[bytes, dict[int, MoveChosen]] = field(default_factory=dict)
 
-    def choose(self, seat: int) -> Callable[[ChooseMove], MoveChosen | None]:
+    def choose(self, seat: int, id_: bytes = b"") -> Callable[[ChooseMove], MoveChosen | None]:
         bot = GAME.bot(seat)
 
         def chosen(question: ChooseMove) -> MoveChosen | None:
             if question.state.turn_num >= self.until:
                 return None
+            if id_ in self.ready:
+                return self.ready[id_][question.state.turn_num + 1]
             move = bot.move(question.state, another_round=True)
             return None if move is None else MoveChosen(*move)
 
@@ -90,7 +94,8 @@ class Nodes:
         """Open all channels, until every one is funded."""
         for seat, node in enumerate(self.nodes):
             for assembly, table in zip(self.assemblies, lines, strict=True):
-                node.add(ChannelSetup(assembly, KEYS[seat], table[seat], self.choose(seat), max_cost=10**18))
+                chosen = self.choose(seat, assembly.agreement.channel_id)
+                node.add(ChannelSetup(assembly, KEYS[seat], table[seat], chosen, max_cost=10**18))
         while sum(node.poll() for node in self.nodes):
             pass
 
@@ -101,14 +106,17 @@ class Nodes:
 
 
 @contextmanager
-def opened(count: int, chain: Chain, *others: Chain) -> Iterator[Nodes]:
-    """So many channels, open and funded. `others`: the same chain through other endpoints."""
+def opened(count: int, chain: Chain, *others: Chain, turns: int = 0) -> Iterator[Nodes]:
+    """So many channels, open and funded. `others`: the same chain through other endpoints. `turns`: how many are to be
+    played with moves that are there before."""
     book, addresses = Playground.on(chain).book, [key.address for key in KEYS]
     terms: dict[str, Any] = {"stake": STAKE, "deposit": DEPOSIT, "duration": 86_400, "others": others}
     assemblies = [assemble(chain, book, GAME, addresses, **terms) for _ in range(count)]
     with TemporaryDirectory() as folder:
         journals = [open_journal(str(Path(folder) / str(seat)), owner=os.urandom(16)) for seat in range(2)]
         nodes = Nodes(assemblies, [Node(journal, policy=Policy(multiple=0)) for journal in journals])
+        for assembly in assemblies if turns else ():
+            nodes.ready[assembly.agreement.channel_id] = _moves(nodes, assembly, turns)
         nodes.open([MemoryMessenger.table(2) for _ in range(count)])
         yield nodes
         for journal in journals:
@@ -129,12 +137,22 @@ def durable_turn_ratio() -> float:
 
 
 def durable_turn_bare_ratio(rounds: int = ROUNDS) -> float:
-    """The time of a turn of one of a hundred channels, with all that both sides do for it, over that of one bare
-    signature and one bare recovery of the same digests: the median of the rounds, of two turns of each channel."""
-    with opened(TOGETHER, MemoryChain()) as nodes:
+    """The time of a turn of one of a hundred channels, with all that both nodes do for it, over that of one bare
+    signature and one bare recovery of the same digests: the median of the rounds, of two turns of each channel. As in
+    `turn_ratio`, the moves are there: what a player thinks is no part of a turn."""
+    with opened(TOGETHER, MemoryChain(), turns=2 * (rounds + 1)) as nodes:
         begin(nodes, 2 * (rounds + 1))
         play_two_turns(nodes)
         return median(_round(nodes) for _ in range(rounds))
+
+
+def _moves(nodes: Nodes, assembly: Assembly, turns: int) -> dict[int, MoveChosen]:
+    """The moves of bots that have played so many turns of this channel in memory."""
+    table = _Table(nodes, assembly)
+    nodes.until = 4 + turns
+    table.open()
+    nodes.until = 4
+    return table.moves
 
 
 def begin(nodes: Nodes, turns: int) -> None:
@@ -175,7 +193,7 @@ def _move(nodes: Nodes, channel: Channel, feed: Callable[[Input], None]) -> None
     newest = channel.newest
     if newest is None or not channel.is_our_turn:
         return
-    move = nodes.choose(channel.index)(ChooseMove(newest.state, None))
+    move = nodes.choose(channel.index, channel.agreement.channel_id)(ChooseMove(newest.state, None))
     if move is not None:
         feed(move)
 
@@ -184,7 +202,7 @@ def _turn_in_memory(nodes: Nodes) -> float:
     """The machine alone, with the same messages, for a channel of the same players."""
     until, seconds, turns = nodes.until, 0.0, 0
     for _ in range(10):
-        table = _Table(nodes)
+        table = _Table(nodes, nodes.assemblies[0])
         nodes.until = 4
         table.open()
         nodes.until = until
@@ -196,9 +214,11 @@ def _turn_in_memory(nodes: Nodes) -> float:
 
 
 class _Table:
-    def __init__(self, nodes: Nodes) -> None:
-        agreement = nodes.assemblies[0].agreement
-        self.id = agreement.channel_id
+    """One channel of the same players in memory, and the `moves` that were made in it, by turn."""
+
+    def __init__(self, nodes: Nodes, assembly: Assembly) -> None:
+        agreement = assembly.agreement
+        self.id, self.moves = agreement.channel_id, dict[int, MoveChosen]()
         self.channels = [Channel(agreement, seat) for seat in (0, 1)]
         self.choosers = [nodes.choose(seat) for seat in (0, 1)]
         self.nodes = nodes
@@ -216,6 +236,8 @@ class _Table:
         todo: list[tuple[int, Input]] = [(seat, happens)]
         while todo:
             seat, happens = todo.pop(0)
+            if isinstance(happens, MoveChosen):
+                self.moves[self.channels[seat].next_turn] = happens
             self.channels[seat], effects = step(self.channels[seat], happens, 1, KEYS[seat], GAME)
             todo += [each for effect in effects if (each := self._follow(seat, effect)) is not None]
 
