@@ -212,5 +212,5 @@ class EndpointViewer:
 
     def _is_elsewhere(self, look: FollowerLook) -> bool:
         """Whether the look has shown another chain than that of any channel: its time is not our channels'."""
-        found = [look.errors.get(id_) for id_ in self._followings]
-        return bool(found) and all(isinstance(each, AnotherChain) for each in found)
+        followed = self._followings
+        return bool(followed) and all(isinstance(look.errors.get(id_), AnotherChain) for id_ in followed)
