@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 
 from forcemove.chain.block_time import FAR
+from forcemove.errors import ForcemoveError
 from forcemove.follower.cross_check import EndpointView, combine, combined_time
 from forcemove.follower.errors import AnotherChain, LogsLeftOut, StillReading
 from forcemove.follower.on_chain_view import OnChainView
@@ -174,6 +175,17 @@ def test_threat_54_no_endpoints_time_alone_ends_anything(
     times: list[int | None], own: int | None, expected: int
 ) -> None:
     assert combined_time(times, own) == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "clocks"), [(StillReading("x", ID, 10), []), (LogsLeftOut("x", ID, 10), [CHALLENGED])]
+)
+def test_a_clock_that_was_stopped_since_the_logs_were_read_is_not_answered(
+    error: ForcemoveError, clocks: list[Status]
+) -> None:
+    view = OnChainView(Record(CHALLENGED), status=OPEN, at=10, error=error)
+    found = combine([EndpointView("x", view, 10, END - 1)], END - 1).differences.clocks
+    assert [each.status for each in found] == clocks
 
 
 @pytest.mark.parametrize("depth", DEPTHS)

@@ -149,8 +149,8 @@ def _clocks_of(view: OnChainView, time: int) -> list[Clock]:
     record, clocks = view.record, []
     if view.shown_status.mode(time) is Mode.CHALLENGE:
         clocks.append(Clock(view.shown_status, record.recorded if view.shown_status == record.status else None))
-    if record.status != view.shown_status and record.status.mode(time) is Mode.CHALLENGE:
-        clocks.append(Clock(record.status, record.recorded))
+    if view.logged_status != view.shown_status and view.logged_status.mode(time) is Mode.CHALLENGE:
+        clocks.append(Clock(view.logged_status, record.recorded))
     return clocks
 
 

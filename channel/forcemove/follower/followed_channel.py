@@ -217,8 +217,8 @@ class FollowedChannel:
         self._credits[asset] = amount
         self.credits_due.discard(asset)
 
-    def take_status(self, word: int, block_hash: bytes) -> None:
-        """Take in the adjudicator's own status, packed, at the block of this hash."""
+    def take_status(self, word: int | None, block_hash: bytes) -> None:
+        """Take in the adjudicator's own status, packed, at the block of this hash; None where it could not be read."""
         self.has_changed = self.has_changed or self.status != word
         self.status, self.status_at = word, block_hash
 

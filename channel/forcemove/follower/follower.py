@@ -134,6 +134,8 @@ class Follower:
             yield from self._views.read_statuses(asked, last)
         except EndpointFailed as error:  # logs may show as much
             self._refused = error
+            for each in asked:
+                each.take_status(None, b"")  # an older one is not compared with newer logs
         yield from self._find_fork(last, head.next_time)
         return True
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.errors import ForcemoveError
+from forcemove.follower.errors import StillReading
 from forcemove.protocol.machine.record import Record
 from forcemove.protocol.status import Mode, Status
 
@@ -55,7 +56,13 @@ class OnChainView:
         if self.record.closed:
             return False
         is_running = self.shown_status.mode(time) is Mode.CHALLENGE
-        return is_running or (not self.record.payout_begun and self.record.status.mode(time) is Mode.CHALLENGE)
+        return is_running or (not self.record.payout_begun and self.logged_status.mode(time) is Mode.CHALLENGE)
+
+    @property
+    def logged_status(self) -> Status:
+        """The status that the logs lead to; the adjudicator's own while not all logs up to it are read."""
+        is_behind = isinstance(self.error, StillReading)
+        return self.shown_status if is_behind else self.record.status
 
     def is_payable(self, time: int) -> bool:
         """Whether the channel is final at this block time (seconds), and holds something that the outcome allocates."""

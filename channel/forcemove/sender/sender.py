@@ -62,7 +62,7 @@ class Sender:
         confirmations: int = 1,
         bump_after: float = 60.0,
         error_table: ErrorTable = NO_ERRORS,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
         others: Sequence[Chain] = (),
         own_time: Callable[[], float] | None = None,
         begin: Begin = by_worker,
@@ -76,7 +76,8 @@ class Sender:
         - `bump_after`: seconds after which more is offered for a transaction that waits; an eighth of the time that is
           left to its deadline where that is less.
         - `error_table`: what the contracts revert with; nothing is known of it unless given.
-        - `clock`: seconds since 1970. Pauses are monotonic seconds, and those of another clock than the machine's.
+        - `clock`: seconds since 1970, by which all is timed; unless given, what is stored by the system's clock, and
+          what rests and pauses by one that nobody can set.
         - `others`: the same chain through other endpoints. All endpoints are asked and offered everything, none is
           believed for another one.
         - `own_time`: our own clock's seconds since 1970, None where the chain's clock is moved by hand; see
@@ -87,11 +88,10 @@ class Sender:
         """
         if bump_after <= 0:
             raise InvalidValue("bump_after", bump_after, "more than 0 seconds")
-        self.error_table = error_table
+        self.error_table, now, clock = error_table, clock or time.monotonic, clock or time.time
         self._key, self._clock, self._own_time = key, clock, own_time
         self._confirmations, self._bump_after = confirmations, bump_after
         self._report, self._requests, self._offers = Report(), Requests(), Offers[EndpointLane]()
-        now = time.monotonic if clock is time.time else clock
         self._lanes = EndpointLanes((chain, *others), begin, now, self._report.errors)
         self._pending = PendingTxs(store)
         bids = Bids(lambda call, *facts: chain.sign_as(call, key, *facts), clock)
