@@ -158,6 +158,7 @@ def test_threat_46_with_nothing_around_a_node_answers_in_the_next_block(
         home.lines[0] = (LINES[line](), home.lines[0][1])  # type: ignore[assignment]
 
     run = make(NodeAmongLiars, tells, challenged=since == "start", around=around)
+    run.liars.endpoints[place].is_here = endpoint != "hanging"
     if since == "middle":
         run.liars.be_honest()
     asyncio.run(answers_in_the_next_block(run, place, at_once=since == "start"))
@@ -171,6 +172,7 @@ def test_threat_46_with_nothing_around_a_tower_answers_in_the_next_block(
     tells: list[Tell] = [honest]
     tells.insert(place, ENDPOINTS[endpoint])
     run = make(TowerAmongLiars, tells, challenged=since == "start")
+    run.liars.endpoints[place].is_here = endpoint != "hanging"
     if since == "middle":
         run.liars.be_honest()
         run.keeper.tower.poll()

@@ -178,7 +178,9 @@ class FollowedChannel:
         self.wants_holdings, self.holdings_at = True, -1
         if self.is_begun:
             self.reset(self._logs_up_to(fork), now, min(self.logs_after, fork))
-        if was_missing:
+        if self.is_begun and self.logs_after >= 0:
+            self.read_again(fork, now)  # what led to the checkpoint is not known
+        elif was_missing:
             self._complete(now)
 
     def reset(self, logs: Iterable[PlacedLog], now: int, logs_after: int = -1) -> None:
