@@ -23,7 +23,7 @@ __all__ = [
     "MAX_ANSWER",
     "REQUEST_SECONDS",
     "AnswerTooLarge",
-    "Pace",
+    "RequestRate",
     "keeping_recursion_limit",
     "most_seconds",
     "parse_answer",
@@ -47,7 +47,7 @@ class AnswerTooLarge(Exception):
     """The answer is larger than allowed. Stays inside this package: a smaller range may be asked for."""
 
 
-class Pace:
+class RequestRate:
     """How often an endpoint may be asked, learned from its refusals; all threads that ask it share this. Each refusal
     halves the rate, at most one in each pause; each twenty answers in a row raise it again by a quarter."""
 

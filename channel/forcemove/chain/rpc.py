@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, TlsFailed, Unreachable, WrongChain
-from forcemove.chain.limits import AnswerTooLarge, Pace, keeping_recursion_limit, most_seconds, seconds_left
+from forcemove.chain.limits import AnswerTooLarge, RequestRate, keeping_recursion_limit, most_seconds, seconds_left
 from forcemove.chain.reverts import revert_data
 from forcemove.connecting import connection_words
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
@@ -132,27 +132,27 @@ class Rpc:
                 answer = self._exchange(method, params)
             except NodeBusy as busy:
                 self._identified_until, self._busy = 0.0, busy.seconds
-                self._pace.on_refused(time.monotonic(), busy.seconds)
+                self._rate.on_refused(time.monotonic(), busy.seconds)
             except (Unreachable, NotAnEthereumEndpoint):
                 self._identified_until = 0.0  # another node may answer at this address from now on
                 raise
             else:
-                self._pace.on_answered()
+                self._rate.on_answered()
                 return answer
         raise NodeBusy(self.endpoint, self._busy)
 
     def _wait_for_its_turn(self) -> None:
         """Wait for a short time where the endpoint has asked us to, or has refused us when we asked more often; raise
         `NodeBusy` where it is a long one."""
-        wait = self._pace.take_turn(time.monotonic(), min(_PATIENCE, seconds_left(self)))
+        wait = self._rate.take_turn(time.monotonic(), min(_PATIENCE, seconds_left(self)))
         if wait is None:
             raise NodeBusy(self.endpoint, self._busy)
         if wait:
             time.sleep(wait)
 
     @cached_property
-    def _pace(self) -> Pace:
-        return Pace()
+    def _rate(self) -> RequestRate:
+        return RequestRate()
 
     def number(self, method: str, *params: Any, bits: int = 256) -> int:
         """The same, of a request that answers with a quantity of at most so many bits."""
