@@ -39,7 +39,7 @@ MAX_ANSWER = 16 * 2**20
 _MOST_VALUES = 2**19
 """JSON values in an answer: a few bytes of JSON become a hundred of memory. 16 MiB of logs are some 300,000."""
 
-_FIRST_INTERVAL, _LONGEST_INTERVAL, _ANSWERS_IN_A_ROW = 0.05, 1.0, 20
+_FIRST_INTERVAL, _LONGEST_INTERVAL, _ANSWERS_IN_A_ROW = 0.05, 0.2, 20
 """Seconds from one request to the next, after the first refusal and at most; after how many answers the rate rises."""
 
 
