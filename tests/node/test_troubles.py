@@ -410,11 +410,11 @@ def test_a_transaction_whose_answer_was_lost_is_not_sent_as_another(story: Story
 
     def fails(name: str) -> bool:
         calls.append(name)
-        return name == "receipt" and calls.count("receipt") <= 2
+        return name == "wait" and calls.count("wait") <= 2
 
     over_flaky_chain(story, fails)
     play_to_the_end(story)
-    assert calls.count("receipt") > 2
+    assert calls.count("wait") > 2
     assert story.alice.mined[0] == "SubmitDeposit"
     assert story.alice.refused == []
     story.ends_with(story.alice.newest.state.outcome)

@@ -61,7 +61,7 @@ class RequestRate:
         `now`: monotonic seconds, here and below."""
         with self._lock:
             wait = max(self._next - now, 0.0)
-            if wait > longest:
+            if wait > max(longest, 0.0):
                 return None
             self._next = now + wait + self._interval
             return wait
