@@ -19,7 +19,6 @@ __all__ = [
     "LogPlace",
     "RawLog",
     "Receipt",
-    "Topic",
     "read_base_fee",
     "read_header",
     "read_logs",
@@ -28,8 +27,6 @@ __all__ = [
 
 PRICE_BITS = 128
 """Bits of the price of a unit of gas, in wei: more than all the ether there is."""
-Topic = bytes | frozenset[bytes] | None
-"""What a topic of a log must be: 32 bytes, or one of several, or anything."""
 LogT = TypeVar("LogT")
 OtherT = TypeVar("OtherT")
 
@@ -142,13 +139,13 @@ def read_simulated(answer: object) -> tuple[int, bytes | None]:
     return 0, as_bytes(call["error"].get("data") or call["returnData"])
 
 
-def read_logs(answer: object, address: bytes, topics: Sequence[Topic], first: int, last: int) -> list[RawLog]:
+def read_logs(answer: object, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> list[RawLog]:
     """Check a node's answer to a question for logs; the logs, in their order. Raises `ValueError` where the answer has
     a log that was not asked for.
 
     - `answer`: what the node has answered, as decoded from JSON.
     - `address`: 20 bytes, of the contract whose logs were asked for.
-    - `topics`: that the logs must have, in their order: each is one topic or one of several; None allows any.
+    - `topics`: that the logs must have, in their order; None allows any topic at its place.
     - `first`: the number of the first block that was asked for.
     - `last`: the number of the last block that was asked for.
     """
@@ -179,9 +176,8 @@ def _sequence(answer: object) -> Sequence[Any]:
     return answer
 
 
-def _is_asked_for(log: RawLog, address: bytes, topics: Sequence[Topic], first: int, last: int) -> bool:
+def _is_asked_for(log: RawLog, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> bool:
     is_of_topics = len(log.topics) >= len(topics) and all(
-        asked is None or topic == asked or (not isinstance(asked, bytes) and topic in asked)
-        for asked, topic in zip(topics, log.topics, strict=False)
+        asked in (None, topic) for asked, topic in zip(topics, log.topics, strict=False)
     )
     return log.address == address and is_of_topics and first <= log.place.block_number <= last

@@ -15,7 +15,6 @@ from forcemove.chain.answers import (
     LogPlace,
     RawLog,
     Receipt,
-    Topic,
     read_base_fee,
     read_header,
     read_logs,
@@ -252,13 +251,13 @@ class Chain:
 
     @asking
     def logs(
-        self, address: bytes, topics: Sequence[Topic], from_block: int, to_block: int | None = None
+        self, address: bytes, topics: Sequence[bytes | None], from_block: int, to_block: int | None = None
     ) -> Steps[list[RawLog]]:
         """The logs of a contract in a range of blocks (inclusive; None is the latest), in their order.
 
-        `topics`: what each topic must be, one of several, or None where anything goes. A range that is too much for the
-        node is halved. Raises `NotAnEthereumEndpoint` where it answers with what was not asked for; `EndpointFailed`
-        where it refuses one block alone, or too often, or has more logs than are read at once.
+        `topics`: what each topic must be, None where anything goes. A range that is too much for the node is halved.
+        Raises `NotAnEthereumEndpoint` where it answers with what was not asked for; `EndpointFailed` where it refuses
+        one block alone, or too often, or has more logs than are read at once.
         """
         last = (yield from self.block_number.steps()) if to_block is None else to_block
         found: list[RawLog] = []
@@ -266,7 +265,7 @@ class Chain:
         while first <= last:
             end = min(first + width - 1, last)
             try:
-                more = yield from self.logs_in.steps(address, topics, first, end)
+                more = yield from self._logs(address, topics, first, end)
             except EndpointFailed:
                 refusals += 1
                 if first == end or refusals > _MOST_REFUSALS:
@@ -279,13 +278,10 @@ class Chain:
                 raise EndpointFailed("eth_getLogs", f"it has more than {_MOST_LOGS} logs, or more data than are read")
         return found
 
-    @asking
-    def logs_in(self, address: bytes, topics: Sequence[Topic], first: int, last: int) -> Steps[list[RawLog]]:
-        """The same in one request, which is not halved where it is too much for the node. Raises `EndpointFailed`
-        then."""
+    def _logs(self, address: bytes, topics: Sequence[bytes | None], first: int, last: int) -> Steps[list[RawLog]]:
         request = {
             "address": [hex_text(address)],
-            "topics": [_topic(each) for each in topics],
+            "topics": [topic and hex_text(topic) for topic in topics],
             "fromBlock": hex(first),
             "toBlock": hex(last),
         }
@@ -502,12 +498,6 @@ def _without_funds(error: EndpointFailed, account: bytes) -> InsufficientFunds |
     if any(words in said for words in ("insufficient funds", "not have enough balance", "cannot afford")):
         return InsufficientFunds(account, error.reason)
     return None
-
-
-def _topic(topic: Topic) -> str | list[str] | None:
-    if topic is None:
-        return None
-    return hex_text(topic) if isinstance(topic, bytes) else list(map(hex_text, topic))
 
 
 def _block(number: int | str) -> str:
