@@ -67,7 +67,7 @@ class RequestRate:
             return wait
 
     def on_refused(self, now: float, seconds: float) -> None:
-        """The endpoint wants not to be asked for so many seconds."""
+        """The endpoint has refused a request, and asks for a pause of `seconds`."""
         with self._lock:
             if now >= self._refused_until:
                 self._interval = min(max(2 * self._interval, _FIRST_INTERVAL), _LONGEST_INTERVAL)
