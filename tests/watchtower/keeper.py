@@ -24,7 +24,9 @@ from forcemove.watchtower.receipts import AppointmentReceipt
 from forcemove.watchtower.settings import TowerSettings
 from forcemove.watchtower.tower import Tower
 from forcemove.watchtower.watched_channel import WatchedChannel
-from tests.scenarios.story import ALICE, BOB, Story
+from forcemove_games.tic_tac_toe import GAME
+from tests.scenarios.story import ALICE, BOB, Playground, Story
+from tests.simulation.chain import MemoryChain
 
 TOWER, OTHER_TOWER = local_keys()[5:7]
 ETHER = 10**18
@@ -125,6 +127,15 @@ class Keeper:
 
     def close(self) -> None:
         self.journal.close()
+
+
+def three_stories() -> list[Story]:
+    """Three games of one playground, each played to turn 6."""
+    playground = Playground.on(MemoryChain())
+    made = [playground.story(GAME) for _ in range(3)]
+    for each in made:
+        each.play_until(6)
+    return made
 
 
 def newest(story: Story, seat: int = 0) -> Appointment:

@@ -16,22 +16,16 @@ from forcemove.watchtower.budgeted_sender import BudgetedSender
 from forcemove.watchtower.chain_watch import ChainWatch
 from forcemove.watchtower.errors import ChannelOver, TooManyChannels
 from forcemove.watchtower.watched_channel import Due, WatchedChannel
-from forcemove_games.tic_tac_toe import GAME
 from scripts.tower_speed import tower_lost
-from tests.scenarios.story import ALICE, Playground, Story
-from tests.simulation.chain import MemoryChain
-from tests.watchtower.keeper import ETHER, SETTINGS, Keeper, finished, stale
+from tests.scenarios.story import ALICE, Story
+from tests.watchtower.keeper import ETHER, SETTINGS, Keeper, finished, stale, three_stories
 
 Make = Callable[..., Keeper]
 
 
 @pytest.fixture
 def stories() -> list[Story]:
-    playground = Playground.on(MemoryChain())
-    made = [playground.story(GAME) for _ in range(3)]
-    for each in made:
-        each.play_until(6)
-    return made
+    return three_stories()
 
 
 @pytest.fixture

@@ -16,19 +16,13 @@ from forcemove.watchtower.acceptance import STORED_APPOINTMENTS
 from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, sign
 from forcemove.watchtower.errors import NothingNewer, NotServed, TooManyChannels
 from forcemove.watchtower.receipts import AppointmentReceipt, verify
-from forcemove_games.tic_tac_toe import GAME
-from tests.scenarios.story import ALICE, MALLORY, Playground, Story
-from tests.simulation.chain import MemoryChain
-from tests.watchtower.keeper import SETTINGS, TOWER, Keeper, newest, stale
+from tests.scenarios.story import ALICE, MALLORY, Story
+from tests.watchtower.keeper import SETTINGS, TOWER, Keeper, newest, stale, three_stories
 
 
 @pytest.fixture(scope="module")
 def stories() -> list[Story]:
-    playground = Playground.on(MemoryChain())
-    made = [playground.story(GAME) for _ in range(3)]
-    for each in made:
-        each.play_until(6)
-    return made
+    return three_stories()
 
 
 @pytest.fixture

@@ -152,7 +152,7 @@ class Chain:
         return self.chain_id
 
     def expect(self, chain_id: int) -> None:
-        """The node is to be of this chain, see `Rpc.expect_chain`."""
+        """Expect the node to be of this chain, see `Rpc.expect_chain`."""
         self.chain_id = chain_id
         self.rpc.expect_chain(chain_id)
 

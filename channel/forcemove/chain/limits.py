@@ -61,13 +61,13 @@ class RequestRate:
         `now`: monotonic seconds, here and below."""
         with self._lock:
             wait = max(self._next - now, 0.0)
-            if wait > longest:
+            if wait > max(longest, 0.0):
                 return None
             self._next = now + wait + self._interval
             return wait
 
     def on_refused(self, now: float, seconds: float) -> None:
-        """The endpoint wants not to be asked for so many seconds."""
+        """The endpoint has refused a request, and asks for a pause of `seconds`."""
         with self._lock:
             if now >= self._refused_until:
                 self._interval = min(max(2 * self._interval, _FIRST_INTERVAL), _LONGEST_INTERVAL)

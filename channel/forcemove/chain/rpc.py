@@ -167,11 +167,11 @@ class Rpc:
         return self.as_data(method, self.request(method, *params))
 
     def as_number(self, method: str, answer: object, bits: int = 256) -> int:
-        """An answer to this method as a quantity of at most so many bits. Raises `NotAnEthereumEndpoint`."""
+        """Read an answer to this method as a quantity of at most `bits` bits. Raises `NotAnEthereumEndpoint`."""
         return self._read(method, lambda answer: as_number(answer, bits), answer)
 
     def as_data(self, method: str, answer: object) -> bytes:
-        """An answer to this method as bytes. Raises `NotAnEthereumEndpoint`."""
+        """Read an answer to this method as bytes. Raises `NotAnEthereumEndpoint`."""
         return self._read(method, as_bytes, answer)
 
     def _require_time(self) -> None:

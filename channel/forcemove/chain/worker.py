@@ -33,7 +33,7 @@ class Priority(IntEnum):
     """What is asked first."""
 
     DEFEND = 0
-    """What may have to be answered now, and what is to be sent."""
+    """Questions that may show a challenge, and transactions to send."""
     SETTLE = 1
     """What became of what was sent."""
     SHOW = 2

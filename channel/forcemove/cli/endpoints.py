@@ -23,7 +23,7 @@ __all__ = ["endpoint_name", "open_nodes", "require_lasting"]
 
 _LOCAL = ("eth-tester", "anvil")
 _NOT_KNOWN = 0
-"""The id of no chain (EIP-155): an endpoint that is to be of it is asked for nothing but its id."""
+"""No chain has this id (EIP-155). It stands for the chain of an endpoint that has not named its chain yet."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
 
 

@@ -92,7 +92,7 @@ class NotTaken(PassingError):
 
 @dataclass(eq=False)
 class StillToSend(PassingError):
-    """For this many `seconds` nothing could be sent, for the `reason`. `waiting`: in words, what is to be sent."""
+    """Nothing could be sent for `seconds` because of `reason`. `waiting`: describes each thing that is to be sent."""
 
     waiting: tuple[str, ...]
     seconds: int

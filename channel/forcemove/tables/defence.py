@@ -176,11 +176,12 @@ class Defence:
             del self._begun[index]
             with contextlib.suppress(Exception):  # the node reports the endpoint's failure
                 statuses = asked.result()
-        if index not in self._begun and now >= self._due_at.get(index, now):
+        if self._asked and index not in self._begun and now >= self._due_at.get(index, now):
             self._due_at[index] = now + self._every
             steps = _statuses(self._chains[index], self._asked)
             self._begun[index] = self._chains[index].worker.begin(steps, Priority.DEFEND)
-        self._seen |= {index: statuses} if statuses else {}
+        if statuses:
+            self._seen[index] = statuses
         return bool(statuses)
 
     # --------------------------------------------------------------------------------------------- what follows from it
