@@ -129,6 +129,12 @@ class Follower:
         self._elsewhere = yield from self._origins.without_contract(self._live, head)
         if self._elsewhere:
             return False
+        yield from self._read_statuses(last)
+        if (yield from self._find_fork(last, head.next_time)):
+            yield from self._read_statuses(last)
+        return True
+
+    def _read_statuses(self, last: Block) -> Steps[None]:
         asked = [each for each in self._live if each.status_at != last.hash or each.is_wrong]
         try:
             yield from self._views.read_statuses(asked, last)
@@ -136,11 +142,10 @@ class Follower:
             self._refused = error
             for each in asked:
                 each.take_status(None, b"")  # an older one is not compared with newer logs
-        yield from self._find_fork(last, head.next_time)
-        return True
 
-    def _find_fork(self, last: Block, now: int) -> Steps[None]:
-        """Find out whether what was read is still on the chain that ends with this block."""
+    def _find_fork(self, last: Block, now: int) -> Steps[bool]:
+        """Find out whether what was read is still on the chain that ends with this block. Returns whether it is not:
+        then a channel that was over may be open again."""
         chain = self.adjudicator.chain
         fork = yield from self._blocks.fork(chain, last)
         is_another = fork is not None and (yield from self._blocks.is_another_chain(chain, last))
@@ -157,6 +162,7 @@ class Follower:
             if not is_known:
                 each.forget()
             each.begin(self._logs.read_to, now)
+        return fork is not None
 
     def _rewind(self, fork: int, now: int, *, is_another: bool) -> None:
         self._origins.forget()
