@@ -174,8 +174,10 @@ class DemoTable:
 
     @property
     def is_paid(self) -> bool:
-        """Whether the channel is over for all players who are not absent, and has paid all that it holds: a deposit
-        that was never made cannot be paid."""
+        """Whether the channel is over for all players who are not absent, it has paid all that it holds, and what each
+        of their transactions has cost is known: a deposit that was never made cannot be paid."""
+        if any(player.node.is_sending_for(player.managed.id) for player in self._present):
+            return False
         channels = [player.managed for player in self._present]
         return all(each.phase in OVER and not left_in(each.channel) and not each.client.has_work for each in channels)
 
