@@ -10,6 +10,7 @@ import click
 
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.options import JSON
+from forcemove.cli.typed import ask
 from forcemove.cli.wrapping import echo
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.errors import JournalBusy
@@ -53,7 +54,7 @@ def prune(store: str, days: int, agrees: bool, as_json: bool) -> None:
         what = f"{rows:,} entries of histories and evidence ({size:,} bytes), and old states, of channels: {len(ids):,}"
         if not (as_json or agrees) and chosen:
             echo(f"To be deleted: {what}.")
-            click.confirm("Delete them?", abort=True)
+            ask(click.confirm, "Delete them?", abort=True)
         pruned = journal.prune(chosen) if chosen and (agrees or not as_json) else frozenset()
         is_smaller = bool(pruned) and _compact(journal)
     if as_json:
