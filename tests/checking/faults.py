@@ -290,8 +290,8 @@ FAULTS: dict[str, Fault] = {
     ),
     "a start denies nothing": Fault(
         "nothing before the comparison",
-        3,
-        Bounds(liar=True, opening=True),
+        1,
+        Bounds(seat=1, liar=True, opening=True),
         _in(client, "_as_started", lambda channel: channel),
         _SMALL,
     ),
