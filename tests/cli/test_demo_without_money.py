@@ -123,8 +123,13 @@ def test_a_person_is_asked_again_until_the_answer_is_one_and_the_others_go_on(tm
     screen = at_the_table(tmp_path, "--play")
     screen.reach("Round 1, Alice?")
     screen.reach("Bob has counted to ten.")  # while nobody has typed anything
-    for typed in ("4", "0", "-1", "four", ""):
-        screen.type(f"{typed}\r")
+    screen.type("\r")
+    screen.reach("Type a number from 1 to 3, leave or help.")
+    for typed in ("4", "0", "-1", "four"):
+        screen.type(typed)
+        screen.reach(f"> {typed}")
+        screen.type("\r")
+        screen.lose(f"> {typed}")  # what is typed before the answer to it is shown would count for nothing
         screen.reach("Type a number from 1 to 3, leave or help.")
     screen.type("3\r")
     screen.reach("Alice says 3, Bob says 2.")
