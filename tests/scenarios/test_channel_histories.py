@@ -123,7 +123,7 @@ def kinds(entries: list[Entry]) -> Counter[str]:
 def test_the_games_are_eventful(playground: Playground) -> None:
     """Else the test above would prove little."""
     found, deaths, reorganisations = Counter[str](), 0, 0
-    for seed in range(12):
+    for seed in range(16):
         game = EventfulGame(playground, TIC_TAC_TOE, seed)
         game.play()
         deaths, reorganisations = deaths + game.deaths, reorganisations + game.reorganisations
