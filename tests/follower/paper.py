@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -40,12 +40,12 @@ def agreement(number: int) -> Agreement:
 
 
 class PaperNode(Rpc):
-    """`seconds`: of each request; `height`: of the newest block. `most_blocks`, `most_logs`: in one answer. `asked`:
-    what was asked, by method."""
+    """`seconds`: of each exchange; `height`: of the newest block. `most_blocks`, `most_logs`: in one answer.
+    `most_at_once`: requests in one exchange. `asked`: what was asked, by method."""
 
     def __init__(self, height: int, seconds: float = 0.0) -> None:
         self.endpoint, self.time, self.height, self.seconds = "paper", 0.0, height, seconds
-        self.most_blocks, self.most_logs = 10**9, 10**9
+        self.most_blocks, self.most_logs, self.most_at_once = 10**9, 10**9, 1
         self.statuses: dict[bytes, int] = {}
         self.closed: set[bytes] = set()
         self.logs: list[tuple[int, bytes, dict[str, Any]]] = []
@@ -62,6 +62,13 @@ class PaperNode(Rpc):
             "eth_getLogs": self._found,
         }
         return answers[method](*params)
+
+    def request_some(self, requests: Sequence[tuple[str, tuple[Any, ...]]]) -> list[object]:
+        before, found = self.time, list[object]()
+        for each in requests[: self.most_at_once]:
+            found += super().request_some([each])
+        self.time = before + self.seconds
+        return found
 
     def mine(self, blocks: int = 1) -> None:
         self.height += blocks

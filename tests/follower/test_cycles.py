@@ -126,15 +126,17 @@ def test_channels_that_end_together_hold_up_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("blocks", "most", "seconds", "bound"), [(3_000, 10, 0.1, 60), (100_000, 500, 1.0, 600)], ids=["narrow", "slow"]
+    ("blocks", "most", "seconds", "batch", "bound"),
+    [(3_000, 10, 0.1, 1, 60), (100_000, 500, 1.0, 1, 600), (100_000, 500, 1.0, 50, 300)],
+    ids=["narrow", "slow", "slow with batches"],
 )
 @pytest.mark.parametrize("is_older", [False, True])
 def test_who_is_far_behind_catches_up_while_a_challenge_is_seen(
-    blocks: int, most: int, seconds: float, bound: float, is_older: bool
+    blocks: int, most: int, seconds: float, batch: int, bound: float, is_older: bool
 ) -> None:
     """A block comes each 12 seconds meanwhile. What an endpoint refuses is not asked again and again."""
     node = PaperNode(200_000)
-    node.most_blocks = most
+    node.most_blocks, node.most_at_once = most, batch
     reader = PaperReader(node)
     reader.follow([1, CHALLENGED], node.height - (blocks if is_older else 20))
     if not is_older:

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
 
 from forcemove.chain.errors import EndpointFailed, Unreachable
-from forcemove.chain.rpc import Reverted, Rpc, making_sense
+from forcemove.chain.rpc import Rpc, making_sense
 from forcemove.errors import ForcemoveError, PassingError
 
 __all__ = ["Asking", "RpcRequest", "Steps", "advance", "answers_of", "ask", "ask_now", "ask_within"]
@@ -90,22 +90,18 @@ def advance(endpoint: str, steps: Steps[T], answers: Sequence[object] | None) ->
 def answers_of(
     rpc: Rpc, questions: Sequence[RpcRequest], why_not: Callable[[], ForcemoveError | None] = lambda: None
 ) -> list[object]:
-    """Ask these questions one after the other. After one that brought no answer the others are not asked: what fails
-    them is the same. `why_not`: asked before each but the first; where it has an error, that is the answer to the
-    rest."""
-    found: list[object] = []
-    for each in questions:
+    """Ask these questions, as many at once as the endpoint takes. After one that brought no answer the others are not
+    asked: what fails them is the same. `why_not`: asked before each exchange but the first; where it has an error, that
+    is the answer to the rest."""
+    requests, found = [(each.method, each.params) for each in questions], list[object]()
+    while len(found) < len(questions):
         if found and (error := why_not()) is not None:
             found.append(error)
             break
-        try:
-            found.append(rpc.request(each.method, *each.params))
-        except Reverted as error:
-            found.append(error)
-        except ForcemoveError as error:
-            found.append(error)
-            if isinstance(error, PassingError) and not isinstance(error, EndpointFailed):
-                break
+        answers = rpc.request_some(requests[len(found) :])
+        found += answers
+        if any(isinstance(each, PassingError) and not isinstance(each, EndpointFailed) for each in answers):
+            break
     return found + found[-1:] * (len(questions) - len(found))
 
 

@@ -23,6 +23,7 @@ from forcemove.chain.answers import (
     read_simulated,
 )
 from forcemove.chain.asking import Steps, ask, ask_now, asking
+from forcemove.chain.batching import BatchingRpc
 from forcemove.chain.errors import (
     CannotTravel,
     EndpointFailed,
@@ -126,7 +127,7 @@ class Chain:
         out whether the node is there and of that chain (see `Rpc.expect_chain`), so that one that is away can be waited
         for. Without it the node is asked now. Raises `Unreachable`, `NotAnEthereumEndpoint`."""
         self.web3 = web3
-        self.rpc = Rpc(web3, endpoint)
+        self.rpc = BatchingRpc(web3, endpoint) if hasattr(web3.provider, "make_requests") else Rpc(web3, endpoint)
         if expected_chain_id is None:
             self.identify()
         else:

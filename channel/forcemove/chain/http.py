@@ -9,8 +9,10 @@ is left for all of them. Names are looked up by the system, in its own time.
 from __future__ import annotations
 
 import io
+import json
 import os
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -24,6 +26,7 @@ from forcemove.chain.limits import (
     keeping_recursion_limit,
     most_seconds,
     parse_answer,
+    parse_json,
     require_time,
     seconds_left,
 )
@@ -35,6 +38,7 @@ with keeping_recursion_limit():
     from requests.adapters import HTTPAdapter
     from requests.exceptions import ConnectionError as NoConnection
     from requests.exceptions import HTTPError
+    from web3.exceptions import Web3RPCError
     from web3.providers.base import JSONBaseProvider
 
 if TYPE_CHECKING:
@@ -73,10 +77,29 @@ class HttpProvider(JSONBaseProvider):
 
     def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
         """Send one request and wait for its answer."""
+        return cast("RPCResponse", self._ask(self.encode_rpc_request(method, params), parse_answer))
+
+    def make_requests(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[RPCResponse]:
+        """Send several requests, each its method and parameters, as one batch, and wait for the answers; in the order
+        of the requests. Raises `Web3RPCError` where the server refuses the batch, `MalformedBytes` where it leaves out
+        an answer."""
+        calls = [
+            {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
+            for number, (method, params) in enumerate(requests)
+        ]
+        answers = self._ask(json.dumps(calls).encode(), parse_json)
+        if isinstance(answers, dict):
+            raise Web3RPCError(repr(answers.get("error")), rpc_response=cast("RPCResponse", answers))
+        found = {each.get("id"): each for each in answers if isinstance(each, dict)}
+        if found.keys() != set(range(len(calls))):
+            raise MalformedBytes("answer", "it is not the answer to a batch")
+        return [cast("RPCResponse", found[number]) for number in range(len(calls))]
+
+    def _ask(self, body: bytes, parse: Callable[[bytes], Any]) -> Any:
         with most_seconds(self._timeout):
-            response = self._exchange(self.encode_rpc_request(method, params))
+            response = self._exchange(body)
             try:
-                return cast("RPCResponse", _answer(response))
+                return _answer(response, parse)
             except BaseException:
                 response.close()  # closes the connection: the rest of the answer is still on it
                 raise
@@ -121,12 +144,12 @@ class HttpProvider(JSONBaseProvider):
         return {name: value for name, value in settings.items() if name != "stream"}
 
 
-def _answer(response: Response) -> dict[str, Any]:
+def _answer(response: Response, parse: Callable[[bytes], Any]) -> Any:
     """The answer; with another status than 200, the JSON-RPC error that is in the body. Raises `AnswerTooLarge`,
     `MalformedBytes`, `HTTPError`."""
     body = _body(response)
     if response.status_code == codes.ok:
-        return parse_answer(body)
+        return parse(body)
     with suppress(MalformedBytes):
         if response.status_code not in _BUSY and "error" in (answer := parse_answer(body)):
             return answer

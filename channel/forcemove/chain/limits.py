@@ -27,6 +27,7 @@ __all__ = [
     "keeping_recursion_limit",
     "most_seconds",
     "parse_answer",
+    "parse_json",
     "require_time",
     "seconds_left",
 ]
@@ -56,14 +57,19 @@ class RequestRate:
         self._interval, self._next, self._refused_until = 0.0, 0.0, 0.0
         self._answers = 0
 
-    def take_turn(self, now: float, longest: float) -> float | None:
-        """The seconds until the endpoint may be asked, who asks then; None where these are more than `longest`.
-        `now`: monotonic seconds, here and below."""
+    @property
+    def most_at_once(self) -> int:
+        """How many requests may go out together: those of a second."""
+        return max(int(1 / self._interval), 1) if self._interval else _MOST_VALUES
+
+    def take_turn(self, now: float, longest: float, count: int = 1) -> float | None:
+        """The seconds until the endpoint may be asked, who asks then, so many requests together; None where these are
+        more than `longest`. `now`: monotonic seconds, here and below."""
         with self._lock:
             wait = max(self._next - now, 0.0)
             if wait > max(longest, 0.0):
                 return None
-            self._next = now + wait + self._interval
+            self._next = now + wait + count * self._interval
             return wait
 
     def on_refused(self, now: float, seconds: float) -> None:
@@ -123,16 +129,21 @@ def require_time() -> float:
 
 def parse_answer(data: bytes) -> dict[str, Any]:
     """The object that a JSON-RPC answer is. Raises `MalformedBytes`, `AnswerTooLarge`."""
+    answer = parse_json(data)
+    if not isinstance(answer, dict):
+        raise MalformedBytes("answer", "it is not JSON-RPC")
+    return answer
+
+
+def parse_json(data: bytes) -> Any:
+    """What an answer holds, which is an array where a batch was asked for. Raises as `parse_answer`."""
     if data.count(b",") + data.count(b"{") + data.count(b"[") > _MOST_VALUES:
         raise AnswerTooLarge
     require_shallow(data, "answer")
     try:
-        answer = json.loads(data)
+        return json.loads(data)
     except ValueError:  # not JSON, not UTF-8, or a number with thousands of digits
         raise MalformedBytes("answer", "it is not JSON-RPC") from None
-    if not isinstance(answer, dict):
-        raise MalformedBytes("answer", "it is not JSON-RPC")
-    return answer
 
 
 @contextmanager

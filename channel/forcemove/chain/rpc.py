@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from http.client import RemoteDisconnected
@@ -44,6 +44,8 @@ _PATIENCE, _ATTEMPTS = 5.0, 3
 """Seconds for which a request waits where an endpoint wants us to, and how often it is sent."""
 _WITHOUT_PENDING = 60.0
 """Seconds for which an endpoint that has refused the block tag "pending" is asked at "latest"."""
+_BUSY = 429
+"""The HTTP status of who is asked too often; some have it as the code of a JSON-RPC error."""
 _CALLS = ("eth_call", "eth_estimateGas")
 """They may be refused for what they call, too: Hardhat 2 finds the gas of a whole pending block too much for one."""
 
@@ -109,7 +111,7 @@ class Rpc:
         call that it refuses for another reason would not fail only because it does at "latest". Raises as `ask`."""
         self._require_time()
         latest = tuple("latest" if each == "pending" else each for each in params)
-        if latest == params or time.monotonic() < self._without_pending_until:
+        if latest == params or self._is_without_pending:
             return self.ask(method, *latest)
         try:
             return self.ask(method, *params)
@@ -121,6 +123,19 @@ class Rpc:
         if method not in _CALLS:
             self._without_pending_until = time.monotonic() + _WITHOUT_PENDING
         return answer
+
+    def request_some(self, requests: Sequence[tuple[str, tuple[Any, ...]]]) -> list[object]:
+        """Ask the first of these requests, each its method and parameters, or as many as go out together. For each the
+        answer, or the error that `request` raises."""
+        method, params = requests[0]
+        try:
+            return [self.request(method, *params)]
+        except (Reverted, ForcemoveError) as error:
+            return [error]
+
+    @property
+    def _is_without_pending(self) -> bool:
+        return time.monotonic() < self._without_pending_until
 
     def ask(self, method: str, *params: Any) -> Any:
         """One request; the result as the node gave it.
@@ -145,10 +160,10 @@ class Rpc:
                 return answer
         raise NodeBusy(self.endpoint, self._busy)
 
-    def _wait_for_its_turn(self) -> None:
+    def _wait_for_its_turn(self, count: int = 1) -> None:
         """Wait for a short time where the endpoint has asked us to, or has refused us when we asked more often; raise
         `NodeBusy` where it is a long one."""
-        wait = self._rate.take_turn(time.monotonic(), min(_PATIENCE, seconds_left(self)))
+        wait = self._rate.take_turn(time.monotonic(), min(_PATIENCE, seconds_left(self)), count)
         if wait is None:
             raise NodeBusy(self.endpoint, self._busy)
         if wait:
@@ -193,12 +208,12 @@ class Rpc:
             with most_seconds(seconds_left(self)):
                 return self._web3.manager.request_blocking(cast("RPCEndpoint", method), list(params))
         except Exception as failure:
-            # The providers raise what their libraries raise: requests, sockets, json, eth-tester, web3 itself.
-            if method in ("eth_call", "eth_estimateGas"):
-                data = revert_data(failure)
-                if data is not None:
-                    raise Reverted(data) from None
-            raise self._typed(method, failure) from None
+            raise self._failure(method, failure) from None
+
+    def _failure(self, method: str, failure: Exception) -> Reverted | ForcemoveError:
+        """What the providers raise is what their libraries raise: requests, sockets, json, eth-tester, web3 itself."""
+        data = revert_data(failure) if method in _CALLS else None
+        return self._typed(method, failure) if data is None else Reverted(data)
 
     def _read(self, method: str, reader: Callable[[object], ValueT], answer: object) -> ValueT:
         try:
@@ -228,7 +243,7 @@ class Rpc:
             case AnswerTooLarge():
                 return EndpointFailed(method, "its answer is larger than what is read")
             case Web3RPCError():
-                return EndpointFailed(method, self._shown(_words(failure.rpc_response)))
+                return self._refused(method, failure.rpc_response)
             case HTTPError(response=said) | InvalidStatus(response=said) if said is not None:
                 return refusal(self.endpoint, method, said.status_code, said.headers.get("Retry-After", ""))
             case BadResponseFormat():
@@ -241,6 +256,15 @@ class Rpc:
                 return NotAnEthereumEndpoint(self.endpoint, f"its answer makes no sense ({type(failure).__name__})")
             case _:  # a chain in this process refuses by exceptions of its own
                 return EndpointFailed(method, str(failure)[:_MOST_WORDS] or type(failure).__name__)
+
+    def _refused(self, method: str, response: object) -> ForcemoveError:
+        error = response.get("error") if isinstance(response, Mapping) else None
+        code, words = (error.get("code"), error.get("message")) if isinstance(error, Mapping) else (None, error)
+        if code == _BUSY:
+            from forcemove.chain.http import refusal
+
+            return refusal(self.endpoint, method, _BUSY, "")
+        return EndpointFailed(method, self._shown(str(words or "it gave no reason")))
 
 
 @contextmanager
@@ -302,12 +326,6 @@ def _unhexed(answer: object) -> bytes:
 def as_hash(answer: object) -> bytes:
     """32 bytes, as `as_bytes`."""
     return as_bytes(answer, 32)
-
-
-def _words(response: object) -> str:
-    error = response.get("error") if isinstance(response, Mapping) else None
-    message = error.get("message") if isinstance(error, Mapping) else error
-    return str(message or "it gave no reason")
 
 
 def _unreachable(endpoint: str, cause: BaseException) -> Unreachable:

@@ -9,10 +9,10 @@ from typing import TypeVar
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.asking import Steps, together
 from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.learned import Learned
 from forcemove.errors import ForcemoveError
 from forcemove.follower.blocks import Block
 from forcemove.follower.followed_channel import FollowedChannel
-from forcemove.follower.learned import Learned
 
 __all__ = ["ContractViews"]
 

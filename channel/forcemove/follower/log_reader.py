@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import chain, islice
+from typing import cast
 
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
-from forcemove.chain.asking import Steps
+from forcemove.chain.asking import Steps, together
 from forcemove.chain.codec import decode_log
 from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.chain.learned import Learned
 from forcemove.errors import ForcemoveError
 from forcemove.follower.followed_channel import FollowedChannel
-from forcemove.follower.learned import Learned
 
 __all__ = ["LogRangeReader"]
 
@@ -25,6 +26,8 @@ _MOST_BLOCKS = 5_000
 _MOST_IDS = 300
 """Up to so many channels' logs are asked for by their ids; those of more among all of the adjudicator's."""
 _ALL = 2 * _MOST_IDS
+_AT_ONCE = 10
+"""Ranges that are asked for together; what was answered is kept when all have ended."""
 
 
 class LogRangeReader:
@@ -84,7 +87,8 @@ class LogRangeReader:
         ranges = [each for channel in followed for each in channel.missing]
         ahead = [max(first, self._older_from) for first, last in ranges if last >= self._older_from]
         first = min(ahead or [first for first, _ in ranges])
-        return first, min(max(end for one, end in ranges if one <= first <= end), first + self._blocks.value - 1)
+        last = max(end for one, end in ranges if one <= first <= end)
+        return first, min(last, first + self._most_parts * self._blocks.value - 1)
 
     # --------------------------------------------------------------------------------------------------- one question
 
@@ -97,20 +101,41 @@ class LogRangeReader:
         refuses one channel in one block."""
         before = self._blocks.value, self._ids.value
         while True:
-            end = min(first + self._blocks.value - 1, last)
             asked = ids if self._ids.value > _MOST_IDS else ids[: self._ids.value]
-            try:
-                found = yield from self._ask(asked, first, end)
-            except (EndpointFailed, Unreachable) as error:
-                is_halved = self._halve(end - first + 1, len(asked))
-                if not is_halved:
-                    self._blocks.value, self._ids.value = before
-                if isinstance(error, Unreachable) or not is_halved:  # it may have been too slow for so much
-                    raise
-                continue
-            self._blocks.on_answer(end - first + 1)
-            self._ids.on_answer(len(asked))
-            return asked, end, found
+            parts = self._parts(first, last)
+            answers = yield from together(self._ask(asked, *each) for each in parts)
+            end, found = first - 1, dict[bytes, list[PlacedLog]]()
+            for (one, to), answer in zip(parts, answers, strict=True):
+                if isinstance(answer, ForcemoveError):
+                    break
+                end = to
+                self._blocks.on_answer(to - one + 1)
+                for id_, logs in answer.items():
+                    found.setdefault(id_, []).extend(logs)
+            if end >= first:
+                self._ids.on_answer(len(asked))
+                return asked, end, found
+            self._on_refusal(answers[0], parts[0][1] - first + 1, len(asked), before)
+
+    def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The ranges to ask for together, from the block `first` on: one, while it is not known whether the endpoint
+        gives so much."""
+        width = self._blocks.value
+        return [(each, min(each + width - 1, last)) for each in range(first, last + 1, width)[: self._most_parts]]
+
+    @property
+    def _most_parts(self) -> int:
+        return _AT_ONCE if self._blocks.is_known else 1
+
+    def _on_refusal(self, error: object, blocks: int, ids: int, before: tuple[int, int]) -> None:
+        """Raises the error where it was not too much."""
+        if not isinstance(error, EndpointFailed | Unreachable):
+            raise cast("ForcemoveError", error)
+        is_halved = self._halve(blocks, ids)
+        if not is_halved:
+            self._blocks.value, self._ids.value = before
+        if isinstance(error, Unreachable) or not is_halved:  # it may have been too slow for so much
+            raise error
 
     def _halve(self, blocks: int, ids: int) -> bool:
         """A range was too much. Returns whether there is a smaller one."""

@@ -16,6 +16,11 @@ class Learned:
         self.value = self._most = most
         self._answered = self._refused = self._in_a_row = 0
 
+    @property
+    def is_known(self) -> bool:
+        """Whether a question as large as may be was answered."""
+        return self._answered >= self.value
+
     def on_refusal(self, size: int) -> None:
         """A question of this size was too much: from now on it is one that was answered before, or half."""
         if not 0 < self._answered < size:

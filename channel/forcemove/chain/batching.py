@@ -1,0 +1,105 @@
+"""Asks an endpoint of HTTP several things in one exchange: in batches of JSON-RPC 2.0 (section 6).
+
+What an endpoint takes is learned. It refuses a batch that is too large, and is asked in smaller ones; one that makes no
+sense of batches is asked for one thing at a time. How often it may be asked counts each request of a batch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, Unreachable
+from forcemove.chain.learned import Learned
+from forcemove.chain.limits import most_seconds, seconds_left
+from forcemove.chain.rpc import Rpc
+from forcemove.errors import ForcemoveError
+
+if TYPE_CHECKING:
+    from web3 import Web3
+
+    from forcemove.chain.http import HttpProvider
+
+__all__ = ["BatchingRpc"]
+
+_MOST = 50
+"""Requests in a batch."""
+_SEND = "eth_sendRawTransaction"
+_Requests = Sequence[tuple[str, tuple[Any, ...]]]
+
+
+class BatchingRpc(Rpc):
+    """Requests to one node by HTTP."""
+
+    def __init__(self, web3: Web3, endpoint: str) -> None:
+        """`web3`: with an `HttpProvider`. `endpoint` names the node in errors."""
+        super().__init__(web3, endpoint)
+        self._provider = cast("HttpProvider", web3.provider)
+        self._size, self._has_answered = Learned(_MOST), False
+
+    def request_some(self, requests: _Requests) -> list[object]:
+        """See `Rpc.request_some`: as many as the endpoint takes in a batch, and may be asked in a second."""
+        while (size := min(len(requests), self._size.value, self._rate.most_at_once)) > 1:
+            if answers := self._batch(requests[:size]):
+                return answers
+        if len(requests) > 1:
+            self._size.on_answer(1)
+        return super().request_some(requests)
+
+    def _batch(self, requests: _Requests) -> list[object]:
+        """The answers to a batch, or to its first request where that has to wait; empty where it is to be smaller."""
+        try:
+            self._require_time()
+            self._wait_for_its_turn(len(requests))
+        except (Unreachable, NodeBusy) as error:
+            return [error]
+        try:
+            self._require_chain(next((method for method, _ in requests if method == _SEND), ""))
+            with most_seconds(seconds_left(self)):
+                responses = self._provider.make_requests(self._tagged(requests))
+        except Exception as failure:
+            return self._on_failure(self._typed("a batch", failure), requests)
+        self._size.on_answer(len(requests))
+        self._has_answered = True
+        answers = [self._answer(*each, response) for each, response in zip(requests, responses, strict=True)]
+        return self._up_to_busy(answers) or super().request_some(requests)
+
+    def _up_to_busy(self, answers: Sequence[object]) -> list[object]:
+        """The answers before the first one that says that there were too many requests."""
+        for index, each in enumerate(answers):
+            if isinstance(each, NodeBusy):
+                self._rate.on_refused(time.monotonic(), each.seconds)
+                return list(answers[:index])
+        self._rate.on_answered()
+        return list(answers)
+
+    def _tagged(self, requests: _Requests) -> _Requests:
+        if not self._is_without_pending:
+            return requests
+        return [
+            (method, tuple("latest" if each == "pending" else each for each in params)) for method, params in requests
+        ]
+
+    def _answer(self, method: str, params: tuple[Any, ...], response: Any) -> object:
+        try:
+            return self._web3.manager.formatted_response(response, list(params))
+        except Exception as failure:
+            error = self._failure(method, failure)
+        is_tag_refused = isinstance(error, EndpointFailed) and "pending" in params
+        return super().request_some([(method, params)])[0] if is_tag_refused else error
+
+    def _on_failure(self, error: ForcemoveError, requests: _Requests) -> list[object]:
+        self._identified_until = 0.0  # another node may answer at this address from now on
+        size = len(requests)
+        match error:
+            case NodeBusy():
+                self._rate.on_refused(time.monotonic(), error.seconds)
+                return super().request_some(requests)  # it waits
+            case EndpointFailed():
+                self._size.on_refusal(size)
+            case NotAnEthereumEndpoint():
+                self._size.on_refusal(2)
+            case Unreachable():
+                self._size.on_refusal(size if self._has_answered else 2)
+        return [] if isinstance(error, EndpointFailed | NotAnEthereumEndpoint) else [error]
