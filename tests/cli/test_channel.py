@@ -364,7 +364,8 @@ def test_threat_104_who_stands_by_reads_what_became_of_a_clock_that_another_let_
         chain.travel_to(chain.now() + DURATION + 1)
         hash_ = hash_state(alice.ids[0], settled).state
         assembly.adjudicator.send(assembly.adjudicator.transfer(alice.ids[0], hash_, settled.outcome), KEYS[1])
-        step_until(lambda: not any(each.finalizes_at for each in defence._seen[0].values()))
+        ((viewer,),) = defence._viewers.values()
+        step_until(lambda: not viewer.statuses[alice.ids[0]])
         held.leases.release([ChannelLease(alice.ids[0])])
         step_until(lambda: not defence._with_clocks)
     finally:

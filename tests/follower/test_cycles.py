@@ -348,3 +348,47 @@ def test_threat_43_a_channel_whose_end_was_invented_is_still_looked_at() -> None
     reader.look()
     assert reader.shows_clock(id_)
     assert reader.is_settled(id_)
+
+
+# ------------------------------------------------------------------------------------------------ channels of others
+
+
+def statuses_asked(node: PaperNode, reader: PaperReader) -> int:
+    before = node.asked["eth_call"]
+    reader.look()
+    return node.asked["eth_call"] - before
+
+
+@pytest.mark.parametrize("followed", [0, 3])
+def test_statuses_of_watched_channels_are_read_once_a_block_with_those_of_all_others(followed: int) -> None:
+    node, watched = PaperNode(1_000), [agreement(number).channel_id for number in (7, 8)]
+    reader = PaperReader(node)
+    reader.follow(range(followed), 980)
+    until(reader, lambda: not any(reader.open))
+    reader.follower.watch(watched)
+    assert (statuses_asked(node, reader), statuses_asked(node, reader)) == (1, 0)
+    assert reader.follower.shown().statuses == dict.fromkeys(watched, 0)
+    node.challenge(7)
+    assert (statuses_asked(node, reader), statuses_asked(node, reader)) == (1, 0)
+    assert reader.follower.shown().statuses == {id_: node.statuses.get(id_, 0) for id_ in watched}
+    reader.follower.watch(watched[:1])
+    reader.look()
+    assert reader.follower.shown().statuses.keys() == {watched[0]}
+
+
+def test_the_last_status_of_a_watched_channel_stays_where_a_node_refuses_to_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    node, id_ = PaperNode(1_000), agreement(7).channel_id
+    reader = PaperReader(node)
+    reader.follower.watch([id_])
+    node.challenge(7)
+    reader.look()
+
+    def refuse(*_: object) -> bytes:
+        raise EndpointFailed("eth_call", "no state")
+
+    monkeypatch.setattr(node, "_call", refuse)
+    node.mine()
+    assert reader.follower.look().failure is not None
+    assert reader.follower.shown().statuses == {id_: node.statuses[id_]}

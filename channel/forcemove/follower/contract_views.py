@@ -4,7 +4,8 @@ kept where a later question fails or is not asked any more."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.asking import Steps, together
@@ -14,11 +15,32 @@ from forcemove.errors import ForcemoveError
 from forcemove.follower.blocks import Block
 from forcemove.follower.followed_channel import FollowedChannel
 
-__all__ = ["ContractViews"]
+__all__ = ["ContractViews", "WatchedStatus"]
 
 Value = TypeVar("Value")
 _STATUSES, _HOLDINGS, _CREDITS = 5_000, 1_000, 20
 """How many channels' statuses and holdings are asked for in one call, and how many credits side by side."""
+
+
+class _HasStatus(Protocol):
+    @property
+    def id(self) -> bytes: ...
+
+    def take_status(self, word: int | None, block_hash: bytes) -> None: ...
+
+
+@dataclass(slots=True)
+class WatchedStatus:
+    """The adjudicator's own status of a channel that is not followed, packed, as of the block with the hash
+    `status_at`; None where it was not read."""
+
+    id: bytes
+    status: int | None = None
+    status_at: bytes = b""
+
+    def take_status(self, word: int | None, block_hash: bytes) -> None:
+        """Take in the status at the block of this hash; None where it could not be read."""
+        self.status, self.status_at = word, block_hash
 
 
 class ContractViews:
@@ -28,10 +50,10 @@ class ContractViews:
         self._adjudicator = adjudicator
         self._statuses, self._holdings = Learned(_STATUSES), Learned(_HOLDINGS)
 
-    def read_statuses(self, followed: Sequence[FollowedChannel], block: Block) -> Steps[None]:
+    def read_statuses(self, followed: Sequence[_HasStatus], block: Block) -> Steps[None]:
         """Let each of these channels take in its status."""
 
-        def read(part: Sequence[FollowedChannel]) -> Steps[None]:
+        def read(part: Sequence[_HasStatus]) -> Steps[None]:
             ids = [each.id for each in part]
             words = yield from self._adjudicator.status_words.steps(ids, block=block.number)
             for each, word in zip(part, words, strict=True):

@@ -6,7 +6,7 @@ endpoint does, may run in a thread of its own, and touches nothing that these to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from forcemove.chain.adjudicator import Adjudicator
@@ -40,8 +40,8 @@ class _Requested:
 class EndpointViewer:
     """What one endpoint shows, as of the last look that was taken. `adjudicator`: through this endpoint. `views`: of
     each channel; `genuine`, `not_genuine`: the channels whose contracts the endpoint shows to be genuine, or not;
-    `errors`: what is wrong with channels here. `cursor`: the last block that was read; `number`, `time`: of the head,
-    -1 and 0 before there is one.
+    `errors`: what is wrong with channels here; `statuses`: of watched channels, packed, by id. `cursor`: the last block
+    that was read; `number`, `time`: of the head, -1 and 0 before there is one.
 
     Seconds of the clock: `answered_at` (None before the first answer), `moved_at`, when the head last changed.
     `has_answered`: whether it has answered since the start, and since `start_again`. `changed`: the channels that have
@@ -67,6 +67,7 @@ class EndpointViewer:
         self.genuine: set[bytes] = set()
         self.not_genuine: dict[bytes, ForcemoveError] = {}
         self.errors: Mapping[bytes, ForcemoveError] = {}
+        self.statuses: Mapping[bytes, int] = {}
         self.changed: set[bytes] = set()
         self.cursor: Block | None = None
         self.number, self.time = -1, 0
@@ -77,12 +78,14 @@ class EndpointViewer:
         self._asked_at: float | None = None
         self._followings: dict[bytes, FollowRequest] = {}
         self._requested = _Requested()
+        self._watched: tuple[bytes, ...] = ()
         self._uncertain: tuple[bytes, ...] = ()
         self._found: _Found | None = None
         self._start()
 
     def _start(self) -> None:
         self._follower = Follower(self.adjudicator, confirmations=self._confirmations, clock=self._clock)
+        self._taken_up: tuple[bytes, ...] = ()
         self._unchecked: dict[bytes, FollowRequest] = {}
         self._checked: set[Hashable] = set()
 
@@ -117,6 +120,10 @@ class EndpointViewer:
         self._forget(channel_id)
         self.changed.discard(channel_id)
 
+    def watch(self, channel_ids: Iterable[bytes]) -> None:
+        """Read the `statuses` of these channels, and of no others, from the next look on."""
+        self._watched = tuple(channel_ids)
+
     def _forget(self, channel_id: bytes) -> None:
         self.views.pop(channel_id, None)
         self.genuine.discard(channel_id)
@@ -150,6 +157,9 @@ class EndpointViewer:
             self._follower.follow(each)
             if each.is_genuine is not None:
                 self._unchecked[each.id] = each
+        if self._taken_up is not self._watched:
+            self._taken_up = self._watched
+            self._follower.watch(self._watched)
         for id_ in requested.ended:
             self._follower.unfollow(id_)
             self._unchecked.pop(id_, None)
@@ -204,7 +214,7 @@ class EndpointViewer:
             self._unchecked.pop(id_, None)
         self.genuine |= {id_ for id_ in found.genuine if id_ in self._followings}
         self.not_genuine = {id_: each for id_, each in found.not_genuine.items() if id_ in self._followings}
-        self.errors = look.errors
+        self.errors, self.statuses = look.errors, look.statuses
         views = {id_: each for id_, each in look.views.items() if id_ in self._followings}
         views = {id_: each for id_, each in views.items() if id_ not in self._requested.begun}
         self.views |= views

@@ -27,7 +27,7 @@ from forcemove.chain.asking import Steps, ask_now, ask_within
 from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block, Blocks
-from forcemove.follower.contract_views import ContractViews
+from forcemove.follower.contract_views import ContractViews, WatchedStatus
 from forcemove.follower.errors import AnotherChain, LogsLeftOut, StillReading
 from forcemove.follower.followed_channel import FollowedChannel, FollowRequest
 from forcemove.follower.head import Head, read_head
@@ -46,14 +46,15 @@ _CYCLE = 5.0
 class FollowerLook:
     """What one look has found: the head, whether it has changed, and a view of each channel that has changed. `errors`:
     what is wrong with channels. `read_up_to`: the last block up to which everything was read, but for the older logs of
-    channels that have just been added; None where there is none. `failure`: of a question that the next look asks
-    again."""
+    channels that have just been added; None where there is none. `statuses`: of watched channels, packed, by id.
+    `failure`: of a question that the next look asks again."""
 
     head: Head
     is_new: bool = False
     views: Mapping[bytes, OnChainView] = field(default_factory=dict)
     errors: Mapping[bytes, ForcemoveError] = field(default_factory=dict)
     read_up_to: Block | None = None
+    statuses: Mapping[bytes, int] = field(default_factory=dict)
     failure: PassingError | None = None
 
 
@@ -68,6 +69,7 @@ class Follower:
         self.adjudicator, self._confirmations, self._clock = adjudicator, confirmations, clock
         self._followed: dict[bytes, FollowedChannel] = {}
         self._added: dict[bytes, FollowedChannel] = {}
+        self._watched: tuple[WatchedStatus, ...] = ()
         self._blocks, self._origins = Blocks(), Origins(adjudicator)
         self._views, self._logs = ContractViews(adjudicator), LogRangeReader(adjudicator)
         self._head: Head | None = None
@@ -90,6 +92,12 @@ class Follower:
         """Follow this channel no more."""
         for each in (self._followed, self._added, self._elsewhere):
             each.pop(channel_id, None)
+
+    def watch(self, channel_ids: Collection[bytes]) -> None:
+        """Read the statuses of these channels, too, and of no others that are not followed."""
+        known = {each.id: each for each in self._watched}
+        self._watched = tuple(known.get(id_) or WatchedStatus(id_) for id_ in channel_ids)
+        self._done_at = b""
 
     def look(self, uncertain: Collection[bytes] = ()) -> FollowerLook:
         """Read what is new up to the confirmation depth. `uncertain`: the channels whose holdings are to be read even
@@ -135,9 +143,10 @@ class Follower:
         return True
 
     def _read_statuses(self, last: Block) -> Steps[None]:
+        watched = [each for each in self._watched if each.status_at != last.hash]
         asked = [each for each in self._live if each.status_at != last.hash or each.is_wrong]
         try:
-            yield from self._views.read_statuses(asked, last)
+            yield from self._views.read_statuses([*watched, *asked], last)
         except EndpointFailed as error:  # logs may show as much
             self._refused = error
             for each in asked:
@@ -259,7 +268,8 @@ class Follower:
             self._done_at = b""
         errors = {each.id: each.error for each in concerned if each.error is not None and each.is_wrong}
         views = {each.id: each.view(last.number) for each in concerned if each.has_changed and _has_view(each)}
-        return FollowerLook(head, is_new, views, errors, self._settled, failure)
+        statuses = {each.id: each.status for each in self._watched if each.status is not None}
+        return FollowerLook(head, is_new, views, errors, self._settled, statuses, failure)
 
     def _error(self, each: FollowedChannel, last: Block) -> ForcemoveError | None:
         if (elsewhere := self._elsewhere.get(each.id)) is not None:

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
+from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import JournalUnavailable
+from forcemove.follower.endpoint_viewer import EndpointViewer
 from forcemove.history.history import ChannelHistory
 from forcemove.node.assemble import Assembly
 from forcemove.node.chain_worker import PollingWorker
@@ -109,6 +111,22 @@ class Node:
             Account(each.adjudicator.chain.chain_id, key.address) for each in chosen
         } - self._workers.accounts.keys()
         self._leases.reserve([*(ChannelLease(each.agreement.channel_id) for each in chosen), *accounts])
+
+    def watch(
+        self, endpoints: Sequence[Adjudicator], confirmations: int, channel_ids: Collection[bytes]
+    ) -> Sequence[EndpointViewer]:
+        """Read the statuses of channels that are not driven here, beside those that are.
+
+        - `endpoints`: the adjudicator through each endpoint.
+        - `confirmations`: as of `ChannelSetup`.
+        - `channel_ids`: which channels, instead of those that were named for this adjudicator before.
+
+        Returns what shows them, one for each endpoint: `EndpointViewer.statuses`.
+        """
+        viewers = self._workers.chain_through(endpoints, confirmations).viewers
+        for each in viewers:
+            each.watch(channel_ids)
+        return viewers
 
     def on_committed(self, listener: Callable[[ManagedChannel], None]) -> None:
         """Call `listener` with each channel whose newest state has just been committed: all that it shows then is on

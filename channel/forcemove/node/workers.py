@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
+from forcemove.chain.adjudicator import Adjudicator
 from forcemove.node.account_worker import AccountWorker, LeasedSender
 from forcemove.node.assemble import Assembly
 from forcemove.node.chain_worker import ChainWorker, PollingWorker, UpdateSource
@@ -40,9 +41,15 @@ class Workers:
         if name not in self.chains and isinstance(assembly, FriendlyAssembly):
             self.chains[name] = NullChainWorker()
         elif name not in self.chains and isinstance(assembly, Assembly):
-            adjudicator = assembly.adjudicator
-            endpoints, own_time = (adjudicator, *assembly.others), own_clock(domain.chain_id)
-            self.chains[name] = ChainWorker(endpoints, confirmations, self._clock, own_time)
+            return self.chain_through((assembly.adjudicator, *assembly.others), confirmations)
+        return self.chains[name]
+
+    def chain_through(self, endpoints: Sequence[Adjudicator], confirmations: int) -> UpdateSource:
+        """The worker that reads the chain of an adjudicator. `endpoints`: the adjudicator through each endpoint."""
+        chain_id = endpoints[0].chain.chain_id
+        name = (chain_id, endpoints[0].address, confirmations)
+        if name not in self.chains:
+            self.chains[name] = ChainWorker(endpoints, confirmations, self._clock, own_clock(chain_id))
         return self.chains[name]
 
     def account(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> AccountWorker:

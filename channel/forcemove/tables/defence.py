@@ -1,10 +1,10 @@
 """Defends the channels that a journal has on one chain, whatever else its command does, from its first second until it
 ends.
 
-The statuses of all channels are read through each endpoint, before anything else that it is asked. Where any endpoint
-shows a clock that runs, the command's node drives that channel, with the states that the journal has of it and signing
-nothing, until the clock is stopped or the final outcome is paid. The other channels are left to their players: a lease
-is taken only while there is something to do.
+The command's node reads the statuses of all channels through each endpoint, beside those of the channels that it
+drives. Where any endpoint shows a clock that runs, it drives that channel, too, with the states that the journal has of
+it and signing nothing, until the clock is stopped or the final outcome is paid. The other channels are left to their
+players: a lease is taken only while there is something to do.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.asking import Steps, together
 from forcemove.chain.chain import Chain
-from forcemove.chain.worker import Priority
 from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.follower.endpoint_viewer import EndpointViewer
 from forcemove.game import Game
 from forcemove.inspect.journal_channel import JournalChannel, read_channels
 from forcemove.node.errors import ChannelInUse
@@ -28,11 +26,11 @@ from forcemove.node.events import Event, Mined, SubmissionRefused
 from forcemove.node.local import undecided
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
-from forcemove.node.policy import LOCAL_CHAINS, default_look_every
+from forcemove.node.policy import LOCAL_CHAINS
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
-from forcemove.protocol.status import EMPTY_STATUS, Status
+from forcemove.protocol.status import Status
 from forcemove.protocol.types import Signature
 from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership
@@ -48,7 +46,8 @@ _IDLE, _IDLE_LOCAL = 180.0, 10.0
 chain wants."""
 _STEP_EVERY = 0.1
 _FIRST_LOOK = 3.0
-_Seen = dict[bytes, Status]
+_Through = tuple[bytes, int]
+"""The adjudicator's address, 20 bytes, and the confirmations."""
 
 
 class Nobody:
@@ -107,16 +106,13 @@ class Defence:
         """
         self._journal, self._node, self._chains, self._games = journal, node, tuple(chains), tuple(games)
         self._payer, self._notify = payer, notify
-        chain_id = chains[0].chain_id
-        self._chain_id, self._every = chain_id, 1.0 if chain_id not in LOCAL_CHAINS else default_look_every(chain_id)
-        self._idle = _IDLE_LOCAL if chain_id in LOCAL_CHAINS else _IDLE
+        self._chain_id = chains[0].chain_id
+        self._idle = _IDLE_LOCAL if self._chain_id in LOCAL_CHAINS else _IDLE
         self._open: dict[bytes, JournalChannel] = {}
-        self._asked: dict[bytes, list[bytes]] = {}
-        self._begun: dict[int, Future[_Seen]] = {}
-        self._due_at: dict[int, float] = {}
-        self._seen: dict[int, _Seen] = {}
+        self._viewers: dict[_Through, Sequence[EndpointViewer]] = {}
+        self._answered: list[float | None] = []
         self._efforts: dict[bytes, _Effort] = {}
-        self._given_up: dict[bytes, tuple[float, frozenset[Status]]] = {}
+        self._given_up: dict[bytes, tuple[float, frozenset[int]]] = {}
         self._with_clocks: set[bytes] = set()
         self._reported: set[tuple[bytes, str]] = set()
         self._read_at = -_READ_JOURNAL_EVERY
@@ -129,12 +125,12 @@ class Defence:
             await asyncio.sleep(_STEP_EVERY)
 
     def step(self) -> None:
-        """Take in the endpoints' answers, begin or end to drive the channels that changed, and ask again what is due.
-        Never waits."""
+        """Begin or end to drive channels, as the endpoints show them now. Never waits."""
         if time.monotonic() - self._read_at >= _READ_JOURNAL_EVERY:
             self._read_journal()
-        answered = [index for index in range(len(self._chains)) if self._take(index)]
-        if answered:
+        answered = [each.answered_at for viewers in self._viewers.values() for each in viewers]
+        if answered != self._answered:
+            self._answered = answered
             for id_ in list(self._open):
                 self._consider(id_)
 
@@ -142,7 +138,8 @@ class Defence:
     def has_looked(self) -> bool:
         """Whether the running clocks are known, as far as they can be: an endpoint has answered, or none has for a
         while."""
-        return bool(self._seen) or not self._asked or time.monotonic() - self._since > _FIRST_LOOK
+        has_answered = any(each is not None for each in self._answered)
+        return has_answered or not self._open or time.monotonic() - self._since > _FIRST_LOOK
 
     @property
     def has_money(self) -> bool:
@@ -163,35 +160,21 @@ class Defence:
             open_ = (each for each in found if each.ownership in (Ownership.ACTIVE, Ownership.BACKUP))
             ours = (each for each in open_ if each.chain_id == self._chain_id and not each.channel.is_over_and_paid)
             self._open = {each.id: each for each in ours}
-            asked: dict[bytes, list[bytes]] = {}
+            asked: dict[_Through, list[bytes]] = {each: [] for each in self._viewers}
             for id_, stored in self._open.items():
-                asked.setdefault(stored.channel.agreement.domain.adjudicator, []).append(id_)
-            self._asked = asked
-
-    def _take(self, index: int) -> bool:
-        """Take in an endpoint's answer, and ask again when that is due. Returns whether there was an answer."""
-        statuses: _Seen = {}
-        asked, now = self._begun.get(index), time.monotonic()
-        if asked is not None and asked.done():
-            del self._begun[index]
-            with contextlib.suppress(Exception):  # the node reports the endpoint's failure
-                statuses = asked.result()
-        if self._asked and index not in self._begun and now >= self._due_at.get(index, now):
-            self._due_at[index] = now + self._every
-            steps = _statuses(self._chains[index], self._asked)
-            self._begun[index] = self._chains[index].worker.begin(steps, Priority.DEFEND)
-        if statuses:
-            self._seen[index] = statuses
-        return bool(statuses)
+                asked.setdefault(_through(stored), []).append(id_)
+            for (address, confirmations), ids in asked.items():
+                endpoints = [Adjudicator(chain, address) for chain in self._chains]
+                self._viewers[address, confirmations] = self._node.watch(endpoints, confirmations, ids)
 
     # --------------------------------------------------------------------------------------------- what follows from it
 
     def _consider(self, id_: bytes) -> None:
-        shown = frozenset(each[id_] for each in self._seen.values() if id_ in each)
-        has_clock = any(status.finalizes_at for status in shown)
+        shown = frozenset(each.statuses.get(id_, 0) for each in self._viewers[_through(self._open[id_])])
+        has_clock = any(each and Status.unpack(each).finalizes_at for each in shown)
         if has_clock:
             self._with_clocks.add(id_)
-        elif shown - {EMPTY_STATUS}:
+        elif any(shown):
             self._with_clocks.discard(id_)
         effort = self._efforts.get(id_)
         if effort is not None:
@@ -200,7 +183,7 @@ class Defence:
         elif id_ in self._with_clocks and id_ not in self._node.channels and not self._is_given_up(id_, shown):
             self._take_up(self._open[id_])
 
-    def _is_given_up(self, id_: bytes, shown: frozenset[Status]) -> bool:
+    def _is_given_up(self, id_: bytes, shown: frozenset[int]) -> bool:
         at, then = self._given_up.get(id_, (0.0, frozenset()))
         return id_ in self._given_up and then == shown and time.monotonic() - at < _AGAIN_AFTER
 
@@ -229,7 +212,7 @@ class Defence:
         self._efforts[stored.id] = _Effort(driven, time.monotonic())
         self._notify_once(stored.id, "its clock runs: it is answered, or collected, with what the journal has")
 
-    def _look_after(self, id_: bytes, effort: _Effort, shown: frozenset[Status], *, has_clock: bool) -> None:
+    def _look_after(self, id_: bytes, effort: _Effort, shown: frozenset[int], *, has_clock: bool) -> None:
         """Leave the channel to others when its clock is stopped, all is paid, or there is nothing to do for it here."""
         if self._node.channels.get(id_) is not effort.driven:
             del self._efforts[id_]  # another process has taken it over
@@ -265,10 +248,5 @@ class Defence:
         self._notify(f"besides     0x{id_.hex()[:8]}\u2026 {text}")
 
 
-def _statuses(chain: Chain, asked: Mapping[bytes, Sequence[bytes]]) -> Steps[_Seen]:
-    """The statuses of channels, by adjudicator; without those of one about which the endpoint fails."""
-    found = yield from together(Adjudicator(chain, each).statuses_of.steps(ids) for each, ids in asked.items())
-    seen: _Seen = {}
-    for ids, statuses in zip(asked.values(), found, strict=True):
-        seen |= {} if isinstance(statuses, ForcemoveError) else dict(zip(ids, statuses, strict=True))
-    return seen
+def _through(stored: JournalChannel) -> _Through:
+    return stored.channel.agreement.domain.adjudicator, stored.metadata.confirmations
