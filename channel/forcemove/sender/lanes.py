@@ -184,7 +184,8 @@ class EndpointLane:
                 if not self.failures and not all(map(_is_none, answers)):
                     self._silent_since = None
                 self._answered_at = self._now()
-                self._seconds = (self._answered_at - began) / len(questions) if questions else self._seconds
+                if answered := sum(not _is_none(each) for each in answers):  # the others may not have been asked
+                    self._seconds = (self._answered_at - began) / answered
         except StopIteration as end:
             return cast("T", end.value)
 
