@@ -217,7 +217,9 @@ class Follower:
         the adjudicator says. From then on the block counts as read."""
         live = self._live
         wanting = [
-            each for each in live if each.wants_holdings or (each.id in uncertain and each.holdings_at != last.number)
+            each
+            for each in live
+            if each.wants_holdings or (each.id in uncertain and not each.missing and each.holdings_at != last.number)
         ]
         yield from self._views.read_holdings(wanting, last)
         if self._logs.read_to < last.number:
