@@ -12,8 +12,15 @@ __all__ = ["COUNTS", "SECONDS", "cells"]
 SECONDS, COUNTS = (0.0, 0.1, 1.0, 5.0), (1, 100, 1_000, 10_000)
 
 
-def cells(kinds: Iterable[object], is_slow: Callable[[object, float, int], bool]) -> list[object]:
-    """Each kind with each number of seconds and of items, for `parametrize`. `is_slow`: which of these take so long
-    that the quick run leaves them out."""
+def cells(
+    kinds: Iterable[object],
+    is_slow: Callable[[object, float, int], bool],
+    is_long: Callable[[object, float, int], bool] = lambda *_: False,
+) -> list[object]:
+    """Each kind with each number of seconds and of items, for `parametrize`. `is_slow`, `is_long`: which of these have
+    that mark, since they take seconds each."""
     made = [(kind, seconds, count) for kind in kinds for seconds in SECONDS for count in COUNTS]
-    return [pytest.param(*each, marks=[pytest.mark.slow] if is_slow(*each) else []) for each in made]
+    return [
+        pytest.param(*each, marks=pytest.mark.long if is_long(*each) else pytest.mark.slow if is_slow(*each) else ())
+        for each in made
+    ]

@@ -265,7 +265,11 @@ def node(monkeypatch: pytest.MonkeyPatch) -> TowerNode:
 
 @pytest.mark.parametrize(
     ("kind", "seconds", "count"),
-    cells(KINDS, lambda kind, _, count: count > (100 if kind is many_challenged else 1_000)),
+    cells(
+        KINDS,
+        lambda kind, _, count: count > 100 and kind is many_challenged,
+        lambda _kind, _seconds, count: count > 1_000,
+    ),
 )
 def test_each_poll_leaves_less_undone_and_sends_an_answer_within_two(
     kind: Callable[[TowerNode, Watched], Callable[[], int]], seconds: float, count: int, node: TowerNode, tmp_path: Path
