@@ -12,15 +12,24 @@ __all__ = ["COUNTS", "SECONDS", "cells"]
 SECONDS, COUNTS = (0.0, 0.1, 1.0, 5.0), (1, 100, 1_000, 10_000)
 
 
+_FEW = 100
+"""Up to so many are tried in the quick run."""
+
+
 def cells(
-    kinds: Iterable[object],
-    is_slow: Callable[[object, float, int], bool],
-    is_long: Callable[[object, float, int], bool] = lambda *_: False,
+    kinds: Iterable[object], is_long: Callable[[object, int], bool] = lambda _kind, _count: False
 ) -> list[object]:
-    """Each kind with each number of seconds and of items, for `parametrize`. `is_slow`, `is_long`: which of these have
-    that mark, since they take seconds each."""
-    made = [(kind, seconds, count) for kind in kinds for seconds in SECONDS for count in COUNTS]
+    """Each kind with each number of seconds and of items, for `parametrize`. `is_long`: which of these take so long
+    that they are left out of the run of all tests, too."""
     return [
-        pytest.param(*each, marks=pytest.mark.long if is_long(*each) else pytest.mark.slow if is_slow(*each) else ())
-        for each in made
+        pytest.param(kind, seconds, count, marks=_mark(count, is_long=is_long(kind, count)))
+        for kind in kinds
+        for seconds in SECONDS
+        for count in COUNTS
     ]
+
+
+def _mark(count: int, *, is_long: bool) -> tuple[pytest.MarkDecorator, ...]:
+    if is_long:
+        return (pytest.mark.long,)
+    return (pytest.mark.slow,) if count > _FEW else ()

@@ -17,47 +17,9 @@ from forcemove.errors import PassingError
 from forcemove.follower import log_reader
 from forcemove.protocol.logs import Log
 from tests.follower.paper import PaperNode, PaperReader, agreement
-from tests.sampled import with_sample
 
-SECONDS, COUNTS = (0.0, 0.1, 1.0, 5.0), (1, 100, 1_000, 10_000)
 CHALLENGED = 20_000
 """The number of the channel that somebody challenges."""
-
-
-def many_channels(node: PaperNode, reader: PaperReader, count: int) -> None:
-    """They were just added."""
-    reader.follow(range(count), node.height - 20)
-
-
-def many_blocks(node: PaperNode, reader: PaperReader, count: int) -> None:
-    """They have come since the last look, and the endpoint gives the logs of ten at once."""
-    reader.look()
-    node.most_blocks = 10
-    node.mine(count)
-
-
-def many_older_blocks(node: PaperNode, reader: PaperReader, count: int) -> None:
-    """A channel has lived for so many."""
-    node.most_blocks = 10
-    reader.follow([0], node.height - count)
-
-
-def many_logs(node: PaperNode, reader: PaperReader, count: int) -> None:
-    """A stranger has made them, in one block; the endpoint gives no more than 50 at once."""
-    node.most_logs = 50
-    node.mine()
-    for number in range(count):
-        node.log(node.height, "Closed", number.to_bytes(32))
-
-
-def many_ends(node: PaperNode, reader: PaperReader, count: int) -> None:
-    """So many channels have ended since the last look, and each may be owed what could not be paid."""
-    reader.follow(range(count), node.height - 20, payees=True)
-    until(reader, lambda: not any(reader.open))
-    node.close(range(count))
-
-
-KINDS = (many_channels, many_blocks, many_older_blocks, many_logs, many_ends)
 
 
 def until(reader: PaperReader, is_so: Callable[[], bool], most: int = 10_000) -> int:
@@ -68,43 +30,6 @@ def until(reader: PaperReader, is_so: Callable[[], bool], most: int = 10_000) ->
         reader.look()
     assert is_so()
     return most
-
-
-@pytest.mark.parametrize(
-    ("kind", "seconds", "count"),
-    with_sample(
-        [(kind, seconds, count) for kind in KINDS for seconds in SECONDS for count in COUNTS],
-        [(kind, seconds, count) for kind in KINDS for seconds in (0.1, 5.0) for count in (1, 1_000)],
-    ),
-)
-def test_each_cycle_leaves_less_undone_and_what_defends_is_shown_within_two(
-    kind: Callable[[PaperNode, PaperReader, int], None], seconds: float, count: int
-) -> None:
-    node = PaperNode(20_000)
-    reader = PaperReader(node)
-    reader.follow([CHALLENGED], node.height - 20)
-    until(reader, lambda: not any(reader.open))
-    kind(node, reader, count)
-    id_, node.seconds = node.challenge(CHALLENGED), seconds
-    for looks in range(30):
-        before, began = reader.open, node.time
-        if looks > 1 and not any(before):
-            break
-        node.asked.clear()
-        reader.look()
-        assert looks == 0 or not any(before) or reader.open < before or is_learning(node, reader)
-        assert node.time - began <= 5 + 6 * seconds
-        assert looks == 0 or reader.shows_clock(id_)
-    if seconds < 1:
-        until(reader, lambda: not any(reader.open), most=600)
-        assert reader.is_settled(id_)
-        assert reader.errors == {}
-
-
-def is_learning(node: PaperNode, reader: PaperReader) -> bool:
-    """Whether what was asked was too much, which will not be asked again."""
-    blocks, ids = reader.follower._logs._blocks.value, reader.follower._logs._ids.value
-    return node.asked["eth_getLogs"] > 0 and (blocks < 5_000 or ids < 600)
 
 
 def test_channels_that_end_together_hold_up_no_answer() -> None:
