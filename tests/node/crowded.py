@@ -147,7 +147,8 @@ def _largest() -> int:
 
 
 class Endpoint:
-    """A node's endpoint over HTTP. `counts`: what was asked, by method, answered or not."""
+    """A node's endpoint over HTTP. `counts`: what was asked, by method, answered or not; a batch is all of
+    its requests."""
 
     def __init__(self, node_url: str) -> None:
         self.counts: Counter[str] = Counter()
@@ -170,8 +171,9 @@ class Endpoint:
         self._flowing.set()
 
     def pass_on(self, body: bytes) -> None:
+        asked = loads(body)
         with self._lock:
-            self.counts[str(loads(body)["method"])] += 1
+            self.counts.update(str(each["method"]) for each in (asked if isinstance(asked, list) else [asked]))
         self._flowing.wait()
 
     def close(self) -> None:
@@ -182,7 +184,7 @@ class Endpoint:
 
 def _handler(endpoint: Endpoint, node: str) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+        protocol_version, wbufsize = "HTTP/1.1", -1  # an answer leaves whole
 
         def setup(self) -> None:
             super().setup()

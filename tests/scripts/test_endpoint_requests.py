@@ -1,0 +1,71 @@
+"""The page on nodes shows what an endpoint is asked while nothing happens, as it is counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from scripts.endpoint_requests import (
+    BEGIN,
+    END,
+    NODE,
+    PAGE,
+    PROGRAMS,
+    TABLE,
+    WAITING,
+    Seconds,
+    counted,
+    journal_of,
+    text,
+)
+
+MANY = 1_000
+SHALLOW = "a node that believes the newest block"
+
+
+def total(seconds: Seconds) -> Counter[str]:
+    return sum(seconds, Counter[str]())
+
+
+@pytest.fixture(scope="module")
+def asked() -> dict[str, dict[int, Seconds]]:
+    """With 1,000 channels, by program and by seconds from block to block; 0: no block."""
+    with journal_of(MANY) as (url, journal):
+        found = {program: counted(url, journal, program) for program in PROGRAMS}
+        return found | {SHALLOW: counted(url, journal, NODE, confirmations=1)}
+
+
+def test_four_requests_a_block_serve_a_thousand_idle_channels(asked: dict[str, dict[int, Seconds]]) -> None:
+    """Where the newest block is believed, as on a chain of one's own: the head, the pending block, statuses, logs."""
+    for block_time in (12, 2):
+        of_a_block = asked[SHALLOW][block_time][::block_time]
+        assert {(each - Counter(["eth_chainId"])).total() for each in of_a_block} == {4}
+
+
+def test_the_page_shows_what_is_counted(asked: dict[str, dict[int, Seconds]]) -> None:
+    """Of one channel as of a thousand, and so of a hundred."""
+    with journal_of(1) as (url, journal):
+        few = {program: counted(url, journal, program) for program in PROGRAMS}
+    for program in PROGRAMS:
+        assert [*map(total, few[program].values())] == [*map(total, asked[program].values())]
+    shown = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0].strip()
+    assert shown == text({1: few, 100: asked, MANY: asked})
+
+
+@pytest.mark.parametrize("program", [NODE, TABLE])
+def test_a_block_adds_three_requests(asked: dict[str, dict[int, Seconds]], program: str) -> None:
+    """The block that is six blocks deep, the statuses and the logs."""
+    quiet = total(asked[program][0])
+    for block_time in (12, 2):
+        added = total(asked[program][block_time]) - quiet
+        assert added == dict.fromkeys(("eth_getBlockByNumber", "eth_call", "eth_getLogs"), 60 / block_time)
+
+
+def test_what_is_asked_without_a_block(asked: dict[str, dict[int, Seconds]]) -> None:
+    """A node asks for the head by two requests a second, the defence for the statuses by one, and both together for the
+    chain's id once in five seconds. That is more than the one request a second which a table is to need."""
+    head, statuses, chain_id = {"eth_getBlockByNumber": 120}, {"eth_call": 60}, {"eth_chainId": 12}
+    assert total(asked[NODE][0]) == head | chain_id
+    assert total(asked[TABLE][0]) == head | statuses | chain_id
+    assert total(asked[WAITING][0]) == statuses | chain_id
