@@ -19,6 +19,7 @@ from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import wrap
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -52,8 +53,7 @@ COUNTS, BLOCK_TIMES, CHAIN_ID = (1, 100, 1_000), (12, 2), 424_242
 NODE, TABLE, WAITING = "a node that drives them", "a table that plays one of them", "a table that waits for a guest"
 PROGRAMS = {NODE: (None, False), TABLE: (1, True), WAITING: (0, True)}
 """How many of the journal's channels a node drives, None for all; whether all are defended besides."""
-UNITS = {"eth_getBlockByNumber": 20, "eth_call": 26, "eth_getLogs": 60, "eth_chainId": 0}
-"""What a plan may count for a request: an example."""
+UNITS = {"eth_getBlockByNumber": 20, "eth_call": 26, "eth_getLogs": 60, "eth_chainId": 0}  # an example of a plan's
 Seconds = Sequence[Counter[str]]  # of a minute: what was asked in each, by method
 
 
@@ -116,11 +116,8 @@ async def _run(url: str, journal: Journal, program: str, confirmations: int | No
 
 def text(found: Mapping[int, Mapping[str, Mapping[int, Seconds]]]) -> str:
     """What the page shows of the counts, by number of channels and program."""
-    head = [f"{count:,}" for count in found]
-    lines = [
-        f"| channels | a block each | {' | '.join(head)} | most in a second | a day |",
-        "|---|---:" + "|---:" * 5 + "|",
-    ]
+    counts = " | ".join(f"{count:,}" for count in found)
+    lines = [f"| open channels | a block each | {counts} | most in a second | a day |", "|---" + "|---:" * 6 + "|"]
     for program in PROGRAMS:
         for block_time in BLOCK_TIMES:
             minutes = [each[program][block_time] for each in found.values()]
@@ -130,7 +127,9 @@ def text(found: Mapping[int, Mapping[str, Mapping[int, Seconds]]]) -> str:
     asked = sum(found[max(found)][TABLE][BLOCK_TIMES[0]], Counter[str]())
     parts = " + ".join(f"{asked[each]} \u00d7 {UNITS[each]}" for each in sorted(asked, key=list(UNITS).index))
     units = sum(asked[each] * UNITS[each] for each in asked)
-    return "\n".join([*lines, "", f"{parts} = {units:,} units a minute, {units * 60 * 24 / 10**6:.1f} million a day"])
+    example = "Some plans count units. With {} for a block, {} for a call, {} for logs and {} for the chain's id, "
+    example = example.format(*UNITS.values()) + f"the third row costs {parts} = {units:,} units a minute, "
+    return "\n".join([*lines, "", *wrap(example + f"{units * 60 * 24 / 10**6:.1f} million a day.", 120)])
 
 
 def main() -> None:

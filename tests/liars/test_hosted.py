@@ -4,6 +4,7 @@ where whole programs play."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from websockets.sync.server import ServerConnection, serve
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.local import AnvilChain, connect
 from forcemove_games.tic_tac_toe import GAME
+from tests.chain.server import serving
 from tests.liars.proxy import NodeError, Tell, lying
 from tests.scenarios.story import KEYS, Playground
 
@@ -25,6 +27,7 @@ NEVER = {"eth_feeHistory", "eth_newFilter", "eth_subscribe", "eth_getProof", "et
 ANSWERS = 7
 """After which a WebSocket is closed."""
 _JSON = {"Content-Type": "application/json"}
+_REFUSED = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "batches are not supported"}}'
 _NO_METHOD = {"code": -32601, "message": "the method does not exist/is not available"}
 _NO_TAG = {"code": -32602, "message": "invalid block tag"}
 
@@ -70,6 +73,27 @@ def play_and_dispute(anvil: AnvilChain, url: str) -> None:
 @pytest.mark.parametrize("lacks", LACKING)
 def test_hole_51_a_channel_lives_where_the_endpoint_lacks_what_not_all_have(anvil: AnvilChain, lacks: str) -> None:
     with lying(anvil.endpoint, without(*LACKING[lacks])) as url:
+        play_and_dispute(anvil, url)
+
+
+REFUSALS = {
+    "an error": (200, _REFUSED),
+    "an error with status 400": (400, _REFUSED),
+    "a page with status 403": (403, b"<html>no</html>"),
+    "status 413": (413, b""),
+    "an empty list": (200, b"[]"),
+    "a list of errors without ids": (200, b"[" + _REFUSED + b"]"),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_channel_lives_where_the_endpoint_takes_no_batch(anvil: AnvilChain, refusal: str) -> None:
+    def answer(body: bytes) -> tuple[int, bytes]:
+        if isinstance(json.loads(body), list):
+            return REFUSALS[refusal]
+        return 200, requests.post(anvil.endpoint, body, headers=_JSON, timeout=30).content
+
+    with serving(answer) as url:
         play_and_dispute(anvil, url)
 
 

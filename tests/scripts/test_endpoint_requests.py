@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from scripts.channel_cost import adding
 from scripts.endpoint_requests import (
     BEGIN,
     END,
@@ -69,3 +70,8 @@ def test_what_is_asked_without_a_block(asked: dict[str, dict[int, Seconds]]) -> 
     assert total(asked[NODE][0]) == head | chain_id
     assert total(asked[TABLE][0]) == head | statuses | chain_id
     assert total(asked[WAITING][0]) == statuses | chain_id
+
+
+def test_new_channels_cost_four_requests_however_many_are_added_at_once() -> None:
+    assert adding(1).endswith("; 4 requests")
+    assert adding(100).endswith("; 4 requests")
