@@ -38,6 +38,7 @@ SLOW = (
     "hardhat",
     "jetstream",
     "liars",
+    "node/test_hosted.py",
     "node/test_killed.py",
     "node/test_liars_over_http.py",
     "node/test_one_relay.py",
