@@ -65,6 +65,16 @@ def lying(node_url: str, tell: Tell) -> Iterator[str]:
 
         def do_POST(self) -> None:  # the name that http.server wants
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            try:
+                said = list(map(self.said, asked)) if isinstance(asked, list) else self.said(asked)
+            except Misbehaves as misbehaviour:  # to a whole batch, too
+                self.close_connection = True
+                with suppress(OSError):
+                    misbehaviour.serve(self, is_over)
+                return
+            self.answer(200, json.dumps(said).encode())
+
+        def said(self, asked: Any) -> dict[str, Any]:
             frame = {"jsonrpc": "2.0", "id": asked["id"]}
             try:
                 frame |= _result(tell(partial(_ask, self.session, node_url), asked["method"], *asked["params"]))
@@ -72,12 +82,7 @@ def lying(node_url: str, tell: Tell) -> Iterator[str]:
                 frame["error"] = refused.error
             except EndpointFailed as refused:
                 frame["error"] = {"code": -32000, "message": refused.reason}
-            except Misbehaves as misbehaviour:
-                self.close_connection = True
-                with suppress(OSError):
-                    misbehaviour.serve(self, is_over)
-                return
-            self.answer(200, json.dumps(frame).encode())
+            return frame
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
