@@ -64,10 +64,10 @@ def journal_of(count: int) -> Iterator[tuple[str, Journal]]:
         playground, first = Playground.on(chain), chain.block_number()
         agreements = crowd.agreements(playground, count, 86_400)
         crowd.fund(chain, agreements)
-        for _ in range(default_confirmations(CHAIN_ID)):
+        for _ in range(depth := default_confirmations(CHAIN_ID)):
             chain.rpc.ask("evm_mine")
         with open_journal(str(Path(folder) / "journal"), owner=secrets.token_bytes(16)) as journal:
-            crowd.write(journal, [crowd.played(each, 4) for each in agreements], playground, first)
+            crowd.write(journal, [crowd.played(each, 4) for each in agreements], playground, first, depth)
             yield chain.endpoint, journal
 
 

@@ -112,9 +112,11 @@ def played(agreement: Agreement, last_turn: int) -> Match:
     return Match(agreement, channels[0], tuple(states[turn] for turn in sorted(states)))
 
 
-def write(journal: Journal, matches: Sequence[Match], playground: Playground, from_block: int) -> None:
-    """Into Alice's journal."""
-    about = METADATA.encode(ChannelMetadata(GAME.artifact.name, from_block, playground.book.factory, 1))
+def write(
+    journal: Journal, matches: Sequence[Match], playground: Playground, from_block: int, confirmations: int = 1
+) -> None:
+    """Into Alice's journal. `confirmations`: as of `ChannelSetup`."""
+    about = METADATA.encode(ChannelMetadata(GAME.artifact.name, from_block, playground.book.factory, confirmations))
     for start in range(0, len(matches), _WRITTEN_TOGETHER):
         part = matches[start : start + _WRITTEN_TOGETHER]
         journal.commit(
