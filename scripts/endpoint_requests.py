@@ -96,9 +96,10 @@ async def _run(url: str, journal: Journal, program: str, confirmations: int | No
             assembly = reassemble(chain, CHANNELS.decode(kept.snapshot).agreement, GAME, from_block=1)
             node.add(ChannelSetup(assembly, ALICE, MemoryMessenger(), lambda _: None, confirmations=confirmations))
         tasks = [asyncio.create_task(node.run(look_every=default_look_every(CHAIN_ID)))]
+        await asyncio.sleep(0.25)  # a node looks at whole seconds, a defence reads its journal between them
         if defends:
             tasks.append(asyncio.create_task(Defence(journal, node, [chain], [GAME], ALICE, print).run()))
-        await asyncio.sleep(30.5)  # all looks are at whole seconds
+        await asyncio.sleep(45.25)
         found: dict[int, list[Counter[str]]] = {}
         for block_time in (0, *BLOCK_TIMES):
             for second in range(60):
