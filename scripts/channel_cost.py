@@ -124,15 +124,16 @@ def _block(ask: Callable[[str], object], node: Node) -> float:
 
 
 def _requests_of_a_block(chain: Chain, node: Node) -> int:
-    asked, answers = list[str](), chain.rpc.ask
+    answered, ask_some = list[object](), chain.rpc.request_some
 
-    def counting(method: str, *params: object) -> object:
-        asked.append(method)
-        return answers(method, *params)
+    def counting(requests: Sequence[tuple[str, tuple[object, ...]]]) -> list[object]:
+        answers = ask_some(requests)
+        answered.extend(answers)
+        return answers
 
-    chain.rpc.ask = counting  # type: ignore[method-assign]  # what is asked is counted, and answered
-    _block(answers, node)
-    return len(asked)
+    chain.rpc.request_some = counting  # type: ignore[method-assign]  # each request of a batch is counted
+    _block(chain.rpc.ask, node)
+    return len(answered)
 
 
 def _listening(node: Node) -> float:
