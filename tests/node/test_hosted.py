@@ -88,13 +88,17 @@ REFUSALS = {
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 def test_a_channel_lives_where_the_endpoint_takes_no_batch(anvil: AnvilChain, refusal: str) -> None:
+    refused: list[bytes] = []
+
     def answer(body: bytes) -> tuple[int, bytes]:
         if isinstance(json.loads(body), list):
+            refused.append(body)
             return REFUSALS[refusal]
         return 200, requests.post(anvil.endpoint, body, headers=_JSON, timeout=30).content
 
     with serving(answer) as url:
         play_and_dispute(anvil, url)
+    assert refused
 
 
 @contextmanager
