@@ -43,7 +43,6 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr("forcemove.chain.rpc.time", made)
-    monkeypatch.setattr("forcemove.chain.batching.time", made)
     monkeypatch.setattr("forcemove.chain.limits.time", SimpleNamespace(monotonic=made.monotonic))
     return made
 

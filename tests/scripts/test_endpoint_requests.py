@@ -65,12 +65,10 @@ def test_a_block_adds_three_requests(asked: dict[str, dict[int, Seconds]], progr
 
 def test_what_is_asked_without_a_block(asked: dict[str, dict[int, Seconds]]) -> None:
     """The head by two requests a second, and the chain's id once in five seconds. That is more than the one request a
-    second which a table with its defence is to need. The defence adds a block each half minute, when it has read the
-    journal again."""
+    second which a table with its defence is to need. A defence adds nothing."""
     head = Counter({"eth_getBlockByNumber": 120, "eth_chainId": 12})
-    assert total(asked[NODE][0]) == head
-    for program in (TABLE, WAITING):
-        assert total(asked[program][0]) - head == {"eth_getBlockByNumber": 2}
+    assert total(asked[NODE][0]) == total(asked[TABLE][0]) == head
+    assert total(asked[WAITING][0]) <= head
 
 
 def test_new_channels_cost_four_requests_however_many_are_added_at_once() -> None:

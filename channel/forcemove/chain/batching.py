@@ -6,7 +6,6 @@ sense of batches is asked for one thing at a time. How often it may be asked cou
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -69,7 +68,7 @@ class BatchingRpc(Rpc):
         """The answers before the first one that says that there were too many requests."""
         for index, each in enumerate(answers):
             if isinstance(each, NodeBusy):
-                self._rate.on_refused(time.monotonic(), each.seconds)
+                self._on_busy(each)
                 return list(answers[:index])
         self._rate.on_answered()
         return list(answers)
@@ -94,7 +93,7 @@ class BatchingRpc(Rpc):
         size = len(requests)
         match error:
             case NodeBusy():
-                self._rate.on_refused(time.monotonic(), error.seconds)
+                self._on_busy(error)
                 return super().request_some(requests)  # it waits
             case EndpointFailed():
                 self._size.on_refusal(size)

@@ -150,8 +150,8 @@ class Rpc:
                 self._require_chain(method)
                 answer = self._exchange(method, params)
             except NodeBusy as busy:
-                self._identified_until, self._busy = 0.0, busy.seconds
-                self._rate.on_refused(time.monotonic(), busy.seconds)
+                self._identified_until = 0.0
+                self._on_busy(busy)
             except (Unreachable, NotAnEthereumEndpoint):
                 self._identified_until = 0.0  # another node may answer at this address from now on
                 raise
@@ -168,6 +168,10 @@ class Rpc:
             raise NodeBusy(self.endpoint, self._busy)
         if wait:
             time.sleep(wait)
+
+    def _on_busy(self, busy: NodeBusy) -> None:
+        self._busy = busy.seconds
+        self._rate.on_refused(time.monotonic(), busy.seconds)
 
     @cached_property
     def _rate(self) -> RequestRate:

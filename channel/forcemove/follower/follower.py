@@ -96,6 +96,8 @@ class Follower:
     def watch(self, channel_ids: Collection[bytes]) -> None:
         """Read the statuses of these channels, too, and of no others that are not followed."""
         known = {each.id: each for each in self._watched}
+        if known.keys() == set(channel_ids):
+            return
         self._watched = tuple(known.get(id_) or WatchedStatus(id_) for id_ in channel_ids)
         self._done_at = b""
 

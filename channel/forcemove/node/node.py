@@ -118,12 +118,12 @@ class Node:
         """Read the statuses of channels that are not driven here, beside those that are.
 
         - `endpoints`: the adjudicator through each endpoint.
-        - `confirmations`: as of `ChannelSetup`.
+        - `confirmations`: as of `ChannelSetup`, where nothing reads this chain yet.
         - `channel_ids`: which channels, instead of those that were named for this adjudicator before.
 
         Returns what shows them, one for each endpoint: `EndpointViewer.statuses`.
         """
-        viewers = self._workers.chain_through(endpoints, confirmations).viewers
+        viewers = self._workers.watching(endpoints, confirmations).viewers
         for each in viewers:
             each.watch(channel_ids)
         return viewers

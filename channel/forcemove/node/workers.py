@@ -52,6 +52,15 @@ class Workers:
             self.chains[name] = ChainWorker(endpoints, confirmations, self._clock, own_clock(chain_id))
         return self.chains[name]
 
+    def watching(self, endpoints: Sequence[Adjudicator], confirmations: int) -> UpdateSource:
+        """What reads the chain of an adjudicator already, however deep it believes; else as `chain_through`."""
+        read = (
+            each
+            for name, each in self.chains.items()
+            if name[:2] == (endpoints[0].chain.chain_id, endpoints[0].address)
+        )
+        return next(read, None) or self.chain_through(endpoints, confirmations)
+
     def account(self, account: Account, assembly: Assembly, key: Key, confirmations: int) -> AccountWorker:
         """The worker that sends for a channel."""
         if account not in self.accounts:

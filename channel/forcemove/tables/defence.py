@@ -46,8 +46,6 @@ _IDLE, _IDLE_LOCAL = 180.0, 10.0
 chain wants."""
 _STEP_EVERY = 0.1
 _FIRST_LOOK = 3.0
-_Through = tuple[bytes, int]
-"""The adjudicator's address, 20 bytes, and the confirmations."""
 
 
 class Nobody:
@@ -109,7 +107,7 @@ class Defence:
         self._chain_id = chains[0].chain_id
         self._idle = _IDLE_LOCAL if self._chain_id in LOCAL_CHAINS else _IDLE
         self._open: dict[bytes, JournalChannel] = {}
-        self._viewers: dict[_Through, Sequence[EndpointViewer]] = {}
+        self._viewers: dict[bytes, Sequence[EndpointViewer]] = {}
         self._answered: list[float | None] = []
         self._efforts: dict[bytes, _Effort] = {}
         self._given_up: dict[bytes, tuple[float, frozenset[int]]] = {}
@@ -160,17 +158,19 @@ class Defence:
             open_ = (each for each in found if each.ownership in (Ownership.ACTIVE, Ownership.BACKUP))
             ours = (each for each in open_ if each.chain_id == self._chain_id and not each.channel.is_over_and_paid)
             self._open = {each.id: each for each in ours}
-            asked: dict[_Through, list[bytes]] = {each: [] for each in self._viewers}
-            for id_, stored in self._open.items():
-                asked.setdefault(_through(stored), []).append(id_)
-            for (address, confirmations), ids in asked.items():
+            by_address: dict[bytes, list[JournalChannel]] = {each: [] for each in self._viewers}
+            for each in self._open.values():
+                by_address.setdefault(each.channel.agreement.domain.adjudicator, []).append(each)
+            for address, stored in by_address.items():
                 endpoints = [Adjudicator(chain, address) for chain in self._chains]
-                self._viewers[address, confirmations] = self._node.watch(endpoints, confirmations, ids)
+                depth = min((each.metadata.confirmations for each in stored), default=1)
+                self._viewers[address] = self._node.watch(endpoints, depth, [each.id for each in stored])
 
     # --------------------------------------------------------------------------------------------- what follows from it
 
     def _consider(self, id_: bytes) -> None:
-        shown = frozenset(each.statuses.get(id_, 0) for each in self._viewers[_through(self._open[id_])])
+        viewers = self._viewers[self._open[id_].channel.agreement.domain.adjudicator]
+        shown = frozenset(each.statuses.get(id_, 0) for each in viewers)
         has_clock = any(each and Status.unpack(each).finalizes_at for each in shown)
         if has_clock:
             self._with_clocks.add(id_)
@@ -246,7 +246,3 @@ class Defence:
 
     def _say(self, id_: bytes, text: str) -> None:
         self._notify(f"besides     0x{id_.hex()[:8]}\u2026 {text}")
-
-
-def _through(stored: JournalChannel) -> _Through:
-    return stored.channel.agreement.domain.adjudicator, stored.metadata.confirmations
