@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import on_new_node
-from tests.cli.test_browse import HOME, opened
+from tests.cli.test_browse import HOME, come_to_channel, opened
 from tests.cli.three import NAME, WorldOfThree
 from tests.relay.process import RelayProcess
 
@@ -42,7 +42,7 @@ def test_three_browsers_play_each_other_to_a_payout(world: WorldOfThree, browser
             page.locator("#offers th a").first.click()
             page.locator("#join").click()
         for page in (bob, carol):
-            page.wait_for_url("**/c/0x*")
+            come_to_channel(page)
         ann.locator("#tables a[href^='/c/']").click()
         for turn in range(6, 10):
             mover = pages[turn % 3]
