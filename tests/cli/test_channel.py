@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -21,16 +22,17 @@ from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import AnvilChain, connect, local_keys
 from forcemove.cli.wrapping import wrapped
 from forcemove.follower.follower import Follower, FollowerLook
-from forcemove.inspect.journal_channel import read_listed_channel
+from forcemove.inspect.journal_channel import read_channels, read_listed_channel
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
 from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState
 from forcemove.store.opening import open_journal
 from forcemove.store.records import ChannelLease, Ownership
-from forcemove.tables.defence import Defence
+from forcemove.tables.defence import Defence, Nobody
 from forcemove.text.amounts import format_amount
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
@@ -336,6 +338,40 @@ def test_threat_104_after_a_closed_laptop_commands_tell_what_was_paid(home: Call
     shown = json.loads(alice("show", alice.ids[0].hex(), "--json").out)
     assert (shown["ours"], shown["result"]["ending"]) == ([], "unanswered")
     assert shown["result"]["shares"][0]["payable"] == str(paid)
+
+
+def test_threat_46_a_clock_is_answered_through_an_endpoint_that_never_gives_logs(
+    home: Callable[..., Home], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside a channel that is driven, of which it cannot read everything."""
+    alice = home(until=6, count=2)
+    chain = connect(alice.house.chain.endpoint)
+    ask = chain.rpc.request_some
+
+    def without_logs(requests: Sequence[tuple[str, tuple[Any, ...]]]) -> list[object]:
+        (method, _), *_ = requests
+        if method == "eth_getLogs":
+            return [EndpointFailed(method, "it has none")]
+        return ask([*takewhile(lambda each: each[0] != "eth_getLogs", requests)])
+
+    monkeypatch.setattr(chain.rpc, "request_some", without_logs)
+    journal = open_journal(str(tmp_path / "0.journal"), owner=b"o" * 16)
+    node = Node(journal)
+    defence = Defence(journal, node, [chain], [TIC_TAC_TOE], KEYS[0], lambda _: None)
+    (driven,) = (each for each in read_channels(journal, [TIC_TAC_TOE])[0] if each.id == alice.ids[1])
+    node.add(ChannelSetup(driven.assembly(chain), KEYS[0], Nobody(), lambda _: None))
+    alice.challenge_with_an_old_state()
+
+    def is_answered() -> bool:
+        defence.step()
+        node.poll()
+        return not alice.house.assemblies[0].adjudicator.status_of(alice.ids[0]).finalizes_at
+
+    try:
+        wait_until(is_answered)
+    finally:
+        node.release()
+        journal.close()
 
 
 def test_threat_104_who_stands_by_reads_what_became_of_a_clock_that_another_let_run_out(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
@@ -108,7 +108,7 @@ class Defence:
         self._idle = _IDLE_LOCAL if self._chain_id in LOCAL_CHAINS else _IDLE
         self._open: dict[bytes, JournalChannel] = {}
         self._viewers: dict[bytes, Sequence[EndpointViewer]] = {}
-        self._answered: list[float | None] = []
+        self._seen: list[Mapping[bytes, int]] = []
         self._efforts: dict[bytes, _Effort] = {}
         self._given_up: dict[bytes, tuple[float, frozenset[int]]] = {}
         self._with_clocks: set[bytes] = set()
@@ -126,9 +126,9 @@ class Defence:
         """Begin or end to drive channels, as the endpoints show them now. Never waits."""
         if time.monotonic() - self._read_at >= _READ_JOURNAL_EVERY:
             self._read_journal()
-        answered = [each.answered_at for viewers in self._viewers.values() for each in viewers]
-        if answered != self._answered:
-            self._answered = answered
+        seen = [each.statuses for viewers in self._viewers.values() for each in viewers]
+        if list(map(id, seen)) != list(map(id, self._seen)):  # whatever else of a look has failed
+            self._seen = seen
             for id_ in list(self._open):
                 self._consider(id_)
 
@@ -136,8 +136,7 @@ class Defence:
     def has_looked(self) -> bool:
         """Whether the running clocks are known, as far as they can be: an endpoint has answered, or none has for a
         while."""
-        has_answered = any(each is not None for each in self._answered)
-        return has_answered or not self._open or time.monotonic() - self._since > _FIRST_LOOK
+        return any(self._seen) or not self._open or time.monotonic() - self._since > _FIRST_LOOK
 
     @property
     def has_money(self) -> bool:
