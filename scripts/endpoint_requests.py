@@ -59,7 +59,7 @@ Seconds = Sequence[Counter[str]]  # of a minute: what was asked in each, by meth
 
 @contextmanager
 def journal_of(count: int) -> Iterator[tuple[str, Journal]]:
-    """The address of a chain, and Alice's journal with so many open channels, in which it is Bob's turn."""
+    """The address of a chain, and Alice's journal with `count` open channels, in which it is Bob's turn."""
     with TemporaryDirectory() as folder, AnvilChain("--chain-id", str(CHAIN_ID)) as chain:
         playground, first = Playground.on(chain), chain.block_number()
         agreements = crowd.agreements(playground, count, 86_400)

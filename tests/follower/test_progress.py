@@ -95,7 +95,7 @@ def many_blocks(node: CountingNode, reader: PaperReader, count: int) -> int:
 
 
 def many_older_blocks(node: CountingNode, reader: PaperReader, count: int) -> int:
-    """Each of ten channels has lived for so many."""
+    """Each of ten channels has lived for `count` blocks."""
     node.most_blocks = 10
     reader.follow(range(10), node.height - count)
     return 40 + count // 7

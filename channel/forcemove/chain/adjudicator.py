@@ -7,7 +7,7 @@ An operation is a value, so that it can be simulated, sent now, or signed, writt
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -231,12 +231,6 @@ class Adjudicator:
         """The logs of one channel, or of all with credits and claims (None), in a range of blocks (inclusive)."""
         topics = () if channel_id is None else (None, channel_id)
         return list(map(_placed, (yield from self.chain.logs.steps(self.address, topics, from_block, to_block))))
-
-    @asking
-    def logs_in(self, channel_ids: Collection[bytes] | None, first: int, last: int) -> Steps[list[PlacedLog]]:
-        """The logs of these channels, or of all (None), in a range of blocks, in one request, see `Chain.logs_in`."""
-        topics = () if channel_ids is None else (None, frozenset(channel_ids))
-        return list(map(_placed, (yield from self.chain.logs_in.steps(self.address, topics, first, last))))
 
 
 def _placed(log: RawLog) -> PlacedLog:

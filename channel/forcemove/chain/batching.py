@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.learned import Learned
 from forcemove.chain.limits import most_seconds, seconds_left
-from forcemove.chain.rpc import Rpc
+from forcemove.chain.rpc import Rpc, at_latest
 from forcemove.errors import ForcemoveError
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class BatchingRpc(Rpc):
         return super().request_some(requests)
 
     def _batch(self, requests: _Requests) -> list[object]:
-        """The answers to a batch, or to its first request where that has to wait; empty where it is to be smaller."""
+        """The answers to a batch. Only that to its first request where the endpoint makes us wait; none where a smaller
+        batch should be tried."""
         try:
             self._require_time()
             self._wait_for_its_turn(len(requests))
@@ -76,9 +77,7 @@ class BatchingRpc(Rpc):
     def _tagged(self, requests: _Requests) -> _Requests:
         if not self._is_without_pending:
             return requests
-        return [
-            (method, tuple("latest" if each == "pending" else each for each in params)) for method, params in requests
-        ]
+        return [(method, at_latest(params)) for method, params in requests]
 
     def _answer(self, method: str, params: tuple[Any, ...], response: Any) -> object:
         try:

@@ -63,8 +63,8 @@ class RequestRate:
         return max(int(1 / self._interval), 1) if self._interval else _MOST_VALUES
 
     def take_turn(self, now: float, longest: float, count: int = 1) -> float | None:
-        """The seconds until the endpoint may be asked, who asks then, so many requests together; None where these are
-        more than `longest`. `now`: monotonic seconds, here and below."""
+        """The seconds until the endpoint may be asked; the caller makes `count` requests then. None where it would have
+        to wait for more than `longest`. `now`: monotonic seconds, here and below."""
         with self._lock:
             wait = max(self._next - now, 0.0)
             if wait > max(longest, 0.0):

@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     from web3 import Web3
     from web3.types import RPCEndpoint
 
-__all__ = ["POSITION_BITS", "Reverted", "Rpc", "as_bytes", "as_hash", "as_number", "making_sense", "shown_endpoint"]
+__all__ = [
+    "POSITION_BITS",
+    "Reverted",
+    "Rpc",
+    "as_bytes",
+    "as_hash",
+    "as_number",
+    "at_latest",
+    "making_sense",
+    "shown_endpoint",
+]
 
 ValueT = TypeVar("ValueT")
 POSITION_BITS = 48
@@ -110,7 +120,7 @@ class Rpc:
         """`ask` within the deadline of this thread; at "latest" where the endpoint refuses the block tag "pending". A
         call that it refuses for another reason would not fail only because it does at "latest". Raises as `ask`."""
         self._require_time()
-        latest = tuple("latest" if each == "pending" else each for each in params)
+        latest = at_latest(params)
         if latest == params or self._is_without_pending:
             return self.ask(method, *latest)
         try:
@@ -283,6 +293,11 @@ def making_sense(endpoint: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise NotAnEthereumEndpoint(endpoint, f"its answer makes no sense: {error!r:.80}") from None
+
+
+def at_latest(params: Sequence[Any]) -> tuple[Any, ...]:
+    """The same parameters of a request with the block tag "latest" instead of "pending"."""
+    return tuple("latest" if each == "pending" else each for each in params)
 
 
 def as_number(answer: object, bits: int = 256) -> int:
