@@ -41,7 +41,7 @@ class EndpointViewer:
     """What one endpoint shows, as of the last look that was taken. `adjudicator`: through this endpoint. `views`: of
     each channel; `genuine`, `not_genuine`: the channels whose contracts the endpoint shows to be genuine, or not;
     `errors`: what is wrong with channels here; `statuses`: of watched channels, packed, by id. `cursor`: the last block
-    that was read; `number`, `time`: of the head, -1 and 0 before there is one.
+    that was read; `number`, `time`: of the head, -1 and 0 before there is one. `looks`: how many were taken.
 
     Seconds of the clock: `answered_at` (None before the first answer), `moved_at`, when the head last changed.
     `has_answered`: whether it has answered since the start, and since `start_again`. `changed`: the channels that have
@@ -70,7 +70,7 @@ class EndpointViewer:
         self.statuses: Mapping[bytes, int] = {}
         self.changed: set[bytes] = set()
         self.cursor: Block | None = None
-        self.number, self.time = -1, 0
+        self.number, self.time, self.looks = -1, 0, 0
         self.is_at_new_head = self.has_looked = False
         self.moved_at = clock()
         self.answered_at: float | None = None
@@ -201,6 +201,7 @@ class EndpointViewer:
         if found is None:
             return
         now, look = self._clock(), found.look
+        self.looks += 1
         if look.failure is None:
             self.answered_at, self._asked_at = now, None
             self.has_answered = self.has_answered or not self._is_outdated

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
@@ -108,7 +108,7 @@ class Defence:
         self._idle = _IDLE_LOCAL if self._chain_id in LOCAL_CHAINS else _IDLE
         self._open: dict[bytes, JournalChannel] = {}
         self._viewers: dict[bytes, Sequence[EndpointViewer]] = {}
-        self._seen: list[Mapping[bytes, int]] = []
+        self._looks: list[int] = []
         self._efforts: dict[bytes, _Effort] = {}
         self._given_up: dict[bytes, tuple[float, frozenset[int]]] = {}
         self._with_clocks: set[bytes] = set()
@@ -126,9 +126,9 @@ class Defence:
         """Begin or end to drive channels, as the endpoints show them now. Never waits."""
         if time.monotonic() - self._read_at >= _READ_JOURNAL_EVERY:
             self._read_journal()
-        seen = [each.statuses for viewers in self._viewers.values() for each in viewers]
-        if list(map(id, seen)) != list(map(id, self._seen)):  # whatever else of a look has failed
-            self._seen = seen
+        looks = [each.looks for viewers in self._viewers.values() for each in viewers]
+        if looks != self._looks:  # whatever else of a look has failed
+            self._looks = looks
             for id_ in list(self._open):
                 self._consider(id_)
 
@@ -136,7 +136,8 @@ class Defence:
     def has_looked(self) -> bool:
         """Whether the running clocks are known, as far as they can be: an endpoint has answered, or none has for a
         while."""
-        return any(self._seen) or not self._open or time.monotonic() - self._since > _FIRST_LOOK
+        has_seen = any(each.statuses for viewers in self._viewers.values() for each in viewers)
+        return has_seen or not self._open or time.monotonic() - self._since > _FIRST_LOOK
 
     @property
     def has_money(self) -> bool:
