@@ -284,6 +284,21 @@ def test_threat_97_the_chain_is_asked_for_again_after_a_while_and_before_anythin
             chain.block_number()
 
 
+def test_an_endpoint_that_has_failed_is_asked_for_its_chain_whatever_block_it_shows() -> None:
+    asked: list[str] = []
+
+    def answer(body: bytes) -> tuple[int, bytes]:
+        request = json.loads(body)
+        asked.append(request["method"])
+        result = hex(CHAIN_ID if request["method"] == "eth_chainId" else 0)
+        return 200, json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
+
+    with serving(answer) as endpoint, connect(endpoint, expected_chain_id=CHAIN_ID) as chain:
+        chain.rpc.on_same_chain()
+        chain.block_number()
+        assert asked == ["eth_chainId", "eth_blockNumber"]
+
+
 def test_a_websocket_is_as_good(anvil: AnvilChain) -> None:
     with connect(anvil.endpoint.replace("http", "ws")) as chain:
         assert chain.block_number() == anvil.block_number()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from forcemove.chain.asking import ask_now
 from forcemove.chain.chain import Call
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import EmbeddedChain, local_keys
-from forcemove.follower.head import read_head
+from forcemove.follower.head import Head, HeadReader
+from tests.follower.paper import PaperNode
+from tests.simulation.chain import MemoryChain
+
+EVERY = 5.0
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +26,13 @@ def mine(chain: EmbeddedChain) -> None:
     chain.send(Call(local_keys()[1].address, b"", 0), local_keys()[0])
 
 
+def read(chain: EmbeddedChain) -> Head:
+    return ask_now(chain.rpc, HeadReader(chain, lambda: 0.0).read())
+
+
 def test_the_head_is_the_newest_block_and_the_time_of_the_next(chain: EmbeddedChain) -> None:
     mine(chain)
-    head = ask_now(chain.rpc, read_head(chain))
+    head = read(chain)
     assert (head.number, head.hash) == (chain.block_number(), chain.block_hash(chain.block_number()))
     assert head.next_time == chain.next_time() > chain.now()
 
@@ -38,4 +48,72 @@ def test_a_node_without_pending_blocks_gives_the_time_of_the_newest(
         return ask(method, *params)
 
     monkeypatch.setattr(chain.rpc, "ask", without_pending)
-    assert ask_now(chain.rpc, read_head(chain)).next_time == chain.now()
+    assert read(chain).next_time == chain.now()
+
+
+class Reading:
+    """A head that is read once a second; `pending`: what the endpoint shows as the pending block."""
+
+    def __init__(self, pending: str = "pending") -> None:
+        self.node, self.pending = PaperNode(100), pending
+        self.reader = HeadReader(MemoryChain(self.node), lambda: self.node.time, EVERY)
+        self.tags: list[str] = []
+        block = self.node._block
+
+        def seen(tag: str, full: bool) -> object:
+            self.tags.append(tag)
+            return block(self.pending if tag == "pending" else tag, full)
+
+        self.node._block = seen  # type: ignore[assignment,method-assign]
+
+    def read(self, seconds: int = 1) -> list[Head]:
+        found = []
+        for _ in range(seconds):
+            self.node.time += 1
+            found.append(ask_now(self.node, self.reader.read()))
+        return found
+
+
+def test_one_question_a_second_finds_each_block_at_once() -> None:
+    reading = Reading()
+    reading.read()
+    reading.tags.clear()
+    reading.read(60)
+    assert Counter(reading.tags) == {"latest": 48, "pending": 12}
+    for seconds in range(1, 15):
+        reading.node.mine()
+        reading.tags.clear()
+        assert [each.number for each in reading.read(seconds)] == [reading.node.height] * seconds
+        assert len(reading.tags) - seconds in (0, 1)  # one more where the block came when the pending one was due
+
+
+def test_the_time_is_that_of_the_pending_block_and_at_most_so_late() -> None:
+    reading = Reading()
+    (first,) = reading.read()
+    reading.node.mine()
+    times = [each.next_time for each in reading.read(6)]
+    assert times == [first.next_time] * 5 + [first.next_time + 12]
+    reading.node.height += 2  # a new block's own time is newer than that
+    assert reading.read()[0].next_time == first.next_time + 24
+
+
+@pytest.mark.parametrize("pending", ["latest", "0x10", "0xffff"], ids=["the newest", "an old one", "none"])
+def test_an_endpoint_whose_pending_block_is_another_one_shows_each_block_within_a_second(pending: str) -> None:
+    reading = Reading(pending)
+    reading.read()
+    for _ in range(20):
+        reading.node.mine()
+        shown = [each.number for each in reading.read(7)]
+        assert shown[1:] == [reading.node.height] * 6
+
+
+def test_a_block_that_follows_keeps_an_endpoint_from_being_asked_for_its_chain() -> None:
+    reading, asked = Reading(), list[int]()
+    reading.node.on_same_chain = lambda: asked.append(reading.node.height)  # type: ignore[method-assign]
+    reading.read(2)
+    reading.node.mine()
+    reading.read()
+    assert asked == [100, 101]
+    reading.node.mine(2)  # it cannot be known whether what is between them is of this chain
+    reading.read()
+    assert asked == [100, 101]

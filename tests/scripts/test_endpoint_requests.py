@@ -37,11 +37,10 @@ def asked() -> dict[str, dict[int, Seconds]]:
         return found | {SHALLOW: counted(url, journal, NODE, confirmations=1)}
 
 
-def test_four_requests_a_block_serve_a_thousand_idle_channels(asked: dict[str, dict[int, Seconds]]) -> None:
-    """Where the newest block is believed, as on a chain of one's own: the head, the pending block, statuses, logs."""
+def test_three_requests_a_block_serve_a_thousand_idle_channels(asked: dict[str, dict[int, Seconds]]) -> None:
+    """Where the newest block is believed: the head, statuses, logs."""
     for block_time in (12, 2):
-        of_a_block = asked[SHALLOW][block_time][::block_time]
-        assert {(each - Counter(["eth_chainId"])).total() for each in of_a_block} == {4}
+        assert {each.total() for each in asked[SHALLOW][block_time][::block_time]} == {3}
 
 
 def test_the_page_shows_what_is_counted(asked: dict[str, dict[int, Seconds]]) -> None:
@@ -64,9 +63,8 @@ def test_a_block_adds_three_requests(asked: dict[str, dict[int, Seconds]], progr
 
 
 def test_what_is_asked_without_a_block(asked: dict[str, dict[int, Seconds]]) -> None:
-    """The head by two requests a second, and the chain's id once in five seconds. That is more than the one request a
-    second which a table with its defence is to need. A defence adds nothing."""
-    head = Counter({"eth_getBlockByNumber": 120, "eth_chainId": 12})
+    """The head by one request a second. A defence adds nothing."""
+    head = Counter({"eth_getBlockByNumber": 60})
     assert total(asked[NODE][0]) == total(asked[TABLE][0]) == head
     assert total(asked[WAITING][0]) <= head
 

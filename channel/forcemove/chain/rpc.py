@@ -116,6 +116,12 @@ class Rpc:
         and before each transaction that is sent. While the id is another one, requests raise `WrongChain`."""
         self._expected_chain_id, self._identified_until = chain_id, 0.0
 
+    def on_same_chain(self) -> None:
+        """The endpoint shows the block that it has shown before, or the next one: by their hashes it is of the chain
+        whose id it has named, and need not be asked for that just now."""
+        if self._identified_until:
+            self._identified_until = time.monotonic() + _IDENTIFIED_SECONDS
+
     def request(self, method: str, *params: Any) -> Any:
         """`ask` within the deadline of this thread; at "latest" where the endpoint refuses the block tag "pending". A
         call that it refuses for another reason would not fail only because it does at "latest". Raises as `ask`."""

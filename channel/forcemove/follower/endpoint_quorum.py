@@ -39,6 +39,8 @@ __all__ = ["EndpointQuorum", "QuorumUpdate", "ShownLogs"]
 
 _GAP, _LONGEST_LOOK = 5.0, 20.0
 """Seconds between two turns after which our process has stood still: usually, and where it may wait for a look."""
+_PENDING_EVERY = 5.0
+"""Seconds by which a deadline may be noticed late on a chain whose clock nobody moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,8 @@ class EndpointQuorum:
         """`adjudicators`: the same one through each endpoint of the chain; at least one. `confirmations`: how many
         blocks deep a log must be to be believed. `clock`: seconds that go on steadily. `own_time`: our own clock's
         seconds since 1970; None on a chain whose clock is moved by hand."""
-        self.viewers = [EndpointViewer(each, confirmations, clock, self._begin_look) for each in adjudicators]
+        every = 0.0 if own_time is None else _PENDING_EVERY
+        self.viewers = [EndpointViewer(each, confirmations, clock, self._begin_look, every) for each in adjudicators]
         self.uncertain: set[bytes] = set()
         self._own_time, self._clock = own_time, clock
         self._turn_at, self._longest = 0.0, float("inf")

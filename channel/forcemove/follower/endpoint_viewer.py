@@ -58,11 +58,18 @@ class EndpointViewer:
         confirmations: int,
         clock: Callable[[], float],
         find_uncertain: Callable[[], tuple[bytes, ...]],
+        pending_every: float = 0.0,
     ) -> None:
-        """`adjudicator`, `confirmations`: as of `Follower`. `clock`: seconds. `find_uncertain`: returns the channels
-        that are `uncertain` to the next look, as of `Follower.look`."""
+        """Of one endpoint.
+
+        - `adjudicator`: through this endpoint.
+        - `confirmations`: as of `Follower`.
+        - `clock`: seconds.
+        - `find_uncertain`: returns the channels that are `uncertain` to the next look, as of `Follower.look`.
+        - `pending_every`: as of `HeadReader`.
+        """
         self.adjudicator, self._confirmations, self._clock = adjudicator, confirmations, clock
-        self._find_uncertain = find_uncertain
+        self._find_uncertain, self._pending_every = find_uncertain, pending_every
         self.views: dict[bytes, OnChainView] = {}
         self.genuine: set[bytes] = set()
         self.not_genuine: dict[bytes, ForcemoveError] = {}
@@ -84,7 +91,12 @@ class EndpointViewer:
         self._start()
 
     def _start(self) -> None:
-        self._follower = Follower(self.adjudicator, confirmations=self._confirmations, clock=self._clock)
+        self._follower = Follower(
+            self.adjudicator,
+            confirmations=self._confirmations,
+            clock=self._clock,
+            pending_every=self._pending_every,
+        )
         self._taken_up: tuple[bytes, ...] = ()
         self._unchecked: dict[bytes, FollowRequest] = {}
         self._checked: set[Hashable] = set()

@@ -30,7 +30,7 @@ from forcemove.follower.blocks import Block, Blocks
 from forcemove.follower.contract_views import ContractViews, WatchedStatus
 from forcemove.follower.errors import AnotherChain, LogsLeftOut, StillReading
 from forcemove.follower.followed_channel import FollowedChannel, FollowRequest
-from forcemove.follower.head import Head, read_head
+from forcemove.follower.head import Head, HeadReader
 from forcemove.follower.log_reader import LogRangeReader
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.follower.origins import Origins
@@ -62,16 +62,22 @@ class Follower:
     """Follows the channels of one adjudicator through one endpoint."""
 
     def __init__(
-        self, adjudicator: Adjudicator, *, confirmations: int = 1, clock: Callable[[], float] = time.monotonic
+        self,
+        adjudicator: Adjudicator,
+        *,
+        confirmations: int = 1,
+        clock: Callable[[], float] = time.monotonic,
+        pending_every: float = 0.0,
     ) -> None:
         """`confirmations`: how many blocks deep a log must be to be shown; 1 is the newest block. `clock`: seconds that
-        go on steadily."""
+        go on steadily. `pending_every`: as of `HeadReader`."""
         self.adjudicator, self._confirmations, self._clock = adjudicator, confirmations, clock
         self._followed: dict[bytes, FollowedChannel] = {}
         self._added: dict[bytes, FollowedChannel] = {}
         self._watched: tuple[WatchedStatus, ...] = ()
         self._blocks, self._origins = Blocks(), Origins(adjudicator)
         self._views, self._logs = ContractViews(adjudicator), LogRangeReader(adjudicator)
+        self._head_reader = HeadReader(adjudicator.chain, clock, pending_every)
         self._head: Head | None = None
         self._last: Block | None = None
         self._live: list[FollowedChannel] = []
@@ -124,7 +130,7 @@ class Follower:
         """Read the head, the statuses of all live channels, and whether the chain has forked. Returns whether anything
         is left for `catch_up`. Raises `ChainError`."""
         chain = self.adjudicator.chain
-        head = yield from read_head(chain)
+        head = yield from self._head_reader.read()
         if head.hash == self._done_at:
             self._head = head
             return False

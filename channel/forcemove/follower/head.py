@@ -6,7 +6,9 @@ it may come late, never too early: no answer is given up that could still be giv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from forcemove.chain.asking import Steps, together
 from forcemove.chain.chain import Chain
@@ -14,7 +16,7 @@ from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.rpc import as_bytes, as_number
 from forcemove.errors import ForcemoveError
 
-__all__ = ["Head", "read_head"]
+__all__ = ["Head", "HeadReader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +30,63 @@ class Head:
     next_time: int
 
 
-def read_head(chain: Chain) -> Steps[Head]:
-    """Ask for the head of a chain, in two questions. The time is that of the pending block, where the node has one: on
-    a chain without traffic the newest block may be old, and deadlines pass all the same. Raises `ChainError`."""
+class HeadReader:
+    """Reads the head through one endpoint. The time is that of the pending block, where the node has one: on a chain
+    without traffic the newest block may be old, and deadlines pass all the same."""
+
+    def __init__(self, chain: Chain, clock: Callable[[], float], pending_every: float = 0.0) -> None:
+        """`clock`: seconds that go on steadily. `pending_every`: so many seconds after a new block, and again after as
+        many, the pending block is asked for, and the time is late by at most as much; 0 for each time, as a chain needs
+        whose clock is moved by hand."""
+        self._chain, self._clock, self._pending_every = chain, clock, pending_every
+        self._known: Head | None = None
+        self._timed_at = 0.0
+
+    def read(self) -> Steps[Head]:
+        """Ask for the head, in one question where that will do. Raises `ChainError`."""
+        known, now = self._known, self._clock()
+        if known is None or self._pending_every == 0:
+            head = yield from _with_time(self._chain)
+        elif now < self._timed_at + self._pending_every:
+            head = _head((yield from self._chain.block.steps("latest")))
+        else:
+            head = yield from _behind_pending(self._chain, known)
+            self._timed_at = now
+        if known is None or head.hash != known.hash:
+            self._timed_at = now
+        else:
+            head = replace(head, next_time=max(head.next_time, known.next_time))
+        if known is not None and known.hash in (head.hash, head.parent):
+            self._chain.rpc.on_same_chain()
+        self._known = head
+        return head
+
+
+def _head(block: Mapping[str, Any]) -> Head:
+    hashes = as_bytes(block["hash"]), as_bytes(block["parentHash"])
+    return Head(as_number(block["number"]), *hashes, as_number(block["timestamp"]))
+
+
+def _with_time(chain: Chain) -> Steps[Head]:
+    """The newest block, with the time of the pending one."""
     latest, pending = yield from together([chain.block.steps("latest"), chain.block.steps("pending")])
     if isinstance(latest, ForcemoveError):
         raise latest
-    time = as_number(latest["timestamp"])
+    head = _head(latest)
     if not isinstance(pending, ForcemoveError):
-        time = max(time, as_number(pending["timestamp"]))
-    elif not isinstance(pending, EndpointFailed):  # that of a node without pending blocks
+        return replace(head, next_time=max(head.next_time, as_number(pending["timestamp"])))
+    if not isinstance(pending, EndpointFailed):  # that of a node without pending blocks
         raise pending
-    return Head(as_number(latest["number"]), as_bytes(latest["hash"]), as_bytes(latest["parentHash"]), time)
+    return head
+
+
+def _behind_pending(chain: Chain, known: Head) -> Steps[Head]:
+    """The known head with the time of the pending block, where that one follows it; else the newest block."""
+    try:
+        pending = yield from chain.block.steps("pending")
+    except EndpointFailed:
+        pending = {}
+    shown = [as_bytes(pending[each]) for each in ("parentHash", "hash") if pending.get(each)]
+    if known.hash in shown:  # its own hash where the endpoint takes the newest block for the pending one
+        return replace(known, next_time=as_number(pending["timestamp"]))
+    return _head((yield from chain.block.steps("latest")))
