@@ -20,7 +20,7 @@ from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 from tests.simulation.tx_store import MemoryTxStore
 
-__all__ = ["BLOCK", "KEY", "PAYEE", "SlowWorld"]
+__all__ = ["BLOCK", "KEY", "PAYEE", "SlowWorker", "SlowWorld"]
 
 KEY, PAYEE = local_keys()[0], local_keys()[2]
 ETHER, BLOCK, PATIENCE = 10**18, 2, 60
@@ -35,7 +35,7 @@ class _Task:
     answers: list[object] | None = field(default=None, compare=False)
 
 
-class _Worker:
+class SlowWorker:
     """Asks one endpoint, a question in each `seconds`."""
 
     def __init__(self, chain: Chain, seconds: float) -> None:
@@ -94,7 +94,7 @@ class SlowWorld:
         self.began = self.node.next_time
         self.endpoints = [Endpoint(self.node, str(number)) for number in range(len(seconds))]
         self.chains = [MemoryChain(each) for each in self.endpoints]
-        self.workers = {each: _Worker(each, takes) for each, takes in zip(self.chains, seconds, strict=True)}
+        self.workers = {each: SlowWorker(each, takes) for each, takes in zip(self.chains, seconds, strict=True)}
         for each in self.endpoints:
             each.is_here = False
         self.kept, self.confirmations = MemoryTxStore(), confirmations

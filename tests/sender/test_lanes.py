@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from concurrent.futures import Future
+from threading import Event
 from typing import Any
 
 import pytest
@@ -20,10 +21,12 @@ from forcemove.sender.observations import Question, TxObservation, TxStatus
 from forcemove.sender.offers import offer_all
 from forcemove.sender.opinions import Opinion
 from forcemove.sender.pricing import FeeMarket
-from forcemove.sender.transactions import PendingTx
+from forcemove.sender.sender import Sender
+from forcemove.sender.transactions import Confirmed, PendingTx, TxRequest
 from tests.sender.slowly import KEY, PAYEE, SlowWorld
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
+from tests.simulation.tx_store import MemoryTxStore
 
 NEVER = 1e9
 
@@ -200,6 +203,47 @@ def test_what_a_cycle_signs_is_written_in_one_commit(monkeypatch: pytest.MonkeyP
     world.run(20, lambda: len(world.confirmed) == 30)
     assert sum(written) == 30
     assert len(written) <= 3
+
+
+def test_hole_41_an_endpoint_that_is_alone_and_slow_is_given_an_answer_between_questions() -> None:
+    """Five seconds for each, about a hundred transactions that may wait: the answer used to wait for a whole look."""
+    world = SlowWorld(5.0)
+    for number in range(100):
+        world.want(number, None)
+    world.run(120)
+    world.want(100, 240)
+
+    def is_offered() -> bool:
+        mined = (each for block in world.node.blocks for each in block.transactions)
+        return any(each.data == b"100" for each in (*world.node.waiting, *mined))
+
+    world.run(30, is_offered)
+    assert is_offered()
+
+
+def test_hole_41_a_look_waits_for_some_seconds_for_an_endpoint_that_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says after that is taken in by the next look."""
+    monkeypatch.setattr("forcemove.sender.lanes._WAITED_FOR", 0.1)
+    node, answers_now, has_waited = MemoryChain().node, Event(), list[bool]()
+    alone = Endpoint(node)
+    alone.is_here = False
+
+    def answer(method: str, *params: Any) -> Any:
+        has_waited.append(answers_now.wait(20))
+        return node.ask(method, *params)
+
+    chain = MemoryChain(alone)
+    alone.answer = answer
+    sender = Sender(chain, KEY, MemoryTxStore())
+    sender.submit(TxRequest(b"a", PAYEE.address, b"a", 0, 10**18, None, gas=50_000))
+    assert sender.look() == []
+    assert has_waited == []
+    answers_now.set()
+    outcomes = sender.look()
+    while not outcomes:
+        outcomes = sender.look()
+    assert isinstance(outcomes[0], Confirmed)
+    assert all(has_waited)
 
 
 def test_threat_54_what_was_said_of_a_transaction_that_is_over_is_said_of_no_other_with_its_nonce() -> None:

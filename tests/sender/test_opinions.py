@@ -13,7 +13,7 @@ from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.limits import seconds_left
 from forcemove.chain.local import local_keys
 from forcemove.chain.reverts import NO_ERRORS
-from forcemove.sender.lanes import EndpointLane
+from forcemove.sender.lanes import EndpointLane, by_worker
 from forcemove.sender.observations import Observer, Question, TxStatus
 from forcemove.sender.opinions import Opinion, form_opinion
 from forcemove.sender.transactions import PendingTx, TxRequest, Version
@@ -51,7 +51,7 @@ def test_threat_55_all_requests_that_are_asked_at_once_share_their_time() -> Non
         return honest(method, *params)
 
     asked.answer = answer
-    lane = EndpointLane(chain, None, time.monotonic)
+    lane = EndpointLane(chain, by_worker, time.monotonic)
     lane.ask(QUESTION, 1)
     assert lane.take_opinion()
     assert 0 < min(left) <= max(left) <= 15

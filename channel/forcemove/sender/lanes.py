@@ -1,14 +1,15 @@
 """A lane for each endpoint of a sender: each forms its opinion and is offered transactions at its own pace, and none
 waits for another.
 
-An endpoint of another machine is asked by its own worker: what has ended is taken by the next look. A chain in this
-process, and an endpoint that is alone, are asked at once, in the caller's thread.
+An endpoint of another machine is asked by its own worker: what has ended is taken by the next look. One that is alone
+is waited for, but not for long: what it is to be offered goes between the questions that it was asked before. A chain
+in this process is asked at once, in the caller's thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from math import inf
 from typing import Any, TypeVar, cast
 
@@ -29,7 +30,9 @@ T = TypeVar("T")
 Begin = Callable[[Chain, Steps[Any], Priority], Future[Any]]
 """Begins to ask an endpoint; the more urgent priorities go first."""
 _LONGEST, _AT_LEAST = 15.0, 16
-"""Seconds for all that is asked at once; there is time for so many questions, however slow the endpoint is."""
+"""Seconds for all that a chain in this process is asked; there is time for so many questions, however slow it is."""
+_WAITED_FOR = 5.0
+"""Seconds of a look for which an endpoint that is alone is waited for."""
 _ASKING, _OFFERING = 5.0, 15.0
 """Seconds that questions of one kind, and offers, should take: a slower endpoint has fewer of them at a time."""
 _LEAST, _UNKNOWN, _MOST_ASKED, _MOST_OFFERED = 4, 8, 40, 64
@@ -48,8 +51,8 @@ class EndpointLane:
     """One endpoint. `opinion`: its newest one, None before the first; `look`: the number of the look that has asked for
     it. `failures`: how often in a row it has failed."""
 
-    def __init__(self, chain: Chain, begin: Begin | None, now: Callable[[], float]) -> None:
-        """`begin`: None where the endpoint is alone, and asked at once. `now`: monotonic seconds."""
+    def __init__(self, chain: Chain, begin: Begin, now: Callable[[], float]) -> None:
+        """`begin`: asks the endpoint where it is of another machine. `now`: monotonic seconds."""
         self.chain, self.observer = chain, Observer()
         self.opinion: Opinion | None = None
         self.look, self.failures, self.rests_until = 0, 0, 0.0
@@ -162,7 +165,7 @@ class EndpointLane:
         self.rests_until = self._now() + spread(doubled(_REST, self.failures - 1, _LONGEST_REST))
 
     def _start(self, steps: Steps[T], priority: Priority) -> Future[T]:
-        if self._begin is not None and not self.chain.rpc.is_here:
+        if not self.chain.rpc.is_here:
             return self._begin(self.chain, self._timed(steps), priority)
         future: Future[T] = Future()
         try:
@@ -205,15 +208,21 @@ class EndpointLanes:
     """All endpoints of a sender, at least one."""
 
     def __init__(
-        self, chains: Sequence[Chain], begin: Begin, now: Callable[[], float], errors: list[PassingError]
+        self, chains: Sequence[Chain], begin: Begin | None, now: Callable[[], float], errors: list[PassingError]
     ) -> None:
-        """`begin`: asks an endpoint of another machine where there are several. `now`: monotonic seconds. `errors`: is
-        given how endpoints fail, also where another one has answered."""
-        self.all = [EndpointLane(each, begin if len(chains) > 1 else None, now) for each in chains]
+        """`begin`: asks an endpoint of another machine; None for its worker, and then one that is alone is waited for.
+        `now`: monotonic seconds. `errors`: is given how endpoints fail, also where another one has answered."""
+        begin = begin or (by_worker if len(chains) > 1 else self._by_worker_soon)
+        self.all = [EndpointLane(each, begin, now) for each in chains]
         self._errors, self._now = errors, now
         self._looked_at = now()
         self._failed: list[PassingError] = []
         self._failing: tuple[float, int] | None = None
+
+    def _by_worker_soon(self, chain: Chain, steps: Steps[T], priority: Priority) -> Future[T]:
+        future = by_worker(chain, steps, priority)
+        wait([future], max(self._looked_at + _WAITED_FOR - self._now(), 0))
+        return future
 
     def begin_look(self, *, is_idle: bool) -> None:
         """Time in which nothing was to be asked, or in which nobody has looked, is no silence of the endpoints."""

@@ -29,7 +29,7 @@ from forcemove.protocol.signing import Key
 from forcemove.sender.approvals import as_asked_for
 from forcemove.sender.bids import Bids, cannot_pay
 from forcemove.sender.errors import CannotPayAnswer, NotTaken
-from forcemove.sender.lanes import Begin, EndpointLane, EndpointLanes, by_worker
+from forcemove.sender.lanes import Begin, EndpointLane, EndpointLanes
 from forcemove.sender.observations import Question
 from forcemove.sender.offers import Offers
 from forcemove.sender.opinions import Opinion, in_our_time, market_of
@@ -65,7 +65,7 @@ class Sender:
         clock: Callable[[], float] | None = None,
         others: Sequence[Chain] = (),
         own_time: Callable[[], float] | None = None,
-        begin: Begin = by_worker,
+        begin: Begin | None = None,
     ) -> None:
         """Send an account's transactions, and go on with those that its journal has.
 
@@ -82,7 +82,7 @@ class Sender:
           believed for another one.
         - `own_time`: our own clock's seconds since 1970, None where the chain's clock is moved by hand; see
           `in_our_time`.
-        - `begin`: asks endpoints of other machines, where there are several.
+        - `begin`: asks endpoints of other machines; unless given, by the thread that this process has for each.
 
         Raises `InvalidValue`; `MalformedBytes` and `UnknownVersion` on a journal that cannot be read.
         """
