@@ -67,6 +67,52 @@ def test_hole_41_two_hundred_and_fifty_challenges_are_answered_in_time_through_t
     assert max(sum(each.counts.values()) for each in world.endpoints) <= 1_000
 
 
+def count_ahead(world: SlowWorld) -> None:
+    """The first endpoint counts a thousand transactions of ours that nobody has sent."""
+    world.endpoints[0].replace("eth_getTransactionCount", lambda nonce: nonce + 1_000)
+
+
+def test_a_slow_one_is_given_no_answer_again_for_the_nonces_of_a_liar() -> None:
+    """It was mined once, and reverted every half minute after that: of the two that were signed the one that can never
+    be mined was left."""
+    world = SlowWorld(0.0, 3.0)
+    count_ahead(world)
+    world.want(0)
+    world.run(240)
+    assert len(world.mined_at()) == 1
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_slow_one_is_given_no_answer_again_though_a_liar_says_that_its_nonce_is_taken(fails: bool) -> None:
+    """By somebody else's transaction: it shows no receipt of ours. `fails`: whether the call would fail now."""
+    world = SlowWorld(0.0, 3.0)
+    count_ahead(world)
+    world.endpoints[0].replace("eth_getTransactionReceipt", lambda _: None)
+    world.endpoints[0].replace("eth_getTransactionByHash", lambda _: None)
+
+    def answer(method: str, *params: Any) -> Any:
+        if method == "eth_call" and fails and world.mined_at():
+            raise Reverted(b"")
+        return world.node.ask(method, *params)
+
+    world.endpoints[1].answer = answer
+    world.want(0)
+    world.run(240)
+    assert len(world.mined_at()) == 1
+
+
+def test_one_that_reverts_is_sent_again_later_and_later_to_a_slow_one_beside_a_liar() -> None:
+    world = SlowWorld(0.0, 3.0)
+    count_ahead(world)
+    for each in world.endpoints:
+        each.replace("eth_getTransactionReceipt", lambda found: found and {**found, "status": 0})
+    world.want(0, 3_600)
+    world.run(900)
+    mined = world.mined_at()
+    assert len(mined) > 3
+    assert mined[-1] - mined[-2] > 2 * (mined[2] - mined[1]) > 0
+
+
 @pytest.mark.parametrize("count", [1, 10])
 def test_hole_38_receipts_that_a_fast_one_invents_keep_no_answer_from_a_slow_one(count: int) -> None:
     """By its word all is mined, and buried, before the honest one has formed an opinion."""

@@ -10,7 +10,7 @@ from forcemove.sender.errors import after_revert
 from forcemove.sender.opinions import Opinion
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.requests import Report, Requests
-from forcemove.sender.settlement import judge
+from forcemove.sender.settlement import SettlementVerdict, judge
 from forcemove.sender.timing import RequestPace
 from forcemove.sender.transactions import Confirmed, GapFiller, NonceUsedElsewhere, PendingTx, Reorged, TxFailed
 
@@ -40,22 +40,36 @@ class Settler:
         """See what has become of all transactions on their way. `opinions`, `confirmations`: as of `judge`; `age_of`:
         for how long a transaction is on its way, as a multiple of `bump_after`."""
         txs, reorged = self._pending, list[tuple[PendingTx, bool]]()
+        verdicts: dict[int, SettlementVerdict] = {}
         for nonce, pending in sorted(txs.by_nonce.items()):
             copies = txs.by_request[pending.request.request_id].keys() - {nonce}
-            verdict = judge(pending, opinions, copies, confirmations, age_of(pending))
+            verdicts[nonce] = judge(pending, opinions, copies, confirmations, age_of(pending))
+        over = {nonce for nonce, each in verdicts.items() if each.is_needless or self._is_over(nonce, each)}
+        for nonce, verdict in verdicts.items():
+            pending = txs.by_nonce[nonce]
             for outcome, cost in verdict.outcomes:
                 self._come_out(pending, outcome, cost)
             if verdict.is_believed:
                 txs.believed.add(nonce)
             if verdict.is_settled:
                 txs.settled.add(nonce)
-            if verdict.is_needless or (verdict.is_buried and nonce in txs.acknowledged):
+            if nonce in over and (verdict.is_needless or self._has_no_copy_but(over, nonce)):
                 self._forget(nonce)
             elif verdict.is_taken:
                 self._ask_again(pending)
             elif verdict.waits and nonce in txs.settled:
                 reorged.append((pending, verdict.is_known))
         self._give_up(reorged)
+
+    def _is_over(self, nonce: int, verdict: SettlementVerdict) -> bool:
+        return verdict.is_buried and nonce in self._pending.acknowledged
+
+    def _has_no_copy_but(self, over: Collection[int], nonce: int) -> bool:
+        """Whether the request's copies are over, too. One that has succeeded is kept until then: it says that the
+        request is fulfilled, also where a copy can never be mined."""
+        has_succeeded = Confirmed in self._pending.announced.get(nonce, ())
+        copies = self._pending.by_request[self._pending.by_nonce[nonce].request.request_id]
+        return not has_succeeded or all(each in over for each in copies)
 
     def _come_out(self, pending: PendingTx, outcome: Confirmed | TxFailed, cost: int) -> None:
         announced = self._pending.announced.setdefault(pending.nonce, set())

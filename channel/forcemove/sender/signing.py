@@ -166,7 +166,9 @@ class Signer:
         request, said = waiting.request, tuple(opinions.values())
         lacking = [each for each in said if self._pending.lacks(each, request.request_id)]
         if waiting.is_again:
-            lacking = [each for each in lacking if not isinstance(each.gas.get(request.request_id), ForcemoveError)]
+            id_ = request.request_id
+            lacking = [each for each in lacking if not self._pending.shows(each, id_)]
+            lacking = [each for each in lacking if not isinstance(each.gas.get(id_), ForcemoveError)]
         nonces = tuple(map(self._pending.free, said))
         if request.pays_in and len(set(nonces)) > 1:
             self._report.in_the_way = OpinionsDiffer(self._account, "nonce", nonces)
@@ -197,7 +199,7 @@ class Signer:
         own where none can be mined there."""
         opinion, said = opinions[lane], tuple(opinions.values())
         for request_id, nonces in tuple(self._pending.by_request.items()):
-            if not self._offers.is_new(lane, nonces):
+            if not self._offers.is_new(lane, nonces) or not self._pace.allows(request_id):
                 continue
             first = self._pending.copies(request_id)[0]
             is_ours = first.request.pays_in or isinstance(request_id, GapFiller)
