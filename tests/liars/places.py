@@ -5,16 +5,21 @@ chain in this process, by a clock of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forcemove.chain.asking import Steps
+from forcemove.chain.chain import Chain
+from forcemove.chain.worker import Priority
 from forcemove.node.assemble import reassemble
 from forcemove.node.events import Sent
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
+from forcemove.sender.lanes import by_worker
 from forcemove.sender.sender import Sender
 from forcemove_games.tic_tac_toe import GAME
 from tests.liars.proxy import Tell
@@ -26,7 +31,7 @@ from tests.simulation.liars import telling
 from tests.simulation.node import MemoryNode
 from tests.watchtower.keeper import ETHER, TOWER, Keeper, stale
 
-__all__ = ["BLOCK", "LAST", "NodeAmongLiars", "TowerAmongLiars", "honest"]
+__all__ = ["BLOCK", "AmongLiars", "LAST", "NodeAmongLiars", "TowerAmongLiars", "honest"]
 
 BLOCK = 12
 """Seconds, on the chain and on everybody's clock."""
@@ -45,9 +50,9 @@ def honest(ask: Any, method: str, *params: Any) -> Any:
 class _Liars:
     """The endpoints of one node, each of which tells what it tells."""
 
-    def __init__(self, node: MemoryNode, tells: Sequence[Tell]) -> None:
+    def __init__(self, node: MemoryNode, tells: Sequence[Tell], make: Callable[[str], Endpoint]) -> None:
         self.node, self._tells = node, tells
-        self.endpoints = [Endpoint(node, str(number)) for number in range(len(tells))]
+        self.endpoints = [make(str(number)) for number in range(len(tells))]
         self.chains = [MemoryChain(each) for each in self.endpoints]
 
     def lie(self) -> None:
@@ -62,18 +67,27 @@ class _Liars:
             each.be_honest()
 
 
-class _AmongLiars:
-    """`now`: seconds, of everybody's clock."""
+class AmongLiars:
+    """`now`: seconds, of everybody's clock. `skew`: seconds by which the system's clock is ahead of the chain's."""
 
     def __init__(self, node: MemoryNode, tells: Sequence[Tell], monkeypatch: pytest.MonkeyPatch) -> None:
-        self.node, self.now = node, 0.0
-        self.liars = _Liars(node, tells)
+        self.node, self.now, self.skew = node, 0.0, 0
+        self.liars = _Liars(node, tells, self.make_endpoint)
         self.first_block = 0
         for part in ("node.workers", "watchtower.budgeted_sender"):
-            monkeypatch.setattr(f"forcemove.{part}.Sender", partial(Sender, clock=lambda: self.now))
+            sender = partial(Sender, clock=lambda: self.now, begin=self.begin_to_ask)
+            monkeypatch.setattr(f"forcemove.{part}.Sender", sender)
         for part in ("node.workers", "watchtower.tower"):
-            # As on a chain whose clock is not moved by hand: ours shows the same time.
-            monkeypatch.setattr(f"forcemove.{part}.own_clock", lambda _: lambda: node.next_time)
+            # As on a chain whose clock is not moved by hand.
+            monkeypatch.setattr(f"forcemove.{part}.own_clock", lambda _: lambda: node.next_time + self.skew)
+
+    def make_endpoint(self, name: str) -> Endpoint:
+        """One of those that are asked."""
+        return Endpoint(self.node, name)
+
+    def begin_to_ask(self, chain: Chain, steps: Steps[Any], priority: Priority) -> Future[Any]:
+        """For the sender."""
+        return by_worker(chain, steps, priority)
 
     def begin(self) -> None:
         """Count gas from here on, mine a block each tick, and lie."""
@@ -97,7 +111,7 @@ class _AmongLiars:
         return sum(each["gasUsed"] * each["effectiveGasPrice"] for each in receipts)
 
 
-class NodeAmongLiars(_AmongLiars):
+class NodeAmongLiars(AmongLiars):
     """Alice's node has started again, on endpoints of which some lie; Bob is silent, and has challenged with the
     opening's states. Her player plays on whenever it is asked."""
 
@@ -217,7 +231,7 @@ class NodeAmongLiars(_AmongLiars):
         self.home.close()
 
 
-class TowerAmongLiars(_AmongLiars):
+class TowerAmongLiars(AmongLiars):
     """A tower has started again on endpoints of which some lie; Alice is away, and Bob has challenged with the
     opening's states."""
 

@@ -88,10 +88,11 @@ class Process:
     def events(self) -> list[Event]:
         return [event for _, event in self.told]
 
-    def die(self) -> None:
-        """Without a word: the next one finds leases that are its own no more, and old ones expired."""
+    def die(self, away: float = 3600) -> None:
+        """Without a word: the next one, so many seconds later, finds leases that are its own no more, and old ones
+        expired."""
         self.journal.close()
-        self.now += 3600
+        self.now += away
         self.start()
         for number in range(len(self.house.assemblies)):
             self.drive(number)

@@ -119,6 +119,8 @@ class MemoryNode(Rpc):
             is_pending = at == "pending"
             self._head.at(latest.number + is_pending, self.next_time if is_pending else latest.time)
             return self._head
+        if number > latest.number:
+            raise EndpointFailed("eth_call", f"there is no block {number}")
         if self._past.height > number:
             self._past = State()
         past = self._run_to(self._past, number)
@@ -181,7 +183,9 @@ class MemoryNode(Rpc):
     def _replace(self, transaction: Transaction) -> None:
         place = (transaction.sender, transaction.nonce)
         replaced = [each for each in self.waiting if (each.sender, each.nonce) == place]
-        if any(min(transaction.max_fee * 10 / each.max_fee, transaction.tip * 10 / each.tip) < 11 for each in replaced):
+        fees = [(transaction.max_fee, each.max_fee) for each in replaced]
+        fees += [(transaction.tip, each.tip) for each in replaced]
+        if any(10 * new < 11 * old for new, old in fees):
             raise EndpointFailed("eth_sendRawTransaction", "replacement transaction underpriced")
         self.waiting = [each for each in self.waiting if each not in replaced] + [transaction]
 

@@ -75,10 +75,10 @@ class Keeper:
         )
         self.tower.poll()
 
-    def die(self) -> None:
-        """Without a word; the next one finds an old lease that has ended."""
+    def die(self, away: float = 3_600) -> None:
+        """Without a word; the next one, so many seconds later, finds an old lease that has ended."""
         self.journal.close()
-        self.now += 3_600
+        self.now += away
         self.start()
 
     def rest(self, seconds: float = 30) -> None:
