@@ -230,7 +230,7 @@ def _waited_for(channel: Channel, phase: Phase) -> int | None:
             return next((each for each in range(channel.agreement.count) if each not in signed), None)
         case Phase.CHALLENGED if _unanswered(channel) is not None:
             return (channel.status.turn_num_record + 1) % channel.agreement.count
-        case _ if channel.is_our_turn and not channel.may_sign_next:
+        case _ if channel.cannot_sign_next:
             return None
         case _:
             return channel.next_turn % channel.agreement.count
@@ -289,15 +289,15 @@ def _answer_by(channel: Channel, phase: Phase) -> int | None:
 
 
 def _options(channel: Channel, phase: Phase, choices: Sequence[Choice], gas: Mapping[str, int]) -> tuple[Option, ...]:
-    newest, is_stuck = channel.newest, channel.is_our_turn and not channel.may_sign_next
-    if newest is None or (channel.leaving and not is_stuck) or phase not in (Phase.PLAYING, Phase.CHALLENGED):
+    newest, cannot_sign = channel.newest, channel.cannot_sign_next
+    if newest is None or (channel.leaving and not cannot_sign) or phase not in (Phase.PLAYING, Phase.CHALLENGED):
         return ()
     onto_chain = gas.get("respond") if channel.must_move else 0
     found = [Option(MOVE, each.word, each.text, shares_of(channel, each.move.outcome), onto_chain) for each in choices]
     now = shares_of(channel, newest.state.outcome)
     if not channel.agreement.is_friendly and phase is Phase.PLAYING and not channel.may_sign_next:
         found.append(Option(CHALLENGE, "", "", now, gas.get(CHALLENGE)))
-    return tuple(found) if is_stuck else (*found, Option(LEAVE, "", "", now, gas.get("conclude")))
+    return tuple(found) if cannot_sign else (*found, Option(LEAVE, "", "", now, gas.get("conclude")))
 
 
 # -------------------------------------------------------------------------------------------------------------- safety

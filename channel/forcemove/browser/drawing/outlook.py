@@ -177,7 +177,7 @@ def _why_not_leave(view: ChannelView) -> str:
     phase = view.seen.phase
     if phase is Phase.CONCLUDING:
         return "The end is signed: the others are to sign it, too."
-    if view.seen.is_ours and phase not in OVER and not view.channel.may_sign_next:
+    if phase not in OVER and view.channel.cannot_sign_next:
         return "There is nothing that you can sign: a challenge lets the chain decide."
     if view.channel.leaving:
         return "You are leaving: the end is signed with your next turn."

@@ -147,6 +147,11 @@ class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_
         return self.is_our_turn and not (self.is_unproved or self.breaks_our_end)
 
     @property
+    def cannot_sign_next(self) -> bool:
+        """Whether the next state is ours, and we can sign none: a challenge lets the chain decide."""
+        return self.is_our_turn and not self.may_sign_next
+
+    @property
     def signed_states(self) -> tuple[SignedState, ...]:
         """The accepted states, for support proofs."""
         return tuple(accepted.signed for accepted in self.accepted)
