@@ -16,7 +16,7 @@ from forcemove.errors import ForcemoveError
 from tests.liars.lies import MONEY
 from tests.liars.places import honest
 from tests.liars.proxy import Tell
-from tests.liars.slow_places import SlowNode, SlowTower
+from tests.liars.slowly.places import SlowNode, SlowTower
 from tests.sampled import with_sample
 from tests.simulation.liars import TOLD, Fickle
 

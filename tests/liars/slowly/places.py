@@ -1,5 +1,5 @@
-"""The places of `forcemove`'s clients among liars, where endpoints take their time for each request, in virtual time:
-a node, and a watchtower, whose process may stand still, start again, and find that the system's clock was set."""
+"""A node and a watchtower among liars, as `tests.liars.places` has them, whose endpoints take their time for each
+request. Time is virtual; their process may stand still, start again, and find that the system's clock was set."""
 
 from __future__ import annotations
 
@@ -144,10 +144,6 @@ class _Slowly(AmongLiars):
     def die(self) -> None:
         """See `start_again`."""
         raise NotImplementedError
-
-    def be_quick(self) -> None:
-        """All endpoints, from now on."""
-        self.takes = [0.0] * len(self.takes)
 
 
 class SlowNode(_Slowly, NodeAmongLiars):
