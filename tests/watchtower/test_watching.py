@@ -11,6 +11,7 @@ import pytest
 
 from forcemove.chain.errors import TransactionReverted, Unreachable
 from forcemove.errors import InvalidValue, MalformedBytes, RuleError
+from forcemove.node.outbox import JournalledTxStore
 from forcemove.protocol.machine.effects import SubmitCheckpoint
 from forcemove.protocol.state import SignedState
 from forcemove.sender.transactions import PendingTx
@@ -321,7 +322,7 @@ def crowd(playground: Playground, keeper: Keeper, *seats: int, late: int = 0) ->
 
 
 def waiting(keeper: Keeper) -> Sequence[PendingTx]:
-    return keeper.guard.sender._store.all()
+    return JournalledTxStore(keeper.journal, keeper.tower._name).all()
 
 
 def offered(keeper: Keeper) -> int:

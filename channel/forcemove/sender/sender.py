@@ -132,6 +132,10 @@ class Sender:
         pending = self._pending.by_nonce.items()
         return waiting + [each.request.request_id for nonce, each in pending if nonce not in self._pending.believed]
 
+    def copies(self, request_id: RequestId) -> list[PendingTx]:
+        """The transactions for a request that are on their way, also with an outcome, until a `look` forgets them."""
+        return self._pending.copies(request_id)
+
     def take_errors(self) -> list[PassingError]:
         """How endpoints have failed since the last call, also where others have answered."""
         errors = [*self._report.errors]

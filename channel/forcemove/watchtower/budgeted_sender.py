@@ -38,9 +38,6 @@ from forcemove.watchtower.errors import BudgetExhausted
 
 __all__ = ["BudgetedSender", "AnswerResult", "SpendingTerms"]
 
-_Sent = Mapping[bytes, tuple[PendingTx, Version]]
-"""The versions of all transactions on their way, by their hashes."""
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerResult:
@@ -88,18 +85,18 @@ class BudgetedSender:
         self._account = Account(chains[0].chain_id, key.address)
         self._spent = {each.nonce: each for each in journal.towers.spent(self._account)}
         self._outcomes: deque[TxOutcome] = deque()
-        self._store = JournalledTxStore(journal, self._account)
+        store = JournalledTxStore(journal, self._account)
         self._sender = Sender(
             chains[0],
             key,
-            self._store,
+            store,
             confirmations=terms.confirmations,
             bump_after=terms.bump_after,
             error_table=errors,
             others=chains[1:],
             own_time=terms.own_time,
         )
-        pending = self._store.all()
+        pending = store.all()
         self._asked: dict[RequestId, int] = {
             each.request.request_id: min(2 * each.gas * each.versions[0].max_fee, each.request.max_cost)
             for each in pending
@@ -205,19 +202,17 @@ class BudgetedSender:
         """Charge the outcomes. Their costs are on disk before the sender's next look forgets them."""
         if not self._outcomes:
             return []
-        sent = {version.hash: (each, version) for each in self._store.all() for version in each.versions}
         costs: list[Spent] = []
-        paid = [each for outcome in self._outcomes for each in self._charge(outcome, sent, costs)]
+        paid = [each for outcome in self._outcomes for each in self._charge(outcome, costs)]
         self._record(costs)
         for outcome in self._outcomes:
             if not isinstance(outcome, NonceUsedElsewhere):  # that one was sent again with another nonce
                 self._asked.pop(outcome.request_id, None)
         self._outcomes.clear()
-        kept = {each.request.request_id for each, _ in sent.values()}
-        self._nonces = {id_: nonce for id_, nonce in self._nonces.items() if id_ in kept}
+        self._nonces = {id_: nonce for id_, nonce in self._nonces.items() if self._sender.copies(id_)}
         return paid
 
-    def _charge(self, outcome: TxOutcome, sent: _Sent, costs: list[Spent]) -> list[AnswerResult]:
+    def _charge(self, outcome: TxOutcome, costs: list[Spent]) -> list[AnswerResult]:
         """What became of a transaction; its cost is added to `costs`."""
         request = outcome.request_id
         if not isinstance(request, ClientTx):
@@ -225,11 +220,11 @@ class BudgetedSender:
         client, channel_id, submission = request.client, request.channel_id, request.submission
         match outcome:
             case Confirmed(_, receipt):
-                found = sent.get(receipt.transaction_hash)
+                found = self._sent(request, receipt.transaction_hash)
                 cost = self._cost(client, found, receipt.gas_used, receipt.gas_price, costs)
                 return [AnswerResult(client, channel_id, submission, None, receipt.block_number, cost)]
             case TxFailed(_, TransactionReverted() as error, cost):
-                found, price = sent.get(error.transaction_hash), cost // max(error.gas_used, 1)
+                found, price = self._sent(request, error.transaction_hash), cost // max(error.gas_used, 1)
                 cost = self._cost(client, found, error.gas_used, price, costs)
                 return [AnswerResult(client, channel_id, submission, error, error.block_number, cost)]
             case TxFailed(_, error):
@@ -240,6 +235,11 @@ class BudgetedSender:
                 return [AnswerResult(client, channel_id, submission, None, None, 0)]
             case _:
                 return []
+
+    def _sent(self, request_id: RequestId, hash_: bytes) -> tuple[PendingTx, Version] | None:
+        """The version with this hash, of the request's transactions."""
+        versions = ((each, version) for each in self._sender.copies(request_id) for version in each.versions)
+        return next((each for each in versions if each[1].hash == hash_), None)
 
     def _cost(
         self, client: bytes, found: tuple[PendingTx, Version] | None, gas: int, price: int, costs: list[Spent]
