@@ -113,6 +113,31 @@ def test_one_that_reverts_is_sent_again_later_and_later_to_a_slow_one_beside_a_l
     assert mined[-1] - mined[-2] > 2 * (mined[2] - mined[1]) > 0
 
 
+def test_failures_that_a_liar_invents_hold_back_no_answer_from_a_slow_one() -> None:
+    """Whatever it is sent has failed, it says, before the slow one has said anything."""
+    world = SlowWorld(0.0, 3.0)
+    liar = world.endpoints[0]
+
+    def answer(method: str, *params: Any) -> Any:
+        match method:
+            case "eth_sendRawTransaction":
+                return bytes(32)
+            case "eth_getTransactionCount":
+                return 1_000 + liar.counts["eth_sendRawTransaction"]
+            case "eth_getTransactionReceipt":
+                block, gas = world.node.latest, {"gasUsed": 21_000, "effectiveGasPrice": 1}
+                found = {"transactionHash": params[0], "blockNumber": block.number, "blockHash": block.hash, **gas}
+                return {**found, "status": 0, "contractAddress": None, "logs": []}
+            case _:
+                return world.node.ask(method, *params)
+
+    liar.answer = answer
+    for _ in range(60):
+        world.want(0, 3_600)  # as a channel does
+        world.run(1)
+    assert world.mined_at()
+
+
 @pytest.mark.parametrize("count", [1, 10])
 def test_hole_38_receipts_that_a_fast_one_invents_keep_no_answer_from_a_slow_one(count: int) -> None:
     """By its word all is mined, and buried, before the honest one has formed an opinion."""

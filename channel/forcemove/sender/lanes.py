@@ -23,6 +23,7 @@ from forcemove.sender.errors import StillToSend
 from forcemove.sender.observations import Observer, Question
 from forcemove.sender.offers import OfferAnswers, offer_all
 from forcemove.sender.opinions import Opinion, form_opinion
+from forcemove.sender.transactions import RequestId, TxFailed
 
 __all__ = ["Begin", "EndpointLane", "EndpointLanes", "by_worker"]
 
@@ -49,13 +50,15 @@ _MAX_ERRORS, _HALF_MINUTE = 32, 30
 
 class EndpointLane:
     """One endpoint. `opinion`: its newest one, None before the first; `look`: the number of the look that has asked for
-    it. `failures`: how often in a row it has failed."""
+    it. `failures`: how often in a row it has failed. `reverted`: the requests of which it has shown a transaction that
+    has failed in its block, while others for them are on their way."""
 
     def __init__(self, chain: Chain, begin: Begin, now: Callable[[], float]) -> None:
         """`begin`: asks the endpoint where it is of another machine. `now`: monotonic seconds."""
         self.chain, self.observer = chain, Observer()
         self.opinion: Opinion | None = None
         self.look, self.failures, self.rests_until = 0, 0, 0.0
+        self.reverted: set[RequestId] = set()
         self._begin, self._now = begin, now
         self._asked: tuple[int, Future[Opinion]] | None = None
         self._offered: Future[OfferAnswers] | None = None
@@ -144,6 +147,8 @@ class EndpointLane:
         elif self.opinion is not None and opinion.failure is None and self.is_fresh:
             opinion = opinion.priced_as(self.opinion)
         self.opinion = opinion
+        outcomes = [each.outcome for each in opinion.seen.values()]
+        self.reverted |= {each.request_id for each in outcomes if isinstance(each, TxFailed)}
         for nonce in self._over:
             self.opinion.seen.pop(nonce, None)
         return True

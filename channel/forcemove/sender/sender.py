@@ -256,11 +256,14 @@ class Sender:
         return (self._clock() - pending.versions[0].signed_at) / self._bump_after
 
     def _forget(self, nonce: int) -> None:
+        request_id = self._pending.by_nonce[nonce].request.request_id
         self._signer.fresh.discard(nonce)
         self._pending.forget(nonce)
         self._offers.forget(nonce)
         for lane in self._lanes.all:
             lane.forget(nonce)
+            if request_id not in self._pending.by_request:
+                lane.reverted.discard(request_id)
 
     def _make_offers(self) -> None:
         """Write down what was signed, begin the offers that are due, and take in the answers to those made before."""

@@ -199,7 +199,9 @@ class Signer:
         own where none can be mined there."""
         opinion, said = opinions[lane], tuple(opinions.values())
         for request_id, nonces in tuple(self._pending.by_request.items()):
-            if not self._offers.is_new(lane, nonces) or not self._pace.allows(request_id):
+            if not self._offers.is_new(lane, nonces):
+                continue
+            if request_id in lane.reverted and not self._pace.allows(request_id):
                 continue
             first = self._pending.copies(request_id)[0]
             is_ours = first.request.pays_in or isinstance(request_id, GapFiller)
