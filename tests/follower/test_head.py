@@ -87,14 +87,32 @@ def test_one_question_a_second_finds_each_block_at_once() -> None:
         assert len(reading.tags) - seconds in (0, 1)  # one more where the block came when the pending one was due
 
 
-def test_the_time_is_that_of_the_pending_block_and_at_most_so_late() -> None:
+def test_the_time_goes_on_between_a_new_block_and_the_pending_one() -> None:
     reading = Reading()
     (first,) = reading.read()
     reading.node.mine()
-    times = [each.next_time for each in reading.read(6)]
-    assert times == [first.next_time] * 5 + [first.next_time + 12]
+    times = [each.next_time - first.next_time for each in reading.read(6)]
+    assert times == [0, 1, 2, 3, 4, 12]
     reading.node.height += 2  # a new block's own time is newer than that
     assert reading.read()[0].next_time == first.next_time + 24
+
+
+def test_a_time_is_as_old_as_its_answer() -> None:
+    """What passes while an endpoint is asked is not added to the time that it shows."""
+    reading = Reading()
+    reading.read()
+    reading.node.mine()
+    reading.node.seconds = 2.0
+    (new,) = reading.read()
+    reading.node.seconds = 0.0
+    assert [each.next_time - new.next_time for each in reading.read(3)] == [1, 2, 3]
+
+
+def test_a_pending_block_that_is_older_takes_no_time_back() -> None:
+    reading = Reading("latest")
+    first, *times = [each.next_time for each in reading.read(20)]
+    assert times == sorted(times)
+    assert times[-1] == first + EVERY - 1
 
 
 @pytest.mark.parametrize("pending", ["latest", "0x10", "0xffff"], ids=["the newest", "an old one", "none"])

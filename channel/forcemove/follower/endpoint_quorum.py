@@ -40,7 +40,7 @@ __all__ = ["EndpointQuorum", "QuorumUpdate", "ShownLogs"]
 _GAP, _LONGEST_LOOK = 5.0, 20.0
 """Seconds between two turns after which our process has stood still: usually, and where it may wait for a look."""
 _PENDING_EVERY = 5.0
-"""Seconds by which a deadline may be noticed late on a chain whose clock nobody moves."""
+"""Seconds after which the pending block's time is read again on a chain whose clock nobody moves."""
 
 
 @dataclass(frozen=True, slots=True)

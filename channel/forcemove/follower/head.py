@@ -36,29 +36,35 @@ class HeadReader:
 
     def __init__(self, chain: Chain, clock: Callable[[], float], pending_every: float = 0.0) -> None:
         """`clock`: seconds that go on steadily. `pending_every`: so many seconds after a new block, and again after as
-        many, the pending block is asked for, and the time is late by at most as much; 0 for each time, as a chain needs
-        whose clock is moved by hand."""
+        many, the pending block is asked for; between them the time goes on as this clock does, which no chain's is
+        behind. 0 for each time, as a chain needs whose clock is moved by hand."""
         self._chain, self._clock, self._pending_every = chain, clock, pending_every
         self._known: Head | None = None
-        self._timed_at = 0.0
+        self._timed_at, self._shown = 0.0, 0
 
     def read(self) -> Steps[Head]:
         """Ask for the head, in one question where that will do. Raises `ChainError`."""
-        known, now = self._known, self._clock()
+        known, passed = self._known, self._clock() - self._timed_at
         if known is None or self._pending_every == 0:
             head = yield from _with_time(self._chain)
-        elif now < self._timed_at + self._pending_every:
-            head = _head((yield from self._chain.block.steps("latest")))
-        else:
+        elif passed >= self._pending_every:
             head = yield from _behind_pending(self._chain, known)
-            self._timed_at = now
-        if known is None or head.hash != known.hash:
-            self._timed_at = now
         else:
-            head = replace(head, next_time=max(head.next_time, known.next_time))
+            head = _head((yield from self._chain.block.steps("latest")))
         if known is not None and known.hash in (head.hash, head.parent):
             self._chain.rpc.on_same_chain()
-        self._known = head
+        return self._timed(head, passed)
+
+    def _timed(self, head: Head, passed: float) -> Head:
+        """The head with its time. `passed`: seconds since a time was read."""
+        known, is_same = self._known, self._known is not None and head.hash == self._known.hash
+        if known is not None and is_same and passed < self._pending_every:
+            head = replace(head, next_time=known.next_time + int(passed))
+        else:
+            self._known, self._timed_at = head, self._clock()
+        if is_same and self._pending_every:
+            head = replace(head, next_time=max(head.next_time, self._shown))
+        self._shown = head.next_time
         return head
 
 
