@@ -324,6 +324,19 @@ except MalformedBytes as error:
     assert (done.returncode, done.stdout) == (0, f"it is nested deeper than {MAX_DEPTH}\n"), done.stderr
 
 
+@pytest.mark.parametrize("most", [1_000, 100_000])
+@pytest.mark.parametrize("depth", [MAX_DEPTH, 500, 2_045])
+def test_threat_39_few_bytes_that_are_deep_are_malformed(depth: int, most: int) -> None:
+    """Whether or not Python lets them be decoded."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(most)
+    try:
+        with pytest.raises(MalformedBytes):
+            INPUTS.decode(b"\x92\x01" + b"\x91" * depth + b"\x00")
+    finally:
+        sys.setrecursionlimit(before)
+
+
 @pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1])
 @pytest.mark.parametrize(
     "leaf",

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from forcemove.artifact import Artifact
@@ -100,7 +100,12 @@ def adjudicator_errors() -> ErrorTable:
 
 def app_errors(contract: Artifact, classes: Mapping[str, type[ForcemoveError]]) -> ErrorTable:
     """The errors of an app, given by its contract and its classes by name. Raises as `ErrorTable.of`."""
-    return ErrorTable.of(contract.abi, classes)
+    return _app_errors(contract, tuple(classes.items()))
+
+
+@lru_cache(64)
+def _app_errors(contract: Artifact, classes: tuple[tuple[str, type[ForcemoveError]], ...]) -> ErrorTable:
+    return ErrorTable.of(contract.abi, dict(classes))
 
 
 # ----------------------------------------------------------------------------------------------- where revert data hide

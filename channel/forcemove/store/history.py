@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, func, insert, select, text
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 
 from forcemove.store.database import driver_of
 from forcemove.store.records import HistoryRow, StoredHistory
@@ -32,6 +32,10 @@ Part = tuple[bytes, int, bytes]
 """A channel's id, and the kinds and the body of a row."""
 _DAMAGED = HistoryRow(ALL_KINDS, b"")
 """In place of a row that cannot be believed."""
+_MOVED = select(HISTORY).where(HISTORY.c.channel_id == bindparam("channel_id")).order_by(HISTORY.c.number)
+_MOVED = _MOVED.where(HISTORY.c.kinds.op("&")(bindparam("kinds")) != 0)
+_RECENT = select(RECENT_HISTORY).order_by(RECENT_HISTORY.c.number)
+"""Made once: a node that resumes asks for each channel."""
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER: msgspec.msgpack.Decoder[list[Part]] = msgspec.msgpack.Decoder(list[Part])
 
@@ -176,14 +180,13 @@ def rows_of(connection: Connection, channel_id: bytes, kinds: int = ALL_KINDS) -
 
 
 def _moved(connection: Connection, channel_id: bytes, kinds: int) -> Iterator[tuple[HistoryRow, bool]]:
-    chosen = select(HISTORY).where(HISTORY.c.channel_id == channel_id).order_by(HISTORY.c.number)
-    for row in connection.execute(chosen.where(HISTORY.c.kinds.op("&")(kinds) != 0)):
+    for row in connection.execute(_MOVED, {"channel_id": channel_id, "kinds": kinds}):
         is_sound = checksum(channel_id, row.kinds, row.body) == row.checksum
         yield HistoryRow(row.kinds, row.body) if is_sound else _DAMAGED, is_sound
 
 
 def _recent(connection: Connection, channel_id: bytes) -> Iterator[tuple[HistoryRow, bool]]:
-    for row in connection.execute(select(RECENT_HISTORY).order_by(RECENT_HISTORY.c.number)):
+    for row in connection.execute(_RECENT):
         is_sound = checksum(row.parts, row.body) == row.checksum
         for id_, kinds, body in _parts_of(row.body):
             if id_ == channel_id:

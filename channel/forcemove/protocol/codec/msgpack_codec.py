@@ -33,6 +33,8 @@ ValueT = TypeVar("ValueT")
 _BIG_INTEGER = 1
 _MAX_NATIVE = 2**64 - 1
 _BYTES_OF_AN_INTEGER = 32
+_NEVER_DEEP = 2_048
+"""Bytes that are decoded as they are: no stack is too short for as many values inside each other."""
 
 
 class Codec(Generic[ValueT]):
@@ -54,7 +56,8 @@ class Codec(Generic[ValueT]):
 
     def decode(self, data: bytes) -> ValueT:
         """The inverse. Raises `UnknownVersion`, and `MalformedBytes` where the bytes are not those of such a value."""
-        require_shallow(data, self._what)
+        if len(data) > _NEVER_DEEP:
+            require_shallow(data, self._what)
         try:
             decoded = _DECODER.decode(data)
             if not isinstance(decoded, list) or len(decoded) != 2:
@@ -63,7 +66,7 @@ class Codec(Generic[ValueT]):
             value: ValueT = msgspec.convert(decoded[1], self._type, builtin_types=(bytes,))
         except (MalformedBytes, UnknownVersion):
             raise
-        except (msgspec.DecodeError, ForcemoveError, ValueError) as error:
+        except (msgspec.DecodeError, ForcemoveError, ValueError, RecursionError) as error:
             raise MalformedBytes(self._what, f"{error!s:.200}") from None
         if self.encode(value) != data:
             raise MalformedBytes(self._what, "it is not in canonical form")
