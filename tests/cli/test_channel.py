@@ -692,7 +692,8 @@ class Anew:
 @pytest.fixture
 def anew(home: Callable[..., Home]) -> Iterator[Anew]:
     alice = home(count=2)
-    with AnvilChain() as bare, AnvilChain() as deployed:
+    later = "--timestamp", str(alice.house.chain.now() + 3_600)  # two that begin in one second have the same blocks
+    with AnvilChain(*later) as bare, AnvilChain(*later) as deployed:
         Playground.on(deployed)
         for chain in (bare, deployed):
             chain.rpc.ask("anvil_mine", hex(alice.house.chain.block_number()), "0x5")
