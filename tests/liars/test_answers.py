@@ -180,8 +180,9 @@ def test_a_header_is_of_the_block_that_was_asked_for(seen: Seen, fields: dict[st
     number = seen.chain.block_number()
     newest = seen.chain.header()
     assert newest == seen.chain.header(number)
-    hashes = seen.chain.block_hash(number), seen.chain.block_hash(number - 1)
-    assert newest == BlockHeader(number, *hashes, seen.chain.now())
+    assert newest == BlockHeader(
+        number, seen.chain.block_hash(number), seen.chain.block_hash(number - 1), seen.chain.now(), 10**9
+    )
     seen.endpoint.replace("eth_getBlockByNumber", lambda found: {**found, **fields})
 
     with pytest.raises(NotAnEthereumEndpoint):

@@ -36,13 +36,14 @@ OtherT = TypeVar("OtherT")
 
 @dataclass(frozen=True, slots=True)
 class BlockHeader:
-    """The header of a mined block: its number, its hash and that of the block before it (32 bytes each), and its time
-    (seconds)."""
+    """The header of a mined block: its number, its hash and that of the block before it (32 bytes each), its time
+    (seconds), and the base fee of a unit of gas in wei, None on a chain without one."""
 
     number: int
     hash: bytes
     parent: bytes
     time: int
+    base_fee: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,7 @@ def read_header(answer: Mapping[str, Any], number: int | None) -> BlockHeader:
         as_hash(answer["hash"]),
         as_hash(answer["parentHash"]),
         as_number(answer["timestamp"], POSITION_BITS),
+        read_base_fee(answer),
     )
 
 
