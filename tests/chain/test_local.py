@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from web3.types import RPCEndpoint
@@ -284,8 +285,25 @@ def test_threat_97_the_chain_is_asked_for_again_after_a_while_and_before_anythin
             chain.block_number()
 
 
-def test_an_endpoint_that_has_failed_is_asked_for_its_chain_whatever_block_it_shows() -> None:
-    asked: list[str] = []
+ZERO, ONE, NEXT, OTHER = (bytes([each]) * 32 for each in range(4))
+
+
+@pytest.mark.parametrize(
+    ("parents", "named"),
+    [
+        ([(ONE, ZERO)] * 6, [1, 1, 2, 2, 2, 2]),
+        ([(ONE, ZERO)] * 3 + [(NEXT, ONE)] * 3, [1, 1, 2, 2, 2, 2]),
+        ([(ONE, ZERO)] * 3 + [(OTHER, ZERO)] * 3, [1, 1, 2, 2, 3, 3]),
+        ([(ONE, ZERO), (OTHER, ZERO)] * 3, [1, 1, 2, 2, 3, 3]),
+    ],
+    ids=["one stays", "one follows", "another chain", "none follows"],
+)
+def test_threat_97_an_endpoint_is_asked_for_its_chain_until_its_blocks_follow_those_from_before(
+    monkeypatch: pytest.MonkeyPatch, parents: list[tuple[bytes, bytes]], named: list[int]
+) -> None:
+    """One block is seen each four seconds. `named`: how often it has named its chain then."""
+    now, asked = 0.0, list[str]()
+    monkeypatch.setattr(rpc, "time", SimpleNamespace(monotonic=lambda: now, sleep=time.sleep))
 
     def answer(body: bytes) -> tuple[int, bytes]:
         request = json.loads(body)
@@ -293,10 +311,14 @@ def test_an_endpoint_that_has_failed_is_asked_for_its_chain_whatever_block_it_sh
         result = hex(CHAIN_ID if request["method"] == "eth_chainId" else 0)
         return 200, json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
 
+    found = list[int]()
     with serving(answer) as endpoint, connect(endpoint, expected_chain_id=CHAIN_ID) as chain:
-        chain.rpc.on_same_chain()
-        chain.block_number()
-        assert asked == ["eth_chainId", "eth_blockNumber"]
+        for block in parents:
+            chain.block_number()
+            chain.rpc.on_block(*block)
+            found.append(asked.count("eth_chainId"))
+            now += 4.0
+    assert found == named
 
 
 def test_a_websocket_is_as_good(anvil: AnvilChain) -> None:

@@ -123,15 +123,3 @@ def test_an_endpoint_whose_pending_block_is_another_one_shows_each_block_within_
         reading.node.mine()
         shown = [each.number for each in reading.read(7)]
         assert shown[1:] == [reading.node.height] * 6
-
-
-def test_a_block_that_follows_keeps_an_endpoint_from_being_asked_for_its_chain() -> None:
-    reading, asked = Reading(), list[int]()
-    reading.node.on_same_chain = lambda: asked.append(reading.node.height)  # type: ignore[method-assign]
-    reading.read(2)
-    reading.node.mine()
-    reading.read()
-    assert asked == [100, 101]
-    reading.node.mine(2)  # it cannot be known whether what is between them is of this chain
-    reading.read()
-    assert asked == [100, 101]

@@ -93,7 +93,8 @@ class Rpc:
     is_here = True
     """Whether the chain is in this process, so that it answers at once."""
     _expected_chain_id: int | None = None
-    _identified_until = 0.0
+    _identified_until, _identifications = 0.0, 0
+    _blocks = b"", 0
     _hidden = _secrets("")
     _busy, _without_pending_until = 0.0, 0.0
 
@@ -116,10 +117,14 @@ class Rpc:
         and before each transaction that is sent. While the id is another one, requests raise `WrongChain`."""
         self._expected_chain_id, self._identified_until = chain_id, 0.0
 
-    def on_same_chain(self) -> None:
-        """The endpoint shows the block that it has shown before, or the next one: by their hashes it is of the chain
-        whose id it has named, and need not be asked for that just now."""
-        if self._identified_until:
+    def on_block(self, hash_: bytes, parent: bytes) -> None:
+        """The endpoint shows this as its newest block (hashes of 32 bytes). Where each block since before it has named
+        its chain's id is the same as the one before or the next one, it is of that chain by their hashes, and need not
+        be asked for its id just now."""
+        last, since = self._blocks
+        follows = last in (hash_, parent)
+        self._blocks = hash_, since if follows else self._identifications
+        if follows and self._identifications > since and self._identified_until:
             self._identified_until = time.monotonic() + _IDENTIFIED_SECONDS
 
     def request(self, method: str, *params: Any) -> Any:
@@ -222,6 +227,7 @@ class Rpc:
             self._identified_until = 0.0
             raise WrongChain(self.endpoint, self._expected_chain_id, found)
         self._identified_until = time.monotonic() + _IDENTIFIED_SECONDS
+        self._identifications += 1
 
     def _exchange(self, method: str, params: tuple[Any, ...]) -> Any:
         try:

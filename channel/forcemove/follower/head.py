@@ -51,8 +51,7 @@ class HeadReader:
             head = yield from _behind_pending(self._chain, known)
         else:
             head = _head((yield from self._chain.block.steps("latest")))
-        if known is not None and known.hash in (head.hash, head.parent):
-            self._chain.rpc.on_same_chain()
+        self._chain.rpc.on_block(head.hash, head.parent)
         return self._timed(head, passed)
 
     def _timed(self, head: Head, passed: float) -> Head:
