@@ -93,8 +93,8 @@ class Rpc:
     is_here = True
     """Whether the chain is in this process, so that it answers at once."""
     _expected_chain_id: int | None = None
-    _identified_until, _identifications = 0.0, 0
-    _blocks = b"", 0
+    _identified_until = 0.0
+    _last_block, _is_named_since = b"", False
     _hidden = _secrets("")
     _busy, _without_pending_until = 0.0, 0.0
 
@@ -121,11 +121,11 @@ class Rpc:
         """The endpoint shows this as its newest block (hashes of 32 bytes). Where each block since before it has named
         its chain's id is the same as the one before or the next one, it is of that chain by their hashes, and need not
         be asked for its id just now."""
-        last, since = self._blocks
-        follows = last in (hash_, parent)
-        self._blocks = hash_, since if follows else self._identifications
-        if follows and self._identifications > since and self._identified_until:
+        if self._last_block not in (hash_, parent):
+            self._is_named_since = False
+        elif self._is_named_since and self._identified_until:
             self._identified_until = time.monotonic() + _IDENTIFIED_SECONDS
+        self._last_block = hash_
 
     def request(self, method: str, *params: Any) -> Any:
         """`ask` within the deadline of this thread; at "latest" where the endpoint refuses the block tag "pending". A
@@ -227,7 +227,7 @@ class Rpc:
             self._identified_until = 0.0
             raise WrongChain(self.endpoint, self._expected_chain_id, found)
         self._identified_until = time.monotonic() + _IDENTIFIED_SECONDS
-        self._identifications += 1
+        self._is_named_since = True
 
     def _exchange(self, method: str, params: tuple[Any, ...]) -> Any:
         try:

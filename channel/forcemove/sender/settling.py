@@ -44,7 +44,8 @@ class Settler:
         for nonce, pending in sorted(txs.by_nonce.items()):
             copies = txs.by_request[pending.request.request_id].keys() - {nonce}
             verdicts[nonce] = judge(pending, opinions, copies, confirmations, age_of(pending))
-        over = {nonce for nonce, each in verdicts.items() if each.is_needless or self._is_over(nonce, each)}
+        buried = {nonce for nonce, each in verdicts.items() if each.is_buried and nonce in txs.acknowledged}
+        over = buried | {nonce for nonce, each in verdicts.items() if each.is_needless}
         for nonce, verdict in verdicts.items():
             pending = txs.by_nonce[nonce]
             for outcome, cost in verdict.outcomes:
@@ -53,16 +54,13 @@ class Settler:
                 txs.believed.add(nonce)
             if verdict.is_settled:
                 txs.settled.add(nonce)
-            if nonce in over and (verdict.is_needless or self._has_no_copy_but(over, nonce)):
+            if verdict.is_needless or (nonce in buried and self._has_no_copy_but(over, nonce)):
                 self._forget(nonce)
             elif verdict.is_taken:
                 self._ask_again(pending)
             elif verdict.waits and nonce in txs.settled:
                 reorged.append((pending, verdict.is_known))
         self._give_up(reorged)
-
-    def _is_over(self, nonce: int, verdict: SettlementVerdict) -> bool:
-        return verdict.is_buried and nonce in self._pending.acknowledged
 
     def _has_no_copy_but(self, over: Collection[int], nonce: int) -> bool:
         """Whether the request's copies are over, too. One that has succeeded is kept until then: it says that the
