@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -222,6 +223,20 @@ def test_a_node_that_comes_later_is_found(tmp_path: Path) -> None:
             chain.now()
 
 
+def naming(
+    asked: list[str], chain_id: Callable[[], int], status: Callable[[], int] = lambda: 200
+) -> Callable[[bytes], tuple[int, bytes]]:
+    """An endpoint that names its chain and answers everything else with 0. `asked`: is given the methods."""
+
+    def answer(body: bytes) -> tuple[int, bytes]:
+        request = json.loads(body)
+        asked.append(request["method"])
+        result = hex(chain_id() if request["method"] == "eth_chainId" else 0)
+        return status(), json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
+
+    return answer
+
+
 @pytest.mark.parametrize(("status", "error"), [(502, NotAnEthereumEndpoint), (503, NodeBusy)])
 def test_the_chain_is_asked_for_once_and_again_after_a_failure(
     monkeypatch: pytest.MonkeyPatch, status: int, error: type[Exception]
@@ -230,15 +245,7 @@ def test_the_chain_is_asked_for_once_and_again_after_a_failure(
     monkeypatch.setattr("forcemove.chain.http._USUAL_WAIT", 0.0)
     asked: list[str] = []
     chain_id, is_away = CHAIN_ID, False
-
-    def answer(body: bytes) -> tuple[int, bytes]:
-        request = json.loads(body)
-        asked.append(request["method"])
-        result = hex(chain_id if request["method"] == "eth_chainId" else 0)
-        return status if is_away else 200, json.dumps(
-            {"jsonrpc": "2.0", "id": request["id"], "result": result}
-        ).encode()
-
+    answer = naming(asked, lambda: chain_id, lambda: status if is_away else 200)
     with serving(answer) as endpoint, connect(endpoint, expected_chain_id=CHAIN_ID) as chain:
         assert asked == []
         for _ in range(3):
@@ -261,13 +268,7 @@ def test_threat_97_the_chain_is_asked_for_again_after_a_while_and_before_anythin
     """No request has failed, and yet the address leads to another chain now."""
     asked: list[str] = []
     chain_id = CHAIN_ID
-
-    def answer(body: bytes) -> tuple[int, bytes]:
-        request = json.loads(body)
-        asked.append(request["method"])
-        result = hex(chain_id if request["method"] == "eth_chainId" else 0)
-        return 200, json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
-
+    answer = naming(asked, lambda: chain_id)
     with serving(answer) as endpoint, connect(endpoint) as chain:
         chain.block_number()
         chain_id = CHAIN_ID + 1
@@ -302,17 +303,9 @@ def test_threat_97_an_endpoint_is_asked_for_its_chain_until_its_blocks_follow_th
     monkeypatch: pytest.MonkeyPatch, parents: list[tuple[bytes, bytes]], named: list[int]
 ) -> None:
     """One block is seen each four seconds. `named`: how often it has named its chain then."""
-    now, asked = 0.0, list[str]()
+    now, asked, found = 0.0, list[str](), list[int]()
     monkeypatch.setattr(rpc, "time", SimpleNamespace(monotonic=lambda: now, sleep=time.sleep))
-
-    def answer(body: bytes) -> tuple[int, bytes]:
-        request = json.loads(body)
-        asked.append(request["method"])
-        result = hex(CHAIN_ID if request["method"] == "eth_chainId" else 0)
-        return 200, json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
-
-    found = list[int]()
-    with serving(answer) as endpoint, connect(endpoint, expected_chain_id=CHAIN_ID) as chain:
+    with serving(naming(asked, lambda: CHAIN_ID)) as endpoint, connect(endpoint, expected_chain_id=CHAIN_ID) as chain:
         for block in parents:
             chain.block_number()
             chain.rpc.on_block(*block)

@@ -23,6 +23,7 @@ from forcemove.sender.opinions import Opinion
 from forcemove.sender.pricing import FeeMarket
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import Confirmed, PendingTx, TxRequest
+from tests.liars.lies import MONEY
 from tests.sender.slowly import KEY, PAYEE, SlowWorld
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -68,7 +69,7 @@ def test_hole_41_two_hundred_and_fifty_challenges_are_answered_in_time_through_t
 
 
 def count_ahead(world: SlowWorld) -> None:
-    """The first endpoint counts a thousand transactions of ours that nobody has sent."""
+    """The first endpoint adds a thousand to our nonce."""
     world.endpoints[0].replace("eth_getTransactionCount", lambda nonce: nonce + 1_000)
 
 
@@ -84,7 +85,7 @@ def test_a_slow_one_is_given_no_answer_again_for_the_nonces_of_a_liar() -> None:
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_slow_one_is_given_no_answer_again_though_a_liar_says_that_its_nonce_is_taken(fails: bool) -> None:
-    """By somebody else's transaction: it shows no receipt of ours. `fails`: whether the call would fail now."""
+    """The liar shows no receipt of ours, as if the nonce were somebody else's. `fails`: whether the call would fail."""
     world = SlowWorld(0.0, 3.0)
     count_ahead(world)
     world.endpoints[0].replace("eth_getTransactionReceipt", lambda _: None)
@@ -124,12 +125,8 @@ def test_failures_that_a_liar_invents_hold_back_no_answer_from_a_slow_one() -> N
                 return bytes(32)
             case "eth_getTransactionCount":
                 return 1_000 + liar.counts["eth_sendRawTransaction"]
-            case "eth_getTransactionReceipt":
-                block, gas = world.node.latest, {"gasUsed": 21_000, "effectiveGasPrice": 1}
-                found = {"transactionHash": params[0], "blockNumber": block.number, "blockHash": block.hash, **gas}
-                return {**found, "status": 0, "contractAddress": None, "logs": []}
             case _:
-                return world.node.ask(method, *params)
+                return MONEY["receipts of failure invented"](world.node.ask, method, *params)
 
     liar.answer = answer
     for _ in range(60):
@@ -150,12 +147,8 @@ def test_hole_38_receipts_that_a_fast_one_invents_keep_no_answer_from_a_slow_one
                 return bytes(32)
             case "eth_getTransactionCount":
                 return len(world.kept.all())
-            case "eth_getTransactionReceipt":
-                block, gas = world.node.latest, {"gasUsed": 21_000, "effectiveGasPrice": 1}
-                place = {"blockNumber": block.number, "blockHash": block.hash, "logs": [], "status": 1}
-                return {"transactionHash": params[0], **place, **gas}
             case _:
-                return world.node.ask(method, *params)
+                return MONEY["receipts invented"](world.node.ask, method, *params)
 
     liar.answer = answer
     for number in range(count):
