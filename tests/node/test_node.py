@@ -89,8 +89,7 @@ class Process:
         return [event for _, event in self.told]
 
     def die(self, away: float = 3600) -> None:
-        """Without a word: the next one, so many seconds later, finds leases that are its own no more, and old ones
-        expired."""
+        """Without a word. `away`: seconds until the next process, which finds that the old leases have expired."""
         self.journal.close()
         self.now += away
         self.start()

@@ -76,7 +76,7 @@ class Keeper:
         self.tower.poll()
 
     def die(self, away: float = 3_600) -> None:
-        """Without a word; the next one, so many seconds later, finds an old lease that has ended."""
+        """Without a word. `away`: seconds until the next process, which finds that the old lease has expired."""
         self.journal.close()
         self.now += away
         self.start()

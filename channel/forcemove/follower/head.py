@@ -35,9 +35,9 @@ class HeadReader:
     without traffic the newest block may be old, and deadlines pass all the same."""
 
     def __init__(self, chain: Chain, clock: Callable[[], float], pending_every: float = 0.0) -> None:
-        """`clock`: seconds that go on steadily. `pending_every`: so many seconds after a new block, and again after as
-        many, the pending block is asked for; between them the time goes on as this clock does, which no chain's is
-        behind. 0 for each time, as a chain needs whose clock is moved by hand."""
+        """`clock`: seconds that go on steadily. `pending_every`: seconds from a new block, or from the last question
+        for the pending one, until the pending one is asked for; meanwhile the time advances with `clock`, which no
+        chain's clock falls behind. 0 asks each time: a chain whose clock is moved by hand needs that."""
         self._chain, self._clock, self._pending_every = chain, clock, pending_every
         self._known: Head | None = None
         self._timed_at, self._shown = 0.0, 0

@@ -1,9 +1,9 @@
 """A lane for each endpoint of a sender: each forms its opinion and is offered transactions at its own pace, and none
 waits for another.
 
-An endpoint of another machine is asked by its own worker: what has ended is taken by the next look. One that is alone
-is waited for, but not for long: what it is to be offered goes between the questions that it was asked before. A chain
-in this process is asked at once, in the caller's thread.
+An endpoint of another machine is asked by its own worker: what has ended is taken by the next look. An endpoint that is
+alone is waited for briefly, and offers to it go out between its pending questions. A chain in this process is asked at
+once, in the caller's thread.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 Begin = Callable[[Chain, Steps[Any], Priority], Future[Any]]
 """Begins to ask an endpoint; the more urgent priorities go first."""
 _LONGEST, _AT_LEAST = 15.0, 16
-"""Seconds for all that a chain in this process is asked; there is time for so many questions, however slow it is."""
+"""Seconds for everything that a chain in this process is asked at once, but always enough for this many questions."""
 _WAITED_FOR = 5.0
 """Seconds of a look for which an endpoint that is alone is waited for."""
 _ASKING, _OFFERING = 5.0, 15.0
