@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.asking import Steps, ask, ask_within, together
+from forcemove.chain.asking import Exchanges, Steps, ask, ask_until, together
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.rpc import Rpc
 from forcemove.errors import ForcemoveError
@@ -45,7 +45,7 @@ def side_by_side(count: int, kept: list[object]) -> Steps[str]:
 def test_what_is_asked_within_a_time_is_closed_when_it_is_over(steps: Any, seconds: float, answered: int) -> None:
     """What was answered by then is kept, and at least one answer is."""
     rpc, kept = Slow(), list[object]()
-    found = ask_within(rpc, steps(5, kept), seconds, lambda: rpc.time)
+    found = ask_until(rpc, Exchanges(steps(5, kept), lambda: rpc.time >= seconds))
     assert kept == list(range(1, answered + 1))
     assert found == ("done" if answered == 5 else None)
 
@@ -53,4 +53,4 @@ def test_what_is_asked_within_a_time_is_closed_when_it_is_over(steps: Any, secon
 def test_what_fails_within_the_time_fails() -> None:
     rpc = Slow()
     with pytest.raises(Unreachable, match="away"):
-        ask_within(rpc, ask("fail"), 5.0, lambda: rpc.time)
+        ask_until(rpc, Exchanges(ask("fail"), lambda: rpc.time >= 5.0))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.asking import RpcRequest, answers_of
+from forcemove.chain.asking import RpcRequest, Steps, ask_now
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, Unreachable, WrongChain
 from forcemove.chain.local import connect
@@ -56,8 +56,11 @@ class Node:
             yield chain
 
 
-def ask(chain: Chain, count: int, method: str = "eth_getBalance") -> list[object]:
-    return answers_of(chain.rpc, [RpcRequest(method, (number, "pending")) for number in range(count)])
+def ask(chain: Chain, count: int, method: str = "eth_getBalance", block: str = "pending") -> list[object]:
+    def steps() -> Steps[list[object]]:
+        return list((yield [RpcRequest(method, (number, block)) for number in range(count)]))
+
+    return ask_now(chain.rpc, steps())
 
 
 def test_what_is_asked_together_goes_out_together_and_comes_back_in_any_order() -> None:
@@ -114,9 +117,7 @@ def test_each_answer_has_its_own_error() -> None:
     node = Node()
     node.answer_one = lambda _, params: said[params[0]]
     with node.chain() as chain:
-        reverted, nothing, failed, *senseless = answers_of(
-            chain.rpc, [RpcRequest("eth_call", (number, "latest")) for number in range(5)]
-        )
+        reverted, nothing, failed, *senseless = ask(chain, 5, "eth_call", "latest")
     assert isinstance(reverted, Reverted)
     assert (reverted.data, nothing) == (b"\x12\x34", None)
     assert failed == EndpointFailed("eth_call", "no state")

@@ -19,6 +19,8 @@ from tests.simulation.chain import MemoryChain
 class Endpoint(Rpc):
     """`number`: of its newest block, None where it is down. `gate`: before that it answers nothing."""
 
+    is_here = False
+
     def __init__(self, number: int | None, gate: threading.Event | None = None) -> None:
         self.endpoint = "test"
         self._number, self._gate = number, gate

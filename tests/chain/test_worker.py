@@ -11,13 +11,16 @@ import pytest
 
 from forcemove.chain import worker as module
 from forcemove.chain.asking import Steps, ask, together
-from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint
+from forcemove.chain.errors import EndpointFailed, EndpointHangs, NotAnEthereumEndpoint
 from forcemove.chain.rpc import Rpc
-from forcemove.chain.worker import EndpointWorker, Priority
+from forcemove.chain.task_queue import Priority
+from forcemove.chain.worker import EndpointWorker, wait_for, waiting_for
 
 
 class Endpoint(Rpc):
     """Answers each method with its own name, once the gate is open. `asked`: all methods, in their order."""
+
+    is_here = False
 
     def __init__(self) -> None:
         self.endpoint, self.asked = "test", list[str]()
@@ -130,6 +133,71 @@ def test_a_thread_that_hangs_is_replaced(monkeypatch: pytest.MonkeyPatch) -> Non
     endpoint.gate.set()
     assert (other.result(10), hanging.result(10)) == (["c"], ["a", "b"])
     assert len(endpoint.threads) == 2
+
+
+def test_threat_46_a_look_finds_that_its_endpoint_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is given up; the next one is asked by another thread."""
+    endpoint, worker = begun()
+    clock = SimpleNamespace(monotonic=time.monotonic)
+    monkeypatch.setattr(module, "time", clock)
+    look = waiting_for(worker, asking("a", "b"))
+    (hanging,) = next(look)
+    assert endpoint.began.acquire(timeout=10)
+    assert next(look) == (hanging,)
+    clock.monotonic = lambda: time.monotonic() + 61
+    with pytest.raises(EndpointHangs):
+        next(look)
+    assert hanging.cancelled()
+    other = worker.begin(asking("c"))
+    assert endpoint.began.acquire(timeout=10)
+    endpoint.gate.set()
+    assert other.result(10) == ["c"]
+    assert endpoint.asked == ["a", "c"]
+
+
+def test_a_look_that_is_closed_asks_no_more() -> None:
+    endpoint, worker = begun()
+    look = waiting_for(worker, asking("a", "b"))
+    next(look)
+    assert endpoint.began.acquire(timeout=10)
+    look.close()
+    endpoint.gate.set()
+    assert wait_for(waiting_for(worker, asking("c"))) == ["c"]
+    assert endpoint.asked == ["a", "c"]
+
+
+def test_what_is_not_urgent_is_asked_all_the_same() -> None:
+    """However much is urgent."""
+    endpoint, worker = begun()
+    first = worker.begin(asking("first"))
+    assert endpoint.began.acquire(timeout=10)
+    urgent = [worker.begin(asking(*(f"{number}" for _ in range(20))), Priority.DEFEND) for number in range(2)]
+    later = worker.begin(asking("old"), Priority.CATCH_UP)
+    endpoint.gate.set()
+    for each in (first, *urgent, later):
+        each.result(10)
+    assert 10 < endpoint.asked.index("old") < 30
+
+
+def test_what_is_urgent_goes_between_what_is_asked_together() -> None:
+    endpoint, worker = begun()
+    old = worker.begin(together([asking("old 1"), asking("old 2"), asking("old 3")]), Priority.CATCH_UP)
+    assert endpoint.began.acquire(timeout=10)
+    urgent, same = worker.begin(asking("urgent"), Priority.DEFEND), worker.begin(asking("same"), Priority.CATCH_UP)
+    endpoint.gate.set()
+    for each in (old, urgent, same):
+        each.result(10)
+    assert endpoint.asked == ["old 1", "urgent", "old 2", "old 3", "same"]
+
+
+def test_a_chain_of_this_process_is_asked_at_once_in_the_same_thread() -> None:
+    endpoint, worker = begun()
+    endpoint.gate.set()
+    endpoint.is_here = True
+    assert worker.begin(asking("a", "b")).done()
+    assert endpoint.threads == {threading.current_thread()}
+    with pytest.raises(EndpointFailed):
+        worker.begin(asking("fails")).result(0)
 
 
 def test_parts_that_are_asked_together_fail_alone() -> None:

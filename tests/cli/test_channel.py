@@ -20,6 +20,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import AnvilChain, connect, local_keys
+from forcemove.chain.worker import Look
 from forcemove.cli.wrapping import wrapped
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.inspect.journal_channel import read_channels, read_listed_channel
@@ -459,10 +460,10 @@ def test_a_challenge_waits_until_the_chain_is_read(home: Callable[..., Home], mo
     alice = home(until=6)
     looks, look = count(), Follower.look
 
-    def fail_first(follower: Follower, uncertain: Collection[bytes]) -> FollowerLook:
+    def fail_first(follower: Follower, uncertain: Collection[bytes]) -> Look[FollowerLook]:
         if next(looks) == 0:
             raise EndpointFailed("eth_call", "not now")
-        return look(follower, uncertain)
+        return (yield from look(follower, uncertain))
 
     monkeypatch.setattr(Follower, "look", fail_first)
     monkeypatch.setattr("forcemove.tables.defence._FIRST_LOOK", -1.0)

@@ -15,6 +15,7 @@ from forcemove.chain import codec
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.rpc import Rpc
+from forcemove.chain.worker import wait_for
 from forcemove.follower.followed_channel import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.protocol.agreement import Agreement
@@ -155,7 +156,7 @@ class PaperReader:
             self.follower.follow(FollowRequest(agreement(each), payee, from_block, is_new=False))
 
     def look(self) -> FollowerLook:
-        found = self.follower.look()
+        found = wait_for(self.follower.look())
         self.views |= found.views
         self.errors = dict(found.errors)
         assert found.failure is None

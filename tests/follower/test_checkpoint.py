@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.worker import wait_for
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.on_chain_view import Checkpoint
@@ -69,8 +70,7 @@ class Reader:
     def look(self) -> QuorumUpdate:
         (viewer,) = self.views.viewers
         viewer._follower._done_at = b""  # each look is one at a new block
-        viewer.prepare()()
-        viewer.take()
+        wait_for(viewer.look())
         told = self.views.take_in()
         for read in told.updates.values():
             self.channel = step(self.channel, read, self.views.time, KEYS[0], GAME)[0]

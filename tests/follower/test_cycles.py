@@ -13,6 +13,7 @@ from eth_abi.abi import encode
 from forcemove.chain.chain import RawLog
 from forcemove.chain.codec import decode_log
 from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.chain.worker import wait_for
 from forcemove.errors import PassingError
 from forcemove.follower import log_reader
 from forcemove.protocol.logs import Log
@@ -155,7 +156,7 @@ def test_a_range_that_is_never_answered_holds_up_no_other() -> None:
         return honest(method, *params)
 
     node.ask = ask  # type: ignore[method-assign]
-    failures = [reader.follower.look().failure for _ in range(30)]
+    failures = [wait_for(reader.follower.look()).failure for _ in range(30)]
     followed = reader.follower._followed[agreement(0).channel_id]
     assert {type(each) for each in failures[-10:]} == {EndpointFailed}
     assert sum(last + 1 - first for first, last in followed.missing) < 5_000
@@ -174,7 +175,7 @@ def test_a_range_that_takes_too_long_is_divided() -> None:
         return honest(method, *params)
 
     node.ask = ask  # type: ignore[method-assign]
-    failures = [reader.follower.look().failure for _ in range(10)]
+    failures = [wait_for(reader.follower.look()).failure for _ in range(10)]
     assert [type(each) for each in failures[:3]] == [Unreachable] * 3
     assert failures[-1] is None
     assert not any(reader.open)
@@ -237,7 +238,7 @@ def test_what_is_refused_for_another_reason_than_its_size_is_asked_for_as_much_a
 
     node.ask = ask  # type: ignore[method-assign]
     try:
-        assert isinstance(reader.follower.look().failure, EndpointFailed)
+        assert isinstance(wait_for(reader.follower.look()).failure, EndpointFailed)
     except PassingError:
         assert refused == "everything"
     node.ask = honest  # type: ignore[method-assign]
@@ -315,5 +316,5 @@ def test_the_last_status_of_a_watched_channel_stays_where_a_node_refuses_to_tell
 
     monkeypatch.setattr(node, "_call", refuse)
     node.mine()
-    assert reader.follower.look().failure is not None
+    assert wait_for(reader.follower.look()).failure is not None
     assert reader.follower.shown().statuses == {id_: node.statuses[id_]}

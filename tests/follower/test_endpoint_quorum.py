@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.asking import Steps
 from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.chain.worker import wait_for
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import (
@@ -193,8 +195,7 @@ def test_a_deposit_that_one_has_missed_once_is_read_by_it_when_they_differ(pair:
     pair.look()
     assert pair.views.viewers[1].views[pair.id].holdings == ((ETHER, held),)
     story.mine()
-    worker.prepare()()
-    worker.take()
+    wait_for(worker.look())
     assert pair.views.viewers[1].views[pair.id].holdings == ((ETHER, held + 1),)
 
 
@@ -332,18 +333,6 @@ def test_threat_43_nonsense_is_no_view(pair: Pair, story: Story, method: str, no
     assert pair.logs(story) == ["Deposited", "Deposited"]
 
 
-def test_a_look_that_hangs_is_abandoned_and_its_end_changes_nothing(pair: Pair, story: Story) -> None:
-    story.play_until(4)
-    viewer = pair.views.viewers[0]
-    hanging = viewer.prepare()
-    viewer.abandon()
-    hanging()
-    viewer.take()
-    assert viewer.views == {}
-    pair.look_all()
-    assert pair.logs(story) == ["Deposited", "Deposited"]
-
-
 @pytest.mark.parametrize("off", [-901, -899, 0, 899, 901])
 def test_threat_54_a_time_far_from_our_own_is_told_once(playground: Playground, off: int) -> None:
     chain = MemoryChain(Reader(playground).endpoint)
@@ -351,8 +340,7 @@ def test_threat_54_a_time_far_from_our_own_is_told_once(playground: Playground, 
     views = EndpointQuorum([adjudicator], 1, lambda: 0.0, own_time=lambda: float(chain.next_time() + off))
     errors = []
     for _ in range(3):
-        views.viewers[0].prepare()()
-        views.viewers[0].take()
+        wait_for(views.viewers[0].look())
         errors += views.take_in().errors
     assert [type(each) for each in errors] == [TimeInDoubt] * (abs(off) > 900)
 
@@ -374,8 +362,7 @@ def test_one_that_knows_no_beginning_reads_it_before_it_is_the_source(pair: Pair
 def looking(views: EndpointQuorum) -> Callable[[], QuorumUpdate]:
     def look() -> QuorumUpdate:
         for each in views.viewers:
-            each.prepare()()
-            each.take()
+            wait_for(each.look())
         return views.take_in()
 
     return look
@@ -386,7 +373,8 @@ def test_threat_32_contracts_are_genuine_where_all_say_so(playground: Playground
     reader = Reader(playground, endpoints=2)
     asked = list[str]()
 
-    def is_genuine(adjudicator: Adjudicator) -> bool:
+    def is_genuine(adjudicator: Adjudicator) -> Steps[bool]:
+        yield from ()
         asked.append(adjudicator.chain.endpoint)
         return agrees or adjudicator.chain.endpoint == "memory 0"
 

@@ -11,6 +11,7 @@ import pytest
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
+from forcemove.chain.worker import wait_for
 from forcemove.errors import PassingError
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
@@ -88,11 +89,9 @@ class Reader:
     def try_to_look(self, viewer: EndpointViewer) -> PassingError | None:
         """Through this endpoint. Returns what has failed."""
         try:
-            viewer.prepare()()
+            wait_for(viewer.look())
         except PassingError as error:
             return error
-        finally:
-            viewer.take()
         return None
 
     def take_in(self) -> QuorumUpdate:

@@ -10,6 +10,7 @@ from contextlib import suppress
 import pytest
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.worker import wait_for
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import AnotherChain, BehindItself, EndpointContradicted
@@ -59,8 +60,7 @@ class Resumed:
 
     def look(self) -> QuorumUpdate:
         for viewer in self.views.viewers:
-            viewer.prepare()()
-            viewer.take()
+            wait_for(viewer.look())
         return self.views.take_in()
 
     def error(self, node: MemoryNode, number: int = 0) -> AnotherChain:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.asking import Steps
 from forcemove.chain.errors import Unreachable
-from forcemove.chain.limits import seconds_left
+from forcemove.chain.worker import EndpointWorker, wait_for
 from forcemove.errors import PassingError
 from forcemove.follower.endpoint_quorum import EndpointQuorum
 from forcemove.follower.endpoint_viewer import FollowRequest
@@ -24,6 +25,7 @@ from forcemove_games.tic_tac_toe import GAME
 from tests.follower.test_endpoint_quorum import Pair, challenge, differing, down
 from tests.follower.test_follower import Reader, dispute
 from tests.scenarios.story import DEPOSIT, Playground, Story
+from tests.sender.slowly import SlowWorker
 from tests.simulation.chain import MemoryChain
 
 
@@ -45,8 +47,7 @@ def pair(playground: Playground, story: Story) -> Pair:
 def genuine_after(views: EndpointQuorum) -> Iterator[set[bytes]]:
     for each in views.viewers:
         with suppress(PassingError):
-            each.prepare()()
-        each.take()
+            wait_for(each.look())
     yield views.take_in().genuine
 
 
@@ -54,7 +55,12 @@ def test_threat_32_nothing_is_genuine_where_nobody_answers(playground: Playgroun
     reader = Reader(playground, endpoints=2)
     for each in reader.endpoints:
         each.answer = down
-    reader.views.follow(FollowRequest(story.agreement, None, 0, True, contracts="these", is_genuine=lambda _: True))
+
+    def is_genuine(_: Adjudicator) -> Steps[bool]:
+        yield from ()
+        return True
+
+    reader.views.follow(FollowRequest(story.agreement, None, 0, True, contracts="these", is_genuine=is_genuine))
     for _ in range(3):
         reader.wait(31)
         assert list(genuine_after(reader.views)) == [set()]
@@ -64,14 +70,15 @@ def test_threat_46_where_one_question_about_contracts_fails_the_others_wait(play
     """Each may take as long as the endpoint is waited for. What defends was asked before."""
     reader, asked = Reader(playground), list[int]()
 
-    def is_genuine(adjudicator: Adjudicator) -> bool:
+    def is_genuine(adjudicator: Adjudicator) -> Steps[bool]:
+        yield from ()
         asked.append(reader.endpoint.counts["eth_call"])
         raise Unreachable(adjudicator.chain.endpoint, "down")
 
     for number in range(3):
         agreement = playground.story(GAME).agreement
         reader.views.follow(FollowRequest(agreement, None, 0, True, contracts=number, is_genuine=is_genuine))
-    reader.views.viewers[0].prepare()()
+    wait_for(reader.views.viewers[0].look())
     assert len(asked) == 1
     assert asked[0] > 0
 
@@ -174,44 +181,41 @@ def test_a_look_that_was_overtaken_does_not_count(pair: Pair, story: Story, is_l
     """While it asked, the channel was let go, or was to be read anew."""
     viewer = pair.views.viewers[0]
     following = pair.views._channels[pair.id].following
-    viewer.prepare()()
-    if is_let_go:
-        viewer.unfollow(pair.id)
-    else:
-        viewer.follow(following)
-    viewer.take()
-    assert viewer.views == {}
-
-
-def test_threat_46_the_end_of_a_look_that_was_abandoned_does_not_count(pair: Pair, story: Story) -> None:
-    story.play_until(4)
-    viewer, honest = pair.views.viewers[0], pair.endpoints[0].answer
+    honest = pair.endpoints[0].answer
 
     def answer(method: str, *params: Any) -> Any:
         pair.endpoints[0].answer = honest
-        viewer.abandon()
+        if is_let_go:
+            viewer.unfollow(pair.id)
+        else:
+            viewer.follow(following)
         return honest(method, *params)
 
     pair.endpoints[0].answer = answer
-    viewer.prepare()()
-    viewer.take()
+    wait_for(viewer.look())
+    assert viewer.looks == 1
+    assert viewer.views == {}
+
+
+def test_threat_46_a_look_that_was_given_up_does_not_count(pair: Pair, story: Story) -> None:
+    """What it had read is read again: it may hang in the middle of it."""
+    story.play_until(4)
+    viewer, chain = pair.views.viewers[0], pair.views.viewers[0].adjudicator.chain
+    worker = chain.worker = SlowWorker(chain, 1.0)  # type: ignore[assignment]
+    look, hanging = viewer.look(), viewer._follower
+    next(look)
+    for second in range(1, 4):
+        while worker.step(second):
+            pass
+    look.close()
+    for second in range(4, 100):
+        while worker.step(second):
+            pass
     assert (viewer.views, viewer.answered_at) == ({}, None)
+    assert viewer._follower is not hanging, "a thread may be in the middle of it"
+    chain.worker = EndpointWorker(chain)
     pair.look_all()
     assert pair.logs(story) == ["Deposited", "Deposited"]
-
-
-def test_threat_55_all_requests_of_a_look_share_its_time(pair: Pair) -> None:
-    left = list[float]()
-    rpc, honest = pair.endpoints[0], pair.endpoints[0].answer
-
-    def answer(method: str, *params: Any) -> Any:
-        left.append(seconds_left(rpc))
-        return honest(method, *params)
-
-    rpc.answer = answer
-    pair.look_all()
-    assert 0 < min(left) <= max(left) <= 50
-    assert left == sorted(left, reverse=True)
 
 
 @pytest.mark.parametrize("is_joined", [False, True])

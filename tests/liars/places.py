@@ -5,21 +5,16 @@ chain in this process, by a clock of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forcemove.chain.asking import Steps
-from forcemove.chain.chain import Chain
-from forcemove.chain.worker import Priority
 from forcemove.node.assemble import reassemble
 from forcemove.node.events import Sent
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
-from forcemove.sender.lanes import by_worker
 from forcemove.sender.sender import Sender
 from forcemove_games.tic_tac_toe import GAME
 from tests.liars.proxy import Tell
@@ -75,7 +70,7 @@ class AmongLiars:
         self.liars = _Liars(node, tells, self.make_endpoint)
         self.first_block = 0
         for part in ("node.workers", "watchtower.budgeted_sender"):
-            sender = partial(Sender, clock=lambda: self.now, begin=self.begin_to_ask)
+            sender = partial(Sender, clock=lambda: self.now)
             monkeypatch.setattr(f"forcemove.{part}.Sender", sender)
         for part in ("node.workers", "watchtower.tower"):
             # As on a chain whose clock is not moved by hand.
@@ -84,10 +79,6 @@ class AmongLiars:
     def make_endpoint(self, name: str) -> Endpoint:
         """One of those that are asked."""
         return Endpoint(self.node, name)
-
-    def begin_to_ask(self, chain: Chain, steps: Steps[Any], priority: Priority) -> Future[Any]:
-        """For the sender."""
-        return by_worker(chain, steps, priority)
 
     def begin(self) -> None:
         """Count gas from here on, mine a block each tick, and lie."""

@@ -16,10 +16,11 @@ import pytest
 
 from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.node.memory import MemoryMessenger
-from tests.liars.places import BLOCK, NodeAmongLiars, TowerAmongLiars, honest
+from tests.liars.places import BLOCK, AmongLiars, NodeAmongLiars, TowerAmongLiars, honest
 from tests.liars.proxy import Ask, Tell
 from tests.node.test_node import House
 from tests.sampled import with_sample
+from tests.simulation.faults import Endpoint
 
 SECONDS = 60.0
 """For which a test waits at most for what it does not count in blocks."""
@@ -122,6 +123,18 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
         each.close()
 
 
+def make_away(monkeypatch: pytest.MonkeyPatch, place: int | None) -> None:
+    """Let the endpoint at this place be one of another machine: what hangs here would hang the process."""
+    here = AmongLiars.make_endpoint
+
+    def make_endpoint(among: AmongLiars, name: str) -> Endpoint:
+        made = here(among, name)
+        made.is_here = name != str(place)
+        return made
+
+    monkeypatch.setattr(AmongLiars, "make_endpoint", make_endpoint)
+
+
 async def poll_until(run: NodeAmongLiars, condition: Callable[[], bool]) -> None:
     """Time goes by for the node meanwhile, and no block is mined."""
     async with asyncio.timeout(SECONDS):
@@ -148,7 +161,7 @@ async def answers_in_the_next_block(run: NodeAmongLiars, place: int, *, at_once:
 
 @pytest.mark.parametrize(("endpoint", "line", "player", "place", "since"), with_sample(CASES, SAMPLE))
 def test_threat_46_with_nothing_around_a_node_answers_in_the_next_block(
-    endpoint: str, line: str, player: str, place: int, since: str, make: Make
+    endpoint: str, line: str, player: str, place: int, since: str, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tells: list[Tell] = [honest]
     tells.insert(place, ENDPOINTS[endpoint])
@@ -157,8 +170,8 @@ def test_threat_46_with_nothing_around_a_node_answers_in_the_next_block(
         home.game = PLAYERS[player](home)  # type: ignore[assignment]
         home.lines[0] = (LINES[line](), home.lines[0][1])  # type: ignore[assignment]
 
+    make_away(monkeypatch, place if endpoint == "hanging" else None)
     run = make(NodeAmongLiars, tells, challenged=since == "start", around=around)
-    run.liars.endpoints[place].is_here = endpoint != "hanging"
     if since == "middle":
         run.liars.be_honest()
     asyncio.run(answers_in_the_next_block(run, place, at_once=since == "start"))
@@ -166,13 +179,13 @@ def test_threat_46_with_nothing_around_a_node_answers_in_the_next_block(
 
 @pytest.mark.parametrize(("endpoint", "place", "since"), list(product(ENDPOINTS, (0, 1), ("start", "middle"))))
 def test_threat_46_with_nothing_around_a_tower_answers_in_the_next_block(
-    endpoint: str, place: int, since: str, make: Make
+    endpoint: str, place: int, since: str, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has looked once when it has read the challenge, and once more when it answers."""
     tells: list[Tell] = [honest]
     tells.insert(place, ENDPOINTS[endpoint])
+    make_away(monkeypatch, place if endpoint == "hanging" else None)
     run = make(TowerAmongLiars, tells, challenged=since == "start")
-    run.liars.endpoints[place].is_here = endpoint != "hanging"
     if since == "middle":
         run.liars.be_honest()
         run.keeper.tower.poll()

@@ -151,7 +151,7 @@ def test_threat_46_an_endpoint_that_hangs_for_ever_holds_up_no_other(table: Tabl
         hangs.wait()
         raise Unreachable("hanging", "it is over")
 
-    table.endpoints[hanging].answer = hang
+    table.endpoints[hanging].answer, table.endpoints[hanging].is_here = hang, False
 
     async def run() -> None:
         running = asyncio.create_task(table.nodes[0].run(look_every=0.01))

@@ -4,34 +4,42 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
-from forcemove.node.errors import LookFailed, LookHangs
-from forcemove.node.polling import ParallelPolls, keep_polling
+from forcemove.chain.worker import Look
+from forcemove.node.errors import LookFailed
+from forcemove.node.polling import ParallelPolls, keep_polling, poll_once
 
 
 class Worker:
-    """Whose look is given; it counts what it is called for."""
+    """Whose looks wait for what is given, and then raise what is given; it counts them."""
 
     endpoints, is_idle = 1, False
 
-    def __init__(self, look: Callable[[], None] = lambda: None, longest_look: float | None = None) -> None:
-        self.look, self.longest_look = look, longest_look
-        self.prepared = self.taken = self.abandoned = 0
+    def __init__(self, begun: Sequence[Future[Any]] = (), error: Exception | None = None) -> None:
+        self._begun, self._error = begun, error
+        self.begins = self.ends = self.resumed = self.closed = 0
 
-    def prepare(self) -> Callable[[], None]:
-        self.prepared += 1
-        return self.look
+    def look(self) -> Look[None]:
+        self.begins += 1
+        try:
+            while not all(each.done() for each in self._begun):
+                yield self._begun
+                self.resumed += 1
+        except GeneratorExit:
+            self.closed += 1
+            raise
+        if self._error is not None:
+            raise self._error
+        self.ends += 1
 
-    def take(self) -> None:
-        self.taken += 1
 
-    def abandon(self) -> None:
-        self.abandoned += 1
-        self.look = lambda: None
+class Hanging(Future[None]):
+    """What never ends."""
 
 
 @pytest.fixture(autouse=True)
@@ -39,54 +47,51 @@ def short_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forcemove.node.polling._WAIT_SECONDS", 0.05)
 
 
-@pytest.fixture
-def hang() -> Iterator[Callable[[], None]]:
-    """A look that hangs until the test has ended, or has failed."""
-    ended = threading.Event()
-
-    def look() -> None:
-        ended.wait(60)
-
-    yield look
-    ended.set()
+def failing() -> Worker:
+    return Worker(error=RecursionError("an answer that nobody thought of"))
 
 
-def fail() -> None:
-    raise RecursionError("an answer that nobody thought of")
-
-
-def require_ends_with_the_process() -> None:
-    looks = [each for each in threading.enumerate() if each.name == "look"]
-    assert looks
-    assert all(each.daemon for each in looks)
-
-
-def test_threat_46_a_look_that_hangs_holds_up_no_other_and_no_process(hang: Callable[[], None]) -> None:
-    hanging, other = Worker(hang), Worker()
+def test_threat_46_a_look_that_hangs_holds_up_no_other() -> None:
+    hanging, other = Worker([Hanging()]), Worker()
     looks = ParallelPolls(lambda _: None)
     for _ in range(3):
         looks.look([hanging, other])
-    require_ends_with_the_process()
-    assert (hanging.prepared, hanging.taken, other.taken) == (1, 0, 3)
+    assert (hanging.begins, hanging.ends, other.ends) == (1, 0, 3)
 
 
-def test_threat_46_a_look_that_hangs_for_too_long_is_abandoned(hang: Callable[[], None]) -> None:
-    hanging, troubles = Worker(hang, 0.01), list[Exception]()
-    looks = ParallelPolls(troubles.append)
-    looks.look([hanging, Worker()])
-    assert ([type(each) for each in troubles], hanging.abandoned) == ([LookHangs], 1)
-    looks.look([hanging, Worker()])
-    assert hanging.taken == 1
+def test_threat_46_a_look_that_waits_is_asked_in_each_turn_whether_it_still_does() -> None:
+    """So it can find that what it waits for hangs."""
+    ends: Future[None] = Future()
+    slow, looks = Worker([ends]), ParallelPolls(lambda _: None)
+    looks.look([slow, Worker()])
+    looks.look([slow, Worker()])
+    assert slow.resumed == 1
+    ends.set_result(None)
+    looks.look([slow, Worker()])
+    assert (slow.begins, slow.ends) == (1, 1)
 
 
 @pytest.mark.parametrize("others", [0, 1])
 def test_threat_55_whatever_a_look_raises_is_told_and_tried_again(others: int) -> None:
-    failing, troubles = Worker(fail, 0.5), list[Exception]()
+    worker, troubles = failing(), list[Exception]()
     looks = ParallelPolls(troubles.append)
     for _ in range(2):
-        looks.look([failing, *(Worker() for _ in range(others))])
+        looks.look([worker, *(Worker() for _ in range(others))])
     assert [type(each) for each in troubles] == [LookFailed] * 2
-    assert (failing.prepared, failing.taken) == (2, 2), "what was found before it failed is taken"
+    assert worker.begins == 2
+
+
+def test_a_look_that_is_waited_for_may_find_that_it_hangs() -> None:
+    class Patient(Worker):
+        def look(self) -> Look[None]:
+            for begun in super().look():
+                if self.resumed:
+                    raise LookFailed("it hangs")
+                yield begun
+
+    worker, troubles = Patient([Hanging()]), list[Exception]()
+    poll_once(worker, troubles.append)
+    assert [type(each) for each in troubles] == [LookFailed]
 
 
 def kept(worker: Worker, is_enough: Callable[[], bool]) -> list[Exception]:
@@ -99,25 +104,34 @@ def kept(worker: Worker, is_enough: Callable[[], bool]) -> list[Exception]:
             await asyncio.sleep(0.01)
         if looking.done():
             looking.result()
-        require_ends_with_the_process_if_any()
         looking.cancel()
+        await asyncio.wait([looking])
 
     asyncio.run(asyncio.wait_for(run(), 30))
     return troubles
 
 
-def require_ends_with_the_process_if_any() -> None:
-    assert all(each.daemon for each in threading.enumerate() if each.name == "look")
+def test_threat_46_a_running_node_asks_again_whether_a_look_still_waits_and_closes_it_at_its_end() -> None:
+    hanging = Worker([Hanging()])
+    kept(hanging, lambda: hanging.resumed > 1)
+    assert (hanging.begins, hanging.closed) == (1, 1)
 
 
-def test_threat_46_a_running_node_abandons_a_look_that_hangs(hang: Callable[[], None]) -> None:
-    hanging = Worker(hang, 0.05)
-    troubles = kept(hanging, lambda: hanging.taken > 1)
-    assert ([type(each) for each in troubles], hanging.abandoned) == ([LookHangs], 1)
+def test_a_running_node_goes_on_as_soon_as_what_a_look_waits_for_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forcemove.node.polling._WAIT_SECONDS", 3600.0)
+    ends: Future[None] = Future()
+    waiting = Worker([ends])
+
+    def has_gone_on() -> bool:
+        if waiting.begins and not ends.done():
+            ends.set_result(None)
+        return waiting.ends > 0
+
+    kept(waiting, has_gone_on)
+    assert waiting.ends
 
 
 def test_threat_55_a_running_node_goes_on_whatever_a_look_raises() -> None:
-    failing = Worker(fail)
-    troubles = kept(failing, lambda: failing.prepared > 2)
+    worker = failing()
+    troubles = kept(worker, lambda: worker.begins > 2)
     assert {type(each) for each in troubles} == {LookFailed}
-    assert failing.taken > 1

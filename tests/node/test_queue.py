@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.worker import wait_for
 from forcemove.node.assemble import assemble
 from forcemove.node.errors import AccountInUse
 from forcemove.node.events import Mined
@@ -226,11 +227,9 @@ def test_a_transaction_is_sent_for_until_its_outcome_is_taken(home: Home) -> Non
     for _ in range(10):
         if not worker.is_sending_for(id_):
             home.go_on(home.first, home.bob, rounds=1)
-    worker.prepare()()  # sends it
+    wait_for(worker.look())  # sends it
     home.first.now += 1.5
-    worker.prepare()()  # finds it mined
-    assert worker.is_sending_for(id_)
-    worker.take()
+    wait_for(worker.look())  # finds it mined
     assert worker.is_sending_for(id_)
     assert [type(each) for each in worker.take_outcomes()] == [Confirmed]
     assert not worker.is_sending_for(id_)

@@ -3,14 +3,19 @@ takes two seconds: who answers first decides nothing alone. Row 54 of the list o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forcemove.chain.asking import Steps
+from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
+from forcemove.chain.worker import EndpointWorker, Look, wait_for
 from forcemove.errors import PassingError
 from forcemove.flow.channel import moves_of
 from forcemove.follower.errors import EndpointLeftOut
@@ -39,6 +44,30 @@ SKEWS = (0, -7_200, 7_200)
 """Seconds by which the system's clock is set ahead at the stop or the start."""
 
 
+class _Held(EndpointWorker):
+    """Asks what it is given when it is let go, and everything from then on at once."""
+
+    def __init__(self, chain: Chain) -> None:
+        super().__init__(chain)
+        self._held: list[tuple[Future[Any], Callable[[], Future[Any]]]] | None = []
+
+    def begin(self, steps: Steps[Any], *options: Any) -> Future[Any]:
+        if self._held is None:
+            return super().begin(steps, *options)
+        self._held.append((Future(), partial(super().begin, steps, *options)))
+        return self._held[-1][0]
+
+    def let_go(self) -> None:
+        """Ask."""
+        for future, ask in self._held or ():
+            asked = ask()
+            if (error := asked.exception()) is None:
+                future.set_result(asked.result())
+            else:
+                future.set_exception(error)
+        self._held = None
+
+
 class Machine:
     """Alice's process: its loop turns each tenth of a second, by a clock that the test moves, and looks again as soon
     as a look has ended. `takes`: the seconds of a look, for each endpoint. `skew`: of her system's clock, seconds."""
@@ -54,7 +83,7 @@ class Machine:
         home.stops_at = MID_GAME
         self.adjudicator = home.assemblies[0].adjudicator
         self.alice, self._began = home.processes[0], 0.0
-        self._looks: dict[int, tuple[Any, float]] = {}
+        self._looks: dict[int, tuple[Look[None], _Held, float]] = {}
 
     @property
     def node(self) -> MemoryNode:
@@ -122,18 +151,24 @@ class Machine:
         when it goes on."""
         self.alice.now += seconds
         self.node.next_time += seconds
-        self._looks = {each: (look, self.alice.now + self.takes[each]) for each, (look, _) in self._looks.items()}
+        self._looks = {
+            each: (look, held, self.alice.now + self.takes[each]) for each, (look, held, _) in self._looks.items()
+        }
 
     def _turn(self) -> None:
         for worker in self.alice.node._workers.chains.values():
             for index, viewer in enumerate(worker.viewers):
                 if index not in self._looks:
-                    self._looks[index] = viewer.prepare(), self.alice.now + self.takes[index]
-                look, ends = self._looks[index]
+                    chain, look = viewer.adjudicator.chain, viewer.look()
+                    chain.worker = held = _Held(chain)
+                    next(look)
+                    chain.worker = EndpointWorker(chain)  # for who sends
+                    self._looks[index] = look, held, self.alice.now + self.takes[index]
+                look, held, ends = self._looks[index]
                 if self.alice.now >= ends:
+                    held.let_go()
                     with suppress(PassingError):
-                        look()
-                    viewer.take()
+                        wait_for(look)
                     del self._looks[index]
         for account in self.alice.node._workers.accounts.values():
             if not account.is_idle:

@@ -3,16 +3,14 @@ most urgent first, as `forcemove.chain.worker` does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
 from typing import Any
 
-from forcemove.chain.asking import RpcRequest, Steps, advance, answers_of
+from forcemove.chain.asking import Exchanges, Steps
 from forcemove.chain.chain import Chain
 from forcemove.chain.local import local_keys
-from forcemove.chain.worker import Priority
+from forcemove.chain.task_queue import Priority, Task, TaskQueue
 from forcemove.errors import PassingError
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import Confirmed, TxOutcome, TxRequest
@@ -26,62 +24,37 @@ KEY, PAYEE = local_keys()[0], local_keys()[2]
 ETHER, BLOCK, PATIENCE = 10**18, 2, 60
 
 
-@dataclass(order=True)
-class _Task:
-    priority: Priority
-    turn: int
-    steps: Steps[Any] = field(compare=False)
-    future: Future[Any] = field(compare=False)
-    answers: list[object] | None = field(default=None, compare=False)
-
-
 class SlowWorker:
     """Asks one endpoint, a question in each `seconds`."""
 
+    is_hanging = False
+
     def __init__(self, chain: Chain, seconds: float) -> None:
         self.chain, self.seconds, self.free_at = chain, seconds, 0.0
-        self._tasks: list[_Task] = []
-        self._turns = 0
-        self._asked: tuple[_Task, Sequence[RpcRequest]] | None = None
+        self.endpoint = chain.endpoint
+        self._tasks = TaskQueue()
+        self._asked: Task | None = None
 
-    def begin(self, steps: Steps[Any], priority: Priority) -> Future[Any]:
-        future: Future[Any] = Future()
-        self._put(_Task(priority, 0, steps, future))
-        return future
-
-    def _put(self, task: _Task) -> None:
-        task.turn, self._turns = self._turns, self._turns + 1
-        heappush(self._tasks, task)
+    def begin(
+        self, steps: Steps[Any], priority: Priority = Priority.SHOW, is_over: Callable[[], bool] = lambda: False
+    ) -> Future[Any]:
+        return self._tasks.begin(Exchanges(steps, is_over), priority)
 
     def step(self, now: float) -> bool:
         """Do what is to be done by now. Returns whether there was anything."""
-        if self._asked is not None and self.free_at <= now:
-            task, questions = self._asked
-            assert task.answers is not None
-            task.answers += answers_of(self.chain.rpc, questions[:1])
-            self._asked = (task, questions[1:]) if questions[1:] else None
-            if self._asked is None:
-                self._put(task)
-            else:
-                self.free_at += self.seconds
-            return True
-        if self._asked is None and self._tasks:
-            self._advance(heappop(self._tasks), now)
-            return True
-        return False
-
-    def _advance(self, task: _Task, now: float) -> None:
-        if task.future.cancelled():
-            return
-        try:
-            questions = advance(self.chain.rpc.endpoint, task.steps, task.answers)
-        except StopIteration as end:
-            task.future.set_result(end.value)
-        except PassingError as error:
-            task.future.set_exception(error)
-        else:
-            task.answers, self._asked = [], (task, questions)
-            self.free_at = max(self.free_at, now) + self.seconds
+        task, self._asked = self._asked, None
+        if task is None and self._tasks:
+            task = self._tasks.take()
+            if not task.asked.is_answered:
+                self._asked, self.free_at = task, max(self.free_at, now) + self.seconds
+                return True
+        elif task is not None and self.free_at > now:
+            self._asked, task = task, None
+        if task is None:
+            return False
+        if task.go_on(self.chain.rpc):
+            self._tasks.put_back(task)
+        return True
 
 
 class SlowWorld:
@@ -95,8 +68,8 @@ class SlowWorld:
         self.endpoints = [Endpoint(self.node, str(number)) for number in range(len(seconds))]
         self.chains = [MemoryChain(each) for each in self.endpoints]
         self.workers = {each: SlowWorker(each, takes) for each, takes in zip(self.chains, seconds, strict=True)}
-        for each in self.endpoints:
-            each.is_here = False
+        for each, worker in self.workers.items():
+            each.worker = worker  # type: ignore[assignment]
         self.kept, self.confirmations = MemoryTxStore(), confirmations
         self.outcomes: list[TxOutcome] = []
         self.errors: list[PassingError] = []
@@ -112,7 +85,6 @@ class SlowWorld:
             confirmations=self.confirmations,
             clock=lambda: self.now,
             others=others,
-            begin=lambda chain, steps, priority: self.workers[chain].begin(steps, priority),  # type: ignore[index]
         )
 
     def want(self, number: int, seconds: int | None = 240, value: int = 0) -> None:

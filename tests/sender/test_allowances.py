@@ -32,6 +32,7 @@ class Desk:
         self.token = Token(chain, deploy_contract(chain, contract))
         chain.send(Call(self.token.address, function("mint", "TestToken").encode(KEY.address, HAS)), MINTER)
         chain.rpc.ask("evm_setAutomine", False)
+        chain.rpc.is_here = True  # it is asked at once
         self.sender = Sender(chain, KEY, MemoryTxStore())
         self.outcomes: list[TxOutcome] = []
         self.begun_at = chain.nonce_of(KEY.address)

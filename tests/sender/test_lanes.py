@@ -4,8 +4,9 @@ Hole 38, and hole 41 among several. Time is virtual."""
 from __future__ import annotations
 
 from collections.abc import Collection
-from concurrent.futures import Future
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from forcemove.sender.offers import offer_all
 from forcemove.sender.opinions import Opinion
 from forcemove.sender.pricing import FeeMarket
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Confirmed, PendingTx, TxRequest
+from forcemove.sender.transactions import Confirmed, PendingTx, TxOutcome, TxRequest
 from tests.liars.lies import MONEY
 from tests.sender.slowly import KEY, PAYEE, SlowWorld
 from tests.simulation.chain import MemoryChain
@@ -285,15 +286,13 @@ def test_hole_41_an_endpoint_that_is_alone_and_slow_is_given_an_answer_between_q
     assert is_offered()
 
 
-def test_hole_41_a_look_waits_for_some_seconds_for_an_endpoint_that_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it says after that is taken in by the next look."""
-    monkeypatch.setattr("forcemove.sender.lanes._WAITED_FOR", 0.1)
-    node, answers_now, has_waited = MemoryChain().node, Event(), list[bool]()
+def test_hole_41_what_an_endpoint_that_is_alone_answers_is_waited_for_between_looks() -> None:
+    node, answers_now = MemoryChain().node, Event()
     alone = Endpoint(node)
     alone.is_here = False
 
     def answer(method: str, *params: Any) -> Any:
-        has_waited.append(answers_now.wait(20))
+        answers_now.wait(20)
         return node.ask(method, *params)
 
     chain = MemoryChain(alone)
@@ -301,20 +300,27 @@ def test_hole_41_a_look_waits_for_some_seconds_for_an_endpoint_that_is_alone(mon
     sender = Sender(chain, KEY, MemoryTxStore())
     sender.submit(TxRequest(b"a", PAYEE.address, b"a", 0, 10**18, None, gas=50_000))
     assert sender.look() == []
-    assert has_waited == []
+    assert len(sender.awaited) == 1
     answers_now.set()
-    outcomes = sender.look()
+    outcomes = list[TxOutcome]()
     while not outcomes:
-        outcomes = sender.look()
+        wait(sender.awaited, 20, FIRST_COMPLETED)
+        outcomes = sender.look(is_new=False)
     assert isinstance(outcomes[0], Confirmed)
-    assert all(has_waited)
+
+
+def test_hole_41_of_several_endpoints_none_is_waited_for_between_looks() -> None:
+    world = SlowWorld(1.0, 1.0)
+    world.want(1)
+    world.look()
+    assert world.sender.awaited == []
 
 
 def test_threat_54_what_was_said_of_a_transaction_that_is_over_is_said_of_no_other_with_its_nonce() -> None:
     formed: Future[Opinion] = Future()
     chain = MemoryChain()
-    chain.rpc.is_here = False
-    lane = EndpointLane(chain, lambda *_: formed, lambda: 0.0)
+    chain.worker = SimpleNamespace(begin=lambda *_: formed)  # type: ignore[assignment]
+    lane = EndpointLane(chain, lambda: 0.0)
     lane.ask(Question(KEY.address, (), (), 1, NO_ERRORS, 4), 1)
     lane.forget(5)
     seen = {nonce: TxObservation(TxStatus.MINED) for nonce in (5, 6, 7)}

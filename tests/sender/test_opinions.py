@@ -3,17 +3,14 @@ attacks."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from forcemove.chain.asking import ask_now
 from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
-from forcemove.chain.limits import seconds_left
 from forcemove.chain.local import local_keys
 from forcemove.chain.reverts import NO_ERRORS
-from forcemove.sender.lanes import EndpointLane, by_worker
 from forcemove.sender.observations import Observer, Question, TxStatus
 from forcemove.sender.opinions import Opinion, form_opinion
 from forcemove.sender.transactions import PendingTx, TxRequest, Version
@@ -40,21 +37,6 @@ def test_threat_54_what_no_chain_counts_to_is_no_opinion(number: int) -> None:
     asked.replace("eth_getTransactionCount", lambda _: number)
     with pytest.raises(NotAnEthereumEndpoint):
         ask(chain)
-
-
-def test_threat_55_all_requests_that_are_asked_at_once_share_their_time() -> None:
-    asked, left = endpoint(), list[float]()
-    chain, honest = MemoryChain(asked), asked.answer
-
-    def answer(method: str, *params: Any) -> Any:
-        left.append(seconds_left(asked))
-        return honest(method, *params)
-
-    asked.answer = answer
-    lane = EndpointLane(chain, by_worker, time.monotonic)
-    lane.ask(QUESTION, 1)
-    assert lane.take_opinion()
-    assert 0 < min(left) <= max(left) <= 15
 
 
 def test_threat_55_who_has_failed_at_one_transaction_is_asked_about_no_other() -> None:

@@ -566,6 +566,7 @@ def test_what_has_come_out_is_told_before_what_fails(desk: Desk, monkeypatch: py
 def real(request: pytest.FixtureRequest) -> Any:
     """With a base fee, and from before there was one."""
     with AnvilChain("--hardfork", request.param, "--no-mining") as chain:
+        chain.rpc.is_here = True  # it is asked at once
         yield chain
 
 

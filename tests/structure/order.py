@@ -100,6 +100,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.chain.reverts", "forcemove.chain.book"),
     ("forcemove.chain.rpc",),
     ("forcemove.chain.answers", "forcemove.chain.asking", "forcemove.chain.batching"),
+    ("forcemove.chain.task_queue",),
     ("forcemove.chain.worker",),
     ("forcemove.chain.chain",),
     ("forcemove.chain.endpoints", "forcemove.chain.codec", "forcemove.chain.genuine", "forcemove.chain.factory"),

@@ -13,7 +13,6 @@ worker, or a table of answers in a test.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,8 +22,7 @@ from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.rpc import Rpc, making_sense
 from forcemove.errors import ForcemoveError, PassingError
 
-__all__ = ["Asking", "RpcRequest", "Steps", "advance", "answers_of", "ask", "ask_now", "ask_within"]
-__all__ += ["asking", "together"]
+__all__ = ["Asking", "Exchanges", "RpcRequest", "Steps", "ask", "ask_now", "ask_until", "asking", "together"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -75,65 +73,89 @@ def together(parts: Iterable[Steps[T]]) -> Steps[list[T | ForcemoveError]]:
     return [found[index] for index in sorted(found)]
 
 
-def advance(endpoint: str, steps: Steps[T], answers: Sequence[object] | None) -> Sequence[RpcRequest]:
-    """Give a function that asks its answers, None at its start; its next questions. Raises `StopIteration` with the
-    result at its end, `NotAnEthereumEndpoint` where it can make nothing of an answer, and its own errors."""
-    ended: StopIteration
-    with making_sense(endpoint):
-        try:
-            return steps.send(cast("Sequence[object]", answers))
-        except StopIteration as end:
-            ended = end
-    raise ended
+class Exchanges(Generic[T]):
+    """A function that asks, as far as it has come. Between two exchanges with the endpoint something else may be asked.
 
+    `questions`: those that the function waits for, None before it was begun."""
 
-def answers_of(
-    rpc: Rpc, questions: Sequence[RpcRequest], why_not: Callable[[], ForcemoveError | None] = lambda: None
-) -> list[object]:
-    """Ask these questions, as many at once as the endpoint takes. After one that brought no answer the others are not
-    asked: what fails them is the same. `why_not`: asked before each exchange but the first; where it has an error, that
-    is the answer to the rest."""
-    requests, found = [(each.method, each.params) for each in questions], list[object]()
-    while len(found) < len(questions):
-        if found and (error := why_not()) is not None:
-            found.append(error)
-            break
-        answers = rpc.request_some(requests[len(found) :])
-        found += answers
-        if any(isinstance(each, PassingError) and not isinstance(each, EndpointFailed) for each in answers):
-            break
-    return found + found[-1:] * (len(questions) - len(found))
+    def __init__(self, steps: Steps[T], is_over: Callable[[], bool] = lambda: False) -> None:
+        """`is_over`: whether the time for asking is used up, which is at least one exchange. What is still unanswered
+        then fails, and where the function goes on to ask it is closed: it keeps by itself what it has learned."""
+        self.questions: Sequence[RpcRequest] | None = None
+        self._steps, self._is_over = steps, is_over
+        self._answers: list[object] = []
+        self._late: Unreachable | None = None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the function can go on."""
+        return self.questions is None or len(self._answers) >= len(self.questions)
+
+    @property
+    def is_partly_answered(self) -> bool:
+        """Whether some of the questions that go together are answered, and others are not."""
+        return bool(self._answers) and not self.is_answered
+
+    def advance(self, endpoint: str) -> None:
+        """Give the function the answers; it asks more then. Raises `StopIteration` with the result at its
+        end, None where it was closed; `NotAnEthereumEndpoint` where it can make nothing of an answer; its own
+        errors."""
+        answers, self._answers = None if self.questions is None else self._answers, []
+        ended: StopIteration
+        with making_sense(endpoint):
+            try:
+                self.questions = self._steps.send(cast("Sequence[object]", answers))
+            except StopIteration as end:
+                ended = end
+            except Unreachable as error:
+                if error is not self._late:
+                    raise
+                ended = StopIteration(None)
+            else:
+                if answers is None or not self._is_over():
+                    return
+                self.close()
+                ended = StopIteration(None)
+        raise ended
+
+    def ask(self, rpc: Rpc) -> None:
+        """Make one exchange: as many questions as go out together. After one that brought no answer the others are not
+        asked: what fails them is the same."""
+        questions = self.questions or ()
+        if self._answers and self._is_over():
+            self._late = Unreachable(rpc.endpoint, "the time for asking it is used up")
+            found: list[object] = [self._late]
+        else:
+            found = rpc.request_some([(each.method, each.params) for each in questions[len(self._answers) :]])
+        self._answers += found
+        if any(isinstance(each, PassingError) and not isinstance(each, EndpointFailed) for each in found):
+            self._answers += found[-1:] * (len(questions) - len(self._answers))
+
+    def answer_as(self, other: Exchanges[Any]) -> None:
+        """Where none of the questions was asked yet, and another function has answers to the same ones, take those."""
+        if self.questions == other.questions and not self._answers:
+            self._answers = other._answers
+
+    def close(self) -> None:
+        """Ask no more, and close the function."""
+        self._steps.close()
 
 
 def ask_now(rpc: Rpc, steps: Steps[T]) -> T:
     """Ask all that a function asks, in this thread. Raises what it raises, and `NotAnEthereumEndpoint` where an answer
     makes no sense."""
-    answers: Sequence[object] | None = None
+    return cast("T", ask_until(rpc, Exchanges(steps)))
+
+
+def ask_until(rpc: Rpc, asked: Exchanges[T]) -> T | None:
+    """The same, until the time for asking is over: then the result is None. Raises as `ask_now`."""
     try:
         while True:
-            answers = answers_of(rpc, advance(rpc.endpoint, steps, answers))
+            asked.advance(rpc.endpoint)
+            while not asked.is_answered:
+                asked.ask(rpc)
     except StopIteration as end:
-        return cast("T", end.value)
-
-
-def ask_within(rpc: Rpc, steps: Steps[T], seconds: float, clock: Callable[[], float] = time.monotonic) -> T | None:
-    """`ask_now` for so many seconds of the clock, but at least one question; then the function is closed, which keeps
-    by itself what it has learned of the answers. None where it was closed. Raises as `ask_now`."""
-    end, over = clock() + seconds, Unreachable(rpc.endpoint, "the time for asking it is used up")
-    answers: Sequence[object] | None = None
-    try:
-        while True:
-            questions = advance(rpc.endpoint, steps, answers)
-            if answers is not None and clock() >= end:
-                steps.close()
-                return None
-            answers = answers_of(rpc, questions, lambda: over if clock() >= end else None)
-    except StopIteration as ended:
-        return cast("T", ended.value)
-    except Unreachable as error:
-        if error is not over:
-            raise
-    return None
+        return cast("T | None", end.value)
 
 
 class _Asks(Protocol):

@@ -140,7 +140,7 @@ class Chain:
 
     @cached_property
     def worker(self) -> EndpointWorker:
-        """The thread that asks the node where its answers are not waited for, or other endpoints are asked, too."""
+        """What asks the node where its answers are not waited for, or other endpoints are asked, too."""
         return EndpointWorker(self)
 
     @asking

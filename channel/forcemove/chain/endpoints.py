@@ -10,7 +10,7 @@ from typing import TypeVar
 from forcemove.chain.asking import Steps
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
-from forcemove.chain.worker import Priority
+from forcemove.chain.task_queue import Priority
 
 __all__ = ["answering", "answers", "poll"]
 

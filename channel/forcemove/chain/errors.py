@@ -12,6 +12,7 @@ __all__ = [
     "CallRefused",
     "CannotTravel",
     "EndpointFailed",
+    "EndpointHangs",
     "InsufficientFunds",
     "NoContract",
     "NoTransientStorage",
@@ -69,6 +70,15 @@ class EndpointFailed(PassingError):
 
     method: str
     reason: str
+
+
+@dataclass(eq=False)
+class EndpointHangs(PassingError):
+    """A question has not ended after `seconds`, though each has a time limit. What waits for it is given up, and asked
+    again by another thread."""
+
+    endpoint: str
+    seconds: float
 
 
 @dataclass(eq=False)

@@ -9,12 +9,13 @@ proves the creation code: see `forcemove.chain.create2`.
 from __future__ import annotations
 
 from forcemove.artifact import ADJUDICATOR, Artifact
+from forcemove.chain.asking import Steps, ask_now
 from forcemove.chain.chain import Chain
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
 from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine
 from forcemove.contracts import artifact
 
-__all__ = ["adjudicator_artifact", "derived_address", "require_genuine", "require_genuine_contract"]
+__all__ = ["adjudicator_artifact", "derived_address", "genuine_steps", "require_genuine", "require_genuine_contract"]
 
 
 def adjudicator_artifact() -> Artifact:
@@ -41,17 +42,21 @@ def require_genuine_contract(
     The code is asked for, too, since anybody can send ether to an address before a contract is deployed there. Raises
     `NotGenuine`, `NoContract`, `NotConfirmed`.
     """
+    ask_now(chain.rpc, _contract_steps(chain, contract, address, factory, confirmations))
+
+
+def _contract_steps(
+    chain: Chain, contract: Artifact, address: bytes, factory: bytes, confirmations: int
+) -> Steps[None]:
     expected = derived_address(contract, factory)
     if address != expected:
         raise NotGenuine(contract.name, address, expected)
-    if not chain.code(address):
+    if not (yield from chain.code.steps(address)):
         raise NoContract(contract.name, address)
-    if confirmations > 1 and not _stood(chain, address, chain.block_number() - confirmations + 1):
-        raise NotConfirmed(contract.name, address, confirmations)
-
-
-def _stood(chain: Chain, address: bytes, block: int) -> bool:
-    return block >= 0 and bool(chain.code(address, block=block))
+    if confirmations > 1:
+        block = (yield from chain.block_number.steps()) - confirmations + 1
+        if block < 0 or not (yield from chain.code.steps(address, block=block)):
+            raise NotConfirmed(contract.name, address, confirmations)
 
 
 def require_genuine(
@@ -73,6 +78,22 @@ def require_genuine(
     - `factory`: 20 bytes, the factory that must have deployed both.
     - `confirmations`: both must be at least so many blocks deep.
     """
-    require_genuine_contract(chain, adjudicator_artifact(), adjudicator, factory, confirmations=confirmations)
-    require_genuine_contract(chain, app_contract, app, factory, confirmations=confirmations)
-    chain.require_transient_storage()
+    steps = genuine_steps(chain, adjudicator, app, app_contract, factory, confirmations=confirmations)
+    ask_now(chain.rpc, steps)
+
+
+def genuine_steps(
+    chain: Chain, adjudicator: bytes, app: bytes, app_contract: Artifact, factory: bytes, *, confirmations: int
+) -> Steps[None]:
+    """`require_genuine` as a function that asks.
+
+    - `chain`: as of `require_genuine`, like all that follow.
+    - `adjudicator`: 20 bytes.
+    - `app`: 20 bytes.
+    - `app_contract`: the compiled contract.
+    - `factory`: 20 bytes.
+    - `confirmations`: how many blocks deep.
+    """
+    yield from _contract_steps(chain, adjudicator_artifact(), adjudicator, factory, confirmations)
+    yield from _contract_steps(chain, app_contract, app, factory, confirmations)
+    yield from chain.require_transient_storage.steps()

@@ -1,7 +1,6 @@
 """Looks at an adjudicator's chain through one endpoint, for all channels. Viewers share nothing.
 
-`prepare` before a look and `take` after it are called by the owner, in its thread; `look` may take as long as an
-endpoint does, may run in a thread of its own, and touches nothing that these touch.
+A look goes on in the owner's thread, between what the endpoint's worker asks: what is shown changes at its end.
 """
 
 from __future__ import annotations
@@ -10,6 +9,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.asking import Steps
+from forcemove.chain.errors import EndpointHangs
+from forcemove.chain.task_queue import Priority
+from forcemove.chain.worker import Look, waiting_for
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block
 from forcemove.follower.cross_check import EndpointHealth
@@ -20,15 +23,11 @@ from forcemove.follower.on_chain_view import OnChainView
 
 __all__ = ["FollowRequest", "EndpointViewer"]
 
-_LONGEST = 50.0
-"""Seconds that all requests of a look share, where each takes almost as long as it may: a cycle takes a few."""
 
-
-@dataclass(frozen=True)
-class _Found:
-    look: FollowerLook
-    genuine: frozenset[bytes]
-    not_genuine: Mapping[bytes, ForcemoveError]
+@dataclass
+class _Checked:
+    genuine: set[bytes] = field(default_factory=set)
+    not_genuine: dict[bytes, ForcemoveError] = field(default_factory=dict)
 
 
 @dataclass
@@ -49,8 +48,6 @@ class EndpointViewer:
     has shown another head."""
 
     endpoints, is_idle = 1, False  # a chain is looked at whatever happens
-    longest_look: float | None = 60.0
-    """Seconds after which the owner is to abandon a look."""
 
     def __init__(
         self,
@@ -86,8 +83,6 @@ class EndpointViewer:
         self._followings: dict[bytes, FollowRequest] = {}
         self._requested = _Requested()
         self._watched: tuple[bytes, ...] = ()
-        self._uncertain: tuple[bytes, ...] = ()
-        self._found: _Found | None = None
         self._start()
 
     def _start(self) -> None:
@@ -141,12 +136,6 @@ class EndpointViewer:
         self.genuine.discard(channel_id)
         self.not_genuine.pop(channel_id, None)
 
-    def abandon(self) -> None:
-        """A look hangs: its thread and all that it uses are left to themselves, and the next look reads all again."""
-        self._start()
-        self._found = None
-        self._requested = _Requested(dict(self._followings))
-
     @property
     def with_errors(self) -> set[bytes]:
         """The channels with which something is wrong here."""
@@ -160,10 +149,27 @@ class EndpointViewer:
 
     # ------------------------------------------------------------------------------------------------------- one look
 
-    def prepare(self) -> Callable[[], None]:
-        """Have the follower take up what was asked for since the last look; returns the look."""
+    def look(self) -> Look[None]:
+        """Ask the endpoint for what has changed. Raises `ChainError`; what was read before is taken in all the same.
+        After one that hangs, or is closed before its end, the next look reads all again."""
+        uncertain, checked = self._find_uncertain(), _Checked()
+        self._prepare()
+        try:
+            look = yield from self._follower.look(uncertain)
+            if look.failure is None and self._unchecked:
+                check = self._check(checked)
+                yield from waiting_for(self.adjudicator.chain.worker, check, Priority.CATCH_UP)
+        except (EndpointHangs, GeneratorExit):
+            self._start()
+            self._requested = _Requested(dict(self._followings))
+            raise
+        self._take(look, checked)
+        if look.failure is not None:
+            raise look.failure
+
+    def _prepare(self) -> None:
+        """Have the follower take up what was asked for since the last look."""
         requested, self._requested = self._requested, _Requested()
-        self._uncertain = self._find_uncertain()
         self._is_outdated, self._asked_at = False, self._clock() if self._asked_at is None else self._asked_at
         for each in requested.begun.values():
             self._follower.follow(each)
@@ -175,44 +181,28 @@ class EndpointViewer:
         for id_ in requested.ended:
             self._follower.unfollow(id_)
             self._unchecked.pop(id_, None)
-        return self.look
 
-    def look(self) -> None:
-        """Ask the endpoint, which may take long. Raises `ChainError`; what was read before is taken in all the same."""
-        follower = self._follower
-        with self.adjudicator.chain.rpc.deadline(_LONGEST):
-            look = follower.look(self._uncertain)
-            found = _Found(look, *self._check()) if look.failure is None else _Found(look, frozenset(), {})
-        if follower is self._follower:
-            self._found = found
-        if found.look.failure is not None:
-            raise found.look.failure
-
-    def _check(self) -> tuple[frozenset[bytes], Mapping[bytes, ForcemoveError]]:
+    def _check(self, checked: _Checked) -> Steps[None]:
         """Ask whether contracts are genuine. At the first failure the rest is left to the next look, so that only one
         request waits in vain."""
-        genuine, errors = set(), {}
         for id_, each in tuple(self._unchecked.items()):
             try:
-                if self._is_genuine(each):
-                    genuine.add(id_)
+                if (yield from self._is_genuine(each)):
+                    checked.genuine.add(id_)
             except PassingError:
                 break
             except ForcemoveError as error:
-                errors[id_] = error
-        return frozenset(genuine), errors
+                checked.not_genuine[id_] = error
 
-    def _is_genuine(self, each: FollowRequest) -> bool:
-        if each.contracts not in self._checked and each.is_genuine is not None and each.is_genuine(self.adjudicator):
+    def _is_genuine(self, each: FollowRequest) -> Steps[bool]:
+        ask = each.is_genuine
+        if each.contracts not in self._checked and ask is not None and (yield from ask(self.adjudicator)):
             self._checked.add(each.contracts)
         return each.contracts in self._checked
 
-    def take(self) -> None:
-        """Take in what the look has found, also where it has failed."""
-        found, self._found = self._found, None
-        if found is None:
-            return
-        now, look = self._clock(), found.look
+    def _take(self, look: FollowerLook, checked: _Checked) -> None:
+        """Take in what a look has found."""
+        now = self._clock()
         self.looks += 1
         if look.failure is None:
             self.answered_at, self._asked_at = now, None
@@ -223,15 +213,15 @@ class EndpointViewer:
         if not self._is_elsewhere(look):
             self.number, self.time = look.head.number, look.head.next_time
             self.cursor = look.read_up_to or self.cursor
-        for id_ in found.genuine:
+        for id_ in checked.genuine:
             self._unchecked.pop(id_, None)
-        self.genuine |= {id_ for id_ in found.genuine if id_ in self._followings}
-        self.not_genuine = {id_: each for id_, each in found.not_genuine.items() if id_ in self._followings}
+        self.genuine |= {id_ for id_ in checked.genuine if id_ in self._followings}
+        self.not_genuine = {id_: each for id_, each in checked.not_genuine.items() if id_ in self._followings}
         self.errors, self.statuses = look.errors, look.statuses
         views = {id_: each for id_, each in look.views.items() if id_ in self._followings}
         views = {id_: each for id_, each in views.items() if id_ not in self._requested.begun}
         self.views |= views
-        self.changed |= views.keys() | found.genuine | self.not_genuine.keys()
+        self.changed |= views.keys() | checked.genuine | self.not_genuine.keys()
 
     def _is_elsewhere(self, look: FollowerLook) -> bool:
         """Whether the look has shown another chain than that of any channel: its time is not our channels'."""

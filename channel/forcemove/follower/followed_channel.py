@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sys import maxsize
 
 from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, PlacedLog
+from forcemove.chain.asking import Steps
 from forcemove.errors import ForcemoveError
 from forcemove.follower.errors import StillReading
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
@@ -17,7 +18,7 @@ from forcemove.protocol.status import Status
 
 __all__ = ["FollowRequest", "FollowedChannel", "Origin"]
 
-IsGenuine = Callable[[Adjudicator], bool]
+IsGenuine = Callable[[Adjudicator], Steps[bool]]
 Ranges = tuple[tuple[int, int], ...]
 """The first and last number of each of some ranges of blocks."""
 

@@ -23,8 +23,10 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.asking import Steps, ask_now, ask_within
-from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.chain.asking import Steps
+from forcemove.chain.errors import EndpointFailed, EndpointHangs, Unreachable
+from forcemove.chain.task_queue import Priority
+from forcemove.chain.worker import Look, waiting_for
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block, Blocks
 from forcemove.follower.contract_views import ContractViews, WatchedStatus
@@ -107,19 +109,22 @@ class Follower:
         self._watched = tuple(known.get(id_) or WatchedStatus(id_) for id_ in channel_ids)
         self._done_at = b""
 
-    def look(self, uncertain: Collection[bytes] = ()) -> FollowerLook:
+    def look(self, uncertain: Collection[bytes] = ()) -> Look[FollowerLook]:
         """Read what is new up to the confirmation depth. `uncertain`: the channels whose holdings are to be read even
         where nothing is logged, since money is to come or go. Ends some seconds after what defends is read; what is
         left then is no failure, and the next look goes on with it.
 
-        Raises a `ChainError` where the endpoint does not show a head that can be believed.
+        Raises a `ChainError` where the endpoint does not show a head that can be believed, and `EndpointHangs`: then
+        this follower may not be used again.
         """
-        rpc, end = self.adjudicator.rpc, self._clock() + _CYCLE
+        worker, end = self.adjudicator.chain.worker, self._clock() + _CYCLE
         failure: PassingError | None = None
-        self._head = None
         try:
-            if ask_now(rpc, self.defend()):
-                ask_within(rpc, self.catch_up(uncertain), end - self._clock(), self._clock)
+            if (yield from waiting_for(worker, self.defend(), Priority.DEFEND)):
+                steps = self.catch_up(uncertain)
+                yield from waiting_for(worker, steps, Priority.CATCH_UP, lambda: self._clock() >= end)
+        except EndpointHangs:
+            raise
         except PassingError as error:
             failure = error
         return self.shown(failure)
@@ -129,7 +134,7 @@ class Follower:
     def defend(self) -> Steps[bool]:
         """Read the head, the statuses of all live channels, and whether the chain has forked. Returns whether anything
         is left for `catch_up`. Raises `ChainError`."""
-        chain = self.adjudicator.chain
+        chain, self._head = self.adjudicator.chain, None
         head = yield from self._head_reader.read()
         if head.hash == self._done_at:
             self._head = head

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from forcemove.chain.reverts import ErrorTable
+from forcemove.chain.worker import Look
 from forcemove.errors import PassingError
 from forcemove.node.errors import AccountInUse
 from forcemove.node.outbox import JournalledTxStore, Outbox
@@ -34,6 +35,8 @@ __all__ = ["AccountWorker", "LeasedSender"]
 _AT_MOST_EVERY, _AT_LEAST_EVERY = 0.1, 1.0
 """Seconds between two looks at the outbox, or at whether the lease is free: while there is something to send, and while
 there is nothing."""
+_ROUNDS = 4
+"""How often a look goes on while an endpoint that is alone answers: to what it says, and to what it is offered then."""
 _TAKEN_WITHIN = 15.0
 """Seconds after which it is an error that no process has taken our requests out of the outbox."""
 _MAX_ERRORS = 32
@@ -43,8 +46,6 @@ LeasedSender = tuple[Sender, JournalledTxStore]
 class AccountWorker:
     """Sends the transactions of one account on one chain. `outcomes`: what became of requests. `errors`: how endpoints
     have failed, also where others have answered. The node takes both."""
-
-    longest_look: float | None = None
 
     def __init__(
         self,
@@ -129,8 +130,22 @@ class AccountWorker:
     def _has_passed(self, seconds: float) -> bool:
         return self._looked_at is None or not 0 <= self._clock() - self._looked_at < seconds
 
-    def prepare(self) -> Callable[[], None]:
-        """See `PollingWorker`."""
+    def look(self) -> Look[None]:
+        """Send, or ask the other process. Raises `ChainError`, and `AccountInUse` where no process takes our
+        requests."""
+        for each in range(_ROUNDS):
+            self._prepare()
+            try:
+                self._look(is_new=each == 0)
+            finally:
+                self.outcomes += self._new_outcomes
+                self._new_outcomes = []
+                self._note_unsettled()
+            if self._sender is None or not (awaited := self._sender[0].awaited):
+                return
+            yield awaited
+
+    def _prepare(self) -> None:
         if self._is_dismissed:
             self._sender, self._is_dismissed = None, False
         self._new = [each for each in self._new if each.request_id not in self._withdrawn] + self._requests
@@ -138,29 +153,17 @@ class AccountWorker:
         self._to_withdraw = frozenset((self._to_withdraw | self._withdrawn) - again)
         self._requests, self._withdrawn = [], set()
         self._note_unsettled()
-        return self.look
 
-    def abandon(self) -> None:
-        """See `PollingWorker`. Does nothing: this worker's looks end by themselves."""
-
-    def look(self) -> None:
-        """Send, or ask the other process. Raises `ChainError`, and `AccountInUse` where no process takes our
-        requests."""
+    def _look(self, *, is_new: bool) -> None:
         is_due = self._has_passed(_AT_MOST_EVERY)
         if is_due:
             self._looked_at = self._clock()
         if self._sender is None and is_due:
             self._sender = self._acquire_sender()
         if self._sender is not None:
-            self._send(*self._sender, is_due=is_due)
+            self._send(*self._sender, is_due=is_due, is_new=is_new)
         elif is_due or self._new:
             self._ask()
-
-    def take(self) -> None:
-        """See `PollingWorker`."""
-        self.outcomes += self._new_outcomes
-        self._new_outcomes = []
-        self._note_unsettled()
 
     def take_outcomes(self) -> list[TxOutcome]:
         """What became of requests since the last call."""
@@ -172,7 +175,7 @@ class AccountWorker:
         errors, self.errors = self.errors, []
         return errors
 
-    def _send(self, sender: Sender, transactions: JournalledTxStore, *, is_due: bool) -> None:
+    def _send(self, sender: Sender, transactions: JournalledTxStore, *, is_due: bool, is_new: bool) -> None:
         if self._error_table is not None:
             sender.error_table |= self._error_table
         sender.withdraw(self._to_withdraw)
@@ -186,7 +189,7 @@ class AccountWorker:
             sender.submit(request)
         self._new, self._asked = [], {}
         try:
-            self._new_outcomes += sender.look()
+            self._new_outcomes += sender.look(is_new=is_new)
         finally:
             self.errors = [*self.errors, *sender.take_errors()][-_MAX_ERRORS:]
         for each in self._new_outcomes:

@@ -1,15 +1,13 @@
 """Workers look at things outside for a node: at a chain through one endpoint, for all channels of an adjudicator, and
-at an account's transactions.
-
-A look may take as long as an endpoint does, and may run in a thread of its own. `prepare` before it and `take` after it
-are called in the node's thread; a look itself touches nothing that these touch, and nothing else of the node's.
+at an account's transactions. A look goes on in the node's thread, and waits for what endpoints' workers ask.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
+from forcemove.chain.worker import Look
 from forcemove.follower.blocks import Block
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
@@ -21,28 +19,18 @@ _KEEP_EVERY = 1_000
 
 
 class PollingWorker(Protocol):
-    """What looks at something outside, again and again. `endpoints`: how many it can ask, the next where one fails.
-    `longest_look`: seconds after which a look is abandoned; None where each look ends by itself."""
+    """What looks at something outside, again and again. `endpoints`: how many it can ask, the next where one fails."""
 
     endpoints: int
-    longest_look: float | None
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to look for."""
         ...
 
-    def prepare(self) -> Callable[[], None]:
-        """Take what the node has asked for since the last look. Returns the look: it asks the endpoint, which may take
-        long, and raises `ChainError`; nothing is lost then."""
-        ...
-
-    def take(self) -> None:
-        """Give the node what the look has found, also where it has failed."""
-        ...
-
-    def abandon(self) -> None:
-        """The look that was begun last hangs: what it uses is left to it, and the next look uses new objects."""
+    def look(self) -> Look[None]:
+        """Look, with what the node has asked for since the last look, and give it what was found. Raises `ChainError`;
+        nothing is lost then."""
         ...
 
 

@@ -10,8 +10,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.asking import Steps
 from forcemove.chain.errors import NotConfirmed
-from forcemove.chain.genuine import require_genuine
+from forcemove.chain.genuine import genuine_steps
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.history.index import HistoryIndex
@@ -146,9 +147,11 @@ def _following_of(setup: ChannelSetup, channel: Channel, stored: StoredChannel |
         return FollowRequest(channel.agreement, channel.payee, 0, is_new)
     app, artifact, factory = channel.agreement.fixed_part.app_definition, assembly.app.artifact, assembly.factory
 
-    def is_genuine(adjudicator: Adjudicator) -> bool:
+    def is_genuine(adjudicator: Adjudicator) -> Steps[bool]:
         try:
-            require_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory, confirmations=depth)
+            yield from genuine_steps(
+                adjudicator.chain, adjudicator.address, app, artifact, factory, confirmations=depth
+            )
         except NotConfirmed:
             return False  # it is asked again
         return True

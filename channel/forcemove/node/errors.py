@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forcemove.errors import LocalError, PassingError
 
-__all__ = ["AccountInUse", "ChannelInUse", "LeaseLost", "LookFailed", "LookHangs", "NotOursToDrive"]
+__all__ = ["AccountInUse", "ChannelInUse", "LeaseLost", "LookFailed", "NotOursToDrive"]
 
 
 @dataclass(eq=False)
@@ -40,14 +40,6 @@ class LookFailed(PassingError):
     an answer, or the fault is ours. The look is tried again."""
 
     reason: str
-
-
-@dataclass(eq=False)
-class LookHangs(PassingError):
-    """A look at something outside has not ended after `seconds`, though each of its requests should have. It is
-    abandoned, and another one begins."""
-
-    seconds: float
 
 
 @dataclass(eq=False)

@@ -1,26 +1,25 @@
-"""Lets workers look again and again: at a steady pace while their looks work, later and later while they fail.
-
-Each look runs in a thread of its own that ends with the process: one that hangs is abandoned, and holds up nothing.
-"""
+"""Lets workers look again and again: at a steady pace while their looks work, later and later while they fail. No look
+holds up another one."""
 
 from __future__ import annotations
 
 import asyncio
-import math
-import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing, suppress
+from typing import Any
 
 from forcemove.backoff import doubled, spread
+from forcemove.chain.worker import Look, wait_for
 from forcemove.errors import ForcemoveError
 from forcemove.node.chain_worker import PollingWorker
-from forcemove.node.errors import LookFailed, LookHangs
+from forcemove.node.errors import LookFailed
 
-__all__ = ["ParallelPolls", "OnPollError", "keep_polling", "poll_once"]
+__all__ = ["OnPollError", "ParallelPolls", "keep_polling", "poll_once"]
 
 _WAIT_SECONDS = 1.0
-"""Seconds for which a look is waited for where there are others."""
+"""Seconds for which a look is waited for where there are others, and after which it is asked whether it still waits."""
 _LONGEST_PAUSE = 5.0
 """Seconds between two looks that fail: an endpoint that is back is asked soon, since a challenge may last for no more
 than a minute."""
@@ -29,13 +28,13 @@ OnPollError = Callable[[Exception], None]
 
 
 class ParallelPolls:
-    """For an owner that calls `look` in a loop and must not wait long: each look has a thread of its own. One that ends
-    soon is waited for; one that does not is left running, and a later turn finds its end."""
+    """For an owner that calls `look` in a loop and must not wait long: a look that ends soon is waited for; one that
+    does not goes on at a later turn."""
 
     def __init__(self, on_error: OnPollError) -> None:
         """`on_error`: called with the error of each look that has failed."""
         self._on_error = on_error
-        self._running: dict[PollingWorker, _Poll] = {}
+        self._running: dict[PollingWorker, Look[None]] = {}
 
     def look(self, workers: Sequence[PollingWorker]) -> None:
         """One turn: each of these workers that is not looking begins a look. The look of a single worker is waited for:
@@ -44,68 +43,32 @@ class ParallelPolls:
             if len(workers) == 1:
                 poll_once(worker, self._on_error)
                 continue
-            running = self._running.get(worker) or _Poll(worker.prepare())
-            self._running[worker] = running
-            running.wait(_WAIT_SECONDS)
-        for worker, running in tuple(self._running.items()):
-            self._take(worker, running)
+            look, seconds = self._running.pop(worker, None), 0.0
+            if look is None:
+                look, seconds = worker.look(), _WAIT_SECONDS
+            if not self._has_ended(look, seconds):
+                self._running[worker] = look
 
-    def _take(self, worker: PollingWorker, running: _Poll) -> None:
-        if not running.end.done() and time.monotonic() < running.began_at + (worker.longest_look or math.inf):
-            return
-        del self._running[worker]
-        if not running.end.done():
-            worker.abandon()
-            self._on_error(LookHangs(worker.longest_look or 0.0))
-            return
-        if (error := running.end.exception()) is not None:
-            self._on_error(_typed(error))
-        worker.take()
-
-
-class _Poll:
-    """One look. It is waited for in one turn only."""
-
-    def __init__(self, look: Callable[[], None]) -> None:
-        self.began_at, self._was_waited_for = time.monotonic(), False
-        self.end = _begin(look)
-
-    def wait(self, seconds: float) -> None:
-        if not self._was_waited_for:
-            self._was_waited_for = True
-            wait([self.end], seconds)
-
-
-def _begin(look: Callable[[], None]) -> Future[None]:
-    """Begin a look in a thread that ends with the process. Returns its end."""
-    end: Future[None] = Future()
-    end.set_running_or_notify_cancel()  # else a caller that is cancelled would cancel it
-
-    def run() -> None:
+    def _has_ended(self, look: Look[None], seconds: float) -> bool:
+        end = time.monotonic() + seconds
         try:
-            look()
-        except BaseException as error:  # the caller reports it
-            end.set_exception(error)
-        else:
-            end.set_result(None)
-
-    threading.Thread(target=run, name="look", daemon=True).start()
-    return end
+            for begun in look:
+                if not wait(begun, max(end - time.monotonic(), 0.0), FIRST_COMPLETED).done:
+                    return False
+        except Exception as error:
+            self._on_error(_typed(error))
+        return True
 
 
 def poll_once(worker: PollingWorker, on_error: OnPollError) -> None:
     """Make one look, and wait for its end."""
-    look = worker.prepare()
     try:
-        try:
-            look()
-        finally:
-            worker.take()
+        wait_for(worker.look())
     except Exception as error:
         on_error(_typed(error))
 
 
-def _typed(error: BaseException) -> ForcemoveError:
+def _typed(error: Exception) -> ForcemoveError:
     """The error as one of ours: whatever an answer has led to ends no process, and may pass."""
     return error if isinstance(error, ForcemoveError) else LookFailed(f"{error!r:.200}")
 
@@ -133,18 +96,26 @@ async def keep_polling(
 
 
 async def _poll(worker: PollingWorker, on_error: OnPollError) -> bool:
-    look = worker.prepare()
     try:
-        try:
-            async with asyncio.timeout(worker.longest_look):
-                await asyncio.wrap_future(_begin(look))
-        finally:
-            worker.take()
-    except TimeoutError:
-        worker.abandon()
-        on_error(LookHangs(worker.longest_look or 0.0))
-        return False
+        with closing(worker.look()) as look:
+            for begun in look:
+                await _any_of(begun)
     except Exception as error:
         on_error(_typed(error))
         return False
     return True
+
+
+async def _any_of(begun: Sequence[Future[Any]]) -> None:
+    """Wait until one of these is done, but not for long."""
+    loop, awake = asyncio.get_running_loop(), asyncio.Event()
+
+    def on_done(_: Future[Any]) -> None:
+        with suppress(RuntimeError):  # the loop may be closed by then
+            loop.call_soon_threadsafe(awake.set)
+
+    for each in begun:
+        each.add_done_callback(on_done)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_WAIT_SECONDS):
+            await awake.wait()

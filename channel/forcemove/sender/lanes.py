@@ -1,23 +1,22 @@
 """A lane for each endpoint of a sender: each forms its opinion and is offered transactions at its own pace, and none
 waits for another.
 
-An endpoint of another machine is asked by its own worker: what has ended is taken by the next look. An endpoint that is
-alone is waited for briefly, and offers to it go out between its pending questions. A chain in this process is asked at
-once, in the caller's thread.
+An endpoint is asked by its own worker, and offers to it go out between its pending questions: what has ended is taken
+by the next look. A chain in this process has answered at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from math import inf
 from typing import Any, TypeVar, cast
 
 from forcemove.backoff import doubled, spread
-from forcemove.chain.asking import Steps, ask_now
+from forcemove.chain.asking import Steps
 from forcemove.chain.chain import Chain, SignedTransaction
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
-from forcemove.chain.worker import Priority
+from forcemove.chain.task_queue import Priority
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.sender.errors import StillToSend
 from forcemove.sender.observations import Observer, Question
@@ -25,15 +24,9 @@ from forcemove.sender.offers import OfferAnswers, offer_all
 from forcemove.sender.opinions import Opinion, form_opinion
 from forcemove.sender.transactions import RequestId, TxFailed
 
-__all__ = ["Begin", "EndpointLane", "EndpointLanes", "by_worker"]
+__all__ = ["EndpointLane", "EndpointLanes"]
 
 T = TypeVar("T")
-Begin = Callable[[Chain, Steps[Any], Priority], Future[Any]]
-"""Begins to ask an endpoint; the more urgent priorities go first."""
-_LONGEST, _AT_LEAST = 15.0, 16
-"""Seconds for everything that a chain in this process is asked at once, but always enough for this many questions."""
-_WAITED_FOR = 5.0
-"""Seconds of a look for which an endpoint that is alone is waited for."""
 _ASKING, _OFFERING = 5.0, 15.0
 """Seconds that questions of one kind, and offers, should take: a slower endpoint has fewer of them at a time."""
 _LEAST, _UNKNOWN, _MOST_ASKED, _MOST_OFFERED = 4, 8, 40, 64
@@ -53,13 +46,13 @@ class EndpointLane:
     it. `failures`: how often in a row it has failed. `reverted`: the requests of which it has shown a transaction that
     has failed in its block, while others for them are on their way."""
 
-    def __init__(self, chain: Chain, begin: Begin, now: Callable[[], float]) -> None:
-        """`begin`: asks the endpoint where it is of another machine. `now`: monotonic seconds."""
+    def __init__(self, chain: Chain, now: Callable[[], float]) -> None:
+        """`now`: monotonic seconds."""
         self.chain, self.observer = chain, Observer()
         self.opinion: Opinion | None = None
         self.look, self.failures, self.rests_until = 0, 0, 0.0
         self.reverted: set[RequestId] = set()
-        self._begin, self._now = begin, now
+        self._now = now
         self._asked: tuple[int, Future[Opinion]] | None = None
         self._offered: Future[OfferAnswers] | None = None
         self._over: set[int] = set()
@@ -80,6 +73,12 @@ class EndpointLane:
         return self._offered is None
 
     @property
+    def running(self) -> list[Future[Any]]:
+        """What the endpoint is asked and offered now."""
+        both = self._asked and self._asked[1], self._offered
+        return [each for each in both if each is not None and not each.done()]
+
+    @property
     def is_silent(self) -> bool:
         """Whether the endpoint was asked and has said nothing for so long that nobody waits for it."""
         return self._has_been_silent(_SILENT)
@@ -91,9 +90,8 @@ class EndpointLane:
     def _give_up(self) -> None:
         """Wait no more for what hangs."""
         if self._has_been_silent(_GIVEN_UP):
-            for each in (self._asked and self._asked[1], self._offered):
-                if each is not None:
-                    each.cancel()
+            for each in self.running:
+                each.cancel()
             self._asked = self._offered = None
             self.observer, self._silent_since = Observer(), self._now() - _SILENT
 
@@ -170,15 +168,7 @@ class EndpointLane:
         self.rests_until = self._now() + spread(doubled(_REST, self.failures - 1, _LONGEST_REST))
 
     def _start(self, steps: Steps[T], priority: Priority) -> Future[T]:
-        if not self.chain.rpc.is_here:
-            return self._begin(self.chain, self._timed(steps), priority)
-        future: Future[T] = Future()
-        try:
-            with self.chain.rpc.deadline(max(_LONGEST, _AT_LEAST * (self._seconds or 0.0))):
-                future.set_result(ask_now(self.chain.rpc, self._timed(steps)))
-        except BaseException as error:  # whoever takes the result gets it
-            future.set_exception(error)
-        return future
+        return self.chain.worker.begin(self._timed(steps), priority)
 
     def _timed(self, steps: Steps[T]) -> Steps[T]:
         """Asks the same, and notes how soon there are answers."""
@@ -212,22 +202,13 @@ def _is_none(answer: object) -> bool:
 class EndpointLanes:
     """All endpoints of a sender, at least one."""
 
-    def __init__(
-        self, chains: Sequence[Chain], begin: Begin | None, now: Callable[[], float], errors: list[PassingError]
-    ) -> None:
-        """`begin`: asks an endpoint of another machine; None for its worker, and then one that is alone is waited for.
-        `now`: monotonic seconds. `errors`: is given how endpoints fail, also where another one has answered."""
-        begin = begin or (by_worker if len(chains) > 1 else self._by_worker_soon)
-        self.all = [EndpointLane(each, begin, now) for each in chains]
+    def __init__(self, chains: Sequence[Chain], now: Callable[[], float], errors: list[PassingError]) -> None:
+        """`now`: monotonic seconds. `errors`: is given how endpoints fail, also where another one has answered."""
+        self.all = [EndpointLane(each, now) for each in chains]
         self._errors, self._now = errors, now
         self._looked_at = now()
         self._failed: list[PassingError] = []
         self._failing: tuple[float, int] | None = None
-
-    def _by_worker_soon(self, chain: Chain, steps: Steps[T], priority: Priority) -> Future[T]:
-        future = by_worker(chain, steps, priority)
-        wait([future], max(self._looked_at + _WAITED_FOR - self._now(), 0))
-        return future
 
     def begin_look(self, *, is_idle: bool) -> None:
         """Time in which nothing was to be asked, or in which nobody has looked, is no silence of the endpoints."""
@@ -289,8 +270,3 @@ class EndpointLanes:
         if waiting and halves > before:
             self._errors.append(StillToSend(tuple(dict.fromkeys(waiting)), _HALF_MINUTE * halves, failure))
             self._failing = since, halves
-
-
-def by_worker(chain: Chain, steps: Steps[T], priority: Priority) -> Future[T]:
-    """Ask an endpoint by the thread that this process has for it."""
-    return chain.worker.begin(steps, priority)

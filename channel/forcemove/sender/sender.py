@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
+from typing import Any
 
 from forcemove.chain.chain import Chain
 from forcemove.chain.endpoints import answers
@@ -29,7 +31,7 @@ from forcemove.protocol.signing import Key
 from forcemove.sender.approvals import as_asked_for
 from forcemove.sender.bids import Bids, cannot_pay
 from forcemove.sender.errors import CannotPayAnswer, NotTaken
-from forcemove.sender.lanes import Begin, EndpointLane, EndpointLanes
+from forcemove.sender.lanes import EndpointLane, EndpointLanes
 from forcemove.sender.observations import Question
 from forcemove.sender.offers import Offers
 from forcemove.sender.opinions import Opinion, in_our_time, market_of
@@ -65,7 +67,6 @@ class Sender:
         clock: Callable[[], float] | None = None,
         others: Sequence[Chain] = (),
         own_time: Callable[[], float] | None = None,
-        begin: Begin | None = None,
     ) -> None:
         """Send an account's transactions, and go on with those that its journal has.
 
@@ -82,7 +83,6 @@ class Sender:
           believed for another one.
         - `own_time`: our own clock's seconds since 1970, None where the chain's clock is moved by hand; see
           `in_our_time`.
-        - `begin`: asks endpoints of other machines; unless given, by the thread that this process has for each.
 
         Raises `InvalidValue`; `MalformedBytes` and `UnknownVersion` on a journal that cannot be read.
         """
@@ -92,7 +92,7 @@ class Sender:
         self._key, self._clock, self._own_time = key, clock, own_time
         self._confirmations, self._bump_after = confirmations, bump_after
         self._report, self._requests, self._offers = Report(), Requests(), Offers[EndpointLane]()
-        self._lanes = EndpointLanes((chain, *others), begin, now, self._report.errors)
+        self._lanes = EndpointLanes((chain, *others), now, self._report.errors)
         self._pending = PendingTxs(store)
         bids = Bids(lambda call, *facts: chain.sign_as(call, key, *facts), clock)
         pace, shared = RequestPace(bump_after, now), (self._pending, bids, self._offers)
@@ -178,14 +178,21 @@ class Sender:
         may be mined, whoever wants it."""
         self._requests.remove(request_ids)
 
-    def look(self) -> list[TxOutcome]:
-        """See what became of transactions on their way, replace those that wait too long, and send new ones. Where an
-        endpoint is asked at once its answers count in this look, else in the first one after they have come.
+    @property
+    def awaited(self) -> list[Future[Any]]:
+        """What an endpoint that is alone is asked and offered now: the look may go on when one of these is done. Empty
+        where there are others, which a look waits for no more than for this one."""
+        return self._lanes.all[0].running if len(self._lanes.all) == 1 else []
+
+    def look(self, *, is_new: bool = True) -> list[TxOutcome]:
+        """See what became of transactions on their way, replace those that wait too long, and send new ones. What an
+        endpoint answers counts in the first look after it has come. `is_new`: False where the last look goes on, since
+        one of `awaited` is done.
 
         Returns the outcomes since the last look. Raises the `ChainError` that was in the way, unless there are
         outcomes: then the next look raises it.
         """
-        self._report.in_the_way, self._requests.look = None, self._requests.look + 1
+        self._report.in_the_way, self._requests.look = None, self._requests.look + is_new
         try:
             self._work()
             if self._report.in_the_way is not None:

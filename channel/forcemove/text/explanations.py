@@ -121,9 +121,9 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The query is made again; challenges that other nodes show are answered meanwhile. If it stays so, use another "
         "node, and report this.",
     ),
-    "LookHangs": (
-        "The queries of a node have not ended after {seconds:.0f} seconds, though each request has a time limit.",
-        "They are made again; challenges on the chain are answered meanwhile. If it stays so, use another node.",
+    "EndpointHangs": (
+        "A query of the node at {endpoint} has not ended after {seconds:.0f} seconds, though each has a time limit.",
+        "It is made again; challenges on the chain are answered meanwhile. If it stays so, use another node.",
     ),
     "NotTaken": (
         "No node has taken the transaction {transaction_hash}; the first one says: {reason}.",

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Any
 
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import TransactionReverted
@@ -166,13 +168,19 @@ class BudgetedSender:
         self._reserved_for[client] += wei - self._reserved.get(request_id, 0)
         self._reserved[request_id] = wei
 
-    def look(self) -> list[AnswerResult]:
-        """Send the requested transactions, read what became of those that were sent, and charge them. No outcome is
-        lost where this raises: a `ChainError` where no endpoint answers, or a `JournalError`."""
+    @property
+    def awaited(self) -> list[Future[Any]]:
+        """As of `Sender`."""
+        return self._sender.awaited
+
+    def look(self, *, is_new: bool = True) -> list[AnswerResult]:
+        """Send the requested transactions, read what became of those that were sent, and charge them. `is_new`: as of
+        `Sender.look`. No outcome is lost where this raises: a `ChainError` where no endpoint answers, or a
+        `JournalError`."""
         paid = self._charge_all()
         self._share()
         try:
-            self._outcomes += self._sender.look()
+            self._outcomes += self._sender.look(is_new=is_new)
             paid += self._charge_all()
         finally:
             self._reserve()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from math import inf
 
 from forcemove.chain.errors import TransactionReverted
@@ -22,6 +23,10 @@ from forcemove.watchtower.settings import TowerSettings
 from forcemove.watchtower.watched_channel import Due, WatchedChannel
 
 __all__ = ["ChannelGuard"]
+
+
+_ROUNDS, _WAIT_SECONDS = 4, 1.0
+"""How often the sender's look goes on where an endpoint that is alone answers soon, and how soon that is."""
 
 
 class ChannelGuard:
@@ -165,16 +170,25 @@ class ChannelGuard:
         return True
 
     def _send(self) -> bool:
-        if self.sender.is_idle:
-            return False
+        has_paid = False
+        for each in range(_ROUNDS):
+            if self.sender.is_idle:
+                break
+            paid = self._look(is_new=each == 0)
+            has_paid = has_paid or bool(paid)
+            for result in paid:
+                self._take_in(result)
+            awaited = self.sender.awaited
+            if not awaited or not wait(awaited, _WAIT_SECONDS, FIRST_COMPLETED).done:
+                break
+        return has_paid
+
+    def _look(self, *, is_new: bool) -> list[AnswerResult]:
         try:
-            paid = self.sender.look()
+            return self.sender.look(is_new=is_new)
         finally:
             for error in self.sender.take_errors():
                 self._on_error(error)
-        for each in paid:
-            self._take_in(each)
-        return bool(paid)
 
     def _take_in(self, paid: AnswerResult) -> None:
         """Report an answer, and leave its channel until the follower can see it, which is `confirmations` blocks

@@ -4,22 +4,19 @@ request. Time is virtual; their process may stand still, start again, and find t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forcemove.chain.asking import Steps
+from forcemove.chain.asking import Steps, ask_now
 from forcemove.chain.chain import Chain
-from forcemove.chain.worker import Priority
+from forcemove.chain.worker import EndpointWorker, Look
 from forcemove.errors import ForcemoveError
 from forcemove.node.chain_worker import PollingWorker
 from tests.liars.places import BLOCK, AmongLiars, NodeAmongLiars, TowerAmongLiars
 from tests.liars.proxy import Tell
 from tests.sender.slowly import SlowWorker
-from tests.simulation.faults import Endpoint
-from tests.simulation.node import MemoryNode
 
 __all__ = ["SlowNode", "SlowTower"]
 
@@ -29,74 +26,60 @@ AWAY = 90
 """Seconds from a process's death to the next one's start: longer than a lease."""
 
 
-class _SlowEndpoint(Endpoint):
-    is_here = False
-
-    def __init__(self, node: MemoryNode, name: str, wait: Callable[[int], None]) -> None:
-        super().__init__(node, name)
-        self._wait = wait
-
-    def ask(self, method: str, *params: Any) -> Any:
-        self._wait(int(self.endpoint))
-        return super().ask(method, *params)
+def _answers(chains: Sequence[Chain], ask: Callable[[Chain], Steps[Any]]) -> list[Any]:
+    """What is waited for is answered in no time. The first error where nobody answers."""
+    found, errors = [], []
+    for chain in chains:
+        try:
+            found.append(ask_now(chain.rpc, ask(chain)))
+        except ForcemoveError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return found
 
 
 class _Slowly(AmongLiars):
-    """`takes`: seconds for a request, for each endpoint. A look's answers are those of its beginning, and are taken in
-    when all of them have come."""
+    """`takes`: seconds for a request, for each endpoint."""
 
     takes: Sequence[float]
     _genesis = 0
 
     def _prepare(self, monkeypatch: pytest.MonkeyPatch, takes: Sequence[float]) -> None:
         self.takes, self._is_slow = takes, False
-        self._looks: dict[PollingWorker, float] = {}
+        self._looks: dict[PollingWorker, Look[None]] = {}
         self._again: dict[PollingWorker, float] = {}
         self._askers: dict[Chain, SlowWorker] = {}
+        monkeypatch.setattr(Chain, "worker", property(self._worker_of))
+        monkeypatch.setattr("forcemove.sender.sender.answers", _answers)
         monkeypatch.setattr("forcemove.watchtower.channel_guard.ParallelPolls", lambda _: self)
 
     # ---------------------------------------------------------------------------------------------------- what is asked
 
-    def make_endpoint(self, name: str) -> Endpoint:
-        """See `AmongLiars`."""
-        return _SlowEndpoint(self.node, name, self._wait)
-
-    def _wait(self, index: int) -> None:
-        if self._is_slow:
-            self.set_clock(self.now + self.takes[index])
-
-    def begin_to_ask(self, chain: Chain, steps: Steps[Any], priority: Priority) -> Future[Any]:
-        """See `AmongLiars`."""
+    def _worker_of(self, chain: Chain) -> SlowWorker | EndpointWorker:
+        if not self._is_slow or not chain.endpoint.isdigit():
+            return EndpointWorker(chain)
         asker = self._askers.setdefault(chain, SlowWorker(chain, 0.0))
         asker.seconds = self.takes[int(chain.endpoint)]
-        return asker.begin(steps, priority)
+        return asker
 
     def look(self, workers: Iterable[PollingWorker]) -> None:
         """Let each of these workers look, as soon as its last look has ended."""
         for each in workers:
             if each not in self._looks and not each.is_idle and self._again.get(each, 0.0) <= self.now:
-                self._looks[each] = self._seconds_of(each.prepare())
-            if each in self._looks:
-                self._take(each)
+                self._looks[each] = each.look()
+            if each in self._looks and self._has_ended(self._looks[each]):
+                del self._looks[each]
+                self._again[each] = self.now + LOOK_EVERY
 
-    def _seconds_of(self, look: Callable[[], None]) -> float:
-        """When this look ends."""
-        began = self.now
+    def _has_ended(self, look: Look[None]) -> bool:
         try:
-            look()
+            for begun in look:
+                if not any(each.done() for each in begun):
+                    return False
         except ForcemoveError:
             pass
-        finally:
-            ends = self.now
-            self.set_clock(began)
-        return ends
-
-    def _take(self, worker: PollingWorker) -> None:
-        if self._looks[worker] > self.now:
-            return
-        del self._looks[worker]
-        worker.take()
-        self._again[worker] = self.now + LOOK_EVERY
+        return True
 
     # ------------------------------------------------------------------------------------------------------ what passes
 
