@@ -18,7 +18,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from msgspec.structs import replace
 
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
-from forcemove.protocol.codec.depth import require_shallow
+from forcemove.protocol.codec.depth import most_headers, require_shallow
 from forcemove.protocol.codec.limits import MAX_DEPTH
 from forcemove.protocol.codec.msgpack_codec import CHANNELS, SUBMISSIONS, VERSION, Codec
 from forcemove.protocol.logs import (
@@ -335,6 +335,12 @@ def test_threat_39_few_bytes_that_are_deep_are_malformed(depth: int, most: int) 
             INPUTS.decode(b"\x92\x01" + b"\x91" * depth + b"\x00")
     finally:
         sys.setrecursionlimit(before)
+
+
+@pytest.mark.parametrize("kind", DEEP)
+def test_threat_39_no_array_and_no_map_is_left_out_of_their_number(kind: str) -> None:
+    """Bytes that have fewer are decoded as they are."""
+    assert most_headers(DEEP[kind]) >= 300_000
 
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1])

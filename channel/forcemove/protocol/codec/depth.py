@@ -6,7 +6,7 @@ from __future__ import annotations
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.codec.limits import MAX_DEPTH
 
-__all__ = ["require_shallow"]
+__all__ = ["most_headers", "require_shallow"]
 
 _FIXED = {
     **dict.fromkeys((0xC0, 0xC2, 0xC3), 0),  # nil, false, true
@@ -33,6 +33,16 @@ _STEPS = (
 )
 """By header, how many bytes a value has that is no array or map, and of which the header says so; else 0. A journal
 reads some hundred of these for each channel."""
+
+
+_NO_CONTAINERS = bytes({*range(0x100)} - {*range(0x80, 0xA0)} - _COUNTED.keys())
+"""The bytes that begin no array and no map."""
+
+
+def most_headers(data: bytes) -> int:
+    """A number of arrays and maps that MessagePack has no more of: that of all bytes that could begin one. Much faster
+    than a walk, and of what a journal keeps about a sixth of the bytes."""
+    return len(data.translate(None, _NO_CONTAINERS))
 
 
 def require_shallow(data: bytes, what: str, most: int = MAX_DEPTH) -> None:

@@ -19,7 +19,7 @@ from msgspec.msgpack import Decoder, Encoder, Ext
 from msgspec.structs import replace
 
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
-from forcemove.protocol.codec.depth import require_shallow
+from forcemove.protocol.codec.depth import most_headers, require_shallow
 from forcemove.protocol.codec.json_text import require_version
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import Submission
@@ -34,7 +34,8 @@ _BIG_INTEGER = 1
 _MAX_NATIVE = 2**64 - 1
 _BYTES_OF_AN_INTEGER = 32
 _NEVER_DEEP = 2_048
-"""Bytes that are decoded as they are: no stack is too short for as many values inside each other."""
+"""Arrays and maps that are decoded without a look at how they are nested: no stack is too short for as many inside each
+other."""
 
 
 class Codec(Generic[ValueT]):
@@ -56,7 +57,7 @@ class Codec(Generic[ValueT]):
 
     def decode(self, data: bytes) -> ValueT:
         """The inverse. Raises `UnknownVersion`, and `MalformedBytes` where the bytes are not those of such a value."""
-        if len(data) > _NEVER_DEEP:
+        if len(data) > _NEVER_DEEP and most_headers(data) > _NEVER_DEEP:
             require_shallow(data, self._what)
         try:
             decoded = _DECODER.decode(data)
