@@ -33,9 +33,9 @@ def abi_type(parameter: Mapping[str, Any]) -> str:
     return f"({','.join(map(abi_type, parameter['components']))})" + kind.removeprefix("tuple")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ErrorTable:
-    """Custom errors by selector (4 bytes): the class, and the types of its values in their order."""
+    """Custom errors by selector (4 bytes): the class, and the types of its values in their order. Channels share it."""
 
     entries: Mapping[bytes, tuple[type[ForcemoveError], tuple[str, ...]]]
 
@@ -54,7 +54,7 @@ class ErrorTable:
 
     def __or__(self, other: ErrorTable) -> ErrorTable:
         """Both tables; this one wins where they share a selector."""
-        return ErrorTable({**other.entries, **self.entries})
+        return _united(self, other)
 
     def decode(self, data: bytes, to: bytes) -> ForcemoveError:
         """The error that the revert data of a call to `to` (20 bytes) stand for.
@@ -67,6 +67,11 @@ class ErrorTable:
         entry = self.entries.get(data[:4]) or _BUILT_IN.get(data[:4])
         values = _decode(entry[1], data[4:]) if entry else None
         return entry[0](*values) if entry and values is not None else UnknownRevert(data)
+
+
+@lru_cache(64)
+def _united(one: ErrorTable, other: ErrorTable) -> ErrorTable:
+    return one if other.entries.keys() <= one.entries.keys() else ErrorTable({**other.entries, **one.entries})
 
 
 @cache

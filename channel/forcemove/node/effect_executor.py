@@ -12,7 +12,7 @@ from collections.abc import Callable
 from forcemove.node.client import Client
 from forcemove.node.events import CounterpartyFault, Event, Sent
 from forcemove.node.outbox import evidence_of
-from forcemove.node.ports import ConnectedMessenger, Messenger
+from forcemove.node.ports import Messenger, as_connected
 from forcemove.node.tx_submitter import Submitter
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
 from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting, SendState
@@ -58,7 +58,7 @@ class EffectExecutor:
         self._evidence: dict[str, deque[Evidence]] = {}
         self.is_busy = False
         self._submitter, self._messenger, self._choose = submitter, messenger, choose
-        self._connected = messenger if isinstance(messenger, ConnectedMessenger) else None
+        self._connected = as_connected(messenger)
         self._messages: deque[bytes] = deque()
         self._has_skipped = False
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 from forcemove.history.history import ChannelHistory
 
-__all__ = ["ChannelDriver", "ConnectedMessenger", "Messenger", "WakingMessenger"]
+__all__ = ["ChannelDriver", "ConnectedMessenger", "Messenger", "WakingMessenger", "as_connected"]
 
 
 class Messenger(Protocol):
@@ -34,7 +34,6 @@ class WakingMessenger(Messenger, Protocol):
         ...
 
 
-@runtime_checkable
 class ConnectedMessenger(Messenger, Protocol):
     """A messenger that knows whether it can carry anything now: losses are entered in the channel's history."""
 
@@ -47,6 +46,11 @@ class ConnectedMessenger(Messenger, Protocol):
     def is_connected(self) -> bool:
         """Whether there is a connection now."""
         ...
+
+
+def as_connected(messenger: Messenger) -> ConnectedMessenger | None:
+    """The messenger where it is a `ConnectedMessenger`. (Python 3.11 asks a protocol so slowly that it counts.)"""
+    return cast("ConnectedMessenger", messenger) if hasattr(messenger, "is_connected") else None
 
 
 class ChannelDriver(Protocol):

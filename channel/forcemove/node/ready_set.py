@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.ports import ConnectedMessenger, Messenger, WakingMessenger
+from forcemove.node.ports import Messenger, as_connected
 from forcemove.node.time_heap import TimeHeap
 
 __all__ = ["ReadySet"]
@@ -37,11 +37,11 @@ class ReadySet:
 
     def add(self, channel_id: bytes, messenger: Messenger) -> None:
         """Add a channel, with its messenger."""
-        if isinstance(messenger, WakingMessenger):
+        if hasattr(messenger, "listen"):
             messenger.listen(lambda: self.mark_ready(channel_id))
         else:
             self._unnotified.add(channel_id)
-        if isinstance(messenger, ConnectedMessenger):
+        if as_connected(messenger) is not None:
             self._connected.add(channel_id)
         self.mark_ready(channel_id)
 
