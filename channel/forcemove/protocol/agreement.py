@@ -21,7 +21,7 @@ DEPOSIT_IN_STAKES = 5
 """What each participant pays in unless something else is agreed on."""
 
 
-class Agreement(Struct, frozen=True):
+class Agreement(Struct, frozen=True, gc=False):
     """The opening of a channel among `count` (n) participants.
 
     `destinations`: where each participant is paid (32 bytes each). `deposits`: what each participant pays in.

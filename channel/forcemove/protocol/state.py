@@ -15,7 +15,7 @@ from forcemove.protocol.types import UINT48_MAX, Signature, require_uint
 __all__ = ["SignedState", "SupportProof", "VariablePart"]
 
 
-class VariablePart(Struct, frozen=True):
+class VariablePart(Struct, frozen=True, gc=False):
     """What changes with each turn.
 
     `outcome`: a tuple of allocations. `app_data`: the position, at most 8,192 bytes. `turn_num`: uint48. `is_final`:
@@ -40,7 +40,7 @@ class VariablePart(Struct, frozen=True):
         require_uint("turn_num", self.turn_num, UINT48_MAX)
 
 
-class SignedState(Struct, frozen=True):
+class SignedState(Struct, frozen=True, gc=False):
     """A state and its signatures, by participant index."""
 
     state: VariablePart
@@ -60,7 +60,7 @@ class SignedState(Struct, frozen=True):
         return hash((self.state, tuple(sorted((i, s.compact) for i, s in self.signatures.items()))))
 
 
-class SupportProof(Struct, frozen=True):
+class SupportProof(Struct, frozen=True, gc=False):
     """Shows that every participant can be held to the last of `states`: arguments of `challenge` and `checkpoint`.
 
     `states`: 1 to n consecutive states. `signatures`: the i-th is participant i's. `signed_states`: byte i, from the

@@ -79,7 +79,7 @@ class Signature(Struct, frozen=True):
         return self.compact[32:]
 
 
-class FixedPart(Struct, frozen=True):
+class FixedPart(Struct, frozen=True, gc=False):
     """What never changes in a channel; its id commits to all of it.
 
     `participants`: 2 to 8 distinct addresses, none zero. `channel_nonce`: uint64. `app_definition`: the address of the

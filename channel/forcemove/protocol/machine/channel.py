@@ -48,7 +48,7 @@ OVER = (Phase.FINALIZED, Phase.CLOSED)
 _NO_DIFFERENCES = ViewsDiffer()
 
 
-class Accepted(Struct, frozen=True):
+class Accepted(Struct, frozen=True, gc=False):
     """A state that we have verified or made, with its hashes."""
 
     signed: SignedState
@@ -60,7 +60,7 @@ class Accepted(Struct, frozen=True):
         return self.signed.state
 
 
-class Channel(Struct, frozen=True, tag=True, rename={"superseded": "kept", "was_griefed": "was_harried"}):
+class Channel(Struct, frozen=True, gc=False, tag=True, rename={"superseded": "kept", "was_griefed": "was_harried"}):
     """Everything that a participant must not forget.
 
     - `index`: which participant we are.

@@ -35,7 +35,7 @@ from forcemove.protocol.types import Signature
 __all__ = ["EMPTY_RECORD", "Owed", "Record", "Recorded", "fold", "fold_all"]
 
 
-class Owed(Struct, frozen=True):
+class Owed(Struct, frozen=True, gc=False):
     """What the fingerprint commits to: the recorded state's struct hash (32 bytes), and the outcome that is still to be
     paid."""
 
@@ -43,7 +43,7 @@ class Owed(Struct, frozen=True):
     outcome: Outcome
 
 
-class Recorded(Struct, frozen=True):
+class Recorded(Struct, frozen=True, gc=False):
     """A recorded state as it was logged, with its hashes.
 
     `signatures`: those that came with it, each with the account (20 bytes) that has made it if it is of this state. In
@@ -60,7 +60,7 @@ class Recorded(Struct, frozen=True):
         return SignedState(self.state, known)
 
 
-class Record(Struct, frozen=True):
+class Record(Struct, frozen=True, gc=False):
     """What is recorded of a channel.
 
     `status`: as the adjudicator has it, except for the time of a conclusion, which no log says: `finalizes_at` is then
