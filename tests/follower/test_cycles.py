@@ -16,7 +16,9 @@ from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.worker import wait_for
 from forcemove.errors import PassingError
 from forcemove.follower import log_reader
+from forcemove.follower.followed_channel import FollowedChannel
 from forcemove.protocol.logs import Log
+from forcemove.protocol.status import Status
 from tests.follower.paper import PaperNode, PaperReader, agreement
 
 CHALLENGED = 20_000
@@ -257,6 +259,57 @@ def test_four_requests_a_block_serve_a_thousand_channels() -> None:
         node.asked.clear()
         reader.look()
         assert node.asked == {"eth_getBlockByNumber": 2, "eth_call": 1, "eth_getLogs": 1}
+
+
+def test_a_block_in_which_nothing_happens_looks_at_no_channel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then one is followed later than the others, and challenged; the endpoint leaves out the log of it."""
+    node, looked_at = PaperNode(1_000), list[str]()
+    reader = PaperReader(node)
+    reader.follow(range(100), 980)
+    until(reader, lambda: not any(reader.open))
+    node.mine()
+    reader.look()
+    for name in ("is_live", "is_sound", "is_quiet"):
+        honest: Any = getattr(FollowedChannel, name)
+
+        def counting(self: FollowedChannel, name: str = name, honest: Any = honest) -> bool:
+            looked_at.append(name)
+            return bool(honest.fget(self))
+
+        monkeypatch.setattr(FollowedChannel, name, property(counting))
+    for _ in range(3):
+        node.mine()
+        assert reader.look().is_new
+    assert not looked_at
+    reader.follow([CHALLENGED], 980)
+    until(reader, lambda: not any(reader.open))
+    reader.look()
+    node.challenge(CHALLENGED - 1)
+    assert reader.look().views == {}
+    id_ = node.challenge(CHALLENGED)
+    node.logs.clear()
+    reader.look()
+    assert reader.shows_clock(id_)
+
+
+def test_a_status_that_was_refused_is_taken_in_again_though_it_is_the_same() -> None:
+    node = PaperNode(1_000)
+    reader, honest = PaperReader(node), node.ask
+    reader.follow(range(2), 980)
+    id_ = node.challenge(1)
+    until(reader, lambda: not any(reader.open))
+
+    def refuse(method: str, *params: Any) -> Any:
+        if method == "eth_call":
+            raise EndpointFailed(method, "no state")
+        return honest(method, *params)
+
+    node.ask = refuse  # type: ignore[method-assign]
+    node.mine()
+    assert wait_for(reader.follower.look()).views[id_].status is None
+    node.ask = honest  # type: ignore[method-assign]
+    node.mine()
+    assert reader.look().views[id_].status == Status.unpack(node.statuses[id_])
 
 
 def test_threat_43_a_channel_whose_end_was_invented_is_still_looked_at() -> None:

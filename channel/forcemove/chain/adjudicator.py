@@ -201,15 +201,22 @@ class Adjudicator:
 
     @asking
     def status_words(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> Steps[list[int]]:
-        """The same, as the words that are in storage (`Status.pack`). The call is packed by hand, since every block
-        asks for a thousand channels."""
-        head = codec.function("statusesOf").selector + (32).to_bytes(32) + len(channel_ids).to_bytes(32)
-        call = Call(self.address, head + b"".join(channel_ids))
+        """The same, as the words that are in storage (`Status.pack`)."""
+        words = yield from self.packed_statuses.steps(b"".join(channel_ids), block=block)
+        return [int.from_bytes(words[start : start + 32]) for start in range(0, len(words), 32)]
+
+    @asking
+    def packed_statuses(self, channel_ids: bytes, *, block: int | str = "latest") -> Steps[bytes]:
+        """The same, 32 bytes for each channel, of ids one behind the other. The call is packed by hand, since every
+        block asks for a thousand channels."""
+        head = (32).to_bytes(32) + (len(channel_ids) // 32).to_bytes(32)
+        call = Call(self.address, codec.function("statusesOf").selector + head + channel_ids)
         answer = yield from self.chain.call.steps(call, errors=self.errors, block=block)
-        count = len(channel_ids)
-        if len(answer) != 64 + 32 * count or answer[:64] != (32).to_bytes(32) + count.to_bytes(32):
-            raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with no statuses of {count} channels")
-        return [int.from_bytes(answer[start : start + 32]) for start in range(64, len(answer), 32)]
+        if len(answer) != len(head) + len(channel_ids) or not answer.startswith(head):
+            raise NotAnEthereumEndpoint(
+                self.chain.endpoint, f"it answers with no statuses of {len(channel_ids) // 32} channels"
+            )
+        return answer[len(head) :]
 
     @asking
     def holdings_of_list(

@@ -4,7 +4,7 @@ kept where a later question fails or is not asked any more."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from forcemove.chain.adjudicator import Adjudicator
@@ -13,7 +13,7 @@ from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.learned import Learned
 from forcemove.errors import ForcemoveError
 from forcemove.follower.blocks import Block
-from forcemove.follower.followed_channel import FollowedChannel
+from forcemove.follower.followed_channel import FollowedChannel, StatusTime
 
 __all__ = ["ContractViews", "WatchedStatus"]
 
@@ -26,40 +26,68 @@ class _HasStatus(Protocol):
     @property
     def id(self) -> bytes: ...
 
-    def take_status(self, word: int | None, block_hash: bytes) -> None: ...
+    def take_status(self, word: int | None, time: StatusTime) -> None: ...
 
 
 @dataclass(slots=True)
 class WatchedStatus:
-    """The adjudicator's own status of a channel that is not followed, packed, as of the block with the hash
-    `status_at`; None where it was not read."""
+    """The adjudicator's own status of a channel that is not followed, packed, as of a block; None where it was not
+    read."""
 
     id: bytes
     status: int | None = None
-    status_at: bytes = b""
+    status_time: StatusTime = field(default_factory=StatusTime)
 
-    def take_status(self, word: int | None, block_hash: bytes) -> None:
-        """Take in the status at the block of this hash; None where it could not be read."""
-        self.status, self.status_at = word, block_hash
+    def take_status(self, word: int | None, time: StatusTime) -> None:
+        """Take in the status as of a block; None where it could not be read."""
+        self.status, self.status_time = word, time
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The statuses of some channels: what was asked, what was answered last, packed, and as of which block that is."""
+
+    channels: tuple[_HasStatus, ...]
+    ids: bytes
+    words: bytes = b""
+    time: StatusTime = field(default_factory=StatusTime)
 
 
 class ContractViews:
-    """Asks one adjudicator through one endpoint, in calls as large as the endpoint takes."""
+    """Asks one adjudicator through one endpoint, in calls as large as the endpoint takes. `last_asked`: the hash of the
+    last block at which statuses were asked for, empty for none."""
 
     def __init__(self, adjudicator: Adjudicator) -> None:
         self._adjudicator = adjudicator
         self._statuses, self._holdings = Learned(_STATUSES), Learned(_HOLDINGS)
+        self._readings: dict[bytes, _Reading] = {}
+        self.last_asked = b""
 
     def read_statuses(self, followed: Sequence[_HasStatus], block: Block) -> Steps[None]:
-        """Let each of these channels take in its status."""
+        """Let each of these channels take in its status. Where the same is answered of the same channels as the last
+        time no channel is looked at: it is the answer as of another block."""
+        if not followed:
+            return
+        known, fresh = self._readings, dict[bytes, _Reading]()
+        self.last_asked = block.hash
+        self._readings = {}  # unless all is answered: then some of these channels have other statuses
 
         def read(part: Sequence[_HasStatus]) -> Steps[None]:
-            ids = [each.id for each in part]
-            words = yield from self._adjudicator.status_words.steps(ids, block=block.number)
-            for each, word in zip(part, words, strict=True):
-                each.take_status(word, block.hash)
+            channels = tuple(part)
+            was = known.get(channels[0].id)
+            if was is None or was.channels != channels:
+                was = _Reading(channels, b"".join([each.id for each in channels]))
+            words = yield from self._adjudicator.packed_statuses.steps(was.ids, block=block.number)
+            if words == was.words:
+                was.time.block_hash = block.hash
+            else:
+                was = _Reading(channels, was.ids, words, StatusTime(block.hash))
+                for index, each in enumerate(channels):
+                    each.take_status(int.from_bytes(words[32 * index : 32 * index + 32]), was.time)
+            fresh[channels[0].id] = was
 
         yield from _in_parts(followed, read, self._statuses)
+        self._readings = fresh
 
     def read_holdings(self, followed: Sequence[FollowedChannel], block: Block) -> Steps[None]:
         """Let each of these channels take in what it holds."""

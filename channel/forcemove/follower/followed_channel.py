@@ -16,7 +16,7 @@ from forcemove.protocol.logs import Deposited, begins_payout
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.status import Status
 
-__all__ = ["FollowRequest", "FollowedChannel", "Origin"]
+__all__ = ["FollowRequest", "FollowedChannel", "Origin", "StatusTime"]
 
 IsGenuine = Callable[[Adjudicator], Steps[bool]]
 Ranges = tuple[tuple[int, int], ...]
@@ -30,6 +30,13 @@ class Origin:
 
     number: int
     hash: bytes = b""
+
+
+@dataclass(slots=True)
+class StatusTime:
+    """As of which block statuses that were read together count: by its hash, empty for none."""
+
+    block_hash: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -70,20 +77,22 @@ class FollowedChannel:
     - `logs_after`: the number of the block after which all logs are there, -1 where all are.
     - `missing`: the ranges of blocks, ascending, whose logs are still to be read; what is read meanwhile counts when
       none is left. `is_begun`: whether that was once so.
-    - `status`: the adjudicator's own, packed, as of the block with the hash `status_at`; None where it was not read.
+    - `status`: the adjudicator's own, packed, as of `status_time`; None where it was not read.
     - `wants_holdings`: whether its holdings may have changed since they were read. `credits_due`: the assets of which
       the adjudicator may owe us what could not be pushed, since the channel has paid out.
     - `is_doubted`: whether this may not be the chain on which it began. `is_reread`: whether it was read again since
       its logs did not lead to what the adjudicator says.
     - `error`: why its view is not believed. `has_changed`: whether anything has changed since the last `view`."""
 
-    def __init__(self, request: FollowRequest) -> None:
+    def __init__(self, request: FollowRequest, open_: dict[bytes, FollowedChannel] | None = None) -> None:
+        """`open_`: the channels that are not `is_quiet`, by id; the channel enters itself whenever anything happens."""
+        self._open = {} if open_ is None else open_
         self.agreement, self.payee, self.checkpoint = request.agreement, request.payee, request.checkpoint
         self.origin = Origin(request.from_block, request.origin_hash)
         self.id, self._is_new = request.id, request.is_new
         self.assets = tuple(asset for asset, _ in request.agreement.deposits)
         self.is_doubted, self.is_reread, self.is_begun = request.is_doubted, False, False
-        self.epoch, self.has_changed = 0, True
+        self.epoch = 0
         self.logs_after = -1
         self.missing: Ranges = ()
         self._from_scratch = True
@@ -93,11 +102,16 @@ class FollowedChannel:
         self._credits: dict[bytes, int] = {}
         self.wants_holdings, self.holdings_at, self._is_closed = True, -1, False
         self.status: int | None = None
-        self.status_at = b""
+        self.status_time = StatusTime()
         self.error: ForcemoveError | None = None
         self.record: Record = self.checkpoint.record if self.checkpoint else EMPTY_RECORD
         self._status_word = self.record.status.pack()
         self.credits_due = set(self.assets if self.record.payout_begun and self.payee is not None else ())
+        self._change()
+
+    def _change(self) -> None:
+        self.has_changed = True
+        self._open[self.id] = self
 
     @property
     def reads_from(self) -> int:
@@ -124,11 +138,13 @@ class FollowedChannel:
         self._expect(self.origin.number, last, now)
 
     def _expect(self, first: int, last: int, now: int) -> None:
+        self._open[self.id] = self
         self.missing = ((first, last),) if first <= last else ()
         self._complete(now)
 
     def leave_out(self, first: int, last: int) -> None:
         """The logs of these blocks, which follow all others, are to be read later."""
+        self._open[self.id] = self
         if not self.missing:
             self._from_scratch = False
         self.missing += ((first, last),)
@@ -175,6 +191,7 @@ class FollowedChannel:
     def rewind(self, fork: int, now: int) -> None:
         """Another fork has won: what was read after block `fork` does not count any more."""
         self._found = [each for each in self._found if each.place.block_number <= fork]
+        self._open[self.id] = self
         was_missing, self.missing = self.missing, _without(self.missing, fork + 1, maxsize)
         self.wants_holdings, self.holdings_at = True, -1
         if self.is_begun:
@@ -190,7 +207,8 @@ class FollowedChannel:
         self.logs_after = logs_after
         self._logs, self.wants_holdings = [], True
         self._holdings, self._credits, self.record = {}, {}, EMPTY_RECORD
-        self.checkpoint, self.epoch, self.has_changed = None, self.epoch + 1, True
+        self.checkpoint, self.epoch = None, self.epoch + 1
+        self._change()
         self.add(logs, now)
 
     def add(self, logs: Iterable[PlacedLog], now: int) -> None:
@@ -198,7 +216,8 @@ class FollowedChannel:
         for each in logs:
             self._logs.append(each)
             self.record = fold(self.record, each.log, self.agreement.domain, now)
-            self.has_changed = self.wants_holdings = True
+            self.wants_holdings = True
+            self._change()
             if begins_payout(each.log) and self.payee is not None:
                 self.credits_due = set(self.assets)
         self._status_word = self.record.status.pack()
@@ -210,24 +229,28 @@ class FollowedChannel:
 
     def take_holdings(self, holdings: Mapping[bytes, ChannelHoldings], block: int) -> None:
         """Take in what the channel holds of each asset at the block of this number."""
-        self.has_changed = self.has_changed or self._holdings != holdings
+        if self._holdings != holdings:
+            self._change()
         self._holdings, self.wants_holdings, self.holdings_at = dict(holdings), False, block
         self._is_closed = any(each.closed for each in holdings.values())
 
     def take_credit(self, asset: bytes, amount: int) -> None:
         """Take in how much of an asset could not be pushed to us."""
-        self.has_changed = self.has_changed or self._credits.get(asset, 0) != amount
+        if self._credits.get(asset, 0) != amount:
+            self._change()
         self._credits[asset] = amount
         self.credits_due.discard(asset)
 
-    def take_status(self, word: int | None, block_hash: bytes) -> None:
-        """Take in the adjudicator's own status, packed, at the block of this hash; None where it could not be read."""
-        self.has_changed = self.has_changed or self.status != word
-        self.status, self.status_at = word, block_hash
+    def take_status(self, word: int | None, time: StatusTime) -> None:
+        """Take in the adjudicator's own status, packed, as of a block; None where it could not be read."""
+        if self.status != word:
+            self._change()
+        self.status, self.status_time = word, time
 
     def take_error(self, error: ForcemoveError | None) -> None:
         """Take in what is wrong with the channel."""
-        self.has_changed = self.has_changed or type(error) is not type(self.error)
+        if type(error) is not type(self.error):
+            self._change()
         self.error = error
 
     # ------------------------------------------------------------------------------------------- what follows from it
@@ -236,6 +259,12 @@ class FollowedChannel:
     def is_live(self) -> bool:
         """Whether anything of the channel is to be asked for."""
         return not self.record.closed or self.wants_holdings or bool(self.missing) or self.error is not None
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to be done for the channel until something happens to it."""
+        is_read = self.is_begun and not (self.missing or self.wants_holdings or self.credits_due or self.is_doubted)
+        return is_read and not (self.has_changed or self.is_reread or self.error) and self.is_sound
 
     @property
     def is_wrong(self) -> bool:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -31,7 +31,7 @@ from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block, Blocks
 from forcemove.follower.contract_views import ContractViews, WatchedStatus
 from forcemove.follower.errors import AnotherChain, LogsLeftOut, StillReading
-from forcemove.follower.followed_channel import FollowedChannel, FollowRequest
+from forcemove.follower.followed_channel import FollowedChannel, FollowRequest, StatusTime
 from forcemove.follower.head import Head, HeadReader
 from forcemove.follower.log_reader import LogRangeReader
 from forcemove.follower.on_chain_view import OnChainView
@@ -76,13 +76,15 @@ class Follower:
         self.adjudicator, self._confirmations, self._clock = adjudicator, confirmations, clock
         self._followed: dict[bytes, FollowedChannel] = {}
         self._added: dict[bytes, FollowedChannel] = {}
+        self._open: dict[bytes, FollowedChannel] = {}
         self._watched: tuple[WatchedStatus, ...] = ()
         self._blocks, self._origins = Blocks(), Origins(adjudicator)
         self._views, self._logs = ContractViews(adjudicator), LogRangeReader(adjudicator)
         self._head_reader = HeadReader(adjudicator.chain, clock, pending_every)
         self._head: Head | None = None
         self._last: Block | None = None
-        self._live: list[FollowedChannel] = []
+        self._live: dict[bytes, FollowedChannel] = {}
+        self._are_live_known = True
         self._settled: Block | None = None
         self._refused: EndpointFailed | None = None
         self._shown_head = self._done_at = b""
@@ -92,14 +94,15 @@ class Follower:
 
     def follow(self, request: FollowRequest) -> None:
         """Follow this channel, with all that is logged; one that is followed already is read from its beginning."""
-        followed = FollowedChannel(request)
+        followed = FollowedChannel(request, self._open)
         self._followed[followed.id] = self._added[followed.id] = followed
         self._done_at = b""
 
     def unfollow(self, channel_id: bytes) -> None:
         """Follow this channel no more."""
-        for each in (self._followed, self._added, self._elsewhere):
+        for each in (self._followed, self._added, self._elsewhere, self._open):
             each.pop(channel_id, None)
+        self._are_live_known = False
 
     def watch(self, channel_ids: Collection[bytes]) -> None:
         """Read the statuses of these channels, too, and of no others that are not followed."""
@@ -143,12 +146,16 @@ class Follower:
         if last is not None:
             yield from self._blocks.require_not_behind(chain, last)
         self._head, self._last, self._refused = head, last, None
-        self._live = [each for each in self._followed.values() if each.is_live]
+        if self._open or not self._are_live_known:
+            self._live = {id_: each for id_, each in self._followed.items() if each.is_live}
+            self._are_live_known = True
         if last is None:
             self._done_at = head.hash
             return False
-        self._elsewhere = yield from self._origins.without_contract(self._live, head)
+        doubted = self._live if any(each.is_doubted for each in self._open.values()) else {}
+        self._elsewhere = yield from self._origins.without_contract(tuple(doubted.values()), head)
         if self._elsewhere:
+            self._open |= doubted
             return False
         yield from self._read_statuses(last)
         if (yield from self._find_fork(last, head.next_time)):
@@ -156,14 +163,17 @@ class Follower:
         return True
 
     def _read_statuses(self, last: Block) -> Steps[None]:
-        watched = [each for each in self._watched if each.status_at != last.hash]
-        asked = [each for each in self._live if each.status_at != last.hash or each.is_wrong]
+        watched: Sequence[WatchedStatus] = self._watched
+        asked: Collection[FollowedChannel] = self._live.values()
+        if self._views.last_asked == last.hash:
+            watched = [each for each in watched if each.status_time.block_hash != last.hash]
+            asked = [each for each in asked if each.status_time.block_hash != last.hash or each.is_wrong]
         try:
             yield from self._views.read_statuses([*watched, *asked], last)
         except EndpointFailed as error:  # logs may show as much
             self._refused = error
             for each in asked:
-                each.take_status(None, b"")  # an older one is not compared with newer logs
+                each.take_status(None, StatusTime())  # an older one is not compared with newer logs
 
     def _find_fork(self, last: Block, now: int) -> Steps[bool]:
         """Find out whether what was read is still on the chain that ends with this block. Returns whether it is not:
@@ -193,7 +203,7 @@ class Follower:
             each.is_doubted = each.is_doubted or is_another
             if each.id not in self._added:
                 each.rewind(fork, now)
-        self._live = list(self._followed.values())
+        self._live = dict(self._followed)
         if fork < 0:
             self._added = dict(self._followed)
 
@@ -203,13 +213,13 @@ class Follower:
         last, now = self._last, 0 if self._head is None else self._head.next_time
         if last is None:
             return
-        for each in self._live:
+        for each in self._open.values():
             if each.is_reread and each.is_wrong and not each.missing:
                 each.is_reread = False
         uncertain_ids = frozenset(uncertain)
         parts: deque[Callable[[], Steps[bool]]] = deque()
         parts.append(lambda: self._logs.read_new(self._live, last.number, now))
-        parts.append(lambda: self._logs.read_older(self._live, now))
+        parts.append(lambda: self._logs.read_older(tuple(self._open.values()), now))
         if self._refused is None:
             parts.insert(1, lambda: self._read_holdings(last, now, uncertain_ids))
             parts.append(self._read_origins)
@@ -228,25 +238,24 @@ class Follower:
     def _read_holdings(self, last: Block, now: int, uncertain: Collection[bytes]) -> Steps[bool]:
         """Read what channels hold where it may have changed, and have those read again whose logs do not lead to what
         the adjudicator says. From then on the block counts as read."""
-        live = self._live
-        wanting = [
-            each
-            for each in live
-            if each.wants_holdings or (each.id in uncertain and not each.missing and each.holdings_at != last.number)
-        ]
-        yield from self._views.read_holdings(wanting, last)
+        open_ = tuple(self._open.values())
+        wanting = {each.id: each for each in open_ if each.wants_holdings}
+        for each in (self._live[id_] for id_ in uncertain if id_ in self._live):
+            if not each.missing and each.holdings_at != last.number:
+                wanting[each.id] = each
+        yield from self._views.read_holdings(tuple(wanting.values()), last)
         if self._logs.read_to < last.number:
             return bool(wanting)
-        doubtful = [each for each in live if not (each.missing or each.is_sound or each.is_reread)]
+        doubtful = [each for each in self._open.values() if not (each.missing or each.is_sound or each.is_reread)]
         for each in doubtful:
             each.read_again(last.number, now)
-        if not any(each.missing and each.is_begun and not each.is_wrong for each in live):
+        if not any(each.missing and each.is_begun and not each.is_wrong for each in self._open.values()):
             self._settled = last
         return bool(wanting or doubtful)
 
     def _read_origins(self) -> Steps[bool]:
         """Find out whether the channels that the adjudicator does not know have begun on this chain."""
-        for each in self._live:
+        for each in tuple(self._open.values()):
             if not each.is_doubted or each.missing or each.wants_holdings or self._head is None:
                 continue
             self._elsewhere.pop(each.id, None)
@@ -258,7 +267,7 @@ class Follower:
         return False
 
     def _read_credits(self, last: Block) -> Steps[bool]:
-        owed = [each for each in self._followed.values() if each.credits_due and not each.missing]
+        owed = [each for each in self._open.values() if each.credits_due and not each.missing]
         yield from self._views.read_credits(owed, last)
         return bool(owed)
 
@@ -275,7 +284,7 @@ class Follower:
         if last is None:
             return FollowerLook(head, is_new, failure=failure)
         open_ids = self._with_errors | self._elsewhere.keys()
-        concerned = [each for each in self._followed.values() if each.has_changed or each.id in open_ids]
+        concerned = [each for each in self._open.values() if each.has_changed or each.id in open_ids]
         for each in concerned:
             each.take_error(self._error(each, last))
         self._with_errors = {each.id for each in concerned if each.error is not None}
@@ -283,6 +292,9 @@ class Follower:
             self._done_at = b""
         errors = {each.id: each.error for each in concerned if each.error is not None and each.is_wrong}
         views = {each.id: each.view(last.number) for each in concerned if each.has_changed and _has_view(each)}
+        for each in [each for each in self._open.values() if each.is_quiet]:
+            del self._open[each.id]
+            self._are_live_known = False
         statuses = {each.id: each.status for each in self._watched if each.status is not None}
         return FollowerLook(head, is_new, views, errors, self._settled, statuses, failure)
 
@@ -290,7 +302,7 @@ class Follower:
         if (elsewhere := self._elsewhere.get(each.id)) is not None:
             return elsewhere
         endpoint = self.adjudicator.chain.endpoint
-        is_checked = each.status_at == last.hash or each.record.closed
+        is_checked = each.status_time.block_hash == last.hash or each.record.closed
         is_read = each.is_begun and not each.missing and not each.wants_holdings and self._logs.read_to >= last.number
         if not (is_checked and is_read) or (each.is_doubted and each.is_unheard_of):
             return each.error or StillReading(endpoint, each.id, last.number)

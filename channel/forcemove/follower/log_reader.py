@@ -7,7 +7,7 @@ that are missing, and again from the oldest, so that a channel that joins it hol
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, islice
 from typing import cast
 
@@ -40,26 +40,25 @@ class LogRangeReader:
         self._blocks, self._ids = Learned(_MOST_BLOCKS), Learned(_ALL)
         self._older_from = 0
 
-    def read_new(self, followed: Sequence[FollowedChannel], last: int, now: int) -> Steps[bool]:
-        """Read the blocks after `read_to` up to `last`. `followed`: all channels that are read; `now`: block time,
-        seconds. Returns whether there was anything to read. Raises `ChainError`."""
+    def read_new(self, followed: Mapping[bytes, FollowedChannel], last: int, now: int) -> Steps[bool]:
+        """Read the blocks after `read_to` up to `last`. `followed`: all channels that are read, by id; `now`: block
+        time, seconds. Returns whether there was anything to read. Raises `ChainError`."""
         if self.read_to >= last:
             return False
-        by_id = {each.id: each for each in followed}
-        while self.read_to < last and by_id:
+        while self.read_to < last and followed:
             first = self.read_to + 1
-            asked, end, found = yield from self._read(list(by_id), first, last)
+            asked, end, found = yield from self._read(followed, first, last)
             for id_, logs in found.items():
-                by_id[id_].take_new(logs, now)
-            for id_ in by_id.keys() - set(asked):
-                by_id[id_].leave_out(first, end)
+                followed[id_].take_new(logs, now)
+            for id_ in () if asked is followed else followed.keys() - set(asked):
+                followed[id_].leave_out(first, end)
             self.read_to = end
         self.read_to = last
         return True
 
     def read_older(self, followed: Sequence[FollowedChannel], now: int) -> Steps[bool]:
         """Read what these channels are `missing`. A channel that the adjudicator does not know comes last, unless one
-        range has all of it: who has named it may have made up the block at which it began. Arguments and result as of
+        range has all of it: who has named it may have made up the block at which it began. `now` and result as of
         `read_new`. Raises `ChainError`."""
         has_read = False
         while missing := [each for each in followed if each.missing]:
@@ -70,7 +69,7 @@ class LogRangeReader:
             rest = (each for each in missing if each.is_missing(first, last))
             within = {each.id: each for each in chain(joining, islice(rest, max(_MOST_IDS - len(joining), 0)))}
             try:
-                asked, end, found = yield from self._read(list(within), first, last)
+                asked, end, found = yield from self._read(within, first, last)
             except ForcemoveError:
                 self._older_from = last + 1  # what an endpoint cannot give holds up nothing else
                 raise
@@ -93,15 +92,15 @@ class LogRangeReader:
     # --------------------------------------------------------------------------------------------------- one question
 
     def _read(
-        self, ids: Sequence[bytes], first: int, last: int
-    ) -> Steps[tuple[Sequence[bytes], int, dict[bytes, list[PlacedLog]]]]:
+        self, ids: Collection[bytes], first: int, last: int
+    ) -> Steps[tuple[Collection[bytes], int, dict[bytes, list[PlacedLog]]]]:
         """Ask for the logs of channels in as many of the blocks from `first` to `last` as the endpoint gives at once.
         Returns the channels that were asked about, the last block, and the logs by channel. Too much is halved: the
         blocks, and where there is only one the channels. Raises `ChainError`, `EndpointFailed` where the endpoint
         refuses one channel in one block."""
         before = self._blocks.value, self._ids.value
         while True:
-            asked = ids if self._ids.value > _MOST_IDS else ids[: self._ids.value]
+            asked = ids if self._ids.value > _MOST_IDS else tuple(islice(ids, self._ids.value))
             parts = self._parts(first, last)
             answers = yield from together(self._ask(asked, *each) for each in parts)
             end, found = first - 1, dict[bytes, list[PlacedLog]]()
@@ -147,10 +146,10 @@ class LogRangeReader:
 
     def _ask(self, ids: Collection[bytes], first: int, last: int) -> Steps[dict[bytes, list[PlacedLog]]]:
         """Logs of other channels and of credits are dropped before they are decoded."""
-        ours, adjudicator = frozenset(ids), self._adjudicator
-        topics = (None, ours) if len(ours) <= _MOST_IDS else ()
+        adjudicator = self._adjudicator
+        topics = (None, frozenset(ids)) if len(ids) <= _MOST_IDS else ()
         found: dict[bytes, list[PlacedLog]] = {}
         for log in (yield from adjudicator.chain.logs_in.steps(adjudicator.address, topics, first, last)):
-            if len(log.topics) > 1 and log.topics[1] in ours:
+            if len(log.topics) > 1 and log.topics[1] in ids:
                 found.setdefault(log.topics[1], []).append(PlacedLog(decode_log(log), log.place))
         return found
