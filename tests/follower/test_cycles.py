@@ -282,8 +282,10 @@ def test_a_block_in_which_nothing_happens_looks_at_no_channel(monkeypatch: pytes
         assert reader.look().is_new
     assert not looked_at
     reader.follow([CHALLENGED], 980)
-    until(reader, lambda: not any(reader.open))
+    node.mine()
     reader.look()
+    assert reader.follower._followed[agreement(CHALLENGED).channel_id].status == 0
+    until(reader, lambda: not any(reader.open))
     node.challenge(CHALLENGED - 1)
     assert reader.look().views == {}
     id_ = node.challenge(CHALLENGED)
