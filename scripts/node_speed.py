@@ -31,7 +31,7 @@ from forcemove.node.policy import Policy  # noqa: E402
 from forcemove.node.setup import ChannelSetup  # noqa: E402
 from forcemove.protocol.codec.wire import decode_message, encode_message  # noqa: E402
 from forcemove.protocol.encoding import digest  # noqa: E402
-from forcemove.protocol.machine.channel import Channel  # noqa: E402
+from forcemove.protocol.machine.channel import Channel, Phase  # noqa: E402
 from forcemove.protocol.machine.effects import ChooseMove, Effect, SendState  # noqa: E402
 from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen  # noqa: E402
 from forcemove.protocol.machine.machine import step  # noqa: E402
@@ -96,13 +96,18 @@ class Nodes:
             for assembly, table in zip(self.assemblies, lines, strict=True):
                 chosen = self.choose(seat, assembly.agreement.channel_id)
                 node.add(ChannelSetup(assembly, KEYS[seat], table[seat], chosen, max_cost=10**18))
-        while sum(node.poll() for node in self.nodes):
+        while sum(node.poll() for node in self.nodes) or not all(map(_is_funded, self.nodes)):
             pass
 
     @property
     def turns(self) -> int:
         """All turns of all channels, as Alice knows them."""
         return sum(each.channel.next_turn for each in self.nodes[0].channels.values())
+
+
+def _is_funded(node: Node) -> bool:
+    """Whether all its channels are played: deposits that the chain has not taken yet cost it more than idle ones."""
+    return all(each.phase is Phase.PLAYING for each in node.channels.values())
 
 
 @contextmanager
