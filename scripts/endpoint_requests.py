@@ -30,7 +30,6 @@ os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # as the command line sets 
 
 from forcemove.chain.local import AnvilChain, connect  # noqa: E402
 from forcemove.chain.worker import EndpointWorker  # noqa: E402
-from forcemove.node import polling  # noqa: E402
 from forcemove.node.assemble import reassemble  # noqa: E402
 from forcemove.node.memory import MemoryMessenger  # noqa: E402
 from forcemove.node.node import Node  # noqa: E402
@@ -78,8 +77,7 @@ def counted(url: str, journal: Journal, program: str, confirmations: int | None 
         clock = SimpleNamespace(monotonic=lambda: round(loop.time(), 6))
         for module in ("forcemove.chain.rpc", "forcemove.tables.defence"):
             patched.enter_context(mock.patch(f"{module}.time", clock))
-        for owner, name in ((polling, "_begin"), (EndpointWorker, "begin")):
-            patched.enter_context(mock.patch.object(owner, name, _waiting(getattr(owner, name))))
+        patched.enter_context(mock.patch.object(EndpointWorker, "begin", _waiting(EndpointWorker.begin)))
         return runner.run(_run(url, journal, program, confirmations))
 
 
