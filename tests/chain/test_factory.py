@@ -354,6 +354,21 @@ class _Overtaken(EmbeddedChain):
             deploy(self, OTHER_KEY, self._path)
 
 
+def test_a_factory_that_is_brought_while_it_is_looked_for_is_used(tmp_path: Path) -> None:
+    class Late(EmbeddedChain):
+        """Somebody else brings the factory as soon as it was looked for."""
+
+        @asking
+        def code(self, address: bytes, *, block: int | str = "latest") -> Steps[bytes]:
+            found = yield from super().code.steps(address, block=block)
+            if address == CUSTOMARY_FACTORY and not found:
+                bring_factory(self)
+            return found
+
+    deploy(Late(), KEY, tmp_path / "book.json")
+    assert load_book(tmp_path / "book.json").factory == CUSTOMARY_FACTORY
+
+
 @pytest.mark.parametrize(
     ("at", "stages"), [("signing", [DeploymentStage.FOUND]), ("sending", [DeploymentStage.SENT, DeploymentStage.FOUND])]
 )

@@ -25,7 +25,7 @@ from forcemove.chain.book import (
     write_atomically,
 )
 from forcemove.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
-from forcemove.chain.create2 import CUSTOMARY_FACTORY, FACTORY_CREATION_CODE, deploying_calldata
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, FACTORY_CREATION_CODE, FACTORY_RUNTIME_CODE, deploying_calldata
 from forcemove.chain.errors import (
     CallRefused,
     TransactionRefused,
@@ -216,9 +216,12 @@ class _Deployment:
     def bring_factory(self) -> None:
         """Make sure that a factory is there at the end. Where the book's is missing, no contract that it deploys can be
         there, either."""
-        if self._take_over_factory() or factory_stands(self._chain, self.book.factory):
+        if self._take_over_factory():
             return
-        if self._chain.code(self.book.factory):
+        code = self._chain.code(self.book.factory)  # once: somebody else may bring it just now
+        if code == FACTORY_RUNTIME_CODE:
+            return
+        if code:
             raise NotAFactory(str(self._path), self.book.factory)
         receipt = None
         if not factory_stands(self._chain, CUSTOMARY_FACTORY):
