@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from eth_utils.address import to_canonical_address
 from web3 import Web3
 
-from forcemove.chain.chain import Call
+from forcemove.chain.asking import ask_now
+from forcemove.chain.chain import Call, Chain
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
 from forcemove.chain.deployment import deploy
 from forcemove.chain.errors import (
@@ -21,7 +23,7 @@ from forcemove.chain.errors import (
     NoTransientStorage,
     Unreachable,
 )
-from forcemove.chain.genuine import derived_address, require_genuine, require_genuine_contract
+from forcemove.chain.genuine import derived_address, genuine_steps, require_genuine_contract
 from forcemove.chain.local import AnvilChain, EmbeddedChain
 from forcemove.chain.rpc import Reverted
 from forcemove.chain.verification import verify
@@ -33,6 +35,10 @@ from tests.simulation.node import MemoryNode
 
 NOBODY = b"\x99" * 20
 ADJUDICATOR, APP = derived_address(artifact("Adjudicator")), derived_address(artifact("CountingApp"))
+
+
+def require_genuine(chain: Chain, *facts: Any) -> None:
+    ask_now(chain.rpc, genuine_steps(chain, *facts))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
 from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine
 from forcemove.contracts import artifact
 
-__all__ = ["adjudicator_artifact", "derived_address", "genuine_steps", "require_genuine", "require_genuine_contract"]
+__all__ = ["adjudicator_artifact", "derived_address", "genuine_steps", "require_genuine_contract"]
 
 
 def adjudicator_artifact() -> Artifact:
@@ -59,7 +59,7 @@ def _contract_steps(
             raise NotConfirmed(contract.name, address, confirmations)
 
 
-def require_genuine(
+def genuine_steps(
     chain: Chain,
     adjudicator: bytes,
     app: bytes,
@@ -67,8 +67,8 @@ def require_genuine(
     factory: bytes = CUSTOMARY_FACTORY,
     *,
     confirmations: int = 1,
-) -> None:
-    """Refuse a channel whose adjudicator or app is a look-alike, or whose chain cannot pay. Raises what
+) -> Steps[None]:
+    """Asks what refuses a channel whose adjudicator or app is a look-alike, or whose chain cannot pay. Raises what
     `require_genuine_contract` raises, and `NoTransientStorage`.
 
     - `chain`: the channel's chain.
@@ -77,22 +77,6 @@ def require_genuine(
     - `app_contract`: the compiled contract that the game carries.
     - `factory`: 20 bytes, the factory that must have deployed both.
     - `confirmations`: both must be at least so many blocks deep.
-    """
-    steps = genuine_steps(chain, adjudicator, app, app_contract, factory, confirmations=confirmations)
-    ask_now(chain.rpc, steps)
-
-
-def genuine_steps(
-    chain: Chain, adjudicator: bytes, app: bytes, app_contract: Artifact, factory: bytes, *, confirmations: int
-) -> Steps[None]:
-    """`require_genuine` as a function that asks.
-
-    - `chain`: as of `require_genuine`, like all that follow.
-    - `adjudicator`: 20 bytes.
-    - `app`: 20 bytes.
-    - `app_contract`: the compiled contract.
-    - `factory`: 20 bytes.
-    - `confirmations`: how many blocks deep.
     """
     yield from _contract_steps(chain, adjudicator_artifact(), adjudicator, factory, confirmations)
     yield from _contract_steps(chain, app_contract, app, factory, confirmations)

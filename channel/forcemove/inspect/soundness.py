@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.genuine import require_genuine
+from forcemove.chain.asking import ask_now
+from forcemove.chain.genuine import genuine_steps
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import ChannelOnChain
@@ -95,7 +96,8 @@ def _genuine(stored: JournalChannel, adjudicator: Adjudicator) -> Iterator[Findi
         yield Finding(what, f"no game with the contract {stored.metadata.app} is installed", is_known=False)
         return
     artifact, factory = stored.game.artifact, stored.metadata.factory
-    yield _tried(what, lambda: require_genuine(adjudicator.chain, adjudicator.address, app, artifact, factory))
+    steps = genuine_steps(adjudicator.chain, adjudicator.address, app, artifact, factory)
+    yield _tried(what, lambda: ask_now(adjudicator.rpc, steps))
 
 
 def _recorded(stored: JournalChannel, found: ChannelOnChain) -> Iterator[Finding]:
