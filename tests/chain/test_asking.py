@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from forcemove.chain.asking import Exchanges, Steps, ask, ask_until, together
+from forcemove.chain.asking import Steps, ask, together
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.rpc import Rpc
+from forcemove.chain.worker import EndpointWorker
 from forcemove.errors import ForcemoveError
 
 
@@ -23,6 +25,10 @@ class Slow(Rpc):
         if method == "fail":
             raise Unreachable("slow", "it is away")
         return int(self.time)
+
+
+def ask_until(rpc: Slow, steps: Steps[str], seconds: float) -> str | None:
+    return EndpointWorker(SimpleNamespace(rpc=rpc)).begin(steps, is_over=lambda: rpc.time >= seconds).result(0)
 
 
 def one_after_the_other(count: int, kept: list[object]) -> Steps[str]:
@@ -45,7 +51,7 @@ def side_by_side(count: int, kept: list[object]) -> Steps[str]:
 def test_what_is_asked_within_a_time_is_closed_when_it_is_over(steps: Any, seconds: float, answered: int) -> None:
     """What was answered by then is kept, and at least one answer is."""
     rpc, kept = Slow(), list[object]()
-    found = ask_until(rpc, Exchanges(steps(5, kept), lambda: rpc.time >= seconds))
+    found = ask_until(rpc, steps(5, kept), seconds)
     assert kept == list(range(1, answered + 1))
     assert found == ("done" if answered == 5 else None)
 
@@ -53,4 +59,4 @@ def test_what_is_asked_within_a_time_is_closed_when_it_is_over(steps: Any, secon
 def test_what_fails_within_the_time_fails() -> None:
     rpc = Slow()
     with pytest.raises(Unreachable, match="away"):
-        ask_until(rpc, Exchanges(ask("fail"), lambda: rpc.time >= 5.0))
+        ask_until(rpc, ask("fail"), 5.0)

@@ -155,6 +155,21 @@ def test_threat_46_a_look_finds_that_its_endpoint_hangs(monkeypatch: pytest.Monk
     assert endpoint.asked == ["a", "c"]
 
 
+def test_what_was_given_up_is_forgotten_where_no_other_thread_may_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MAX_HANGING", 0)
+    endpoint, worker = begun()
+    clock = SimpleNamespace(monotonic=time.monotonic)
+    monkeypatch.setattr(module, "time", clock)
+    worker.begin(asking("a"))
+    assert endpoint.began.acquire(timeout=10)
+    clock.monotonic = lambda: time.monotonic() + 61
+    for _ in range(20):
+        with pytest.raises(EndpointHangs):
+            next(waiting_for(worker, asking("b")))
+    assert len(worker._tasks) <= 2
+    endpoint.gate.set()
+
+
 def test_a_look_that_is_closed_asks_no_more() -> None:
     endpoint, worker = begun()
     look = waiting_for(worker, asking("a", "b"))

@@ -22,7 +22,7 @@ from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.rpc import Rpc, making_sense
 from forcemove.errors import ForcemoveError, PassingError
 
-__all__ = ["Asking", "Exchanges", "RpcRequest", "Steps", "ask", "ask_now", "ask_until", "asking", "together"]
+__all__ = ["Asking", "Exchanges", "RpcRequest", "Steps", "ask", "ask_now", "asking", "never", "together"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -73,12 +73,17 @@ def together(parts: Iterable[Steps[T]]) -> Steps[list[T | ForcemoveError]]:
     return [found[index] for index in sorted(found)]
 
 
+def never() -> bool:
+    """The time for asking is not used up."""
+    return False
+
+
 class Exchanges(Generic[T]):
     """A function that asks, as far as it has come. Between two exchanges with the endpoint something else may be asked.
 
     `questions`: those that the function waits for, None before it was begun."""
 
-    def __init__(self, steps: Steps[T], is_over: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, steps: Steps[T], is_over: Callable[[], bool] = never) -> None:
         """`is_over`: whether the time for asking is used up, which is at least one exchange. What is still unanswered
         then fails, and where the function goes on to ask it is closed: it keeps by itself what it has learned."""
         self.questions: Sequence[RpcRequest] | None = None
@@ -97,9 +102,8 @@ class Exchanges(Generic[T]):
         return bool(self._answers) and not self.is_answered
 
     def advance(self, endpoint: str) -> None:
-        """Give the function the answers; it asks more then. Raises `StopIteration` with the result at its
-        end, None where it was closed; `NotAnEthereumEndpoint` where it can make nothing of an answer; its own
-        errors."""
+        """Give the function the answers; it asks more then. Raises `StopIteration` with the result at its end, None
+        where it was closed; `NotAnEthereumEndpoint` where it can make nothing of an answer; its own errors."""
         answers, self._answers = None if self.questions is None else self._answers, []
         ended: StopIteration
         with making_sense(endpoint):
@@ -144,18 +148,14 @@ class Exchanges(Generic[T]):
 def ask_now(rpc: Rpc, steps: Steps[T]) -> T:
     """Ask all that a function asks, in this thread. Raises what it raises, and `NotAnEthereumEndpoint` where an answer
     makes no sense."""
-    return cast("T", ask_until(rpc, Exchanges(steps)))
-
-
-def ask_until(rpc: Rpc, asked: Exchanges[T]) -> T | None:
-    """The same, until the time for asking is over: then the result is None. Raises as `ask_now`."""
+    asked = Exchanges(steps)
     try:
         while True:
             asked.advance(rpc.endpoint)
             while not asked.is_answered:
                 asked.ask(rpc)
     except StopIteration as end:
-        return cast("T | None", end.value)
+        return cast("T", end.value)
 
 
 class _Asks(Protocol):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, Protocol, TypeVar, cast
 
-from forcemove.chain.asking import Exchanges, Steps
+from forcemove.chain.asking import Exchanges, Steps, never
 from forcemove.chain.errors import EndpointHangs
 from forcemove.chain.rpc import Rpc
 from forcemove.chain.task_queue import Priority, Task, TaskQueue
@@ -31,10 +31,6 @@ _SLICE = 1.0
 Look = Generator[Sequence[Future[Any]], None, T]
 """A look at something outside, in its owner's thread: yields what it waits for, and may go on when one of these is done
 or some time later. Where it is closed before its end it has not taken place."""
-
-
-def _never() -> bool:
-    return False
 
 
 class _Asks(Protocol):
@@ -67,16 +63,16 @@ class EndpointWorker:
         return since is not None and time.monotonic() - since >= _HANGS_AFTER
 
     def begin(
-        self, steps: Steps[T], priority: Priority = Priority.SHOW, is_over: Callable[[], bool] = _never
+        self, steps: Steps[T], priority: Priority = Priority.SHOW, is_over: Callable[[], bool] = never
     ) -> Future[T]:
         """Have a function ask the endpoint; a chain of this process is asked in the caller's thread, and has answered
-        when this returns. The future has its result or its error, as of `ask_now`, or None where
-        `is_over` has ended it, see `Exchanges`. One that is cancelled asks no further question, and its function is
-        closed."""
+        when this returns. The future has its result or its error, as of `ask_now`, or None where `is_over` has ended
+        it, see `Exchanges`. One that is cancelled asks no further question, and its function is closed."""
+        asked = Exchanges(steps, is_over)
         if self._owner.rpc.is_here:
-            return self._at_once(steps, is_over)
+            return self._ask_at_once(asked)
         with self._changed:
-            future = self._tasks.begin(Exchanges(steps, is_over), priority)
+            future = self._tasks.begin(asked, priority)
             self._replace_hanging()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name=self.endpoint, daemon=True)
@@ -84,20 +80,20 @@ class EndpointWorker:
             self._changed.notify()
         return future
 
-    def _at_once(self, steps: Steps[T], is_over: Callable[[], bool]) -> Future[T]:
-        tasks = TaskQueue()
-        future = tasks.begin(Exchanges(steps, is_over), Priority.DEFEND)
-        task = tasks.take()
+    def _ask_at_once(self, asked: Exchanges[T]) -> Future[T]:
+        task = Task(0, Priority.DEFEND, asked)
         while task.go_on(self._owner.rpc):
             pass
-        return future
+        return task.future
 
     def _replace_hanging(self) -> None:
         self._hanging = [each for each in self._hanging if each.is_alive()]
-        if self.is_hanging and self._thread is not None and len(self._hanging) < _MAX_HANGING:
+        if not self.is_hanging or self._thread is None:
+            return
+        self._tasks.drop_cancelled()
+        if len(self._hanging) < _MAX_HANGING:
             self._hanging.append(self._thread)
             self._thread, self._asked_at = None, None
-            self._tasks.drop_cancelled()
 
     # ------------------------------------------------------------------------------------------------- in the thread
 
@@ -132,7 +128,7 @@ def waiting_for(
     worker: EndpointWorker,
     steps: Steps[T],
     priority: Priority = Priority.SHOW,
-    is_over: Callable[[], bool] = _never,
+    is_over: Callable[[], bool] = never,
 ) -> Look[T]:
     """Have a function ask an endpoint, as of `EndpointWorker.begin`; its result. Raises as `ask_now`, and
     `EndpointHangs`."""
