@@ -86,7 +86,7 @@ def test_a_slow_one_is_given_no_answer_again_for_the_nonces_of_a_liar() -> None:
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_slow_one_is_given_no_answer_again_though_a_liar_says_that_its_nonce_is_taken(fails: bool) -> None:
-    """The liar shows no receipt of ours, as if the nonce were somebody else's. `fails`: whether the call would fail."""
+    """The liar hides our receipt, as if the nonce were somebody else's. `fails`: whether the call would fail."""
     world = SlowWorld(0.0, 3.0)
     count_ahead(world)
     world.endpoints[0].replace("eth_getTransactionReceipt", lambda _: None)
