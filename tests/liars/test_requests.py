@@ -90,10 +90,10 @@ def seen(world: World, chain: Chain, lie_with: Callable[[Lie | Lies | None], Non
 
 
 def broadcast(it: Seen) -> int:
-    """How many transactions more were mined then."""
-    before = it.chain.nonce_of(ALICE.address)
+    """How many transactions more the node has then, mined or not yet: a node may answer before its block is there."""
+    before = it.chain.nonce_of(ALICE.address, block="pending")
     it.chain.broadcast(it.chain.sign(NOTHING, ALICE))
-    return it.chain.nonce_of(ALICE.address) - before
+    return it.chain.nonce_of(ALICE.address, block="pending") - before
 
 
 READERS: Mapping[str, tuple[tuple[str, ...], Callable[[Seen], object]]] = {
