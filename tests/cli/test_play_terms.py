@@ -12,8 +12,8 @@ from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
 from forcemove.registry import find_game
 from forcemove.tables.errors import CannotPayIn, OfferDiffers
-from forcemove.tables.meetings.terms import agreement_of, new_offer, require_ours
-from forcemove.tables.meetings.venues import ChainVenue
+from forcemove.tables.meetings.terms import agreement_of
+from forcemove.tables.meetings.venues import ChainVenue, new_offer, require_ours
 from forcemove.tables.playing.rounds import Rounds
 from forcemove.text.explanations import explain
 from forcemove.transport.joins import Join

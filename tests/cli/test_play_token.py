@@ -22,9 +22,9 @@ from forcemove.history.tokens import TokenFacts, Tokens
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.registry import find_game
 from forcemove.tables.errors import CannotPayIn, NoSuchToken, OfferDiffers, TokenUnclear, TooFewTokens
-from forcemove.tables.meetings.terms import new_offer, require_ours, terms_lines
+from forcemove.tables.meetings.terms import terms_lines
 from forcemove.tables.meetings.tokens import read_token
-from forcemove.tables.meetings.venues import ChainVenue
+from forcemove.tables.meetings.venues import ChainVenue, new_offer, require_ours
 from forcemove.tables.running.playable import playable_for, playable_games
 from forcemove.text.amounts import amount_text, exact_tokens, token_name
 from forcemove.text.explanations import explain

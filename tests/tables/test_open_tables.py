@@ -20,9 +20,9 @@ from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 from forcemove.tables.meetings.meeting import Meeting
 from forcemove.tables.meetings.stored import StoredMeetings, forget_offer, names_by_players, signed_names
-from forcemove.tables.meetings.terms import agreement_of, new_offer
+from forcemove.tables.meetings.terms import agreement_of
 from forcemove.tables.meetings.tokens import read_token
-from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue
+from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue, new_offer
 from forcemove.tables.options import TableOptions, Wallet
 from forcemove.tables.running.lobby_follower import LobbyFollower
 from forcemove.tables.running.open_tables import OpenTables

@@ -12,7 +12,8 @@ from forcemove.errors import UnknownVersion
 from forcemove.tables.errors import JournalOfOtherPlayer, NeverFunded, OfferDiffers, OfferOver
 from forcemove.tables.meetings.meeting import Meeting, MeetingPoint, has_come_about, offer_again, take_back
 from forcemove.tables.meetings.stored import StoredMeetings
-from forcemove.tables.meetings.terms import Venue, is_ours, new_offer, offered_amount, require_ours, terms_lines
+from forcemove.tables.meetings.terms import offered_amount, terms_lines
+from forcemove.tables.meetings.venues import Venue, is_ours, new_offer, require_ours
 from forcemove.tables.meetings.waiting import Waiting
 from forcemove.tables.options import TableOptions
 from forcemove.tables.playing.connectivity import reporting_connectivity
@@ -294,7 +295,7 @@ class PlayTable:
         return MeetingPoint(connection, offer, self._wallet.key, self._stored, on_change)
 
     async def _say_terms(self, offer: Offer) -> None:
-        """Show the terms and what they may cost us. Raises as `Venue.costs_lines`."""
+        """Show the terms and what they may cost us. Raises as `ChainVenue.costs_lines`."""
         for line in terms_lines(offer, self._venue.title, self._venue.token):
             self._port.say(line)
         payer = self._wallet.payer_address

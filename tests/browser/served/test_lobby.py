@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from forcemove.chain.local import local_keys
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.tables.meetings.terms import new_offer
-from forcemove.tables.meetings.venues import FriendlyVenue
+from forcemove.tables.meetings.venues import FriendlyVenue, new_offer
 from forcemove.transport.connect import connect
 from forcemove.transport.errors import TransportError
 from forcemove.transport.offers import Offer

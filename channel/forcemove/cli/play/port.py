@@ -24,7 +24,7 @@ from forcemove.cli.typed import ask
 from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import Agreement
-from forcemove.tables.meetings.terms import Venue
+from forcemove.tables.meetings.venues import Venue
 from forcemove.tables.options import TableOptions
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.ports import LogSeat, PlayerSeat

@@ -13,7 +13,7 @@ from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
 from forcemove.store.meetings import Meetings
 from forcemove.tables.meetings.meeting import MEETINGS, Meeting, PendingOffer
-from forcemove.tables.meetings.terms import Venue
+from forcemove.tables.meetings.venues import Venue
 from forcemove.transport.offers import Offer
 
 __all__ = ["StoredMeetings", "forget_offer", "names_by_players", "signed_names"]

@@ -1,7 +1,8 @@
-"""Where a game is played: on a chain, or on none."""
+"""Where a game is played: on a chain, or on none; the offer to make there, and the offers to accept."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from forcemove.chain.token import Token
 from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.node.assemble import Assembly, begin, reassemble
+from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import (
     Conditions,
     Costs,
@@ -24,21 +26,23 @@ from forcemove.protocol.agreement import DEPOSIT_IN_STAKES, Agreement
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS
-from forcemove.tables.errors import CannotPayIn, ChallengeTooShort, StakeTooLow, TooFewTokens
+from forcemove.tables.errors import CannotPayIn, ChallengeTooShort, OfferDiffers, StakeTooLow, TooFewTokens
 from forcemove.tables.meetings.terms import agreement_of, offered_amount
 from forcemove.text.amounts import format_amount
 from forcemove.transport.joins import Join
-from forcemove.transport.offers import Offer
+from forcemove.transport.offers import MIN_SEATS, Offer, OfferOfAnotherChain
 
-__all__ = ["ChainVenue", "FriendlyVenue"]
+__all__ = ["ChainVenue", "FriendlyVenue", "Venue", "asset_of", "is_ours", "new_offer", "require_ours"]
 
 _DIGITS = 3
+_OFFER_SECONDS = 24 * 60 * 60
 _POLICY = Policy()
 
 
 @dataclass(frozen=True)
 class FriendlyVenue:
-    """A game without a chain and without a stake."""
+    """A game without a chain and without a stake. `name`: in offers; `title`: for people; `seats`: how many can play,
+    rising. The addresses, the chain's id and the token stand for none."""
 
     name: str
     title: str
@@ -48,7 +52,7 @@ class FriendlyVenue:
     adjudicator = ZERO_ADDRESS
     app = ZERO_ADDRESS
 
-    def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:  # noqa: ARG002  # the port's
+    def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:  # noqa: ARG002  # as a chain's
         """No lines: it costs nothing."""
         return ["  costs        nothing: it is a friendly game, without a chain"]
 
@@ -65,17 +69,17 @@ class ChainVenue:
 
     @property
     def name(self) -> str:
-        """See `Venue`."""
+        """The game's name in offers."""
         return self.game.name
 
     @property
     def title(self) -> str:
-        """See `Venue`."""
+        """The game's name for people."""
         return self.game.title
 
     @property
     def chain_id(self) -> int:
-        """See `Venue`."""
+        """The chain's id."""
         return self.chains[0].chain_id
 
     @property
@@ -90,7 +94,7 @@ class ChainVenue:
 
     @property
     def seats(self) -> Sequence[int]:
-        """See `Venue`."""
+        """How many can play the game, rising."""
         return self.game.seats
 
     @property
@@ -127,7 +131,8 @@ class ChainVenue:
             raise ChallengeTooShort(duration, needed)
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
-        """See `Venue`. The costs are those at the present fees."""
+        """What the offer's game may cost us at the present fees; `payer` (20 bytes) pays in. Raises `ChainError`,
+        `CannotPayIn`, `TooFewTokens`, `StakeTooLow` and `ChallengeTooShort`."""
         anybody = [keccak256(bytes([seat]))[:20] for seat in range(1, offer.seats)]
         joins = tuple(Join(offer.hash, each, each) for each in anybody)  # the costs do not depend on who joins
         agreement = agreement_of(offer, joins, self.game)
@@ -159,6 +164,78 @@ class ChainVenue:
             max((each.fees for each in found), key=lambda fees: fees.max_fee_per_gas),
             max(each.block_time for each in found),
         )
+
+
+Venue = ChainVenue | FriendlyVenue
+"""A game, and the chain that it is played on, or none."""
+
+
+def new_offer(
+    venue: Venue,
+    host: bytes,
+    payout: bytes,
+    stake: int,
+    duration: int,
+    *,
+    seats: int = MIN_SEATS,
+    name: str = "",
+) -> Offer:
+    """A new offer, which is good for a day. Raises `InvalidValue`, and `NotInBook`.
+
+    - `venue`: the game, and the chain that it is played on.
+    - `host`: 20 bytes, the address of who offers.
+    - `payout`: 20 bytes, the address that the host is paid at.
+    - `stake`: of a round, in the smallest unit; each player deposits five stakes.
+    - `duration`: of a challenge, in seconds.
+    - `seats`: how many play, with the host.
+    - `name`: the host's, may be empty.
+    """
+    return Offer(
+        venue.name,
+        venue.chain_id,
+        venue.adjudicator,
+        venue.app,
+        asset_of(venue),
+        stake,
+        stake * DEPOSIT_IN_STAKES,
+        duration,
+        draw_nonce(),
+        host,
+        payout,
+        int(time.time()) + _OFFER_SECONDS,
+        seats,
+        name,
+    )
+
+
+def asset_of(venue: Venue) -> bytes:
+    """The asset that is played for: 20 bytes, `ETHER` where nothing is."""
+    return ETHER if venue.token is None else venue.token.address
+
+
+def require_ours(offer: Offer, venue: Venue) -> None:
+    """Refuse an offer that is not of our chain, our book and our game, or is for another asset. Raises
+    `OfferOfAnotherChain` and `OfferDiffers`."""
+    offer.require_chain(venue.chain_id)
+    for what, offered, ours in (
+        ("game", offer.game, venue.name),
+        ("adjudicator", offer.adjudicator, venue.adjudicator),
+        ("contract of the game", offer.app, venue.app),
+        ("asset", offer.asset, asset_of(venue)),
+    ):
+        if offered != ours:
+            raise OfferDiffers(what, offered, ours)
+    if offer.seats not in venue.seats:
+        raise OfferDiffers("number of players", str(offer.seats), " or ".join(map(str, venue.seats)))
+
+
+def is_ours(offer: Offer, venue: Venue) -> bool:
+    """Whether an offer is of our chain, our book and our game."""
+    try:
+        require_ours(offer, venue)
+    except (OfferOfAnotherChain, OfferDiffers):
+        return False
+    return True
 
 
 def _rounded_up(amount: int) -> int:

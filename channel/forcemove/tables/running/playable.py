@@ -11,8 +11,7 @@ from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.types import ETHER
-from forcemove.tables.meetings.terms import Venue, asset_of, is_ours
-from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue
+from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue, Venue, asset_of, is_ours
 from forcemove.transport.offers import Offer
 
 __all__ = ["PlayableGame", "find_playable", "playable_for", "playable_games", "resumable", "token_of"]
