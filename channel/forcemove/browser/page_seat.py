@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from forcemove.browser.table_pages import TablePages
 from forcemove.game import Game, Names
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.agreement import Agreement
 from forcemove.tables.playing.person import Person
-from forcemove.tables.ports import Chat, Output, Played, PlayerSeat
+from forcemove.tables.ports import Chat, Output, PlayerSeat
 
 __all__ = ["PageSeat", "PageSeats"]
 
@@ -22,7 +23,7 @@ class PageSeat:
         self.person, self.output, self._on_driven = Person(game), output, on_driven
         self.choose = self.person.choose
 
-    def attach(self, played: Played, names: Names) -> None:
+    def attach(self, played: ManagedChannel, names: Names) -> None:
         """See `PlayerSeat`."""
         self.person.attach(played, names)
         self._on_driven()

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from forcemove.flow.place import Place
     from forcemove.game import Game, Names
-    from forcemove.history.history import ChannelHistory
-    from forcemove.history.overview import ChainDepth
-    from forcemove.history.tokens import Tokens
+    from forcemove.node.managed_channel import ManagedChannel
     from forcemove.protocol.agreement import Agreement
-    from forcemove.protocol.machine.channel import Channel, Phase
     from forcemove.protocol.machine.effects import ChooseMove
-    from forcemove.protocol.machine.inputs import ConcludeWanted, Input, MoveChosen
+    from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
     from forcemove.tables.playing.content import TableContent
     from forcemove.transport.connect import Connection
     from forcemove.transport.links import Link
     from forcemove.transport.offers import Offer
 
-__all__ = ["Ask", "Chat", "LogSeat", "Output", "Played", "PlayerSeat", "TableGame", "TablePort"]
+__all__ = ["Ask", "Chat", "LogSeat", "Output", "PlayerSeat", "TableGame", "TablePort"]
 
 
 class Output(Protocol):
@@ -36,47 +33,6 @@ class Output(Protocol):
 
     def show(self, content: TableContent) -> None:
         """Show the game as it is now, in place of the last content."""
-        ...
-
-
-class Played(Protocol):
-    """A channel with its driver, as its player sees it."""
-
-    @property
-    def id(self) -> bytes:
-        """The channel's id."""
-        ...
-
-    @property
-    def channel(self) -> Channel:
-        """As we see it."""
-        ...
-
-    @property
-    def tokens(self) -> Tokens:
-        """What the channel's tokens say of themselves, as far as that is known."""
-        ...
-
-    @property
-    def depth(self) -> ChainDepth | None:
-        """How far the chain goes, and how deep logs are believed; None where that is not known."""
-        ...
-
-    @property
-    def phase(self) -> Phase:
-        """The channel's phase now."""
-        ...
-
-    def time(self) -> int:
-        """The time of the channel's chain, or our own, in seconds."""
-        ...
-
-    def history(self) -> ChannelHistory:
-        """What has happened in the channel. Raises a `ForcemoveError` where that cannot be read."""
-        ...
-
-    def feed(self, input_: Input) -> None:
-        """Give the channel an input of ours. Raises a `ForcemoveError` where it is not possible."""
         ...
 
 
@@ -105,7 +61,7 @@ class PlayerSeat(Protocol):
         """See `forcemove.node.effect_executor.MoveChooser`."""
         ...
 
-    def attach(self, played: Played, names: Names) -> None:
+    def attach(self, played: ManagedChannel, names: Names) -> None:
         """Take the channel. Called once, before `run`. `names`: of the players, by seat."""
         ...
 

@@ -8,8 +8,9 @@ from forcemove.cli.match.screen import Screen
 from forcemove.cli.person.lines import Lines
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game, Names
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.tables.playing.person import Person
-from forcemove.tables.ports import Chat, Played
+from forcemove.tables.ports import Chat
 
 __all__ = ["PersonSeat"]
 
@@ -44,7 +45,7 @@ class PersonSeat:
         self.run = self.output.run
         person.say = self.output.say
 
-    def attach(self, played: Played, names: Names) -> None:
+    def attach(self, played: ManagedChannel, names: Names) -> None:
         """See `PlayerSeat`."""
         self.person.attach(played, names)
 

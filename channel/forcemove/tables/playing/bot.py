@@ -7,10 +7,11 @@ import contextlib
 
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Names
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.tables.playing.rounds import choose_rounds
-from forcemove.tables.ports import Chat, Output, Played
+from forcemove.tables.ports import Chat, Output
 
 __all__ = ["BotSeat"]
 
@@ -30,7 +31,7 @@ class BotSeat:
         """
         self._choose, self._pace = choose_rounds(game, seat, rounds, seats), pace
         self.output = output
-        self._played: Played | None = None
+        self._played: ManagedChannel | None = None
         self._questions: asyncio.Queue[ChooseMove] = asyncio.Queue()
 
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
@@ -40,7 +41,7 @@ class BotSeat:
         self._questions.put_nowait(question)
         return None
 
-    def attach(self, played: Played, names: Names) -> None:  # noqa: ARG002  # a bot calls nobody
+    def attach(self, played: ManagedChannel, names: Names) -> None:  # noqa: ARG002  # a bot calls nobody
         """See `PlayerSeat`."""
         self._played = played
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forcemove.game import Game, Names
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.state import SignedState
-from forcemove.tables.ports import Played
 from forcemove.text.durations import local_time
 from forcemove.text.entries import entry_line, name_at
 
@@ -44,14 +44,14 @@ def help_lines(aside: str, *, has_stake: bool, has_chat: bool = False) -> tuple[
     return (_TYPING, *stake, _LOOKING, *chatting, f"Ctrl-C, or Ctrl-D: {aside}")
 
 
-def history_lines(game: Game, played: Played, names: Names) -> Iterator[str]:
+def history_lines(game: Game, played: ManagedChannel, names: Names) -> Iterator[str]:
     """The newest entries of a channel's history, oldest first.
 
     - `game`: describes the states.
     - `played`: the channel.
     - `names`: of the players, by seat.
 
-    Raises as `Played.history`.
+    Raises as `ManagedChannel.history`.
     """
     channel, history = played.channel, played.history()
 

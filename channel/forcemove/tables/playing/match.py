@@ -15,6 +15,7 @@ from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
 from forcemove.history.tokens import Tokens
 from forcemove.node.events import CounterpartyFault, Event, Mined, Received, Sent, SubmissionRefused
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -24,7 +25,7 @@ from forcemove.tables.playing.content import NAMES, balances, content_of
 from forcemove.tables.playing.ends import EndObserver, race_text
 from forcemove.tables.playing.patience import Patience
 from forcemove.tables.playing.rounds import with_counts
-from forcemove.tables.ports import Output, Played
+from forcemove.tables.ports import Output
 from forcemove.text.explanations import headline
 
 __all__ = ["Match", "is_unpaid", "run_with_background"]
@@ -63,7 +64,7 @@ class Match:
         self._game, self._choose, self._output = game, choose, output
         self.names = names
         self._shown = -1
-        self._played: Played | None = None
+        self._played: ManagedChannel | None = None
         self._patience = Patience(patience, time.monotonic())
         self.end_observer = EndObserver()
 
@@ -74,7 +75,7 @@ class Match:
 
     # -------------------------------------------------------------------------------------------------------- waiting
 
-    async def until(self, is_over: Callable[[], bool], played: Played) -> None:
+    async def until(self, is_over: Callable[[], bool], played: ManagedChannel) -> None:
         """Show the channel until it is over. Raises `fatal_error`, and `GuestMissing`."""
         self._played = played
         while not is_over():
@@ -106,7 +107,7 @@ class Match:
         )
         self._output.show(content)
 
-    def _press(self, played: Played) -> None:
+    def _press(self, played: ManagedChannel) -> None:
         """Challenge where nothing has happened for too long. Raises `GuestMissing` where the chain has nothing to
         decide: nobody has paid in."""
         channel, now = played.channel, time.monotonic()
@@ -118,7 +119,7 @@ class Match:
         if is_stuck(channel, played.phase):
             self._press_on(played)
 
-    def _press_on(self, played: Played) -> None:
+    def _press_on(self, played: ManagedChannel) -> None:
         if played.channel.agreement.is_friendly:
             raise GuestMissing(played.id, self._patience.seconds)
         self._output.say(f"Nothing was heard for {self._patience.seconds:.0f} seconds: a challenge asks the chain.")
@@ -190,7 +191,7 @@ class Match:
         return f"{self.names[state.turn_num % len(self.names)]} has left, and {over}"
 
 
-def _opening_history(played: Played) -> ChannelHistory:
+def _opening_history(played: ManagedChannel) -> ChannelHistory:
     """What the screen says of a channel's history: how deep our deposit is. A journal that cannot be read for that is
     no reason to end a game."""
     if played.phase in _BEGINNING:

@@ -10,6 +10,7 @@ from forcemove.flow.channel import is_stuck
 from forcemove.game import Choice, Game, Names, Randomness
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import MOVE, overview
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.policy import usual_gas
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -18,7 +19,7 @@ from forcemove.tables.playing.content import NAMES
 from forcemove.tables.playing.help import HELP, HISTORY, SAY, help_lines, history_lines
 from forcemove.tables.playing.leaving import Leaving
 from forcemove.tables.playing.rounds import with_counts
-from forcemove.tables.ports import Chat, Played
+from forcemove.tables.ports import Chat
 from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
 
@@ -42,7 +43,7 @@ class Person:
     ) -> None:
         """`aside`: what becomes of the game when the person presses Ctrl-C. `agrees`: to lose a stake by leaving,
         without being asked."""
-        self.played: Played | None = None
+        self.played: ManagedChannel | None = None
         self.names: Names = NAMES
         self.on_attached: Callable[[], None] = lambda: None
         self.say: Callable[[str], None] = lambda _: None
@@ -53,7 +54,7 @@ class Person:
         self._question: ChooseMove | None = None
         self._choices: tuple[Choice, ...] = ()
 
-    def attach(self, played: Played, names: Names = NAMES) -> None:
+    def attach(self, played: ManagedChannel, names: Names = NAMES) -> None:
         """See `PlayerSeat`."""
         self.played, self.names = played, names
         self.on_attached()
@@ -126,7 +127,7 @@ class Person:
             return self._feed(self.played, meant[0], agrees=agrees or self._agrees)
         return f"Type one of these: {', '.join(words)}." if words else "There is nothing to decide now."
 
-    def _feed(self, played: Played, word: str, *, agrees: bool) -> str:
+    def _feed(self, played: ManagedChannel, word: str, *, agrees: bool) -> str:
         """Do what a word says. Raises nothing: an error, or a question, is returned."""
         if word == HELP:
             self._help(played)
@@ -146,18 +147,18 @@ class Person:
             return headline(error)
         return ""
 
-    def _take(self, played: Played, chosen: MoveChosen | ConcludeWanted | ChallengeWanted) -> None:
+    def _take(self, played: ManagedChannel, chosen: MoveChosen | ConcludeWanted | ChallengeWanted) -> None:
         newest = played.channel.newest
         played.feed(chosen)
         if isinstance(chosen, MoveChosen) and newest is not None:
             self._leaving.observe(VariablePart(chosen.outcome, chosen.app_data, newest.state.turn_num + 1))
 
-    def _help(self, played: Played) -> None:
+    def _help(self, played: ManagedChannel) -> None:
         has_stake = not played.channel.agreement.is_friendly
         for line in help_lines(self._aside, has_stake=has_stake, has_chat=self.chat is not None):
             self.say(line)
 
-    def _show_history(self, played: Played) -> str:
+    def _show_history(self, played: ManagedChannel) -> str:
         """Show what has happened. Returns what is wrong, where it cannot be read."""
         try:
             lines = list(history_lines(self._game, played, self.names))
