@@ -56,7 +56,8 @@ class ChannelGameRunner:
         self._journal, self._key = service.journal, service.wallet.key
 
     async def go_on(self, channel_id: bytes | None = None) -> bool:
-        """See `table.GameRunner`: an open channel of this game, chain and key that no other table has."""
+        """Play an open channel of this game, chain and key that no other table has to its end; whether there was one.
+        `channel_id`: the only channel to play; None for the first."""
         found, _ = read_channels(self._journal, self._service.games)
         ours = (each for each in found if channel_id in (None, each.id) and self._is_ours(each))
         stored = next((each for each in ours if self._service.claim(each.id, self)), None)
@@ -74,16 +75,16 @@ class ChannelGameRunner:
         return is_same and stored.is_of(chain_id, self._key.address)
 
     def is_stored(self, meeting: Meeting) -> bool:
-        """See `table.GameRunner`."""
+        """Whether the journal has the game of a meeting."""
         return self._load(meeting) is not None
 
     def is_over(self, meeting: Meeting) -> bool:
-        """See `table.GameRunner`."""
+        """Whether the game of a meeting is over."""
         stored = self._load(meeting)
         return stored is not None and stored.ownership is Ownership.FINISHED
 
     def report_end(self, meeting: Meeting) -> None:
-        """See `table.GameRunner`."""
+        """Show how the game of a meeting has ended."""
         stored = self._load(meeting)
         if stored is not None:
             self._port.say("The game is over that this command has begun before.")
@@ -95,7 +96,7 @@ class ChannelGameRunner:
         return self._journal.load(agreement_of(meeting.offer, meeting.joins, self._game).channel_id)
 
     async def begin(self, meeting: Meeting) -> None:
-        """See `table.GameRunner`."""
+        """Play the game of a meeting, from its beginning, to its end."""
         agreement = agreement_of(meeting.offer, meeting.joins, self._game)
         self._service.claim(agreement.channel_id, self)
         await self._play(agreement, None)

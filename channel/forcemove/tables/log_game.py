@@ -37,23 +37,23 @@ class LogGameRunner:
         self._service, self._game, self._options, self._port = service, game, options, port
         self._journal, self._key = service.journal, service.wallet.key
 
-    async def go_on(self, channel_id: bytes | None = None) -> bool:  # noqa: ARG002  # the port's
-        """See `table.GameRunner`: only the meeting of such a game is stored."""
+    async def go_on(self, channel_id: bytes | None = None) -> bool:  # noqa: ARG002  # as the other runner's
+        """See `ChannelGameRunner`: only the meeting of such a game is stored."""
         return False
 
-    def is_stored(self, meeting: Meeting) -> bool:  # noqa: ARG002  # the port's
-        """See `table.GameRunner`."""
+    def is_stored(self, meeting: Meeting) -> bool:  # noqa: ARG002  # as the other runner's
+        """See `ChannelGameRunner`."""
         return False
 
     def is_over(self, meeting: Meeting) -> bool:  # noqa: ARG002
-        """See `table.GameRunner`: the game's log says so, which is read again."""
+        """See `ChannelGameRunner`: the game's log says so, which is read again."""
         return False
 
     def report_end(self, meeting: Meeting) -> None:
-        """See `table.GameRunner`."""
+        """See `ChannelGameRunner`."""
 
     async def begin(self, meeting: Meeting) -> None:
-        """See `table.GameRunner`. Raises `OtherSilent` and `FaultAtTable`."""
+        """Play the game of a meeting, from wherever its log is, to its end. Raises `OtherSilent` and `FaultAtTable`."""
         hold = await when_free(partial(HeldLease, self._journal, meeting.table.id, self._service.lease), self._port.say)
         try:
             async with connect(self._options.relay, fault_seconds=FAULT_SECONDS) as connection:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Protocol
 
 from msgspec.structs import replace
 
 from forcemove.errors import UnknownVersion
+from forcemove.tables.channel_game import ChannelGameRunner
 from forcemove.tables.errors import JournalOfOtherPlayer, NeverFunded, OfferDiffers, OfferOver
+from forcemove.tables.log_game import LogGameRunner
 from forcemove.tables.meetings.meeting import Meeting, MeetingPoint, has_come_about, offer_again, take_back
 from forcemove.tables.meetings.stored import StoredMeetings
 from forcemove.tables.meetings.terms import offered_amount, terms_lines
@@ -28,42 +29,22 @@ from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer, OtherOfferShown
 
-__all__ = ["GameRunner", "PlayTable"]
+__all__ = ["PlayTable"]
 
 _OF_A_RELAY = (TransportError, UnknownVersion, OtherOfferShown)
 """The errors that a relay alone can cause."""
-
-
-class GameRunner(Protocol):
-    """Plays games of one kind."""
-
-    async def go_on(self, channel_id: bytes | None = None) -> bool:
-        """Play an open game of the journal to its end, meetings aside; whether there was one. `channel_id`: the only
-        channel to play; None for the first."""
-        ...
-
-    def is_stored(self, meeting: Meeting) -> bool:
-        """Whether the journal has the game of a meeting."""
-        ...
-
-    def is_over(self, meeting: Meeting) -> bool:
-        """Whether the game of a meeting is over."""
-        ...
-
-    def report_end(self, meeting: Meeting) -> None:
-        """Show how the game of a meeting has ended."""
-        ...
-
-    async def begin(self, meeting: Meeting) -> None:
-        """Play the game of a meeting, from its beginning or wherever its log is, to its end."""
-        ...
 
 
 class PlayTable:
     """One table of a service, for one game."""
 
     def __init__(
-        self, service: TableService, venue: Venue, options: TableOptions, port: TablePort, runner: GameRunner
+        self,
+        service: TableService,
+        venue: Venue,
+        options: TableOptions,
+        port: TablePort,
+        runner: ChannelGameRunner | LogGameRunner,
     ) -> None:
         """Open the table; nothing is asked or sent yet.
 
