@@ -235,7 +235,7 @@ class _DemoArguments:
             plan.save_to.mkdir(parents=True, exist_ok=True)
         terminal = Terminal(is_quiet=self.as_json)
         run = DemoRun(plan, terminal)
-        return report_run(run, run.play, self.ctx.obj, terminal)
+        return report_run(run, self.ctx.obj, terminal)
 
     def _over_a_network(self) -> int:
         """Play scenarios between processes."""
@@ -245,7 +245,7 @@ class _DemoArguments:
         scenarios = tuple((name, game) for name, game, _ in planned_scenarios(self.game_name, self.scenario, _TWO))
         terminal = Terminal(is_quiet=self.as_json)
         run = NetworkDemoRun(scenarios, stake, self.duration or _LOCAL_DURATION, terminal)
-        return report_run(run, run.play, self.ctx.obj, terminal)
+        return report_run(run, self.ctx.obj, terminal)
 
     def _alone(self) -> int:
         """Let a person play against bots."""

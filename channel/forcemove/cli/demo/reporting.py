@@ -9,8 +9,7 @@ too little), `path`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,20 +19,11 @@ from forcemove.cli.terminal import Terminal
 from forcemove.demo.errors import DemoRefused
 from forcemove.text.explanations import show_value
 
-__all__ = ["JsonCommand", "JsonReport", "ReportedRun", "report_run"]
+if TYPE_CHECKING:
+    from forcemove.cli.demo.network.run import NetworkDemoRun
+    from forcemove.cli.demo.run import DemoRun
 
-
-class ReportedRun(Protocol):
-    """A run of scenarios."""
-
-    @property
-    def verdicts(self) -> Sequence[bool]:
-        """Whether each scenario that has ended has ended as it must."""
-        ...
-
-    def to_json(self) -> dict[str, Any]:
-        """The results so far."""
-        ...
+__all__ = ["JsonCommand", "JsonReport", "report_run"]
 
 
 class JsonReport:
@@ -96,17 +86,16 @@ class JsonCommand(click.Command):
             return super().invoke(ctx)
 
 
-def report_run(run: ReportedRun, play: Callable[[], None], report: JsonReport, terminal: Terminal) -> int:
-    """Play, and say how it has ended; the exit code. Raises what `play` raises, with its results in the report, and
+def report_run(run: DemoRun | NetworkDemoRun, report: JsonReport, terminal: Terminal) -> int:
+    """Play, and say how it has ended; the exit code. Raises what the run raises, with its results in the report, and
     `Explained` where a scenario has not ended as it must and people look on.
 
     - `run`: what is played.
-    - `play`: plays it.
     - `report`: is given the results.
     - `terminal`: where people read; quiet where only the JSON is printed.
     """
     try:
-        play()
+        run.play()
     finally:
         terminal.close()
         report.content = run.to_json()

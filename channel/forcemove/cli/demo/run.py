@@ -93,7 +93,7 @@ class DemoRun:
 
     @property
     def verdicts(self) -> list[bool]:
-        """See `ReportedRun`."""
+        """Whether each scenario that has ended has ended as it must."""
         return [result.is_right for result in self.results]
 
     def to_json(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class NetworkDemoRun:
 
     @property
     def verdicts(self) -> list[bool]:
-        """See `ReportedRun`."""
+        """Whether each scenario that has ended has ended as it must."""
         return [ending.is_right for _, _, ending in self.endings]
 
     def to_json(self) -> dict[str, Any]:
