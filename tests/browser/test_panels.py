@@ -18,7 +18,7 @@ from forcemove.browser.drawing.listing import listed_rows
 from forcemove.browser.drawing.safety import safety_of
 from forcemove.browser.render import PANELS, channel_page, channel_panels
 from forcemove.browser.view import ChannelView
-from forcemove.cli.person.layout import content_lines
+from forcemove.cli.play.screen import content_lines
 from forcemove.history.entries import Entry
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import ChainDepth, overview

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from forcemove.chain.addresses import short_address, show_address
-from forcemove.cli.lobby.numbers import Numbers
-from forcemove.cli.lobby.rows import rows
+from forcemove.cli.play.choosing import Numbers, rows
 from forcemove.text.names import full_name
 from forcemove.transport.connect import Connection, connect
 from forcemove.transport.joins import OfferStatus

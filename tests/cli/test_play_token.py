@@ -16,7 +16,7 @@ from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.chain.token import Token
-from forcemove.cli.play.stakes import STAKE_AMOUNT, TypedStake
+from forcemove.cli.play.options import STAKE_AMOUNT, TypedStake
 from forcemove.errors import InvalidValue
 from forcemove.history.tokens import TokenFacts, Tokens
 from forcemove.protocol.codec.json_text import hex_text

@@ -32,8 +32,8 @@ import asyncio, logging, sys
 import click
 from pathlib import Path
 from forcemove.cli.errors import run
-from forcemove.cli.match.output import TerminalOutput
-from forcemove.cli.match.screen import Screen
+from forcemove.cli.terminal import TerminalOutput
+from forcemove.cli.play.screen import Screen
 from forcemove.cli.progress import waiting
 from forcemove.cli.serving import log_to_stderr, say_ready
 from forcemove.cli.streams import open_streams

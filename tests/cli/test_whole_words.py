@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.cli.person.layout import content_lines, option_lines
+from forcemove.cli.play.screen import content_lines, option_lines
 from forcemove.cli.wrapping import wrapped
 from forcemove.tables.playing.content import TableContent
 from tests.cli.nodes import Node

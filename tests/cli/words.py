@@ -13,7 +13,7 @@ SAID, SCENE = "said.txt", "scene.txt"
 RECORDING = f"""
 import click
 import forcemove.cli.wrapping as wrapping
-from forcemove.cli.match.screen import Screen
+from forcemove.cli.play.screen import Screen
 said = open({SAID!r}, "a", buffering=1)
 inner, echo, text = wrapping._wrapped, click.echo, Screen._text
 def wrapped(line, width, indent):

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.cli.play.arguments import TableArguments
-from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, OWN_NAME, STORING, WAITING
+from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, ASSET, OWN_NAME, STORING, WAITING
 from forcemove.cli.play.signals import run_until_terminated
-from forcemove.cli.play.stakes import ASSET
 from forcemove.cli.progress import waiting
 
 if TYPE_CHECKING:
@@ -88,8 +87,8 @@ async def _browse(
     from forcemove.browser.lobby.routes import LobbySection
     from forcemove.browser.page_seat import PageSeats
     from forcemove.browser.watching.routes import WatchSection
-    from forcemove.cli.match.output import TerminalOutput
     from forcemove.cli.play.browsing import page_server, pages_of, serve_while, show_address
+    from forcemove.cli.terminal import TerminalOutput
     from forcemove.tables.options import TableOptions
     from forcemove.tables.playing.match import run_with_background
     from forcemove.tables.running.lobby_follower import LobbyFollower

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.spinner import Spinner
 
-__all__ = ["Terminal", "has_terminal", "wants_colours"]
+    from forcemove.tables.playing.content import TableContent
+
+__all__ = ["Terminal", "TerminalOutput", "has_terminal", "wants_colours"]
 
 _BLANK = " " * 12
 _SPINNER_CELLS = 4
@@ -95,6 +97,22 @@ class Terminal:
 
         for line in [text] if is_whole else wrapped(text, console.width, self._indent):
             console.print(Text(_fitting(line, stream), style), soft_wrap=True)
+
+
+class TerminalOutput:
+    """Shows a table as lines of a terminal, with the present headline beneath them. See `Output`."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self.note = terminal.note
+
+    def say(self, text: str) -> None:
+        """See `Output`."""
+        self._terminal.say(text)
+
+    def show(self, content: TableContent) -> None:
+        """See `Output`."""
+        self._terminal.status(content.headline)
 
 
 def _console(stream: TextIO) -> Console | None:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.cli.demo.output import DemoOutput
-from forcemove.cli.match.screen import PutAside
-from forcemove.cli.match.seats import PersonSeat
+from forcemove.cli.play.screen import PutAside
+from forcemove.cli.play.seats import PersonSeat
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import Terminal, has_terminal
 from forcemove.demo.environment import MAX_COST, DemoEnvironment

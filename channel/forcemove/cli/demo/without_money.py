@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from forcemove.cli.demo.output import shortened
 from forcemove.cli.demo.signals import run_until_stopped, stopped_by_signals
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
-from forcemove.cli.person.numbered import Numbered
+from forcemove.cli.play.seats import Numbered
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import has_terminal
 from forcemove.tables.playing.match import run_with_background

@@ -96,7 +96,7 @@ class TableArguments:
         - `chains`: the chain through each endpoint; none for friendly games.
         - `terminal`: where lines are printed.
         """
-        from forcemove.cli.match.output import TerminalOutput
+        from forcemove.cli.terminal import TerminalOutput
         from forcemove.tables.service import TableService
         from forcemove.watchtower.client import TowerClient
 

@@ -11,9 +11,8 @@ from forcemove.cli.games import find_table_game, load_game
 from forcemove.cli.missing import GAME_NAME
 from forcemove.cli.page_options import PAGE, require_no_page_options
 from forcemove.cli.play.arguments import TableArguments
-from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, OWN_NAME, STORING, WAITING
+from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, ASSET, OWN_NAME, STAKE, STORING, WAITING, TypedStake
 from forcemove.cli.play.signals import run_until_terminated
-from forcemove.cli.play.stakes import ASSET, STAKE, TypedStake
 from forcemove.cli.progress import waiting
 from forcemove.cli.terminal import has_terminal
 

@@ -1,8 +1,10 @@
-"""The options that the commands share that play at tables."""
+"""The options that the commands share that play at tables, with the types of what is typed: names, towers, stakes."""
 
 from __future__ import annotations
 
-from typing import Any
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,9 +12,109 @@ from forcemove.cli.addresses import ADDRESS
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.missing import KEY_FILE
 from forcemove.cli.options import FILE, together
-from forcemove.cli.play.names import NAME
+from forcemove.history.tokens import MAX_DECIMALS
+from forcemove.protocol.types import UINT256_MAX
+from forcemove.text.amounts import parse_amount, parse_tokens, token_name
 
-__all__ = ["ACCOUNTS", "ALLOW_MAINNET", "OWN_NAME", "STORING", "WAITING"]
+if TYPE_CHECKING:
+    from forcemove.history.tokens import TokenFacts
+
+__all__ = [
+    "ACCOUNTS",
+    "ALLOW_MAINNET",
+    "ASSET",
+    "NAME",
+    "OWN_NAME",
+    "STAKE",
+    "STAKE_AMOUNT",
+    "STORING",
+    "TypedStake",
+    "WAITING",
+]
+
+
+class _Name(click.ParamType[str]):
+    """A name that others are shown as it is typed."""
+
+    name = "NAME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """See `click.ParamType.convert`."""
+        from forcemove.errors import InvalidValue
+        from forcemove.text.names import shown_name
+        from forcemove.transport.offers import require_name
+
+        name = unicodedata.normalize("NFC", str(value)).strip()
+        try:
+            require_name(name)
+        except InvalidValue as error:
+            self.fail(f"A name has {error.reason}.", param, ctx)
+        if shown_name(name) != name:
+            self.fail("Others would not be shown that name: take letters of one script, digits and spaces.", param, ctx)
+        return name
+
+
+NAME = _Name()
+"""The type of `--name`."""
+
+
+_HINT = "write such as '0.2 ether', '5 gwei' or '1000' (wei); of a token '2.5 tokens' or '1000' (its smallest unit)"
+
+
+@dataclass(frozen=True)
+class TypedStake:
+    """A stake as it was typed. How much it is depends on the token that is played for."""
+
+    text: str
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the game is to be a friendly one."""
+        return 0 in (parse_amount(self.text), parse_tokens(self.text, MAX_DECIMALS))
+
+    def of(self, token: TokenFacts | None) -> int:
+        """The stake in the smallest unit. `token`: the one that is played for, None for ether. Raises
+        `click.UsageError` where it is typed in the other one's units, or is more than there can be."""
+        amount = parse_amount(self.text) if token is None else parse_tokens(self.text, token.decimals)
+        if amount is None:
+            other = "ether: a token has an --asset" if token is None else f"{token_name(token)}: say how many tokens"
+            raise click.UsageError(f"The stake {self.text!r:.80} is no amount of {other}.")
+        if amount > UINT256_MAX:
+            raise click.UsageError(f"The stake {self.text!r:.80} is more than any asset has: amounts are below 2**256.")
+        return amount
+
+
+class _Stake(click.ParamType[TypedStake]):
+    """An amount of ether or of a token."""
+
+    name = "amount"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> TypedStake:
+        """See `click.ParamType.convert`."""
+        if isinstance(value, TypedStake):
+            return value
+        typed = TypedStake(str(value))
+        if parse_amount(typed.text) is None and parse_tokens(typed.text, MAX_DECIMALS) is None:
+            self.fail(f"{value!r:.80} is no amount: {_HINT}", param, ctx)
+        return typed
+
+
+STAKE_AMOUNT = _Stake()
+"""The type of a stake."""
+STAKE = click.option(
+    "--stake",
+    type=STAKE_AMOUNT,
+    metavar="AMOUNT",
+    help="Of a round, such as '0.1 ether'; each player pays in five. 0 is a friendly game, without a chain. With "
+    "--join: join only for this stake.",
+)
+ASSET = click.option(
+    "--asset",
+    type=ADDRESS,
+    metavar="ADDRESS",
+    help="The token (ERC-20) that is played for, with a stake such as '2.5 tokens'; the gas is still paid in ether.  "
+    "[default: ether]",
+)
 
 
 class _Tower(click.ParamType[tuple[str, bytes]]):

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.cli.errors import Explained
-from forcemove.cli.lobby.choosing import choose
-from forcemove.cli.lobby.invitation import say_invitation
-from forcemove.cli.match.output import TerminalOutput
-from forcemove.cli.match.screen import PutAside
-from forcemove.cli.match.seats import PersonSeat
-from forcemove.cli.person.numbered import Numbered
-from forcemove.cli.play.stakes import STAKE_AMOUNT, TypedStake
-from forcemove.cli.terminal import Terminal, has_terminal
+from forcemove.cli.play.choosing import choose
+from forcemove.cli.play.invitation import say_invitation
+from forcemove.cli.play.options import STAKE_AMOUNT, TypedStake
+from forcemove.cli.play.screen import PutAside
+from forcemove.cli.play.seats import Numbered, PersonSeat
+from forcemove.cli.terminal import Terminal, TerminalOutput, has_terminal
 from forcemove.cli.typed import ask
 from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts

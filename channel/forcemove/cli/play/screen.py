@@ -1,4 +1,5 @@
-"""A person's screen: events scroll above; the board, the clock, the choices and a line to type stay below.
+"""A person's screen: events scroll above; the board, the clock, the choices and a line to type stay below. Where there
+is no screen the same is printed when there is something to decide, and each line of standard input is an answer.
 
 Typed words do nothing before Enter: a slip of a finger plays no money.
 """
@@ -7,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
-from forcemove.cli.person.layout import Styled, content_lines, option_lines
-from forcemove.cli.terminal import wants_colours
-from forcemove.cli.wrapping import wrapped
+from forcemove.cli.terminal import Terminal, wants_colours
+from forcemove.cli.typed import TypedLines
+from forcemove.cli.wrapping import width_of, wrapped
 from forcemove.tables.playing.content import TableContent
 
 if TYPE_CHECKING:
@@ -22,7 +23,49 @@ if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
     from prompt_toolkit.layout import Layout
 
-__all__ = ["PutAside", "Screen"]
+__all__ = ["Lines", "PutAside", "Screen", "Styled", "content_lines", "option_lines"]
+
+Styled = tuple[str, str]
+"""A style of the screen, and a line."""
+Options = Sequence[tuple[str, str]]
+"""What can be typed, with an explanation each."""
+_WORD = 10
+_FEW = 5
+"""Options that each have a line of their own; more options stand two on a line, so that all fit on a screen."""
+
+
+def content_lines(content: TableContent, width: int) -> Iterator[Styled]:
+    """The lines from the headline to the warning."""
+    for style, text in (
+        ("bold", content.headline),
+        *(("", f"    {line}") for line in content.board),
+        ("", content.money and f"balances    {content.money}"),
+        ("", content.outlook),
+        ("bold red", content.warning),
+    ):
+        if text:
+            yield from ((style, line) for line in wrapped(text, width))
+
+
+def option_lines(options: Options, width: int) -> list[str]:
+    """A line for each option; of many, two on a line where they fit."""
+    texts = [f"  {word:<{_WORD}}{what}" for word, what in options]
+    short = [len(text) for text in texts if len(texts) > _FEW and len(text) < width // 2]
+    half = max(short, default=0) + 2
+    lines, waiting = list[str](), ""
+    for text in texts:
+        is_short = len(text) in short
+        if is_short and waiting:
+            lines.append(f"{waiting:<{half}}{text}")
+            waiting = ""
+        elif is_short:
+            waiting = text
+        else:
+            lines += [waiting] if waiting else []
+            lines += wrapped(text, width, _WORD + 2)
+            waiting = ""
+    return [*lines, waiting] if waiting else lines
+
 
 _TICK = 0.5
 """Seconds between two looks at the clock."""
@@ -163,3 +206,57 @@ def _keys() -> KeyBindings:
         event.app.exit()
 
     return keys
+
+
+_POLL_SECONDS = 0.02
+_WIDTH = 120
+"""Columns where the output is no terminal."""
+
+
+class Lines:
+    """The player's output where there is no screen: lines, one after the other. It has the same methods as `Screen`."""
+
+    def __init__(
+        self,
+        take: Callable[[str], str],
+        options: Callable[[], Sequence[tuple[str, str]]],
+        is_asked: Callable[[], bool],
+        aside: Callable[[], Exception],
+        terminal: Terminal,
+    ) -> None:
+        """Print on `terminal`, and read what is typed.
+
+        - `take`: does what was typed, and returns what is wrong with it.
+        - `options`: what can be typed, with an explanation each.
+        - `is_asked`: whether the person is to decide now.
+        - `aside`: makes the error that ends the game for a person whose input has ended.
+        - `terminal`: where the lines are printed.
+        """
+        self._take, self._options, self._is_asked, self._aside = take, options, is_asked, aside
+        self._terminal, self._typed, self._content = terminal, TypedLines(), TableContent("Waiting.")
+        self.say, self.note = terminal.say, terminal.note
+
+    def show(self, content: TableContent) -> None:
+        """Keep another content, which is printed at the next decision."""
+        self._content = content
+
+    async def run(self) -> None:
+        """Run until this is cancelled. Raises the error that `aside` makes where the input ends."""
+        while True:
+            while not self._is_asked():
+                await asyncio.sleep(_POLL_SECONDS)
+            self._print()
+            try:
+                typed = await self._typed.read()
+            except EOFError:
+                raise self._aside() from None
+            self.say(f"> {typed}")
+            if hint := self._take(typed):
+                self.say(hint)
+
+    def _print(self) -> None:
+        width = width_of(sys.stdout) or _WIDTH
+        for style, line in content_lines(self._content, width):
+            self._terminal.say(line, style)
+        for line in option_lines(self._options(), width):
+            self.say(line)

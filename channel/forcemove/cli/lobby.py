@@ -1,4 +1,4 @@
-"""`forcemove lobby`: the command."""
+"""`forcemove lobby`: the open games of a relay. Plays nothing, and signs nothing."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def lobby(
 
 
 async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str | None, as_json: bool) -> None:
-    from forcemove.cli.lobby.rows import rows
+    from forcemove.cli.play.choosing import rows
     from forcemove.cli.terminal import Terminal
     from forcemove.tables.meetings.offer_json import offer_json
     from forcemove.transport.connect import connect
@@ -104,7 +104,7 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str 
 
 
 async def _choose(relay: str, is_wanted: Callable[[Offer], bool]) -> Offer:
-    from forcemove.cli.lobby.choosing import choose
+    from forcemove.cli.play.choosing import choose
     from forcemove.transport.connect import connect
     from forcemove.transport.faults import FAULT_SECONDS
 
