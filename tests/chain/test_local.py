@@ -15,6 +15,7 @@ import pytest
 from web3.types import RPCEndpoint
 
 from forcemove.chain import rpc
+from forcemove.chain.anvil import find_anvil
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import (
     AnvilFailed,
@@ -26,15 +27,7 @@ from forcemove.chain.errors import (
     WrongChain,
 )
 from forcemove.chain.http import HttpProvider
-from forcemove.chain.local import (
-    LOCAL_BALANCE,
-    AnvilChain,
-    EmbeddedChain,
-    connect,
-    find_anvil,
-    local_keys,
-    open_chain,
-)
+from forcemove.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, connect, local_keys, open_chain
 from forcemove.chain.rpc import shown_endpoint
 from forcemove.errors import InvalidValue
 from tests.chain.server import CHAIN_ID, gate, serving
@@ -367,7 +360,7 @@ def test_a_node_that_goes_away_is_unreachable() -> None:
 
 def test_a_missing_anvil_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("forcemove.chain.local.CONTRACTS", tmp_path)
+    monkeypatch.setattr("forcemove.chain.anvil.CONTRACTS", tmp_path)
 
     with pytest.raises(AnvilMissing):
         find_anvil()

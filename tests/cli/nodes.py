@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.anvil import find_anvil
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
-from forcemove.chain.local import connect, find_anvil, local_keys
+from forcemove.chain.local import connect, local_keys
 from forcemove.demo.environment import counterparty_key
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.types import ETHER

@@ -94,7 +94,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.chain.learned",
         "forcemove.chain.limits",
     ),
-    ("forcemove.chain.http", "forcemove.chain.websocket", "forcemove.chain.ipc"),
+    ("forcemove.chain.http", "forcemove.chain.websocket", "forcemove.chain.ipc", "forcemove.chain.anvil"),
     ("forcemove.contracts.compiler",),
     ("forcemove.contracts.project",),
     ("forcemove.chain.reverts", "forcemove.chain.book"),

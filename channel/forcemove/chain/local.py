@@ -5,29 +5,23 @@ The local chains fund the same known accounts, see `local_keys`, and move their 
 
 from __future__ import annotations
 
-import os
-import queue
 import re
-import shutil
-import signal
-import subprocess
 import threading
-import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from forcemove.chain.anvil import end_anvil, find_anvil, listening_port, start_anvil
 from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import MAX_TX_GAS, Call, Chain
-from forcemove.chain.errors import AnvilFailed, AnvilMissing, CannotTravel, Unreachable
+from forcemove.chain.errors import CannotTravel, Unreachable
 from forcemove.chain.limits import REQUEST_SECONDS, keeping_recursion_limit
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.rpc import shown_endpoint
-from forcemove.contracts.place import CONTRACTS
 from forcemove.errors import InvalidValue
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
@@ -46,7 +40,6 @@ __all__ = [
     "EmbeddedChain",
     "connect",
     "deploy_locally",
-    "find_anvil",
     "local_keys",
     "open_chain",
 ]
@@ -57,7 +50,6 @@ _ACCOUNTS = 10
 _EMBEDDED_GAS = 16_000_000
 _MOST_REFUNDED = 5
 """The chain gives back a fifth of the gas at most (EIP-3529)."""
-_ANVIL_START_SECONDS = 30.0
 _WITHOUT_SCHEME = re.compile(r"[\w.-]+:\d+(/.*)?")
 """A host and a port, and perhaps a path, without the scheme that belongs before them."""
 
@@ -163,10 +155,10 @@ class AnvilChain(Chain):
 
         Raises `AnvilMissing`, `AnvilFailed`.
         """
-        process = _start_anvil(binary or find_anvil(), options)
-        self._end = weakref.finalize(self, _end, process)
+        process = start_anvil(binary or find_anvil(), options)
+        self._end = weakref.finalize(self, end_anvil, process)
         try:
-            url = f"http://127.0.0.1:{_listening_port(process)}"
+            url = f"http://127.0.0.1:{listening_port(process)}"
             super().__init__(_web3(_provider(url)), url)
             for key in local_keys():
                 self.rpc.ask("anvil_setBalance", "0x" + key.address.hex(), hex(LOCAL_BALANCE))
@@ -248,73 +240,3 @@ def _provider(endpoint: str, timeout: float = REQUEST_SECONDS) -> BaseProvider:
     from forcemove.chain.ipc import IpcProvider
 
     return IpcProvider(endpoint, timeout)
-
-
-# --------------------------------------------------------------------------------------------------------------- anvil
-
-
-def find_anvil() -> str:
-    """The program anvil: on the PATH, else in the project's node modules (the binary itself, not npm's script around
-    it). Raises `AnvilMissing`."""
-    modules = CONTRACTS / "node_modules"
-    found = shutil.which("anvil") or next(map(str, modules.glob("@foundry-rs/anvil-*/bin/anvil*")), None)
-    if found is None:
-        raise AnvilMissing(("PATH", str(modules)))
-    return found
-
-
-def _start_anvil(binary: str, options: Sequence[str]) -> subprocess.Popen[bytes]:
-    command = [binary, "--host", "127.0.0.1", "--port", "0", "--accounts", "1", *options]
-    try:
-        # Its own session: an interrupt at the terminal reaches us alone, and we end it in order.
-        return subprocess.Popen(  # noqa: S603  # the program is the user's own anvil, the arguments are ours
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env=os.environ | {"NO_COLOR": "1"},
-        )
-    except OSError as error:
-        raise AnvilFailed(f"{binary}: {error.strerror}") from None
-
-
-def _listening_port(process: subprocess.Popen[bytes]) -> int:
-    """Read what anvil prints until it names its port, and keep its pipe empty from then on."""
-    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_drain, args=(process.stdout, lines), daemon=True).start()
-    deadline, said = time.monotonic() + _ANVIL_START_SECONDS, b""
-    while (left := deadline - time.monotonic()) > 0:
-        try:
-            line = lines.get(timeout=left)
-        except queue.Empty:
-            break
-        if line.startswith(b"Listening on "):
-            return int(line.rpartition(b":")[2])
-        if not line:
-            raise AnvilFailed(said.decode(errors="replace").strip()[-300:] or "it ended at once")
-        said += line
-    raise AnvilFailed(f"it did not begin to listen within {_ANVIL_START_SECONDS:.0f} seconds")
-
-
-def _drain(pipe: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
-    listening = False
-    with pipe:
-        for line in pipe:
-            if not listening:
-                lines.put(line)
-            listening = listening or line.startswith(b"Listening on ")
-    lines.put(b"")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the whole session: an anvil on the PATH may be a script that starts the real one."""
-    for signal_ in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, signal_)
-            process.wait(timeout=5)
-        except ProcessLookupError:
-            process.wait()
-            return
-        except subprocess.TimeoutExpired:
-            continue
