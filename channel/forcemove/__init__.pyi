@@ -4,8 +4,8 @@ from forcemove.artifact import Artifact as Artifact
 from forcemove.artifact import load_artifact as load_artifact
 from forcemove.chain.adjudicator import Adjudicator as Adjudicator
 from forcemove.chain.book import AddressBook as AddressBook
-from forcemove.chain.book import load_book as load_book
-from forcemove.chain.book import save_book as save_book
+from forcemove.chain.book_file import load_book as load_book
+from forcemove.chain.book_file import save_book as save_book
 from forcemove.chain.chain import Chain as Chain
 from forcemove.chain.deployment import deploy as deploy
 from forcemove.chain.local import connect as connect

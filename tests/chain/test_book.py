@@ -10,16 +10,12 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.book import (
-    AddressBook,
+from forcemove.chain.book import AddressBook, Deployed, GameOfContract, NotInBook, Pending
+from forcemove.chain.book_file import (
     BookMissing,
     BookOfNewerProgram,
     BookOfOlderProgram,
     BookUnwritable,
-    Deployed,
-    GameOfContract,
-    NotInBook,
-    Pending,
     load_book,
     save_book,
 )

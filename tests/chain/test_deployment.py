@@ -12,7 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from forcemove.chain.book import AddressBook, GameOfContract, Pending, load_book, save_book
+from forcemove.chain.book import AddressBook, GameOfContract, Pending
+from forcemove.chain.book_file import load_book, save_book
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, deploying_calldata
 from forcemove.chain.deployment import (

@@ -15,7 +15,8 @@ from eth_account import Account
 from forcemove.chain import create2
 from forcemove.chain.addresses import show_address
 from forcemove.chain.asking import Steps, asking
-from forcemove.chain.book import AddressBook, load_book, save_book
+from forcemove.chain.book import AddressBook
+from forcemove.chain.book_file import load_book, save_book
 from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
 from forcemove.chain.deployment import (

@@ -209,6 +209,6 @@ def require_all_home(node: Node, *demos: Demo) -> None:
 
 
 def _adjudicator(folder: Path) -> bytes:
-    from forcemove.chain.book import load_book
+    from forcemove.chain.book_file import load_book
 
     return load_book(folder / "forcemove-31337.json").adjudicator

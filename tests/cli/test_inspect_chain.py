@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator, Operation
-from forcemove.chain.book import AddressBook, save_book
+from forcemove.chain.book import AddressBook
+from forcemove.chain.book_file import save_book
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.deployment import deploy

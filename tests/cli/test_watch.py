@@ -14,7 +14,7 @@ import pytest
 
 from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.addresses import show_address
-from forcemove.chain.book import save_book
+from forcemove.chain.book_file import save_book
 from forcemove.chain.local import AnvilChain
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
 from tests.cli.command import Command

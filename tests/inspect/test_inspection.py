@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.asking import Steps, asking
-from forcemove.chain.book import save_book
+from forcemove.chain.book_file import save_book
 from forcemove.chain.errors import NotGenuine
 from forcemove.errors import LocalError, MalformedBytes
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts

@@ -98,7 +98,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.contracts.compiler",),
     ("forcemove.contracts.project",),
     ("forcemove.chain.reverts", "forcemove.chain.book"),
-    ("forcemove.chain.rpc",),
+    ("forcemove.chain.rpc", "forcemove.chain.book_file"),
     ("forcemove.chain.answers", "forcemove.chain.asking", "forcemove.chain.batching"),
     ("forcemove.chain.task_queue",),
     ("forcemove.chain.worker",),

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.book import load_book
+from forcemove.chain.book_file import load_book
 from forcemove.errors import ForcemoveError
 from forcemove.flow.actions import Action, ActionCodec, client_of
 from forcemove.flow.channel import UPDATES

@@ -15,15 +15,8 @@ from enum import Enum
 from pathlib import Path
 
 from forcemove.artifact import Artifact
-from forcemove.chain.book import (
-    AddressBook,
-    Deployed,
-    GameOfContract,
-    Pending,
-    load_book,
-    save_book,
-    write_atomically,
-)
+from forcemove.chain.book import AddressBook, Deployed, GameOfContract, Pending
+from forcemove.chain.book_file import load_book, save_book, write_atomically
 from forcemove.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, FACTORY_CREATION_CODE, FACTORY_RUNTIME_CODE, deploying_calldata
 from forcemove.chain.errors import (

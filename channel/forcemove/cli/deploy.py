@@ -37,7 +37,7 @@ def book_path(chain_id: int) -> Path:
 def open_book(path: Path | None, chain: Chain) -> AddressBook:
     """A chain's address book, at `book_path` unless another path is given. Raises `WrongChain` where the book is
     another chain's, and as `load_book`."""
-    from forcemove.chain.book import load_book
+    from forcemove.chain.book_file import load_book
     from forcemove.chain.errors import WrongChain
 
     book = load_book(path or book_path(chain.chain_id))

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.book import AddressBook, load_book
+from forcemove.chain.book import AddressBook
+from forcemove.chain.book_file import load_book
 from forcemove.chain.chain import Chain
 from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.chain.errors import NoContract, NotGenuine

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from forcemove.chain.addresses import show_address
-from forcemove.chain.book import save_book
+from forcemove.chain.book_file import save_book
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
 from forcemove.watchtower.client import TowerClient
 from tests.cli import warm

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from forcemove.chain.book import load_book
+from forcemove.chain.book_file import load_book
 from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
 from forcemove.chain.endpoints import answering

@@ -65,7 +65,7 @@ class TableArguments:
         `WrongChain` where the book is of another chain than the nodes."""
         if not self.endpoints:
             return (), None
-        from forcemove.chain.book import chain_ids_of_books
+        from forcemove.chain.book_file import chain_ids_of_books
 
         chains = open_nodes(self.endpoints, expected=chain_ids_of_books(self.book_file))
         require_not_mainnet(chains[0], self.allow_mainnet)
