@@ -19,16 +19,12 @@ from forcemove.chain.book import AddressBook
 from forcemove.chain.book_file import load_book, save_book
 from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
-from forcemove.chain.deployment import (
-    DeploymentStage,
-    NotAFactory,
-    Progress,
-    deploy,
-)
+from forcemove.chain.deployment import deploy
 from forcemove.chain.errors import InsufficientFunds, NoContract
 from forcemove.chain.factory import FACTORY, FUNDS, deployment_block
 from forcemove.chain.genuine import adjudicator_artifact, derived_address
 from forcemove.chain.local import AnvilChain, EmbeddedChain, connect, local_keys
+from forcemove.chain.progress import DeploymentStage, NotAFactory, Progress
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact

@@ -93,6 +93,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.chain.create2",
         "forcemove.chain.learned",
         "forcemove.chain.limits",
+        "forcemove.chain.progress",
     ),
     ("forcemove.chain.http", "forcemove.chain.websocket", "forcemove.chain.ipc", "forcemove.chain.anvil"),
     ("forcemove.contracts.compiler",),

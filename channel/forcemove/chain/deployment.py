@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from pathlib import Path
 
 from forcemove.artifact import Artifact
@@ -19,109 +18,28 @@ from forcemove.chain.book import AddressBook, Deployed, GameOfContract, Pending
 from forcemove.chain.book_file import load_book, save_book, write_atomically
 from forcemove.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, FACTORY_CREATION_CODE, FACTORY_RUNTIME_CODE, deploying_calldata
-from forcemove.chain.errors import (
-    CallRefused,
-    TransactionRefused,
-    TransactionReverted,
-)
-from forcemove.chain.factory import (
-    FACTORY,
-    FUNDS,
-    bring_customary_factory,
-    deployment_block,
-    factory_stands,
-    stood,
-)
+from forcemove.chain.errors import CallRefused, TransactionRefused, TransactionReverted
+from forcemove.chain.factory import FACTORY, FUNDS, bring_customary_factory, deployment_block, factory_stands, stood
 from forcemove.chain.genuine import adjudicator_artifact, derived_address, require_genuine_contract
+from forcemove.chain.progress import BookOfOtherContracts, ContractNamedTwice, DeploymentStage, NotAFactory, Progress
 from forcemove.chain.verification import require_chain
-from forcemove.errors import LocalError
 from forcemove.game import PlayableApp
 from forcemove.protocol.signing import Key
 from forcemove.registry import installed_games
 
-__all__ = [
-    "BookOfOtherContracts",
-    "ContractNamedTwice",
-    "NotAFactory",
-    "Progress",
-    "DeploymentStage",
-    "contracts_to_deploy",
-    "deploy",
-]
+__all__ = ["contracts_to_deploy", "deploy"]
 
 _LOOK_SECONDS = 0.1
 
 
-@dataclass(eq=False)
-class BookOfOtherContracts(LocalError):
-    """The book at `path` is of another version, whose `contract` is at `address`. The book is kept as it is, because
-    channels may live there."""
-
-    path: str
-    contract: str
-    address: bytes
-
-
-@dataclass(eq=False)
-class NotAFactory(LocalError):
-    """The book at `path` names a factory at whose address there is other code."""
-
-    path: str
-    factory: bytes
-
-
-@dataclass(eq=False)
-class ContractNamedTwice(LocalError):
-    """Two different contracts of one name were to be deployed: an address book could not tell them apart."""
-
-    contract: str
-
-
-class DeploymentStage(Enum):
-    """The last thing that has happened to a contract of a deployment."""
-
-    KEPT = "already there"
-    FOUND = "already there, deployed by somebody"
-    SENT = "sent"
-    RESUMED = "was sent before"
-    DEPLOYED = "deployed"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """One step of a deployment.
-
-    - `contract`: the name of the contract, of the factory, or of the funds for the factory.
-    - `stage`: what has happened to it.
-    - `address`: 20 bytes.
-    - `transaction_hash`: 32 bytes, of the transaction that was sent or is waited for; None for none.
-    - `gas_used`: where the contract was deployed in this run.
-    - `block_number`: the block of the deployment, if that was found out in this run.
-    - `is_certain`: whether it is that very block, or may be an earlier one because the node keeps no old states.
-    """
-
-    contract: str
-    stage: DeploymentStage
-    address: bytes
-    transaction_hash: bytes | None = None
-    gas_used: int | None = None
-    block_number: int | None = None
-    is_certain: bool = True
-
-
-def contracts_to_deploy(games: Iterable[PlayableApp] | None = None) -> tuple[Artifact, ...]:
-    """The adjudicator, then the contract of each game: of every installed one where none are given. Raises
-    `ContractNamedTwice`."""
+def contracts_to_deploy(games: Iterable[PlayableApp]) -> tuple[Artifact, ...]:
+    """The adjudicator, then the contract of each game. Raises `ContractNamedTwice`."""
     contracts: dict[str, Artifact] = {}
-    for contract in (adjudicator_artifact(), *(game.artifact for game in _games(games))):
+    for contract in (adjudicator_artifact(), *(game.artifact for game in games)):
         known = contracts.setdefault(contract.name, contract)
         if known.creation_code_hash != contract.creation_code_hash:
             raise ContractNamedTwice(contract.name)
     return tuple(contracts.values())
-
-
-def _games(games: Iterable[PlayableApp] | None) -> tuple[PlayableApp, ...]:
-    return installed_games().games if games is None else tuple(games)
 
 
 def deploy(
@@ -146,7 +64,7 @@ def deploy(
     `WrongChain`, `BookOfOtherContracts`, `ContractNamedTwice`, `NotAFactory`, `BookUnwritable`, `NoTransientStorage`,
     what reading the book raises, and what sending raises; after any error, the same call later continues from there.
     """
-    games = _games(games)
+    games = installed_games().games if games is None else tuple(games)
     contracts = contracts_to_deploy(games)
     chain.require_transient_storage()
     deployment = _Deployment(chain, key, path, _games_of_contracts(games), on_progress, timeout)

@@ -21,7 +21,7 @@ from forcemove.cli.wrapping import echo
 if TYPE_CHECKING:
     from forcemove.chain.book import AddressBook
     from forcemove.chain.chain import Chain
-    from forcemove.chain.deployment import Progress
+    from forcemove.chain.progress import Progress
     from forcemove.cli.terminal import Terminal
 
 __all__ = ["book_path", "deploy", "open_book", "open_node", "require_not_mainnet"]
