@@ -133,7 +133,7 @@ def test_a_range_is_halved_and_read_on_in_what_the_node_takes(seen: Seen) -> Non
 
 
 def test_more_logs_than_are_read_at_once_are_refused(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forcemove.chain.chain._MOST_LOGS", 1)
+    monkeypatch.setattr("forcemove.chain.reading._MOST_LOGS", 1)
 
     with pytest.raises(EndpointFailed):
         seen.logs()
