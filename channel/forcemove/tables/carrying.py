@@ -1,10 +1,14 @@
-"""Carries a channel's messages for as long as its command runs: faults of the relay cost nothing but time."""
+"""Carries a channel's messages for as long as its command runs, and says when that has ended: faults of the relay cost
+nothing but time."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from forcemove.errors import ForcemoveError
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.protocol.machine.results import is_over
 from forcemove.protocol.signing import Key
 from forcemove.tables.playing.connectivity import reporting_connectivity
 from forcemove.text.explanations import headline
@@ -12,7 +16,9 @@ from forcemove.transport.connect import messenger_to
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.terms import TableTerms
 
-__all__ = ["carry", "messenger_for", "until_delivered"]
+__all__ = ["carry", "messenger_for", "until_delivered", "until_sent"]
+
+_SENDING_SECONDS = 60.0
 
 
 def messenger_for(
@@ -74,5 +80,20 @@ def until_delivered(
             "It is signed and kept here; the other player may not have heard of it."
         )
         return True
+
+    return has_ended
+
+
+def until_sent(driven: ManagedChannel, is_sending_for: Callable[[bytes], bool]) -> Callable[[], bool]:
+    """A function that says whether a channel is over. Transactions that are still to be sent then are waited for only
+    for a while: a restart sends them. `is_sending_for`: see `Node`."""
+    over_at: float | None = None
+
+    def has_ended() -> bool:
+        nonlocal over_at
+        if not is_over(driven.channel, driven.time()) or driven.client.has_work:
+            return False
+        over_at = over_at or time.monotonic()
+        return not is_sending_for(driven.id) or time.monotonic() - over_at > _SENDING_SECONDS
 
     return has_ended

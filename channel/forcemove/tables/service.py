@@ -24,9 +24,8 @@ from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.machine.results import is_over
 from forcemove.store.journal import Journal
-from forcemove.tables.carrying import carry, until_delivered
+from forcemove.tables.carrying import carry, until_delivered, until_sent
 from forcemove.tables.defence import Defence
 from forcemove.tables.errors import JournalOfOtherPlayer
 from forcemove.tables.options import Wallet
@@ -43,7 +42,7 @@ __all__ = ["TableService"]
 
 _PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
 """Errors that may be gone at the next attempt."""
-_SENDING_SECONDS, _SAFE_SECONDS = 60.0, 5.0
+_SAFE_SECONDS = 5.0
 
 
 @dataclass(eq=False)
@@ -186,7 +185,8 @@ class TableService:
                 self._publisher.add(driven, self.wallet.key)
             carrying, connectivity = carry(messenger, seat.output.say), ChainConnectivity(driven.chain.viewers)
             async with reporting_connectivity(connectivity, seat.output.say, "chain"):
-                await run_with_background(match.until(self._until_sent(driven), driven), carrying, seat.run())
+                has_ended = until_sent(driven, self._node.is_sending_for)
+                await run_with_background(match.until(has_ended, driven), carrying, seat.run())
         self._publisher.remove(driven.id)
         return driven.channel
 
@@ -239,20 +239,6 @@ class TableService:
         channel = CHANNELS.decode(stored.snapshot)
         if channel.agreement.fixed_part.participants[channel.index] != self.wallet.key.address:
             raise JournalOfOtherPlayer(self.journal.where)
-
-    def _until_sent(self, driven: ManagedChannel) -> Callable[[], bool]:
-        """Whether a channel is over. Messages that are still to be sent then are waited for only for a while: a restart
-        sends them."""
-        over_at: float | None = None
-
-        def has_ended() -> bool:
-            nonlocal over_at
-            if not is_over(driven.channel, driven.time()) or driven.client.has_work:
-                return False
-            over_at = over_at or time.monotonic()
-            return not self._node.is_sending_for(driven.id) or time.monotonic() - over_at > _SENDING_SECONDS
-
-        return has_ended
 
     # ---------------------------------------------------------------------------------------------------------- telling
 
