@@ -14,7 +14,7 @@ from forcemove.chain.chain import Call
 from forcemove.chain.create2 import PRESIGNED_PRICE
 from forcemove.chain.factory import FACTORY_GAS
 from forcemove.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, local_keys
-from forcemove.cli.amounts import AMOUNT
+from forcemove.cli.parameters import AMOUNT
 from forcemove.contracts import artifact, artifact_names
 from forcemove.demo import budget
 from forcemove.demo.environment import counterparty_key

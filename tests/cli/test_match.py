@@ -8,7 +8,7 @@ import pytest
 
 from forcemove.chain.chain import Receipt
 from forcemove.chain.errors import TransactionReverted
-from forcemove.cli.results import result_lines
+from forcemove.cli.pages import result_lines
 from forcemove.node.events import Mined, SubmissionRefused
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import SubmitPayCredit

@@ -309,9 +309,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.tables.meetings.venues",),
     (
         "forcemove.tables.meetings.stored",
-        "forcemove.tables.meetings.waiting",
-        "forcemove.tables.meetings.listing",
-        "forcemove.tables.meetings.offer_json",
+        "forcemove.tables.meetings.lobby",
+        "forcemove.tables.meetings.lobby",
+        "forcemove.tables.meetings.lobby",
     ),
     ("forcemove.tables.channel_game", "forcemove.tables.log_game"),
     ("forcemove.tables.table",),

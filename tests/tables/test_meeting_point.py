@@ -11,8 +11,8 @@ import pytest
 
 from forcemove.protocol.signing import Key
 from forcemove.tables.errors import OfferOver
+from forcemove.tables.meetings.lobby import Waiting
 from forcemove.tables.meetings.meeting import Meeting, MeetingPoint
-from forcemove.tables.meetings.waiting import Waiting
 from forcemove.transport.connect import Connection
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.joins import Join, OfferStatus, SignedJoin

@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 
 from forcemove.chain.addresses import show_address
-from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.errors import Explained
 from forcemove.cli.options import FILE, JSON, NODE
+from forcemove.cli.parameters import AMOUNT
 from forcemove.cli.progress import waiting
 from forcemove.cli.typed import ask
 from forcemove.cli.wrapping import echo

@@ -1,4 +1,4 @@
-"""Reports of inspections as text for people. Knows only the reports."""
+"""Pages of text for people: how they are laid out, reports of inspections, and the end of a channel. Pure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,28 @@ from collections.abc import Iterator
 
 import click
 
-from forcemove.cli.layout import WIDTH, show_field, show_title
+from forcemove.history.tokens import Tokens
 from forcemove.inspect.inspection import Report
-from forcemove.text.reports import ReportEntry, report_parts
+from forcemove.protocol.machine.results import ChannelResult, Ending, Share
+from forcemove.text.amounts import show_asset
+from forcemove.text.reports import ReportEntry, ending_text, report_parts
 
-__all__ = ["page"]
+__all__ = ["WIDTH", "page", "result_lines", "show_field", "show_title"]
+
+WIDTH = 16
+"""Columns of a field's name."""
+
+
+def show_title(text: str) -> str:
+    """The title of a part of a page."""
+    return "\n" + click.style(text, bold=True)
+
+
+def show_field(name: str, value: object) -> str:
+    """A field's name and value; further lines of the value are indented."""
+    first, *rest = str(value).splitlines() or [""]
+    return "\n".join([f"  {name:<{WIDTH}}{first}", *(" " * (WIDTH + 2) + line for line in rest)])
+
 
 _COLOURS = {"good": "green", "bad": "red"}
 
@@ -35,3 +52,18 @@ def _line(entry: ReportEntry) -> str:
     if entry.depth:
         return f"    {entry.name:<{WIDTH - 2}}{entry.text}"
     return show_field(entry.name, click.style(entry.text, fg=_COLOURS[entry.tone]) if entry.tone else entry.text)
+
+
+def result_lines(result: ChannelResult, tokens: Tokens = ()) -> Iterator[str]:
+    """Fields of a page: how the channel ended, and what each participant was paid and has won or lost by that.
+    `tokens`: what its tokens say of themselves."""
+    yield show_field("ended", ending_text(result.ending))
+    if any(share.deposited for share in result.shares):
+        name = "to be paid" if result.ending is Ending.EXPIRED else "paid"
+        yield show_field(name, "\n".join(_share_line(each, tokens) for each in result.shares))
+
+
+def _share_line(share: Share, tokens: Tokens) -> str:
+    won = share.payable - share.deposited
+    what = "is even" if not won else f"{'wins' if won > 0 else 'loses'} {show_asset(share.asset, abs(won), tokens)}"
+    return f"{show_asset(share.asset, share.payable, tokens)} to participant {share.participant}, who {what}"

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.chain.addresses import show_address
-from forcemove.cli.addresses import ADDRESS
-from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.endpoints import open_nodes
 from forcemove.cli.errors import Explained
-from forcemove.cli.missing import KEY_FILE
 from forcemove.cli.options import FILE
+from forcemove.cli.parameters import ADDRESS, AMOUNT, KEY_FILE
 from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
 from forcemove.text.amounts import exact_amount
 from forcemove.watchtower.service.limits import ServiceLimits

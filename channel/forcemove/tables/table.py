@@ -11,11 +11,11 @@ from forcemove.errors import UnknownVersion
 from forcemove.tables.channel_game import ChannelGameRunner
 from forcemove.tables.errors import JournalOfOtherPlayer, NeverFunded, OfferDiffers, OfferOver
 from forcemove.tables.log_game import LogGameRunner
+from forcemove.tables.meetings.lobby import Waiting
 from forcemove.tables.meetings.meeting import Meeting, MeetingPoint, has_come_about, offer_again, take_back
 from forcemove.tables.meetings.stored import StoredMeetings
 from forcemove.tables.meetings.terms import offered_amount, terms_lines
 from forcemove.tables.meetings.venues import Venue, is_ours, new_offer, require_ours
-from forcemove.tables.meetings.waiting import Waiting
 from forcemove.tables.options import TableOptions
 from forcemove.tables.playing.connectivity import reporting_connectivity
 from forcemove.tables.ports import TablePort

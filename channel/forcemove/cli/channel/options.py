@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from forcemove.cli.amounts import AMOUNT
-from forcemove.cli.missing import KEY_FILE
+from forcemove.cli.parameters import AMOUNT, KEY_FILE
 
 __all__ = ["ACCOUNT", "ID", "IDS", "KEY", "MAX_COST", "NODES", "STORE"]
 

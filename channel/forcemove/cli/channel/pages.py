@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 
 import click
 
-from forcemove.chain.addresses import show_address
+from forcemove.chain.addresses import short_address, show_address
 from forcemove.chain.adjudicator import PlacedLog
-from forcemove.cli.channel.timeline import timeline_lines
-from forcemove.cli.layout import show_field, show_title
-from forcemove.cli.results import result_lines
+from forcemove.cli.pages import result_lines, show_field, show_title
+from forcemove.history.entries import (
+    Entry,
+)
 from forcemove.history.history import ChannelHistory
 from forcemove.history.tokens import Tokens
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
@@ -24,19 +26,21 @@ from forcemove.protocol.machine.results import Ending, Share, result_of
 from forcemove.protocol.state import SignedState
 from forcemove.store.records import Ownership, StoredEvidence
 from forcemove.text.amounts import amount_text, show_asset
-from forcemove.text.durations import show_time
+from forcemove.text.durations import local_time, show_time
+from forcemove.text.entries import entry_line, name_at
 from forcemove.text.names import full_name
 from forcemove.text.reports import ending_text, log_text
 
 __all__ = [
     "ADVICE",
+    "channel_page",
     "elsewhere_line",
     "finding_line",
     "history_page",
-    "channel_page",
     "on_chain_line",
     "short_id",
     "table",
+    "timeline_lines",
 ]
 
 _ROW = "{:<11}  {:<16}  {:<20}  {}"
@@ -206,3 +210,30 @@ def finding_line(finding: Finding) -> str:
         return f"  {click.style('ok', fg='green')}     {finding.what}"
     mark = click.style("WRONG", fg="red") if finding.is_wrong else "?    "
     return f"  {mark}  {finding.what}: {finding.problem}"
+
+
+# -------------------------------------------------------------------------------------------------------------- people
+
+
+def timeline_lines(stored: JournalChannel, history: ChannelHistory) -> Iterator[str]:
+    """A line for each entry, oldest first, and one for each day."""
+    reorged, day = history.reorged, ""
+    for place, entry in enumerate(history.entries):
+        date, clock = local_time(entry.time)
+        if date != day:
+            day = date
+            yield f"  {click.style(date, underline=True)}"
+        mark = click.style("  (a reorganisation has removed it)", fg="yellow") if place in reorged else ""
+        yield f"  {clock}  {_line(stored, entry)}{mark}"
+    if history.unreadable:
+        yield f"  {history.unreadable} pieces of the history cannot be read: they are damaged, or of another version"
+
+
+def _line(stored: JournalChannel, entry: Entry) -> str:
+    return entry_line(entry, stored.channel, partial(_called, stored), stored.describe, stored.tokens)
+
+
+def _called(stored: JournalChannel, index: int | None) -> str:
+    """A participant: `we`, or the short form of its address."""
+    addresses = tuple(map(short_address, stored.channel.agreement.fixed_part.participants))
+    return name_at(index, addresses, stored.channel.index, "we")

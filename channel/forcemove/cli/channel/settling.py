@@ -9,8 +9,7 @@ from forcemove.cli.channel.pages import ADVICE, elsewhere_line, short_id
 from forcemove.cli.channel.session import JournalSession, SessionOptions, opened
 from forcemove.cli.channel.stores import find_channel, find_channels, read_all
 from forcemove.cli.errors import Explained
-from forcemove.cli.layout import show_field
-from forcemove.cli.results import result_lines
+from forcemove.cli.pages import result_lines, show_field
 from forcemove.cli.wrapping import echo
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck

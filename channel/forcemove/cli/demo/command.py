@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forcemove.cli.amounts import AMOUNT
 from forcemove.cli.demo.planning import ALL_SCENARIOS, games_for_two, planned_scenarios, require_playable
 from forcemove.cli.demo.reporting import JsonCommand, JsonReport, report_run
 from forcemove.cli.games import find_table_game, installed_names
-from forcemove.cli.options import FILE
-from forcemove.cli.page_options import PAGE, is_typed, require_no_page_options
+from forcemove.cli.options import FILE, PAGE, is_typed, require_no_page_options
+from forcemove.cli.parameters import AMOUNT
 from forcemove.cli.terminal import Terminal
 from forcemove.demo.names import NAMES
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS

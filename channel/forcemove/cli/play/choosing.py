@@ -16,8 +16,7 @@ from operator import itemgetter
 from forcemove.chain.addresses import show_address
 from forcemove.cli.play.screen import PutAside, Screen
 from forcemove.protocol.types import ETHER
-from forcemove.tables.meetings.listing import open_offers
-from forcemove.tables.meetings.waiting import seats_text
+from forcemove.tables.meetings.lobby import open_offers, seats_text
 from forcemove.tables.playing.connectivity import reporting_connectivity
 from forcemove.tables.playing.content import TableContent
 from forcemove.tables.playing.match import run_with_background

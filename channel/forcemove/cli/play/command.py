@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.cli.games import find_table_game, load_game
-from forcemove.cli.missing import GAME_NAME
-from forcemove.cli.page_options import PAGE, require_no_page_options
+from forcemove.cli.options import PAGE, require_no_page_options
+from forcemove.cli.parameters import GAME_NAME
 from forcemove.cli.play.arguments import TableArguments
 from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, ASSET, OWN_NAME, STAKE, STORING, WAITING, TypedStake
 from forcemove.cli.play.signals import run_until_terminated

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forcemove.cli.addresses import ADDRESS
 from forcemove.cli.channel.options import STORE
-from forcemove.cli.missing import KEY_FILE
 from forcemove.cli.options import FILE, together
+from forcemove.cli.parameters import ADDRESS, KEY_FILE
 from forcemove.history.tokens import MAX_DECIMALS
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.text.amounts import parse_amount, parse_tokens, token_name

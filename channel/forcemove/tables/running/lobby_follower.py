@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from forcemove.errors import ForcemoveError
-from forcemove.tables.meetings.listing import open_offers
+from forcemove.tables.meetings.lobby import open_offers
 from forcemove.tables.running.playable import PlayableGame, playable_for
 from forcemove.tables.standby import relay_pauses
 from forcemove.text.explanations import headline
