@@ -34,7 +34,7 @@ from pathlib import Path
 from forcemove.cli.errors import run
 from forcemove.cli.terminal import TerminalOutput
 from forcemove.cli.play.screen import Screen
-from forcemove.cli.progress import waiting
+from forcemove.cli.terminal import waiting
 from forcemove.cli.serving import log_to_stderr, say_ready
 from forcemove.cli.streams import open_streams
 from forcemove.cli.wrapping import echo

@@ -293,7 +293,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "forcemove.tables.playing.content",
         "forcemove.tables.playing.connectivity",
         "forcemove.tables.playing.leaving",
-        "forcemove.tables.playing.patience",
         "forcemove.tables.playing.rounds",
     ),
     ("forcemove.tables.ports", "forcemove.tables.playing.ends", "forcemove.tables.carrying", "forcemove.tables.chat"),
@@ -309,8 +308,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("forcemove.tables.meetings.venues",),
     (
         "forcemove.tables.meetings.stored",
-        "forcemove.tables.meetings.lobby",
-        "forcemove.tables.meetings.lobby",
         "forcemove.tables.meetings.lobby",
     ),
     ("forcemove.tables.channel_game", "forcemove.tables.log_game"),

@@ -10,7 +10,7 @@ import click
 from forcemove.cli.play.arguments import TableArguments
 from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, ASSET, OWN_NAME, STORING, WAITING
 from forcemove.cli.play.signals import run_until_terminated
-from forcemove.cli.progress import waiting
+from forcemove.cli.terminal import waiting
 
 if TYPE_CHECKING:
     from forcemove.browser.server import PageSection

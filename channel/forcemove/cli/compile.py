@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from forcemove.cli.errors import EXIT_ERROR
-from forcemove.cli.progress import waiting
+from forcemove.cli.terminal import waiting
 
 __all__ = ["compile_"]
 

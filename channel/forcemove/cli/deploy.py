@@ -15,7 +15,7 @@ from forcemove.cli.games import load_game, usable_games
 from forcemove.cli.key import open_key_file
 from forcemove.cli.options import FILE, NODE
 from forcemove.cli.parameters import KEY_FILE
-from forcemove.cli.progress import waiting
+from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 
 if TYPE_CHECKING:

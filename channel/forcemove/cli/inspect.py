@@ -18,7 +18,7 @@ from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.games import usable_games
 from forcemove.cli.options import ENDPOINT, FILE, JSON
 from forcemove.cli.pages import page
-from forcemove.cli.progress import waiting
+from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 from forcemove.inspect.bare import BareReport, inspect_bytes
 from forcemove.inspect.contracts import find_book

@@ -13,7 +13,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.cli.errors import Explained
 from forcemove.cli.options import FILE, JSON, NODE
 from forcemove.cli.parameters import AMOUNT
-from forcemove.cli.progress import waiting
+from forcemove.cli.terminal import waiting
 from forcemove.cli.typed import ask
 from forcemove.cli.wrapping import echo
 from forcemove.node.keys import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from forcemove.cli.wrapping import wrapped
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from forcemove.tables.playing.content import TableContent
 
-__all__ = ["Terminal", "TerminalOutput", "has_terminal", "wants_colours"]
+__all__ = ["Terminal", "TerminalOutput", "has_terminal", "waiting", "wants_colours"]
 
 _BLANK = " " * 12
 _SPINNER_CELLS = 4
@@ -113,6 +115,15 @@ class TerminalOutput:
     def show(self, content: TableContent) -> None:
         """See `Output`."""
         self._terminal.status(content.headline)
+
+
+@contextmanager
+def waiting(message: str) -> Iterator[Terminal]:
+    """Show `message` as the status line while the block runs; the block prints through the terminal that it is
+    given."""
+    with closing(Terminal(indent=None)) as terminal:
+        terminal.status(message)
+        yield terminal
 
 
 def _console(stream: TextIO) -> Console | None:

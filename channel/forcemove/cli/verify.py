@@ -11,7 +11,7 @@ from forcemove.cli.deploy import open_book, open_node
 from forcemove.cli.errors import EXIT_ERROR
 from forcemove.cli.games import usable_games
 from forcemove.cli.options import FILE, JSON, NODE
-from forcemove.cli.progress import waiting
+from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 
 __all__ = ["verify"]

@@ -27,7 +27,7 @@ from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, M
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER
-from forcemove.tables.playing.patience import Patience
+from forcemove.tables.playing.match import Patience
 
 __all__ = ["DemoPlayer", "DemoTable", "new_table"]
 

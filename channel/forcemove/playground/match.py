@@ -24,8 +24,7 @@ from forcemove.protocol.machine.inputs import ChallengeWanted, Reconnected
 from forcemove.protocol.machine.results import is_over
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.status import Status
-from forcemove.tables.playing.match import is_unpaid
-from forcemove.tables.playing.patience import Patience
+from forcemove.tables.playing.match import Patience, is_unpaid
 from forcemove.tables.playing.person import Person
 
 __all__ = ["PATIENCE", "PlaygroundMatch"]

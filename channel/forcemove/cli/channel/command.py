@@ -18,7 +18,7 @@ from forcemove.cli.deploy import open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.options import ENDPOINT, JSON
 from forcemove.cli.pages import page
-from forcemove.cli.progress import waiting
+from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.errors import AlreadyMoved

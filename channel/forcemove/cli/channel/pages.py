@@ -12,9 +12,7 @@ import click
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.cli.pages import result_lines, show_field, show_title
-from forcemove.history.entries import (
-    Entry,
-)
+from forcemove.history.entries import Entry
 from forcemove.history.history import ChannelHistory
 from forcemove.history.tokens import Tokens
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
@@ -210,9 +208,6 @@ def finding_line(finding: Finding) -> str:
         return f"  {click.style('ok', fg='green')}     {finding.what}"
     mark = click.style("WRONG", fg="red") if finding.is_wrong else "?    "
     return f"  {mark}  {finding.what}: {finding.problem}"
-
-
-# -------------------------------------------------------------------------------------------------------------- people
 
 
 def timeline_lines(stored: JournalChannel, history: ChannelHistory) -> Iterator[str]:

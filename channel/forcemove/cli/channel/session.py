@@ -19,8 +19,7 @@ from forcemove.cli.endpoints import open_nodes
 from forcemove.cli.errors import Explained
 from forcemove.cli.games import usable_games
 from forcemove.cli.key import open_key_file
-from forcemove.cli.progress import waiting
-from forcemove.cli.terminal import Terminal
+from forcemove.cli.terminal import Terminal, waiting
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.errors import AnotherChain
 from forcemove.inspect.journal_channel import JournalChannel

@@ -13,8 +13,7 @@ from forcemove.cli.parameters import GAME_NAME
 from forcemove.cli.play.arguments import TableArguments
 from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, ASSET, OWN_NAME, STAKE, STORING, WAITING, TypedStake
 from forcemove.cli.play.signals import run_until_terminated
-from forcemove.cli.progress import waiting
-from forcemove.cli.terminal import has_terminal
+from forcemove.cli.terminal import has_terminal, waiting
 
 if TYPE_CHECKING:
     from forcemove.browser.table_pages import TablePages

@@ -23,12 +23,11 @@ from forcemove.protocol.state import VariablePart
 from forcemove.tables.errors import GuestMissing
 from forcemove.tables.playing.content import NAMES, balances, content_of
 from forcemove.tables.playing.ends import EndObserver, race_text
-from forcemove.tables.playing.patience import Patience
 from forcemove.tables.playing.rounds import with_counts
 from forcemove.tables.ports import Output
 from forcemove.text.explanations import headline
 
-__all__ = ["Match", "is_unpaid", "run_with_background"]
+__all__ = ["Match", "Patience", "is_unpaid", "run_with_background"]
 
 _POLL_SECONDS = 0.25
 _BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
@@ -37,6 +36,32 @@ _BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
 def is_unpaid(channel: Channel) -> bool:
     """Whether nobody has paid in, as far as we know, and no transaction of ours is on its way."""
     return not any(held for _, held in channel.holdings) and not channel.requested
+
+
+class Patience:
+    """A player's patience with the others in one channel, by any clock that goes on steadily. `seconds`: how long
+    others may be silent."""
+
+    def __init__(self, seconds: float, now: float) -> None:
+        """Begin to wait at the time `now`. `seconds`: how long others may be silent; it may be infinite."""
+        self.seconds, self._since = seconds, now
+        self._progress: object = None
+
+    def begin(self, now: float) -> None:
+        """Wait as long once more."""
+        self._since = now
+
+    def left(self, now: float) -> float:
+        """Seconds until the patience is lost."""
+        return self.seconds - (now - self._since)
+
+    def is_lost(self, channel: Channel, phase: Phase, now: float) -> bool:
+        """Whether nothing has happened for too long: no state, no signature, no deposit, and no other phase."""
+        newest = channel.newest
+        progress = (channel.next_turn, channel.holdings, phase, len(newest.signed.signatures) if newest else 0)
+        if progress != self._progress:
+            self._progress, self._since = progress, now
+        return self.left(now) <= 0
 
 
 class Match:
