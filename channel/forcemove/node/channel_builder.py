@@ -28,7 +28,7 @@ from forcemove.node.policy import ConditionsCache, Policy, dispute_gas_of
 from forcemove.node.ports import ChannelDriver
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.node.setup import ChannelSetup
-from forcemove.node.tx_submitter import Submitter, TxSubmitter
+from forcemove.node.tx_submitter import TxSubmitter
 from forcemove.node.workers import Workers
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
@@ -85,7 +85,7 @@ class ChannelBuilder:
             gas = dispute_gas_of(assembly.app)
             self._policy.require(assembly.agreement, index, setup.depth, conditions, dispute_gas=gas)
 
-    def _submitter(self, setup: ChannelSetup) -> Submitter:
+    def _submitter(self, setup: ChannelSetup) -> TxSubmitter | NullSubmitter:
         assembly = setup.assembly
         if isinstance(assembly, FriendlyAssembly):
             return NullSubmitter()

@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 from forcemove.node.client import Client
 from forcemove.node.events import CounterpartyFault, Event, Sent
+from forcemove.node.friendly import NullSubmitter
 from forcemove.node.outbox import evidence_of
 from forcemove.node.ports import Messenger, as_connected
-from forcemove.node.tx_submitter import Submitter
+from forcemove.node.tx_submitter import TxSubmitter
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
 from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting, SendState
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
@@ -40,7 +41,7 @@ class EffectExecutor:
     def __init__(
         self,
         client: Client,
-        submitter: Submitter,
+        submitter: TxSubmitter | NullSubmitter,
         messenger: Messenger,
         choose: MoveChooser,
         on_event: Callable[[Event], None],

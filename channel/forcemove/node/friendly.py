@@ -76,12 +76,12 @@ class NullChainWorker:
 
 
 class NullSubmitter:
-    """The `Submitter` of a channel without a chain."""
+    """Where the submissions of a channel without a chain go: nowhere. See `TxSubmitter`."""
 
-    def submit(self, channel: Channel, submission: Submission, now: int) -> bool:  # noqa: ARG002  # see `Submitter`
+    def submit(self, channel: Channel, submission: Submission, now: int) -> bool:  # noqa: ARG002  # see `TxSubmitter`
         """Drop the submission."""
         return True
 
-    def event_of(self, submission: Submission, outcome: TxOutcome) -> Event | None:  # noqa: ARG002  # see `Submitter`
+    def event_of(self, submission: Submission, outcome: TxOutcome) -> Event | None:  # noqa: ARG002  # see `TxSubmitter`
         """None: there are no transactions."""
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.node.events import Event, Mined, SubmissionRefused
@@ -15,7 +15,7 @@ from forcemove.protocol.machine.view_differences import acts_first
 from forcemove.protocol.signing import Key
 from forcemove.sender.transactions import Confirmed, NonceUsedElsewhere, Reorged, TxFailed, TxOutcome, TxRequest
 
-__all__ = ["Submitter", "TxSubmitter"]
+__all__ = ["TxSubmitter"]
 
 _BLOCK_TIME, _LOCAL_BLOCK_TIME = 12.0, 1.0
 """Seconds from block to block on Ethereum's mainnet, and at most on a chain that people run for themselves."""
@@ -27,21 +27,8 @@ _BLOCKS = 1.5
 """Block times for which a transaction is held back: until the other participant's is mined, and its block is read."""
 
 
-class Submitter(Protocol):
-    """Where a channel's submissions go."""
-
-    def submit(self, channel: Channel, submission: Submission, now: int) -> bool:
-        """Ask for a submission's transaction at block time `now`, in seconds. Returns whether that was done; if not, it
-        is to be tried again. Raises what the sender raises."""
-        ...
-
-    def event_of(self, submission: Submission, outcome: TxOutcome) -> Event | None:
-        """The event that notifies the owner of a submission's outcome, or None."""
-        ...
-
-
 class TxSubmitter:
-    """The `Submitter` of one channel on a chain."""
+    """Where the submissions of one channel on a chain go."""
 
     def __init__(
         self,
@@ -70,7 +57,8 @@ class TxSubmitter:
         self._has_challenged = False
 
     def submit(self, channel: Channel, submission: Submission, now: int) -> bool:
-        """See `Submitter`."""
+        """Ask for a submission's transaction at block time `now`, in seconds. Returns whether that was done; if not, it
+        is to be tried again. Raises what the sender raises."""
         if self._is_held_back(channel, submission, now):
             return False
         self._send(tx_request_for(channel, submission, self._adjudicator, self._max_cost, self._challenger))
@@ -78,7 +66,7 @@ class TxSubmitter:
         return True
 
     def event_of(self, submission: Submission, outcome: TxOutcome) -> Event | None:
-        """See `Submitter`."""
+        """The event that notifies the owner of a submission's outcome, or None."""
         match outcome:
             case Confirmed(_, receipt):
                 return Mined(submission, self._adjudicator.placed(receipt))
