@@ -148,13 +148,6 @@ def test_who_asks_for_a_short_wait_again_and_again_is_told(clock: Clock) -> None
     assert (len(node.asked), clock.now) == (3, 2)
 
 
-def test_nobody_waits_for_longer_than_the_time_that_is_left(clock: Clock) -> None:
-    node = Node(lambda _: (429, PAGE))
-    with node.chain(Retry_After="3") as chain, chain.rpc.deadline(2), pytest.raises(NodeBusy):
-        chain.block_number()
-    assert clock.now == 0
-
-
 def test_how_often_an_endpoint_may_be_asked_is_learned_from_its_refusals(clock: Clock) -> None:
     """It answers five requests a second, and five at once after a while."""
     rate, left, at, refused = 5.0, 5.0, 0.0, list[float]()

@@ -39,17 +39,6 @@ def test_a_request_ends_in_its_time(name: str) -> None:
     assert took < (SECONDS + 0.5 if name in SLOW else 5)
 
 
-@pytest.mark.parametrize("name", sorted(SLOW))
-def test_a_look_ends_in_its_time_however_many_requests_it_is_of(name: str) -> None:
-    with lying("", misbehave(name)) as url, connect(url, expected_chain_id=CHAIN_ID, timeout=60) as chain:
-        began = time.monotonic()
-        with chain.rpc.deadline(SECONDS):
-            for _ in range(5):
-                with pytest.raises(FAILURES):
-                    chain.now()
-        assert time.monotonic() - began < SECONDS + 0.5
-
-
 @pytest.mark.parametrize("name", [each for each in MISBEHAVIOUR if each not in SLOW])
 def test_memory_is_bounded(name: str) -> None:
     with lying("", misbehave(name)) as url, connect(url, expected_chain_id=CHAIN_ID) as chain:

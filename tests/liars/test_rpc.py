@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from typing import Any
-
 import pytest
 
-from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
-from forcemove.chain.limits import most_seconds, seconds_left
-from forcemove.chain.local import AnvilChain, EmbeddedChain, connect
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint
 from forcemove.chain.rpc import Reverted, as_bytes, as_hash, as_number, making_sense
 from forcemove.errors import CounterpartyError, InvalidValue, MalformedBytes
-from tests.simulation.chain import MemoryChain
-from tests.simulation.faults import Endpoint
-from tests.simulation.node import MemoryNode
 
 # -------------------------------------------------------------------------------------------------------------- values
 
@@ -92,67 +84,3 @@ def test_whatever_a_decoder_raises_is_the_endpoints_failure(error: Exception) ->
 def test_what_has_a_meaning_of_its_own_keeps_it(error: BaseException) -> None:
     with pytest.raises(type(error)), making_sense("node"):
         raise error
-
-
-# ----------------------------------------------------------------------------------------------------------- deadlines
-
-
-def endpoint_of(node: MemoryNode) -> MemoryChain:
-    return MemoryChain(Endpoint(node))
-
-
-@pytest.fixture(params=["memory", "eth-tester", "http", "ws"])
-def chain(request: pytest.FixtureRequest) -> Any:
-    match request.param:
-        case "memory":
-            return endpoint_of(MemoryNode())
-        case "eth-tester":
-            return EmbeddedChain()
-        case scheme:
-            anvil: AnvilChain = request.getfixturevalue("anvil")
-            return connect(anvil.endpoint.replace("http", scheme))
-
-
-def test_when_the_time_is_used_up_nobody_is_asked(chain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    if isinstance(chain.rpc, Endpoint):
-        monkeypatch.setattr(chain.rpc, "ask", lambda *_: pytest.fail("it was asked"))
-    else:
-        monkeypatch.setattr(chain.web3.manager, "request_blocking", lambda *_: pytest.fail("it was asked"))
-    with chain.rpc.deadline(0):
-        for ask in (
-            chain.block_number,
-            chain.now,
-            lambda: chain.logs(bytes(20), (), 0, 9),
-            lambda: chain.knows(bytes(32)),
-        ):
-            with pytest.raises(Unreachable):
-                ask()
-
-
-def test_afterwards_it_is_asked_again(chain: Any) -> None:
-    with chain.rpc.deadline(0), pytest.raises(Unreachable):
-        chain.block_number()
-    with chain.rpc.deadline(30):
-        assert chain.block_number() >= 0
-
-
-def test_a_deadline_is_its_endpoints_and_its_threads() -> None:
-    node = MemoryNode()
-    one, other = endpoint_of(node), endpoint_of(node)
-    with one.rpc.deadline(0):
-        assert other.block_number() == 0
-        found: list[int] = []
-        thread = threading.Thread(target=lambda: found.append(one.block_number()))
-        thread.start()
-        thread.join()
-        assert found == [0]
-
-
-def test_nothing_within_a_deadline_has_more_time() -> None:
-    chain = endpoint_of(MemoryNode())
-    with chain.rpc.deadline(0), chain.rpc.deadline(60):
-        with pytest.raises(Unreachable):
-            chain.block_number()
-        with most_seconds(60):
-            assert seconds_left(chain.rpc) <= 0
-    assert seconds_left(chain.rpc) > 10**9

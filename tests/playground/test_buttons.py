@@ -332,12 +332,6 @@ def test_a_balance_that_is_wrong_is_told(played: TimedPlayground) -> None:
     assert not all(each.is_right for each in played.playground.match.checks or ())
 
 
-def test_a_busy_machine_is_no_endpoint_that_hangs(played: TimedPlayground) -> None:
-    for player in played.playground.players:
-        with player.endpoint.rpc.deadline(0):
-            assert player.endpoint.block_number() > 0
-
-
 def test_what_a_channel_that_is_paid_does_not_want_any_more_is_not_sent(played: TimedPlayground) -> None:
     """Its sender holds back what was undone after it was mined twice. A block later the channel is paid after all, and
     balances were compared some minutes late."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.learned import Learned
-from forcemove.chain.limits import most_seconds, seconds_left
 from forcemove.chain.rpc import Rpc, at_latest
 from forcemove.errors import ForcemoveError
 
@@ -50,14 +49,12 @@ class BatchingRpc(Rpc):
         """The answers to a batch. Only that to its first request where the endpoint makes us wait; none where a smaller
         batch should be tried."""
         try:
-            self._require_time()
             self._wait_for_its_turn(len(requests))
-        except (Unreachable, NodeBusy) as error:
+        except NodeBusy as error:
             return [error]
         try:
             self._require_chain(next((method for method, _ in requests if method == _SEND), ""))
-            with most_seconds(seconds_left(self)):
-                responses = self._provider.make_requests(self._tagged(requests))
+            responses = self._provider.make_requests(self._tagged(requests))
         except Exception as failure:
             return self._on_failure(self._typed("a batch", failure), requests)
         self._size.on_answer(len(requests))

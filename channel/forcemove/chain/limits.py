@@ -10,10 +10,9 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from math import inf
-from types import MappingProxyType
 from typing import Any
 
 from forcemove.errors import MalformedBytes
@@ -67,7 +66,7 @@ class RequestRate:
         to wait for more than `longest`. `now`: monotonic seconds, here and below."""
         with self._lock:
             wait = max(self._next - now, 0.0)
-            if wait > max(longest, 0.0):
+            if wait > longest:
                 return None
             self._next = now + wait + count * self._interval
             return wait
@@ -89,34 +88,28 @@ class RequestRate:
                 self._interval = faster if faster >= _FIRST_INTERVAL else 0.0
 
 
-class _Ends(threading.local):
-    of_all: float = inf
-    by_owner: Mapping[int, float] = MappingProxyType({})
+class _Deadline(threading.local):
+    at: float = inf
 
 
-_ends = _Ends()
+_deadline = _Deadline()
 
 
 @contextmanager
-def most_seconds(seconds: float, owner: object | None = None) -> Iterator[None]:
-    """Limit what this thread does within the block to so many seconds, or to an outer block's where these are fewer.
-    `owner`: limits only what asks in this name."""
-    of_all, by_owner = _ends.of_all, _ends.by_owner
-    if owner is None:
-        _ends.of_all = min(of_all, time.monotonic() + seconds)
-    else:
-        end = min(by_owner.get(id(owner), inf), time.monotonic() + seconds)
-        _ends.by_owner = {**by_owner, id(owner): end}
+def most_seconds(seconds: float) -> Iterator[None]:
+    """Limit what this thread does within the block to this many seconds, or to an outer block's where these are
+    fewer."""
+    outer = _deadline.at
+    _deadline.at = min(outer, time.monotonic() + seconds)
     try:
         yield
     finally:
-        _ends.of_all, _ends.by_owner = of_all, by_owner
+        _deadline.at = outer
 
 
-def seconds_left(owner: object | None = None) -> float:
-    """Until the deadline of this thread, or that of an owner where it is nearer; 0 or less when it is over."""
-    end = _ends.of_all if owner is None else min(_ends.of_all, _ends.by_owner.get(id(owner), inf))
-    return end if end == inf else end - time.monotonic()
+def seconds_left() -> float:
+    """Until the deadline of this thread; 0 or less when it is over."""
+    return _deadline.at - time.monotonic()
 
 
 def require_time() -> float:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, TlsFailed, Unreachable, WrongChain
-from forcemove.chain.limits import AnswerTooLarge, RequestRate, keeping_recursion_limit, most_seconds, seconds_left
+from forcemove.chain.limits import AnswerTooLarge, RequestRate, keeping_recursion_limit
 from forcemove.chain.reverts import revert_data
 from forcemove.connecting import connection_words
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
@@ -105,13 +105,6 @@ class Rpc:
         self._web3, self.is_here = web3, not isinstance(web3.provider, JSONBaseProvider)
         self.endpoint, self._hidden = shown_endpoint(endpoint), _secrets(endpoint)
 
-    @contextmanager
-    def deadline(self, seconds: float) -> Iterator[None]:
-        """All requests of this thread within the block share so many seconds; when these are used up, the next request
-        raises `Unreachable` at once, without asking. An outer block's deadline holds, too."""
-        with most_seconds(seconds, self):
-            yield
-
     def expect_chain(self, chain_id: int) -> None:
         """Ask the endpoint for its chain's id before the next request, again after each failure and after some seconds,
         and before each transaction that is sent. While the id is another one, requests raise `WrongChain`."""
@@ -128,9 +121,8 @@ class Rpc:
         self._last_block = hash_
 
     def request(self, method: str, *params: Any) -> Any:
-        """`ask` within the deadline of this thread; at "latest" where the endpoint refuses the block tag "pending". A
+        """`ask`; at "latest" where the endpoint refuses the block tag "pending". A
         call that it refuses for another reason would not fail only because it does at "latest". Raises as `ask`."""
-        self._require_time()
         latest = at_latest(params)
         if latest == params or self._is_without_pending:
             return self.ask(method, *latest)
@@ -164,7 +156,6 @@ class Rpc:
         Raises `Unreachable`, `NotAnEthereumEndpoint`, `EndpointFailed`, `NodeBusy`, `WrongChain`; for calls also
         `Reverted`.
         """
-        self._require_time()
         for _ in range(_ATTEMPTS):
             self._wait_for_its_turn()
             try:
@@ -184,7 +175,7 @@ class Rpc:
     def _wait_for_its_turn(self, count: int = 1) -> None:
         """Wait for a short time where the endpoint has asked us to, or has refused us when we asked more often; raise
         `NodeBusy` where it is a long one."""
-        wait = self._rate.take_turn(time.monotonic(), min(_PATIENCE, seconds_left(self)), count)
+        wait = self._rate.take_turn(time.monotonic(), _PATIENCE, count)
         if wait is None:
             raise NodeBusy(self.endpoint, self._busy)
         if wait:
@@ -214,10 +205,6 @@ class Rpc:
         """Read an answer to this method as bytes. Raises `NotAnEthereumEndpoint`."""
         return self._read(method, as_bytes, answer)
 
-    def _require_time(self) -> None:
-        if seconds_left(self) <= 0:
-            raise Unreachable(self.endpoint, "the time that it had for everything it was asked is used up")
-
     def _require_chain(self, method: str) -> None:
         is_known = time.monotonic() < self._identified_until and method != "eth_sendRawTransaction"
         if is_known or self._expected_chain_id is None or method == "eth_chainId":
@@ -231,8 +218,7 @@ class Rpc:
 
     def _exchange(self, method: str, params: tuple[Any, ...]) -> Any:
         try:
-            with most_seconds(seconds_left(self)):
-                return self._web3.manager.request_blocking(cast("RPCEndpoint", method), list(params))
+            return self._web3.manager.request_blocking(cast("RPCEndpoint", method), list(params))
         except Exception as failure:
             raise self._failure(method, failure) from None
 

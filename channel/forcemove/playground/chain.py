@@ -181,9 +181,6 @@ class _EndpointRpc(Rpc):
             raise Unreachable(self.endpoint, "it is away")
         return super().ask(method, *params)
 
-    def _require_time(self) -> None:
-        """There is always time: the chain is in this process, and a machine that is busy is no endpoint that hangs."""
-
 
 def _with_any_fee(machine: type) -> type:
     """A virtual machine that does not compare a block's base fee with the block before it: it is set by hand here."""

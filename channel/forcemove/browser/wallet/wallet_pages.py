@@ -4,23 +4,26 @@ believed by a channel."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.wallet.view import SentState, TokenApproval, WalletRow, WalletView, request_name, wallet_row
 from forcemove.chain.addresses import show_address
+from forcemove.chain.asking import Steps, together
 from forcemove.chain.chain import Chain
-from forcemove.chain.errors import NotMined, TransactionReverted
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
 from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.codec.json_text import hex_text
+from forcemove.sender.transactions import Allowance
 
 __all__ = ["WalletPages"]
 
+T = TypeVar("T")
+KeyT = TypeVar("KeyT")
 _LOOK_EVERY = 1.0
 _LOST_AFTER = 30.0
 """Seconds for which a transaction may be on its way from the wallet to our nodes."""
@@ -34,6 +37,14 @@ class _Sent:
     hash: bytes
     at: float
     state: SentState
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What one endpoint shows: what became of transactions, by their hashes, and how much of a token may be taken."""
+
+    states: Mapping[bytes, SentState]
+    allowed: Mapping[Allowance, int]
 
 
 class WalletPages:
@@ -56,7 +67,7 @@ class WalletPages:
         - `requests`: what the channels want of it now, see `Node.wallet_requests`.
         - `has_tower`: whether a watchtower answers for the player.
         - `clock`: seconds that do not go back.
-        - `patience`: seconds that an endpoint has for all questions of a look.
+        - `patience`: seconds that the endpoints have for all questions of a look.
         """
         self.changes = ChangeSignal()
         self._account, self._chains, self._requests = account, tuple(chains), requests
@@ -103,14 +114,22 @@ class WalletPages:
 
     async def look(self) -> None:
         """See what became of what the wallet has sent, and which tokens it must allow the contract to take. A node that
-        does not answer changes nothing, and takes one thread, however many pages are open: who asks while a look is on
+        does not answer changes nothing, and is asked once, however many pages are open: who asks while a look is on
         waits for that one."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
         await asyncio.shield(self._looking)
 
     async def _look(self) -> None:
-        await asyncio.to_thread(self._ask, tuple(self._requests()))
+        requests = tuple(self._requests())
+        facts = await self._ask(
+            {each.hash for each in self._sent.values() if each.hash},
+            {each.request.allowance for each in requests if each.request.allowance is not None},
+        )
+        for sent in self._sent.values():
+            sent.state = self._state(sent, facts)
+        approvals = {request_name(each): self._to_approve(each, facts) for each in requests}
+        self._approvals = {name: amount for name, amount in approvals.items() if amount is not None}
         names = {request_name(each, approved) for each in self._requests() for approved in _approvals_of(each)}
         self._sent = {name: each for name, each in self._sent.items() if name in names}
         rows = self._rows()
@@ -118,41 +137,30 @@ class WalletPages:
             self._shown = rows
             self.changes.notify()
 
-    def _ask(self, requests: Sequence[WalletRequest]) -> None:
-        with contextlib.ExitStack() as deadlines:
-            for chain in self._chains:
-                deadlines.enter_context(chain.rpc.deadline(self._patience))
-            self._ask_in_time(requests)
+    async def _ask(self, hashes: Collection[bytes], needed: Collection[Allowance]) -> list[_Facts]:
+        """What each endpoint shows, in their order, without those that do not answer in time."""
+        if not hashes and not needed:
+            return []
+        begun = [each.worker.begin(_facts(each, self._account, hashes, needed)) for each in self._chains]
+        asked = [asyncio.wrap_future(each) for each in begun]
+        _, late = await asyncio.wait(asked, timeout=self._patience)
+        for each in late:
+            each.cancel()
+        return [each.result() for each in asked if each not in late and each.exception() is None]
 
-    def _ask_in_time(self, requests: Sequence[WalletRequest]) -> None:
-        for sent in list(self._sent.values()):
-            if sent.hash:
-                sent.state = self._state(sent)
-        for request in requests:
-            name, approved = request_name(request), self._to_approve(request)
-            if approved is None:
-                self._approvals.pop(name, None)
-            else:
-                self._approvals[name] = approved
-
-    def _to_approve(self, request: WalletRequest) -> int | None:
+    def _to_approve(self, request: WalletRequest, facts: Sequence[_Facts]) -> int | None:
         """How much a token's deposit needs to be allowed first: 0 where what is left of an earlier allowance is to be
         taken back before, since some tokens, such as USDT, refuse to change it to anything but 0. None where there is
         enough, or the deposit is in a block and has taken it."""
         needed, sent = request.request.allowance, self._sent.get(request_name(request))
         if needed is None or (sent is not None and sent.state is SentState.MINED):
             return None
-        for chain in self._chains:
-            try:
-                allowed = Token(chain, needed.token).allowance(self._account, needed.spender)
-            except ForcemoveError:
-                continue
-            return None if allowed >= needed.amount else 0 if allowed else needed.amount
-        return needed.amount
+        allowed = next((each.allowed[needed] for each in facts if needed in each.allowed), 0)
+        return None if allowed >= needed.amount else 0 if allowed else needed.amount
 
-    def _state(self, sent: _Sent) -> SentState:
+    def _state(self, sent: _Sent, facts: Sequence[_Facts]) -> SentState:
         """What the endpoints show of a transaction; one that shows it mined counts for more than one that does not."""
-        found = {_shown_by(chain, sent.hash) for chain in self._chains}
+        found = {each.states.get(sent.hash) for each in facts}
         for state in (SentState.MINED, SentState.REVERTED, SentState.SENT):
             if state in found:
                 return state
@@ -184,19 +192,20 @@ def _approvals_of(request: WalletRequest) -> tuple[int | None, ...]:
     return (None,) if needed is None else (None, 0, needed.amount)
 
 
-def _shown_by(chain: Chain, hash_: bytes) -> SentState | None:
-    """What one endpoint shows of a transaction; None where it does not answer."""
-    try:
-        chain.wait_for(hash_, timeout=0)
-    except NotMined:
-        pass
-    except TransactionReverted:
-        return SentState.REVERTED
-    except ForcemoveError:
-        return None
-    else:
-        return SentState.MINED
-    try:
-        return SentState.SENT if chain.knows(hash_) else SentState.LOST
-    except ForcemoveError:
-        return None
+def _facts(chain: Chain, account: bytes, hashes: Collection[bytes], needed: Collection[Allowance]) -> Steps[_Facts]:
+    states = yield from together(_state_of(chain, each) for each in hashes)
+    allowed = yield from together(Token(chain, each.token).allowance.steps(account, each.spender) for each in needed)
+    return _Facts(_known(hashes, states), _known(needed, allowed))
+
+
+def _known(asked: Iterable[KeyT], found: Iterable[T | ForcemoveError]) -> dict[KeyT, T]:
+    pairs = zip(asked, found, strict=True)
+    return {each: answer for each, answer in pairs if not isinstance(answer, ForcemoveError)}
+
+
+def _state_of(chain: Chain, hash_: bytes) -> Steps[SentState]:
+    found = yield from chain.receipt.steps(hash_)
+    if found is not None:
+        _, has_failed = found
+        return SentState.REVERTED if has_failed else SentState.MINED
+    return SentState.SENT if (yield from chain.knows.steps(hash_)) else SentState.LOST
