@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -191,40 +193,50 @@ def test_a_token_whose_decimals_are_known_is_asked_for_in_whole_ones(chain: Embe
 
 def test_what_is_sent_while_the_nodes_are_asked_is_remembered(wallet: Wallet) -> None:
     """The request came after the look had begun."""
-    wanted, answers = wallet.player.process.node.wallet_requests, list[tuple[WalletRequest, ...]]()
+    (first,) = wallet.player.process.node.wallet_requests()
+    newer = replace(first, request=replace(first.request, value=first.request.value + 1))
+    wanted, answered = [first], list[WalletRequest]()
 
     def requests() -> tuple[WalletRequest, ...]:
-        answers.append(wanted() if answers else ())
-        return answers[-1]
+        answered.extend(wanted)
+        return tuple(wanted)
 
     pages = WalletPages(ALICES.address, [wallet.table.chain], requests, has_tower=False)
 
     async def main() -> None:
+        assert pages.on_sent(pages.view("token").rows[0].name, LOST)
+        answered.clear()
         looking = asyncio.create_task(pages.look())
-        while not answers:
+        while not answered:
             await asyncio.sleep(0)
-        (row,) = pages.view("token").rows
-        assert pages.on_sent(row.name, LOST)
+        wanted.append(newer)
+        assert pages.on_sent(pages.view("token").rows[1].name, LOST)
         await looking
-        (row,) = pages.view("token").rows
-        assert row.state is SentState.SENT
+        assert pages.view("token").rows[1].state is SentState.SENT
 
     asyncio.run(main())
 
 
-def test_a_node_that_hangs_is_asked_once_however_many_pages_look_and_not_for_long(
-    chain: EmbeddedChain, tmp_path: Path
+def test_nodes_are_asked_once_however_many_pages_look_and_one_that_hangs_not_for_long(
+    chain: EmbeddedChain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = deploy_contract(chain, "TestToken")
     table = Table(chain, tmp_path, token)
     table.rest()
     requests = table.players[0].process.node.wallet_requests
+    ask, methods = chain.rpc.ask, list[str]()
+
+    def count(method: str, *params: Any) -> Any:
+        methods.append(method)
+        return ask(method, *params)
+
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         hanging = connect(url, expected_chain_id=chain.chain_id)
         pages = WalletPages(ALICES.address, [hanging, chain], requests, has_tower=False, patience=0.5)
         (row,) = pages.view("token").rows
         assert pages.on_sent(row.name, LOST)
+        monkeypatch.setattr(chain.rpc, "ask", count)
 
         async def main() -> None:
             async with asyncio.timeout(8):
@@ -234,6 +246,7 @@ def test_a_node_that_hangs_is_asked_once_however_many_pages_look_and_not_for_lon
         silent.settimeout(0)
         asked = list(iter(lambda: _accepted(silent), None))
     assert len(asked) == 1
+    assert methods.count("eth_getTransactionReceipt") == 1
     (row,) = pages.view("token").rows
     assert row.title.startswith("Let the contract take")
 
