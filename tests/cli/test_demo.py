@@ -10,14 +10,18 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.cli.demo.output import DemoOutput
 from forcemove.cli.demo.planning import planned_scenarios
 from forcemove.cli.errors import run
 from forcemove.cli.main import forcemove
+from forcemove.cli.terminal import Terminal
 from forcemove.demo import environment
 from forcemove.demo.environment import counterparty_key
+from forcemove.demo.results import PlayerResult, ScenarioResult
 from forcemove.game import PlayerChecked
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.codec.wire import decode_file
+from forcemove.protocol.types import ETHER
 from forcemove.text.amounts import format_amount
 from tests.cli.command import Command
 from tests.installed import GAMES, GAMES_FOR_TWO
@@ -50,11 +54,42 @@ def test_a_story_ends_with_the_expected_balances(game: str, scenario: str, seats
 def test_without_flags_all_games_are_played_honestly_and_then_each_dispute() -> None:
     scenarios = [(game.name, scenario, seats) for scenario, game, seats in planned_scenarios(None, None, None)]
     honest, disputes = scenarios[: len(GAMES)], scenarios[len(GAMES) :]
-    assert honest == [(game.name, "honest", min(game.seats)) for game in GAMES]
+    assert sorted(honest) == sorted((game.name, "honest", min(game.seats)) for game in GAMES)
+    assert honest[0][0] == "tic-tac-toe"
+    assert honest[-1][0] == "discard"
     every = [(name, 2) for name in SCENARIOS[1:]]
     assert [(scenario, seats) for _, scenario, seats in disputes[: len(every)]] == every
     checked = [(game.name, name, 2) for game in GAMES if isinstance(game, PlayerChecked) for name in CHECKED]
     assert disputes[len(every) :] == checked
+
+
+def test_of_all_games_the_first_one_is_shown_turn_by_turn_and_the_others_in_short() -> None:
+    result = demo()
+    assert result.return_value == 0
+    first, *others, _ = result.output.strip().split("\n\n")
+    assert "turn    4 " in first
+    assert "---+---+---" in first
+    for each in others:
+        assert "\nturn " not in each
+        assert "deposits (" not in each
+        assert "states were signed off chain." in each
+    assert len(result.output.splitlines()) <= 150
+
+
+@pytest.mark.parametrize(("found", "shown"), [(1, "found, WRONG"), (0, "0 states were signed off chain.")])
+def test_in_short_a_wrong_balance_is_shown_all_the_same(
+    found: int, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    player = PlayerResult("Alice", bytes(20), ETHER, 1, 1, 0, 0, expected=0, found=found)
+    output = DemoOutput(Terminal(), is_full=False)
+    output.result(ScenarioResult("game", "honest", 1, bytes(20), bytes(32), ETHER, 1, (player,), (), True, True))
+    assert shown in capsys.readouterr().out
+
+
+def test_in_full_every_turn_and_balance_is_shown() -> None:
+    result = demo("--scenario", "honest", "--full")
+    assert result.output.count("turn    4 ") == len(GAMES)
+    assert result.output.count("found, as expected") == sum(min(game.seats) for game in GAMES)
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,7 @@ _OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_
     type=click.Path(file_okay=False, path_type=Path),
     help="Write every signed state to this directory, for `forcemove inspect`.",
 )
+@click.option("--full", is_flag=True, help="Show every turn and all figures of all scenarios, not of the first alone.")
 @click.option("--allow-mainnet", is_flag=True, help="Play with real money, on Ethereum's main network.")
 @click.option("--json", "as_json", is_flag=True, help="Print only the results, as JSON.")
 @click.pass_context
@@ -133,7 +134,8 @@ def demo(ctx: click.Context, /, **given: Any) -> int:
     settle: together, or through disputes that the adjudicator decides. In the end the balances on the chain are
     compared with the expected ones; the exit code is not zero if they differ.
 
-    Without options: all games, honest, then each dispute, on a chain inside this process. On a node the account of
+    Without options: all games, honest, then each dispute, on a chain inside this process; the first game is shown turn
+    by turn, of the others what decides. On a node the account of
     --key plays Alice, and pays for the others, throw-away accounts that give back what is left. What a run that was
     cut off has left in channels there, the next one brings home before it plays.
 
@@ -170,6 +172,7 @@ class _DemoArguments:
     asset: str
     book_file: Path | None
     save_to: Path | None
+    full: bool
     allow_mainnet: bool
     as_json: bool
 
@@ -218,8 +221,9 @@ class _DemoArguments:
             raise click.UsageError(
                 "A node wants --key FILE: the account that plays and pays (`forcemove key new FILE`)."
             )
+        scenarios = tuple(planned_scenarios(self.game_name, self.scenario, self.seats))
         plan = Plan(
-            scenarios=tuple(planned_scenarios(self.game_name, self.scenario, self.seats)),
+            scenarios=scenarios,
             chains=self.chain_names,
             key_file=None if is_local else self.key_file,
             stake=self.stake if self.stake is not None else (_LOCAL_STAKE if is_local else _STAKE),
@@ -228,13 +232,16 @@ class _DemoArguments:
             book_file=self.book_file,
             save_to=self.save_to,
             allow_mainnet=self.allow_mainnet,
+            is_full=self.full or not is_local or len(scenarios) == 1,
         )
         require_playable(plan.stake, plan.seats)
         if plan.save_to is not None:
             plan.save_to.mkdir(parents=True, exist_ok=True)
         terminal = Terminal(is_quiet=self.as_json)
-        run = DemoRun(plan, terminal)
-        return report_run(run, self.ctx.obj, terminal)
+        code = report_run(DemoRun(plan, terminal), self.ctx.obj, terminal)
+        if not plan.is_full:
+            terminal.say("Add --full to see every turn of all of them.")
+        return code
 
     def _over_a_network(self) -> int:
         """Play scenarios between processes."""

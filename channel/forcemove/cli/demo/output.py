@@ -30,10 +30,17 @@ def shortened(text: str) -> str:
 
 
 class DemoOutput:
-    """Writes what happens in a scenario, line by line: a `ScenarioOutput`."""
+    """Writes what happens in a scenario, line by line: a `ScenarioOutput`. In short it leaves out figures that are as
+    they must be, and the deposits and turns of every scenario but the first."""
 
-    def __init__(self, terminal: Terminal) -> None:
-        self._symbol, self._terminal = "ether", terminal
+    def __init__(self, terminal: Terminal, *, is_full: bool = True) -> None:
+        """`is_full`: whether nothing is left out."""
+        self._symbol, self._terminal, self._is_full = "ether", terminal, is_full
+        self._scenarios, self._states, self._is_opening = 0, 0, False
+
+    @property
+    def _has_turns(self) -> bool:
+        return self._is_full or self._scenarios <= 1
 
     def play_for(self, symbol: str) -> None:
         """From now on amounts are of the asset with this symbol."""
@@ -41,6 +48,7 @@ class DemoOutput:
 
     def title(self, text: str) -> None:
         """The heading of a scenario."""
+        self._scenarios, self._states, self._is_opening = self._scenarios + 1, 0, True
         self._line("")
         self._line(text, "bold")
 
@@ -54,6 +62,9 @@ class DemoOutput:
 
     def turn(self, game: Game, seat: int, state: VariablePart, seats: int) -> None:
         """A participant's new state, and what it would pay."""
+        self._states, self._is_opening = self._states + 1, False
+        if not self._has_turns:
+            return
         names = NAMES[:seats]
         ending = f"{names[seat]} signs a final state: pay this."
         what = ending if state.is_final else game.describe(state, names)
@@ -65,11 +76,14 @@ class DemoOutput:
 
     def signed(self, seat: int, what: str, turn_num: int) -> None:
         """A state of the opening, or a final one that another participant has signed, too."""
-        self._line(f"turn {turn_num:>4}   {NAMES[seat]} signs the {what}.")
+        self._states += 1
+        if self._has_turns:
+            self._line(f"turn {turn_num:>4}   {NAMES[seat]} signs the {what}.")
 
     def transaction(self, who: str, what: str, gas: int) -> None:
         """A transaction that was mined."""
-        self._line(f"chain       {who} {what} ({gas:,} gas)", "green")
+        if self._has_turns or not self._is_opening:
+            self._line(f"chain       {who} {what} ({gas:,} gas)", "green")
 
     def refused(self, who: str, what: str, error: ForcemoveError) -> None:
         """An operation that was tried and refused."""
@@ -80,7 +94,11 @@ class DemoOutput:
         """The end of a scenario: who won what, the cost of the gas and the rest, each expected balance with the one
         that was found, and the channel's id."""
         players = result.players
-        self._line(f"result      {'; '.join(map(self._won, players))}.", "bold")
+        won = "; ".join(map(self._won, players))
+        if not self._is_full and result.is_right:
+            self._line(f"result      {won}. {self._states} states were signed off chain.", "bold")
+            return
+        self._line(f"result      {won}.", "bold")
         self._each("gas", {each.name: f"{each.gas_used:,} gas, {format_amount(each.gas_cost)}" for each in players})
         self._each("net", {each.name: self._signed(each.net) for each in players})
         for player in players:

@@ -10,7 +10,7 @@ import click
 from forcemove.cli.games import load_game, usable_games
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from forcemove.game import Game
 
@@ -28,11 +28,11 @@ _MAX_HOLDINGS = 2**254 - 1
 
 def planned_scenarios(game_name: str | None, scenario: str | None, seats: int | None) -> list[tuple[str, Game, int]]:
     """Name, game and number of players of each scenario. The disputes are for two. If no game was named the games take
-    turns in them, the last one first. Each argument is None where nothing was said. Raises `click.UsageError` where
-    nothing can be played."""
+    turns in them; those that are soon understood come first. Each argument is None where nothing was said. Raises
+    `click.UsageError` where nothing can be played."""
     from forcemove.game import PlayerChecked
 
-    games = [load_game(game_name)] if game_name else usable_games()
+    games = [load_game(game_name)] if game_name else _soon_understood_first(reversed(usable_games()))
     able = [game for game in games if seats is None or seats in game.seats]
     for_two = [game for game in able if _TWO in game.seats and seats in (None, _TWO)]
     honest = [("honest", game, seats or min(game.seats)) for game in able]
@@ -42,7 +42,7 @@ def planned_scenarios(game_name: str | None, scenario: str | None, seats: int | 
     elif scenario:
         scenarios = honest
     else:
-        in_turn = zip(_DISPUTES, cycle(reversed(for_two)), strict=False)
+        in_turn = zip(_DISPUTES, cycle(for_two), strict=False)
         scenarios = honest + [(name, game, _TWO) for name, game in in_turn]
         scenarios += [(name, game, _TWO) for game in checked for name in _CHECKED]
     if not scenarios:
@@ -64,16 +64,19 @@ def _why_nothing_is_played(games: Sequence[Game], scenario: str | None, seats: i
 def games_for_two(game_name: str | None) -> list[Game]:
     """What a playground can play: the named game first, else one that is soon understood. Raises `click.UsageError`
     where there is none."""
-    from forcemove.game import PlayerChecked
-
-    games = sorted(usable_games(), key=lambda game: isinstance(game, PlayerChecked))
-    games = [game for game in games if _TWO in game.seats]
+    games = [game for game in _soon_understood_first(usable_games()) if _TWO in game.seats]
     if game_name:
         first = load_game(game_name)
         games = [first, *(game for game in games if game.name != first.name)]
     if not games or _TWO not in games[0].seats:
         raise click.UsageError(_why_nothing_is_played(games[:1], None, _TWO))
     return games
+
+
+def _soon_understood_first(games: Iterable[Game]) -> list[Game]:
+    from forcemove.game import PlayerChecked
+
+    return sorted(games, key=lambda game: isinstance(game, PlayerChecked))
 
 
 def require_playable(stake: int, seats: Sequence[int]) -> None:

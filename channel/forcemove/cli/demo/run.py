@@ -52,6 +52,7 @@ class Plan:
     - `book_file`: the address book of a node's chain; None for the usual one.
     - `save_to`: the folder for every signed state, None for none.
     - `allow_mainnet`: whether real money may be played for.
+    - `is_full`: whether every turn and all figures are shown, see `DemoOutput`.
     """
 
     scenarios: tuple[tuple[str, Game, int], ...]
@@ -63,6 +64,7 @@ class Plan:
     book_file: Path | None
     save_to: Path | None
     allow_mainnet: bool
+    is_full: bool
 
     @property
     def games(self) -> tuple[Game, ...]:
@@ -196,7 +198,7 @@ class DemoRun:
         )
 
     def _environment(self, chain: Chain, keys: tuple[Key, ...]) -> DemoEnvironment:
-        output = DemoOutput(self.terminal)
+        output = DemoOutput(self.terminal, is_full=self.plan.is_full)
         return DemoEnvironment(chain, keys, output, self.plan.stake, self.plan.duration, save_to=self.plan.save_to)
 
     def _deploy(self, environment: DemoEnvironment, book: Path) -> None:
