@@ -41,7 +41,7 @@ README, CHANNEL, GAMES = "README.md", "channel/README.md", "games/README.md"
 REFERENCE = {f"api-{name}": f"docs/api/{name}.md" for name in PUBLIC}
 """The parts of the API reference, and the pages that show them."""
 PAGES = (README, CHANNEL, GAMES, *REFERENCE.values())
-PAGE_OF = {"demo": README, "gas": README, "life": CHANNEL, **REFERENCE}
+PAGE_OF = {"demo": CHANNEL, "gas": README, "life": CHANNEL, **REFERENCE}
 """The page that shows a part; what is not named here belongs to the games' page."""
 SNAPSHOT = ROOT / "tests" / "gas" / "snapshot.json"
 SMALLEST_APP = ROOT / "contracts" / "test" / "CountingApp.sol"

@@ -1,4 +1,4 @@
-"""The README's excerpt of the demonstration: a scenario in which a player stops, as `forcemove demo` prints it.
+"""The pages' excerpt of the demonstration: a scenario in which a player stops, as `forcemove demo` prints it.
 
 Weapons, commitments and fees are drawn at random in each run. So the scenario is played until Bob loses the very first
 round, and two excerpts are compared with such figures aside. Knows of the scenarios only what they print.

@@ -71,7 +71,7 @@ def test_a_stale_part_is_named_then_brought_up_to_date(
 
 
 def test_the_figures_of_a_demonstration_may_be_others(copies: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = (copies / diagrams.README).read_text("utf-8")
+    shown = (copies / diagrams.CHANNEL).read_text("utf-8")
     weapon, gas = re.search(r"Alice reveals (\w+):", shown), re.search(r"Bob deposits \([\d,]+ gas\)", shown)
     assert weapon
     assert gas

@@ -90,6 +90,10 @@ def test_the_page_of_commands_has_every_command() -> None:
     assert commands <= set(code_spans(DOCS / "commands.md"))
 
 
+def test_the_first_page_is_read_in_two_minutes() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 120
+
+
 @pytest.mark.parametrize("page", ["README.md", "games/README.md"])
 def test_the_pages_that_say_which_games_there_are_name_every_game(page: str) -> None:
     text = (ROOT / page).read_text("utf-8").lower()
