@@ -187,7 +187,7 @@ class Game:
     """A game from Alice's side: her channel before the first move, and all her later inputs."""
 
     def __init__(self, turns: int) -> None:
-        """Let bots play so many turns each."""
+        """Let bots play this many turns each."""
         table = Table()
         self.opened = table.channels[0]
         self.key = table.keys[0]
@@ -278,7 +278,7 @@ def _view(viewer: str, state: Json) -> None:
 
 
 def measure_ratios(rounds: int, rows: Sequence[str]) -> dict[str, float]:
-    """The medians of the ratios of these rows, over so many rounds, in each of which every action is timed once."""
+    """The medians of the ratios of these rows, over this many rounds, in each of which every action is timed once."""
     actions: dict[str, Action] = {}
     if any(row in rows for row in SIGNING_RATIOS):
         actions |= _actions(Game(TURNS))

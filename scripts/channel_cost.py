@@ -2,8 +2,8 @@
 """Measures what a channel costs a node, from 1 to 10,000 idle ones, and draws it for the page on nodes.
 
     scripts/channel_cost.py                   measure (some minutes), write the picture and the table of the page
-    scripts/channel_cost.py --most 100        only print what up to so many channels cost
-    scripts/channel_cost.py --adding 1000     only print what it costs to add so many new ones
+    scripts/channel_cost.py --most 100        only print what up to this many channels cost
+    scripts/channel_cost.py --adding 1000     only print what it costs to add this many new ones
 
 Every number of channels has a process of its own, which resumes them from a journal (SQLite) on an anvil. They were
 played to the middle of a game, and it is the counterparty's turn. Measured is the process's own CPU time, medians, and
@@ -59,7 +59,7 @@ BEGIN, END = "<!-- cost: scripts/channel_cost.py writes this -->", "<!-- /cost -
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a node that has so many `channels`. `block`: CPU seconds for a new block without changes.
+    """The cost of a node that has this many `channels`. `block`: CPU seconds for a new block without changes.
     `listening`: CPU seconds a second for the transports while there is no block. `memory`: bytes that the channels have
     added. `starting`: seconds from the journal until all channels are read from the chain. `requests`: for a block."""
 
@@ -159,7 +159,7 @@ def _memory() -> int:
 
 
 def adding(count: int) -> str:
-    """The cost of adding so many new channels to a node, as text."""
+    """The cost of adding this many new channels to a node, as text."""
     with AnvilChain() as chain, TemporaryDirectory() as folder:
         playground, key, asked = Playground.on(chain), ALICE, list[str]()
         block = chain.block_number()
@@ -231,7 +231,7 @@ def main() -> None:
     """See the head of this file."""
     parser = argparse.ArgumentParser(description="Measure and draw what a channel costs a node.")
     parser.add_argument("--most", type=int, help="measure no more channels than these, and only print")
-    parser.add_argument("--adding", type=int, help="measure what it costs to add so many, and only print that")
+    parser.add_argument("--adding", type=int, help="measure what it costs to add this many, and only print that")
     arguments = parser.parse_args()
     most = arguments.most
     if arguments.adding is not None:

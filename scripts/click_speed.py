@@ -55,7 +55,7 @@ def click_to_counterparty_ms() -> float:
 
 
 def clicks(count: int = CLICKS) -> list[float]:
-    """Milliseconds of so many clicks, by both players in turn."""
+    """Milliseconds of this many clicks, by both players in turn."""
     with TemporaryDirectory() as folder, relay_process(Path(folder)) as url, ExitStack() as stack:
         homes = [_home(Path(folder), seat) for seat in (0, 1)]
         addresses = [stack.enter_context(_command(home, url)) for home in homes]
@@ -109,7 +109,7 @@ def _meet(host: Page, guest: Page) -> None:
 
 
 def _click(pages: list[Page]) -> float:
-    """Milliseconds from a click of whoever is to move until the other's board has changed."""
+    """Milliseconds from a click of the player who is to move until the other's board has changed."""
     mover = _mover(pages)
     other = next(each for each in pages if each is not mover)
     other.evaluate("() => { window.isWaiting = false; }")

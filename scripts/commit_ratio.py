@@ -32,7 +32,7 @@ def timed(action: Callable[[], object]) -> float:
 
 
 def commit_ratio(snapshot: bytes, rounds: int = _ROUNDS, pairs: int = _PAIRS) -> float:
-    """A commit of a journal with one channel / a bare one: the median of the rounds, each of so many pairs."""
+    """A commit of a journal with one channel / a bare one: the median of the rounds, each of this many pairs."""
     with TemporaryDirectory() as folder, _ours(folder, snapshot) as ours, _bare(folder, snapshot) as bare:
         return statistics.median(_ratio(ours, bare, pairs) for _ in range(rounds))
 

@@ -233,7 +233,7 @@ def require_node() -> None:
 
 
 def _finish(doing: str, command: list[str], packages: int = 0, *, folder: Path = ROOT) -> None:
-    """Run a command to its end; of pip's output show how far it has come with so many packages.
+    """Run a command to its end; of pip's output show how far it has come with this many packages.
 
     Raises `SetupFailed` with the last of what the command said.
     """

@@ -41,7 +41,8 @@ _NOW = 1_800_000_000
 
 
 def history_commit_ratio(channel: Channel, rounds: int = _ROUNDS, pairs: int = _PAIRS) -> float:
-    """A commit of 100 channels with a turn's history / one without: the median of the rounds, each of so many pairs."""
+    """A commit of 100 channels with a turn's history / one without: the median of the rounds, each of this many
+    pairs."""
     newest, before = channel.accepted[-1].signed, channel.accepted[-2].signed
     row = HistoryRow(int(EntryKinds.STATES), pack([StateAccepted(_NOW, before, False), StateSigned(_NOW, newest)]))
     snapshot, summary = CHANNELS.encode(channel), pack_present(summarise(channel, "Game", _NOW, _NOW, _NOW))

@@ -44,7 +44,7 @@ _SILENCE = 600.0
 
 
 def idle(count: int) -> dict[str, float]:
-    """The rows for so many channels."""
+    """The rows for this many channels."""
     with AnvilChain() as chain, TemporaryDirectory() as folder:
         playground, first_block = Playground.on(chain), chain.block_number()
         agreements = crowd.agreements(playground, count, _DURATION)

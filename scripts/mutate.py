@@ -122,7 +122,7 @@ def _problems_of(mutation: Mutation) -> Iterator[str]:
     if times != 1:
         yield f"does not apply: {mutation.file} has its text {times} times"
     if mutation.file.endswith(".sol") and mutation.file not in _sources_of(mutation.contract):
-        yield f"its file is no part of the contract {mutation.contract}"
+        yield f"its file is not part of the contract {mutation.contract}"
     if mutation.find == mutation.replace or not mutation.tests:
         yield "changes nothing, or names no test"
     for test in mutation.tests:
@@ -229,7 +229,7 @@ _of_thread = threading.local()
 def failed_tests(tree: Path, tests: Sequence[str]) -> set[str]:
     """Run tests in a copy; those that failed, without their parameters. Raises `Failure` where they could not be run.
 
-    An error in a fixture is no failure: the test itself has to notice the mutation.
+    An error in a fixture is not a failure: the test itself has to notice the mutation.
     """
     if not hasattr(_of_thread, "pytest"):
         _of_thread.pytest = ForkedPytest()
@@ -280,7 +280,7 @@ def _survival(mutation: Mutation, original: Path, tree: Path) -> str:
 
 
 def run_all(mutations: Sequence[Mutation], jobs: int) -> list[Result]:
-    """Run mutations, so many at a time, and print each result. Raises `Failure` where the original does not pass."""
+    """Run mutations, this many at a time, and print each result. Raises `Failure` where the original does not pass."""
     with TemporaryDirectory(prefix="forcemove-original-") as name:
         original = Path(name, "tree")
         original.mkdir()

@@ -145,7 +145,7 @@ class _Timer:
         self.is_over, self.seconds, self._began = asyncio.Event(), 0.0, 0.0
 
     def on_event(self, event: Event) -> None:
-        """Note that a turn of ours was sent."""
+        """Note that our turn was sent."""
         if not isinstance(event, Sent):
             return
         turn = event.signed.state.turn_num - _FIRST

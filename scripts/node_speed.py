@@ -144,7 +144,7 @@ def durable_turn_ratio() -> float:
 def durable_turn_bare_ratio(rounds: int = ROUNDS) -> float:
     """The time of a turn of one of a hundred channels, with all that both nodes do for it, over that of one bare
     signature and one bare recovery of the same digests: the median of the rounds, of two turns of each channel. As in
-    `turn_ratio`, the moves are there: what a player thinks is no part of a turn."""
+    `turn_ratio`, the moves are there: what a player thinks is not part of a turn."""
     with opened(TOGETHER, MemoryChain(), turns=2 * (rounds + 1)) as nodes:
         begin(nodes, 2 * (rounds + 1))
         play_two_turns(nodes)
@@ -152,7 +152,7 @@ def durable_turn_bare_ratio(rounds: int = ROUNDS) -> float:
 
 
 def _moves(nodes: Nodes, assembly: Assembly, turns: int) -> dict[int, MoveChosen]:
-    """The moves of bots that have played so many turns of this channel in memory."""
+    """The moves of bots that have played this many turns of this channel in memory."""
     table = _Table(nodes, assembly)
     nodes.until = 4 + turns
     table.open()
@@ -161,7 +161,7 @@ def _moves(nodes: Nodes, assembly: Assembly, turns: int) -> dict[int, MoveChosen
 
 
 def begin(nodes: Nodes, turns: int) -> None:
-    """Make the first move in every channel, of so many turns that are to be played."""
+    """Make the first move in every channel, of this many turns that are to be played."""
     nodes.until = 4 + turns
     for node in nodes.nodes:
         for driven in node.channels.values():

@@ -211,7 +211,7 @@ _OFFERS = (
 
 
 def _is_known(lobby: ServedLobby, count: int) -> bool:
-    """Whether a person sees so many open games, and the own one among the tables."""
+    """Whether a person sees this many open games, and the own one among the tables."""
     view = lobby.pages.view("token")
     return len(view.offers) == count and all("Waiting" in each.lines[0] for each in view.tables)
 

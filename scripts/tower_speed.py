@@ -95,7 +95,7 @@ class Served:
 
 
 def _fail(error: Exception) -> None:
-    """A budget that is reserved for now is no failure: what waits is answered when the first answers are mined."""
+    """A budget that is reserved for now is not a failure: what waits is answered when the first answers are mined."""
     if not isinstance(error, BudgetExhausted):
         raise SystemExit(f"the tower has failed: {error!r}")
 
@@ -113,7 +113,7 @@ def served(budget: int = _DEFAULT_BUDGET) -> Iterator[Served]:
 
 
 def _run(action: Callable[[Served], Awaitable[float]], count: int = 0) -> float:
-    """What an action returns with a served tower that has so many channels."""
+    """What an action returns with a served tower that has this many channels."""
 
     async def acted(made: Served) -> float:
         running = asyncio.create_task(made.worker.run())
@@ -159,22 +159,22 @@ async def _block_poll_ms(made: Served) -> float:
 
 
 def tower_appointment_ms(channels: int = CHANNELS) -> float:
-    """CPU milliseconds of an appointment, of which every second one is for a new channel, with so many channels."""
+    """CPU milliseconds of an appointment, of which every second one is for a new channel, with this many channels."""
     return _run(_appointment_ms, channels)
 
 
 def tower_idle_poll_ms(channels: int = CHANNELS) -> float:
-    """CPU milliseconds of a poll with so many channels while there is no new block."""
+    """CPU milliseconds of a poll with this many channels while there is no new block."""
     return _run(_idle_poll_ms, channels)
 
 
 def tower_block_poll_ms(channels: int = CHANNELS) -> float:
-    """CPU milliseconds of a poll with so many idle channels after a new block; most of it is the follower's."""
+    """CPU milliseconds of a poll with this many idle channels after a new block; most of it is the follower's."""
     return _run(_block_poll_ms, channels)
 
 
 def tower_lost(crowd: int = CROWD) -> float:
-    """How many of so many channels of one client are lost that are all challenged in one block."""
+    """How many of this many channels of one client are lost that are all challenged in one block."""
 
     async def lost(made: Served) -> float:
         node = made.playground.chain.node  # type: ignore[attr-defined]

@@ -107,7 +107,7 @@ def _no_files(good: str) -> Refused:
 
     yield "of a newer version", changed("format", value="forcemove-signed-state/2"), "UnknownVersion"
     yield "of another format", changed("format", value="forcemove-address-book/1"), "MalformedBytes"
-    yield "a chain id that is no text", changed("chainId", value=31_337), "MalformedBytes"
+    yield "a chain id that is not text", changed("chainId", value=31_337), "MalformedBytes"
     yield "a nonce with a zero before it", changed("fixedPart", "channelNonce", value="07"), "MalformedBytes"
     yield "a nonce that is too large", changed("fixedPart", "channelNonce", value=str(2**64)), "MalformedBytes"
     yield "one participant", changed("fixedPart", "participants", value=["0x" + "11" * 20]), "MalformedBytes"

@@ -63,7 +63,7 @@ def signature_vectors() -> list[dict[str, Any]]:
 
 def record_vectors() -> dict[str, Any]:
     """Records with fewer signatures than participants, as `respond` and proofs from the record leave them, and bytes
-    that are no records."""
+    that are not records."""
     state = VariablePart((allocation_to(0, 1), allocation_to(1, 2)), b"abc", 12)
     signature = sign(KEYS[0], 0, state)
     record = encode_record(state, [signature])

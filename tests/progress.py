@@ -13,7 +13,7 @@ SECONDS, COUNTS = (0.0, 0.1, 1.0, 5.0), (1, 100, 1_000, 10_000)
 
 
 _FEW = 100
-"""Up to so many are tried in the quick run."""
+"""Up to this many are tried in the quick run."""
 
 
 def cells(

@@ -11,7 +11,7 @@ __all__ = ["sampled", "with_sample"]
 
 
 def sampled(cases: Sequence[object], every: int) -> list[object]:
-    """The first of `every` so many belongs to the sample."""
+    """The first of `every` this many belongs to the sample."""
     return with_sample(cases, cases[::every])
 
 

@@ -151,7 +151,7 @@ def is_long(case: object) -> bool:
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """The files that wait among the others, one after so many of them: then some workers wait while others work. None
+    """The files that wait among the others, one after this many of them: then some workers wait while others work. None
     of them is near the end, where the other workers would have nothing left to do."""
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:

@@ -15,12 +15,12 @@ _MAX_DOUBLINGS = 64
 
 
 def doubled(first: float, times: int, longest: float = math.inf) -> float:
-    """`first` seconds, doubled so many times, and no more than `longest`."""
+    """`first` seconds, doubled this many times, and no more than `longest`."""
     return min(first * 2.0 ** min(times, _MAX_DOUBLINGS), longest)
 
 
 def spread(seconds: float) -> float:
-    """Between a half and all of so many seconds, by chance."""
+    """Between a half and all of this many seconds, by chance."""
     return random.uniform(0.5, 1) * seconds  # noqa: S311  # no secret
 
 

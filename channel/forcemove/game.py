@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 Randomness = Callable[[int], bytes]
-"""Given a number of bytes, so many unpredictable ones."""
+"""Given a number of bytes, this many unpredictable ones."""
 
 Names = tuple[str, ...]
 """What to call the participants in texts, by seat: as many names as there are participants."""
@@ -49,7 +49,7 @@ otherwise, and bytes are hex with 0x."""
 
 
 def seat_names(count: int) -> Names:
-    """The names of so many participants who have none."""
+    """The names of this many participants who have none."""
     return tuple(f"Participant {seat}" for seat in range(count))
 
 
@@ -209,7 +209,7 @@ class Game(PlayableApp, Protocol):
     def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
         """The position as data, for screens: all that appData says, and which seat has which part in it.
 
-        Raises an `AppError` on bytes that are no position. Of a final state, whose appData nobody reads, it is
+        Raises an `AppError` on bytes that are not a position. Of a final state, whose appData nobody reads, it is
         `{"type": "Final"}`; else `type` is the label of the position's type.
         """
         ...
@@ -217,7 +217,7 @@ class Game(PlayableApp, Protocol):
     def describe(self, state: VariablePart, names: Names = ...) -> str:
         """One line that says what has happened and which participant is to do what. `names`: one for each participant,
         so that their number is the number of seats; `seat_names` of the fewest seats unless given. Raises an `AppError`
-        on bytes that are no position."""
+        on bytes that are not a position."""
         ...
 
     def board(self, state: VariablePart, names: Names = ..., secrets: bytes = b"") -> str:
@@ -239,7 +239,7 @@ class Game(PlayableApp, Protocol):
         - `secrets`: those of an earlier choice of this person, or of a bot in their place.
         - `between`: as of `Bot.move`.
 
-        Raises an `AppError` on bytes that are no position, `MalformedBytes` on secrets that this game has not given,
+        Raises an `AppError` on bytes that are not a position, `MalformedBytes` on secrets that this game has not given,
         and a `LocalError` where a secret is missing without which there is no move.
         """
         ...
@@ -307,6 +307,6 @@ class Pictured(Protocol):
         - `choices`: the words that the viewer can choose now; none while another is to move.
         - `before`: the state before this one, where it is at hand.
 
-        Raises an `AppError` on bytes that are no position, `MalformedBytes` on secrets that this game has not given.
+        Raises an `AppError` on bytes that are not a position, `MalformedBytes` on secrets that this game has not given.
         """
         ...

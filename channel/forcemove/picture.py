@@ -86,7 +86,7 @@ class Spot:
     - `text`: what it is, for those who do not see it, such as `the middle, free`.
     - `reason`: why it can never be chosen in this position, such as `it has a mark`; else empty.
 
-    Raises `InvalidValue` on what is no place.
+    Raises `InvalidValue` on what is not a place.
     """
 
     word: str
@@ -107,7 +107,7 @@ class Spot:
 @dataclass(frozen=True, slots=True)
 class Svg:
     """A picture. `width`, `height`: its size, in units of its own; `shapes`: the later ones are above the earlier ones;
-    `text`: the same in words, in a line. Raises `InvalidValue` on what is no picture."""
+    `text`: the same in words, in a line. Raises `InvalidValue` on what is not a picture."""
 
     width: float
     height: float

@@ -52,7 +52,7 @@ class UnknownGame(LocalError):
 @dataclass(eq=False)
 class GameUnusable(LocalError):
     """The game `name` of an installed `distribution` (its name and version) cannot be used: it could not be imported,
-    or is no game. Its author must mend it."""
+    or is not a game. Its author must mend it."""
 
     name: str
     distribution: str
@@ -197,7 +197,7 @@ def _distribution(point: EntryPoint) -> str:
 
 def _fault_of_game(game: Any) -> str | None:
     if not isinstance(game.artifact, Artifact):
-        return "its artifact is no forcemove.artifact.Artifact"
+        return "its artifact is not a forcemove.artifact.Artifact"
     if game.artifact.name == ADJUDICATOR:
         return f"its contract is named {ADJUDICATOR}, like the contract that decides on channels"
     if type(game.dispute_gas) is not int or game.dispute_gas <= 0:

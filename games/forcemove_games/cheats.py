@@ -12,7 +12,7 @@ __all__ = ["Labelled", "RequireLegal", "refused", "wrong_payments"]
 Labelled = tuple[str, Move]
 """What a cheat does, and the move."""
 RequireLegal = Callable[[VariablePart, VariablePart, int], None]
-"""A game's rules about two states of so many participants; raises an `AppError`."""
+"""A game's rules about two states of this many participants; raises an `AppError`."""
 
 
 def refused(

@@ -176,7 +176,7 @@ def require_two_players(from_: Outcome, to: Outcome, num_participants: int) -> N
 
 
 def read_words(app_data: bytes, words: int) -> tuple[int, ...]:
-    """The 32-byte words of appData as integers. Raises `WrongPositionLength` unless there are exactly so many."""
+    """The 32-byte words of appData as integers. Raises `WrongPositionLength` unless there are exactly this many."""
     if len(app_data) != words * 32:
         raise WrongPositionLength(words * 32, len(app_data))
     return tuple(map(int.from_bytes, unpack("32s" * words, app_data)))

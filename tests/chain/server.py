@@ -87,8 +87,8 @@ class Gate:
 
 @contextmanager
 def gate(*, lasting: int = 1000, moved_to: str | None = None, together: int = 1) -> Iterator[Gate]:
-    """Each connection is closed without a word after so many answers. `moved_to`: where it sends those who ask.
-    `together`: nobody is answered before so many have asked."""
+    """Each connection is closed without a word after this many answers. `moved_to`: where it sends those who ask.
+    `together`: nobody is answered before this many have asked."""
     made, all_have_asked = Gate(), threading.Barrier(together)
 
     class Handler(_Handler):

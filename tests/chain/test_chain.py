@@ -72,7 +72,7 @@ def test_waiting_ends(stalled: Chain) -> None:
 
 
 def again(chain: Chain, first: SignedTransaction, times: int, parts: int) -> SignedTransaction:
-    """Another version of it, which offers so many times a part of what the first has offered."""
+    """Another version of it, which offers this many times a part of what the first has offered."""
     offered = Fees(first.fees.max_fee_per_gas * times // parts, first.fees.max_priority_fee_per_gas * times // parts)
     return chain.sign_as(first.call, ALICE, first.nonce, first.gas, offered)
 

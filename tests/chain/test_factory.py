@@ -142,7 +142,7 @@ def test_what_its_sender_has_already_is_not_paid_again(bare: AnvilChain, path: P
 
 
 def test_where_the_presigned_price_is_too_low_our_own_factory_serves(path: Path) -> None:
-    """The presigned transaction could wait for ever."""
+    """The presigned transaction could wait forever."""
     with AnvilChain("--disable-default-create2-deployer", "--base-fee", str(60 * 10**9)) as dear:
         deployed(dear, path)
 
@@ -460,7 +460,7 @@ def _deploy_to(chain: Chain, key: Key, folder: Path) -> AddressBook:
 
 
 def _mine(anvil: AnvilChain, deployments: list[Future[AddressBook]], *, at_once: int) -> int:
-    """Mine whenever so many wait, until both deployments have ended; how many transactions failed."""
+    """Mine whenever this many wait, until both deployments have ended; how many transactions failed."""
     failed = 0
     while not all(each.done() for each in deployments):
         waiting = int(anvil.rpc.ask("txpool_status")["pending"], 16)

@@ -71,7 +71,8 @@ def result(value: object) -> tuple[int, bytes]:
     return 200, json.dumps({"jsonrpc": "2.0", "id": 0, "result": value}).encode()
 
 
-# ---------------------------------------------------------------------------------------------- what is no other node
+# ---------------------------------------------------------------------------------------------- what is not another
+# node
 
 
 @pytest.mark.parametrize(("status", "body"), [(400, ERROR), (413, ERROR), (500, ERROR), (413, PAGE), (400, PAGE)])

@@ -57,7 +57,7 @@ def test_who_speaks_only_tls_ends_the_connection(endpoint: str, scheme: str) -> 
 
 
 def test_a_command_does_not_wait_for_an_endpoint_that_is_not_trusted(endpoint: str) -> None:
-    """It would wait for ever: nothing changes by itself."""
+    """It would wait forever: nothing changes by itself."""
     notified = list[str]()
     with pytest.raises(TlsFailed):
         open_nodes([endpoint], notify=notified.append)

@@ -188,7 +188,7 @@ def _any_turn(draft: Any, id_: bytes, status: Any, fixed_part: Any, proof: Any, 
 
 
 def _anybodys(_digest: bytes, _signature: Any, _expected: bytes) -> None:
-    """Whoever has signed it."""
+    """Anyone who has signed it."""
 
 
 def _two_ends(stack: ExitStack) -> None:

@@ -29,7 +29,7 @@ _SEVEN_MARKS = Position(PositionType.X_PLAYING, STAKE, noughts=0b010_110_000, cr
 
 
 class Few:
-    """A game of which only the first so many moves after the opening are made."""
+    """A game of which only the first this many moves after the opening are made."""
 
     def __init__(
         self, game: App, all_moves: Callable[[VariablePart], Iterable[VariablePart]], most: int, begin: bytes = b""
@@ -90,7 +90,7 @@ def two_cells() -> Few:
 
 
 def one_round() -> Few:
-    """Rock-paper-scissors, for a round: three commitments, whose salts are no secret here."""
+    """Rock-paper-scissors, for a round: three commitments, whose salts are not a secret here."""
 
     def moves(state: VariablePart) -> Iterable[VariablePart]:
         for opening in _OPENINGS:

@@ -33,7 +33,7 @@ class RememberingKey(Key):
 
 @contextmanager
 def remembering() -> Iterator[None]:
-    """Whoever recovers a signer within this is told what was found before."""
+    """Anyone who recovers a signer within this is told what was found before."""
     remembered = cache(recover)
     with ExitStack() as stack:
         for module in (signing, adjudication, record):

@@ -38,7 +38,7 @@ class Row:
         return Setting(game_named(self.game), self.bounds)
 
     def run(self, most_states: int | None = None) -> Found:
-        """Everything within the bounds, up to so many states, or up to the row's."""
+        """Everything within the bounds, up to this many states, or up to the row's."""
         setting = self.setting()
         return Search(setting).run(start(setting), most_states or self.most_states)
 

@@ -55,7 +55,7 @@ class Search:
         self._transitions = 0
 
     def run(self, first: World, most_states: int | None = None) -> Found:
-        """Everything that can follow, up to so many states."""
+        """Everything that can follow, up to this many states."""
         began = time.perf_counter()
         with _without_collecting(), remembering():
             try:

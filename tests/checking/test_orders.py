@@ -59,7 +59,7 @@ def test_a_search_that_stops_early_is_not_complete() -> None:
 
 
 def test_what_is_left_out_by_default_has_a_name() -> None:
-    """Whoever wants everything switches these on."""
+    """Anyone who wants everything switches these on."""
     lean = Bounds()
     assert lean.eager
     assert not any((lean.greetings, lean.strays, lean.all_states))

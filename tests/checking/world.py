@@ -343,7 +343,7 @@ class Setting:
         return world._replace(alice=channel, signed=signed, waiting=waiting)
 
     def _killed(self, world: World, channel: Channel, effects: Sequence[Effect]) -> list[tuple[str, World]]:
-        """She was killed after she had saved, and had done the first so many of these."""
+        """She was killed after she had saved, and had done the first this many of these."""
         if not world.crashes:
             return []
         dead = world._replace(crashes=world.crashes - 1)

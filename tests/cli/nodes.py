@@ -69,7 +69,7 @@ class Node:
         self.give(PAYER.address, START)
 
     def give(self, account: bytes, balance: int) -> None:
-        """Let an account have exactly so much ether."""
+        """Let an account have exactly this much ether."""
         self.chain.rpc.ask("anvil_setBalance", "0x" + account.hex(), hex(balance))
 
     def start(self) -> None:
@@ -140,7 +140,7 @@ class Demo:
         return self.err.read_text("utf-8")
 
     def reach(self, text: str, times: int = 1) -> None:
-        """Wait until it has said this so many times."""
+        """Wait until it has said this this many times."""
         wait_until(lambda: self.said.count(text) >= times or self.process.poll() is not None)
         assert self.said.count(text) >= times, self.said + self.complained
 
@@ -160,8 +160,8 @@ class Demo:
 
 
 def held_at(moment: str, times: int = 1) -> str:
-    """Python for `before`: a demonstration that has said this so many times says and does nothing more until it is let
-    go on, or a signal comes."""
+    """Python for `before`: a demonstration that has said this this many times says and does nothing more until it is
+    let go on, or a signal comes."""
     return _HELD.format(moment=moment, times=times, go_on=_GO_ON)
 
 

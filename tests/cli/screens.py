@@ -40,7 +40,7 @@ class Shown:
 
 
 class Screen:
-    """A program with a terminal of so many columns and rows as standard input, output and error."""
+    """A program with a terminal of this many columns and rows as standard input, output and error."""
 
     def __init__(
         self,

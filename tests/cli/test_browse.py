@@ -124,7 +124,7 @@ def inspect_and_verify(page: Page) -> None:
     page.locator("nav a", has_text="Inspect").click()
     page.locator("#what").fill(channel)
     page.locator("#inspect").click()
-    page.locator("main", has_text="closed for ever").wait_for()
+    page.locator("main", has_text="closed forever").wait_for()
     page.locator("nav a", has_text="Verify").click()
     page.locator("#verdict", has_text="The deployment is genuine.").wait_for()
 
@@ -215,7 +215,7 @@ def test_two_friendly_games_are_played_at_once(house: House) -> None:
 
 
 def are_played(page: FormBrowser, count: int) -> bool:
-    """Whether so many tables are, after another look."""
+    """Whether this many tables are, after another look."""
     page.open(page.path)
     return page.html.count('<p class="good">It is being played.') == count
 

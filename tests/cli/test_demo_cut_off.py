@@ -51,7 +51,7 @@ def crash(self, batch):
     return dropped
 Journal.commit = crash
 """
-"""Ends the process when its journals have been written so many times: what it was about to send is not sent."""
+"""Ends the process when its journals have been written this many times: what it was about to send is not sent."""
 
 AT_BROADCAST = """
 import os
@@ -64,7 +64,7 @@ def crash(self, method, *params):
     return answer
 Rpc.request = crash
 """
-"""Ends the process when it has sent so many transactions: what comes of the last one it does not learn."""
+"""Ends the process when it has sent this many transactions: what comes of the last one it does not learn."""
 
 
 @pytest.fixture(scope="module")

@@ -272,7 +272,7 @@ def test_the_book_names_the_game_and_its_broken_positions(forcemove: Command) ->
 
     assert healthy["app"]["knownBy"] == broken["app"]["knownBy"] == "book"
     assert broken["position"]["problem"] == "WrongPositionLength(expected=128, submitted=0)"
-    assert "this is no position of the game" in forcemove("inspect", "state.json").out
+    assert "this is not a position of the game" in forcemove("inspect", "state.json").out
 
 
 def test_a_book_is_named(forcemove: Command) -> None:
@@ -357,9 +357,9 @@ def test_hex_in_a_file(forcemove: Command) -> None:
         (("0x",), "no state"),
         (("0x0",), "no whole number of hex bytes"),
         (("0xzz",), "no hex digits"),
-        (("0x" + "11" * 20,), "these 20 bytes are no state"),
+        (("0x" + "11" * 20,), "these 20 bytes are not a state"),
         (("0x" + "00" * 10,), "no state"),
-        (("0x12",), "these 1 bytes are no state (it ends inside the offset of the state)"),
+        (("0x12",), "these 1 bytes are not a state (it ends inside the offset of the state)"),
         (("0x" + "11" * 128,), "no position of Tic-tac-toe"),
         (("0x" + "11" * 32,), "--chain"),
         (("0x" + "11" * 64, "--chain", "http://127.0.0.1:1"), "names neither its chain nor its channel"),

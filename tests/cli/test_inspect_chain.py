@@ -233,7 +233,7 @@ def test_a_closed_channel_is_told(forcemove: Command, court: Court) -> None:
     assert (channel["closed"], channel["holdings"][0]["held"]) == (True, "0")
     assert channel["ending"] == "concluded"
     page = forcemove("inspect", channel["channelId"], "--chain", court.chain.endpoint).out
-    assert "closed for ever" in page
+    assert "closed forever" in page
     assert "concluded together" in page
 
 

@@ -107,7 +107,7 @@ def test_a_chain_with_another_id_is_refused_whatever_its_node_says(
     said = forcemove("key", "fund", key_file, "--chain", anvil.endpoint)
 
     assert said.code == 1
-    assert "This is no development chain: its id is" in said.err
+    assert "This is not a development chain: its id is" in said.err
     assert "Nothing was sent" in said.err
     assert anvil.balance(ALICE.address) == 0
 

@@ -87,7 +87,7 @@ def one_is_slow_and_answers_on_the_chain(match: Match) -> None:
 
 
 def one_stays_away(match: Match) -> None:
-    """The chain pays both what the last state says, and whoever comes back late is told."""
+    """The chain pays both what the last state says, and anyone who comes back late is told."""
     match.guest_goes()
     match.host_challenges()
     last = match.world.saved(match.world.alice)

@@ -41,7 +41,7 @@ def rationing() -> Tell:
 
 
 def metering(rate: int, **headers: str) -> Tell:
-    """Answers so many requests a second, and as many at once after a while; the others are refused."""
+    """Answers this many requests a second, and as many at once after a while; the others are refused."""
     lock, bucket = Lock(), {"left": float(rate), "at": monotonic()}
 
     def is_allowed() -> bool:

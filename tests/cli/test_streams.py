@@ -43,7 +43,7 @@ from forcemove.tables.playing.content import TableContent
 def all_write():
     log_to_stderr("forcemove", True)
     for _ in range(3):
-        print("\\ud800 is no character", flush=True)
+        print("\\ud800 is not a character", flush=True)
         click.echo("{}")
         echo("a line for people", err=True)
         say_ready({}, "ready", False)

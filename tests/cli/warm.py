@@ -205,7 +205,7 @@ def _fork_and_wait(order: dict[str, Any], files: list[int]) -> dict[str, Any]:
 
 
 def _become(order: dict[str, Any], streams: list[int]) -> None:
-    """Take over what a process gets from whoever starts it."""
+    """Take over what a process gets from anyone who starts it."""
     if order["has_terminal"]:
         os.setsid()
         fcntl.ioctl(streams[0], termios.TIOCSCTTY, 0)

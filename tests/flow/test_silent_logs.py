@@ -26,7 +26,7 @@ play = partial(play_strictly, on_error=Seat("nobody", None, Line()).on_error)  #
 
 
 class HangingLog(MemoryTransport):
-    """Takes so many messages. Of any other one it never says whether it has it; `hung` counts those."""
+    """Takes this many messages. Of any other one it never says whether it has it; `hung` counts those."""
 
     def __init__(self, most: int) -> None:
         super().__init__()

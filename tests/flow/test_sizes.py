@@ -100,7 +100,7 @@ def signed_by_all(state: VariablePart, fixed: FixedPart, keys: Sequence[Key], do
 
 
 def largest_outcome() -> Outcome:
-    """So many allocations of so many assets as may be."""
+    """So many allocations of as many assets as may be."""
     share = MAX_ALLOCATIONS // MAX_ASSETS
     return tuple(
         allocation(bytes([index + 1]) * 32, 2**256 // share - 1, bytes([index // share]) * 20)

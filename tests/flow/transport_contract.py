@@ -187,7 +187,7 @@ class TransportContract:
 
 
 def _large(client: int, size: int) -> bytes:
-    """A message with padding of so many characters."""
+    """A message with padding of this many characters."""
     return b'{"client_id":"%s","pad":"%s"}' % (NAMES[client].encode(), b"x" * size)
 
 

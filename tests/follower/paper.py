@@ -1,4 +1,4 @@
-"""A chain on paper: blocks, statuses and logs that a test has written down, behind an endpoint that takes so many
+"""A chain on paper: blocks, statuses and logs that a test has written down, behind an endpoint that takes this many
 seconds for each request, on a clock that it moves itself. Thousands of channels cost it nothing."""
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ CHALLENGED = 20_000
 
 
 def until(reader: PaperReader, is_so: Callable[[], bool], most: int = 10_000) -> int:
-    """Look at most so many times until it is so. Returns how often."""
+    """Look at most this many times until it is so. Returns how often."""
     for looks in range(most):
         if is_so():
             return looks

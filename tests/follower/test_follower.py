@@ -232,7 +232,7 @@ def test_what_is_uncertain_is_read_without_a_log(reader: Reader, story: Story) -
 
 
 def test_threat_43_a_log_that_is_left_out_is_found_out_and_not_believed(reader: Reader, story: Story) -> None:
-    """One empty answer used to be believed for ever: a stale challenge went unanswered."""
+    """One empty answer used to be believed forever: a stale challenge went unanswered."""
     story.play_until(6)
     reader.look()
     reader.endpoint.replace("eth_getLogs", lambda _: [])

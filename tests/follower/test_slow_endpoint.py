@@ -28,8 +28,8 @@ def playground() -> Playground:
 
 
 class SlowReader(Reader):
-    """Whose endpoint takes so many seconds for each request, on a clock that it moves itself. Everybody has a credit of
-    7 wei there."""
+    """Whose endpoint takes this many seconds for each request, on a clock that it moves itself. Everybody has a credit
+    of 7 wei there."""
 
     def __init__(self, playground: Playground, seconds: float) -> None:
         super().__init__(playground)
@@ -43,7 +43,7 @@ class SlowReader(Reader):
         self.endpoint.answer = answer
 
     def look_until(self, is_so: Callable[[], bool], most: int = 100) -> None:
-        """Look at most so many times."""
+        """Look at most this many times."""
         for _ in range(most):
             if is_so():
                 return

@@ -152,7 +152,7 @@ ALTERED: dict[str, tuple[Altered, type[ForcemoveError]]] = {
     "one is short": (lambda parts: [replace(parts[0], text="{")], PartRefused),
     "one is long": (lambda parts: [replace(parts[0], text=parts[0].text + "x")], PartRefused),
     "the last is empty": (lambda parts: [*parts[:-1], replace(parts[-1], text="")], PartRefused),
-    "they are no JSON": (lambda parts: [replace(each, text="x" * len(each.text)) for each in parts],
+    "they are not JSON": (lambda parts: [replace(each, text="x" * len(each.text)) for each in parts],
                          MalformedAction),
     "they are in another form": (lambda parts: [*parts[:-1], replace(parts[-1], text=parts[-1].text + " ")],
                                  MalformedAction),

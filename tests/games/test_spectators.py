@@ -433,10 +433,11 @@ REVEALED: Json = {"type": "Reveal", "client_id": "bob"}
         (None, [[]]),
         (5, [[]]),
     ],
-    ids=["another weapon", "another salt", "bytes that are no salt", "a weapon that is True", "a weapon that is a list",
-         "another's opening", "nothing", "too few", "too many", "no patch", "another state", "another winner",
+    ids=["another weapon", "another salt", "bytes that are not a salt", "a weapon that is True",
+         "a weapon that is a list", "another's opening", "nothing", "too few", "too many", "no patch",
+         "another state", "another winner",
          "another's commitment, too", "a second commitment", "a stranger's commitment", "another type",
-         "a stranger's opening", "bytes that are no commitment", "no commitment", "no action", "null", "a number"],
+         "a stranger's opening", "bytes that are not a commitment", "no commitment", "no action", "null", "a number"],
 )  # fmt: skip
 def test_what_does_not_follow_from_what_was_shown_before_is_refused(action: Json, new_info: Json) -> None:
     """Even a disclosure: it carries its proof, the opening of the commitment that was shown before."""

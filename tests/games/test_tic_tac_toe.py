@@ -60,7 +60,7 @@ def board(kind: PositionType, noughts: int, crosses: int, *, turn_num: int = 10)
 
 
 def after(before: VariablePart, kind: PositionType, noughts: int, crosses: int, stakes: int) -> VariablePart:
-    """A successor with any marks, in which the mover has taken so many stakes."""
+    """A successor with any marks, in which the mover has taken this many stakes."""
     mover = (before.turn_num + 1) % 2
     change = stakes * STAKE if mover == 0 else -stakes * STAKE
     alice, bob = amounts(before)

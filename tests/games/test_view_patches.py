@@ -267,7 +267,7 @@ WORST: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize(("view", "patch"), WORST.values(), ids=WORST.keys())
 def test_the_worst_patches_cost_little(view: Any, patch: Any) -> None:
-    """Measured in calls and bytes held: so many for each operation, and so many for each byte of patch and view."""
+    """Measured in calls and bytes held: this many for each operation, and this many for each byte of patch and view."""
     size = len(json.dumps(patch)) + len(json.dumps(view))
     calls, held = cost(tried(view, patch))
     assert calls < 20_000 + 12 * size + 400 * len(patch)

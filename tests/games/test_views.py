@@ -592,8 +592,8 @@ def elements(value: Any) -> list[Any]:
 
 @given(values, st.lists(st.tuples(st.sampled_from(["becomes", "fills", "grows"]), values), max_size=5), st.booleans())
 def test_the_law_for_roots_of_any_kind(state: Any, steps: Any, is_taken: bool) -> None:
-    """They may change their kind, too, and are changed directly in between; whoever does not take what `apply_update`
-    returns has a draft as long as it stays a list or a dictionary."""
+    """They may change their kind, too, and are changed directly in between; anyone who does not take what
+    `apply_update` returns has a draft as long as it stays a list or a dictionary."""
 
     def become(what: Any, _: Any) -> Any:
         return what

@@ -30,7 +30,7 @@ def channel() -> Channel:
 
 def second_shuffle(channel: Channel) -> tuple[VariablePart, VariablePart]:
     """Two shuffles without a zero byte in deck and proof: the contract looks into neither. In a late hand for all of
-    a token, with payouts that are no accounts'."""
+    a token, with payouts that are not accounts'."""
     key = (int.from_bytes(FULL), int.from_bytes(FULL))
     core = Core(PositionType.SHUFFLED_FIRST, HALF, channel.id, UINT48_MAX, (key, key))
     paid = tuple(Allocation(FULL[:20], FULL, HALF) for _ in range(2))

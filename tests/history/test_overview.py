@@ -94,7 +94,7 @@ def test_what_would_be_paid_if_the_mover_is_silent_is_paid(played: Story, turn: 
 
 @pytest.mark.parametrize("looks", LOOKS)
 def test_in_the_opening_too(played: Story, looks: int) -> None:
-    """Whoever is waited for is never seen again; the other one challenges where that is possible."""
+    """Anyone who is waited for is never seen again; the other one challenges where that is possible."""
     for player in played.players:
         player.is_silent = True
     for look in range(looks):

@@ -66,7 +66,7 @@ def opening(turn: int) -> VariablePart:
 
 
 def after(state: VariablePart, gift: int, is_final: bool = False) -> VariablePart:
-    """The next state, in which its mover gives so much to the participant behind it."""
+    """The next state, in which its mover gives this much to the participant behind it."""
     turn = state.turn_num + 1
     mover, payee = turn % 3, (turn + 1) % 3
     amounts = [entry.amount for entry in state.outcome]

@@ -61,7 +61,7 @@ def subsets(places: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def cases(count: int, first: int) -> Iterator[Case]:
-    """All of `count` entries of which the first so many are of asset 0 and the others of asset 1."""
+    """All of `count` entries of which the first this many are of asset 0 and the others of asset 1."""
     assets = (0,) * first + (1,) * (count - first)
     groups = [range(first)] + ([range(first, count)] if first < count else [])
     for amounts in product(range(4), repeat=count):

@@ -23,7 +23,7 @@ PAGE = Path(streams.__file__).with_name("README.md").read_text("utf-8")
 
 
 def _configuration(folder: Path) -> str:
-    """The page's, with a folder of ours in the place of the operator's."""
+    """The page's, with our folder in the place of the operator's."""
     (block,) = re.findall(r"^```conf\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     assert isinstance(block, str)
     assert "/var/lib/nats" in block

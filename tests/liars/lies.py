@@ -184,12 +184,12 @@ def _block(which: str, field: str, change: Change) -> Lie:
 
 
 def _head(by: int) -> Lies:
-    """The chain is so many blocks longer than it is; the blocks are not there."""
+    """The chain is this many blocks longer than it is; the blocks are not there."""
     return Lies((_block("latest", "number", _moved(by)), Lie("eth_blockNumber", _changed(_moved(by)))))
 
 
 def _stale(by: int) -> Lies:
-    """Nothing newer is shown than the block so many before the newest."""
+    """Nothing newer is shown than the block this many before the newest."""
 
     def at(ask: Ask) -> int:
         return max(_number(ask("eth_blockNumber")) - by, 0)

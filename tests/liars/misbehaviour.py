@@ -80,7 +80,7 @@ MISBEHAVIOUR: Mapping[str, Serve] = {
     "dripped head": _drip(_OK + b"Content-Length: 44\r\n\r\n" + _ANSWER),
     "dripped": _drip(_ANSWER, _OK + b"Content-Length: 44\r\n\r\n"),
     "dripped in chunks": _drip(b"1\r\n \r\n" * 10, _OK + b"Transfer-Encoding: chunked\r\n\r\n"),
-    "continued for ever": _drip(b"HTTP/1.1 100 Continue\r\n\r\n" * 4),
+    "continued forever": _drip(b"HTTP/1.1 100 Continue\r\n\r\n" * 4),
     "oversized": _pour(b" " * _MIB, 500, _OK + b"Content-Length: %d\r\n\r\n" % (500 * _MIB)),
     "oversized without a length": _pour(b" " * _MIB, 500, _OK + b"Connection: close\r\n\r\n"),
     "oversized in chunks": _pour(
@@ -104,6 +104,6 @@ MISBEHAVIOUR: Mapping[str, Serve] = {
     "a redirect": whole(lambda: _ANSWER, 308, Location="http://127.0.0.1:1/"),
 }
 SLOW = frozenset(
-    {"silent", "a dripped HTTP error", "dripped head", "dripped", "dripped in chunks", "continued for ever"}
+    {"silent", "a dripped HTTP error", "dripped head", "dripped", "dripped in chunks", "continued forever"}
 )
 """Of these a request takes all the time that it has."""

@@ -54,7 +54,7 @@ def changed(**fields: Any) -> Callable[[Any], Any]:
 
 
 def test_a_log_that_claims_all_bytes_there_are_is_the_endpoints_failure(seen: Seen) -> None:
-    """Hole 25: Python cannot read so many at once, and raises OverflowError."""
+    """Hole 25: Python cannot read this many at once, and raises OverflowError."""
     topics = [keccak256(b"ChallengeRegistered(bytes32,uint48,bytes)"), seen.id]
     data = b"".join(word.to_bytes(32) for word in (1, 64, 2**256 - 1))
     seen.endpoint.replace("eth_getLogs", changed(topics=topics, data=data))

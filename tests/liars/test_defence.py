@@ -83,7 +83,7 @@ def answers(part: str, tells: Sequence[Tell], make: Make, honestly: Honestly) ->
 
 
 def cases(*places: int, every: int = 1) -> list[object]:
-    """All lies in all of these places; those for money, or of them one of so many, in the normal run."""
+    """All lies in all of these places; those for money, or of them one of this many, in the normal run."""
     all_ = list(product(PARTS, TOLD, places))
     return with_sample(all_, [each for each in all_ if each[1] in list(MONEY)[::every]])
 

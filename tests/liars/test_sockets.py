@@ -101,7 +101,7 @@ def ipc(folder: Path, behave: Behave) -> Iterator[str]:
 @pytest.mark.parametrize("behave", BEHAVIOUR)
 @pytest.mark.parametrize("kind", ["websocket", "ipc"])
 def test_an_exchange_ends_in_its_time(kind: str, behave: Behave, tmp_path: Path) -> None:
-    """Hole 26: notices each 0.1 s held a request for ever."""
+    """Hole 26: notices each 0.1 s held a request forever."""
     with websocket(behave) if kind == "websocket" else ipc(tmp_path, behave) as endpoint:
         began = time.monotonic()
         with pytest.raises((Unreachable, NotAnEthereumEndpoint, EndpointFailed)):

@@ -151,7 +151,7 @@ def test_it_is_played_to_an_end_that_both_have_signed(table: Table) -> None:
 
 @each_game_for_two
 def test_the_end_is_told_again_to_who_was_killed_before_it_came(table: Table) -> None:
-    """No chain tells of it, and whoever has all signatures is done."""
+    """No chain tells of it, and anyone who has all signatures is done."""
     killed: list[int] = []
 
     def kill(_: int) -> None:

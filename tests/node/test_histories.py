@@ -293,7 +293,7 @@ def test_what_cannot_be_packed_is_left_out_and_the_money_is_moved_all_the_same(
     story: Story, where: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> bytes:
-        raise OverflowError("an error of ours")
+        raise OverflowError("our error")
 
     monkeypatch.setattr(where, "pack", fail)
     for _ in range(100):

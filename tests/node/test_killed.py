@@ -199,7 +199,7 @@ def test_threat_21_a_player_killed_at_any_point_loses_nothing_on_postgresql(
 @pytest.mark.parametrize("rounds", [4, pytest.param(100, marks=pytest.mark.long)])
 def test_threat_48_of_two_processes_on_one_journal_one_drives_the_channel(match: Match, rounds: int) -> None:
     """They are stopped and killed in turn, in the middle of whatever they do; a stopped one wakes after its lease. In
-    the end a third one goes on with what they have left."""
+    the end a third one continues what they have left."""
     random = Random(rounds)
     match.keep_playing(until=6)
     pair = [start(match.job)[0] for _ in range(2)]

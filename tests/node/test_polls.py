@@ -1,4 +1,4 @@
-"""Whatever a look does, hanging for ever or failing in a way that nobody thought of, it holds up and ends nothing. Rows
+"""Whatever a look does, hanging forever or failing in a way that nobody thought of, it holds up and ends nothing. Rows
 46, 54 and 55 of the list of attacks."""
 
 from __future__ import annotations

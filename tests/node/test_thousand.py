@@ -140,7 +140,7 @@ class World:
 
 
 def shortest_duration(block: int, chain_id: int) -> int:
-    """The shortest that the policy allows, in seconds, with blocks of so many."""
+    """The shortest that the policy allows, in seconds, with blocks of this many."""
     assert chain_id in LOCAL_CHAINS
     for duration in count(1):
         try:

@@ -59,8 +59,8 @@ def test_the_wheel_has_nothing_that_only_developers_need(names: set[str]) -> Non
 def test_the_wheel_in_an_empty_environment_plays_the_demo(
     make: Callable[[Path, Path], Path], scenarios: Sequence[str], wheel: Path, tmp_path: Path
 ) -> None:
-    """That set-up installs from the index what a lock file pins is no news: our own environment comes from one that has
-    the same entries, which `test_dependencies` requires."""
+    """That set-up installs from the index what a lock file pins is not news: our own environment comes from one that
+    has the same entries, which `test_dependencies` requires."""
     forcemove = make(wheel, tmp_path / "environment") / "forcemove"
     assert "demo" in run(forcemove, "--help", folder=tmp_path)
     assert run(forcemove, "demo", *scenarios, folder=tmp_path)

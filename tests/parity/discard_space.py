@@ -33,7 +33,7 @@ def shape(state: VariablePart) -> tuple[int, ...]:
 
 
 def moves_of_each_form(most: float = inf) -> Iterator[Pair]:
-    """Moves of whole hands; of each form at most so many."""
+    """Moves of whole hands; of each form at most this many."""
     found: dict[tuple[int, ...], int] = {}
     for states in GAMES.values():
         for from_, to in pairwise(states):

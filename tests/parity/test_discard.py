@@ -73,7 +73,7 @@ def test_every_word_of_every_position_before_a_move_has_one_verdict(most: int) -
 
 
 def test_moves_with_the_same_word_changed_on_both_sides_have_one_verdict() -> None:
-    """Such pairs get past the comparison of cores: keys that are no points, roots of no deck, other hands and tops."""
+    """Such pairs get past the comparison of cores: keys that are not points, roots of no deck, other hands and tops."""
     chance, refused = Random(29), set[int]()
     for from_, to in moves_of_each_form(2):
         call = TransitionCall(from_, to)

@@ -182,7 +182,8 @@ class Parity(NamedTuple):
 
 
 def compare_share(share: int, shares: int, neighbours_of_one_in: int = 1) -> Parity:
-    """Compare one of so many equal shares of all moves, and the illegal neighbours of every one or of one in so many.
+    """Compare one of this many equal shares of all moves, and the illegal neighbours of every one or of one in this
+    many.
 
     With the seats exchanged only the moves themselves and the wrong side's credit are asked about.
     """

@@ -18,7 +18,7 @@ _PATIENCE = 200
 
 
 class TimedPlayground:
-    """A playground whose clock is moved by hand. `pressed`: what was done in it, for whoever reads a failure."""
+    """A playground whose clock is moved by hand. `pressed`: what was done in it, for anyone who reads a failure."""
 
     def __init__(self, random: Random | None = None) -> None:
         self.now = 100.0

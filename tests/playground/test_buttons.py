@@ -317,11 +317,11 @@ def test_the_guide_tells_the_balances_and_whatever_has_gone_wrong(played: TimedP
 
 def test_an_error_that_no_button_has_caused_is_told(played: TimedPlayground, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
-        raise ValueError("a mistake of ours")
+        raise ValueError("our mistake")
 
     monkeypatch.setattr(played.playground.endpoint.rpc, "ask", fail)
     played.wait(1)
-    assert "a mistake of ours" in played.playground.guide
+    assert "our mistake" in played.playground.guide
 
 
 def test_a_balance_that_is_wrong_is_told(played: TimedPlayground) -> None:

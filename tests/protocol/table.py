@@ -208,7 +208,7 @@ class Seat:
         return None
 
     def next_move(self, amount: int | None = None) -> MoveChosen:
-        """The counting app's next move; with an amount, one that gives Alice so much of both deposits."""
+        """The counting app's next move; with an amount, one that gives Alice this much of both deposits."""
         outcome = self.newest.state.outcome
         if amount is not None:
             outcome = (replace(outcome[0], amount=amount), replace(outcome[1], amount=2 * DEPOSIT - amount))

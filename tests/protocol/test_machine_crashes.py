@@ -22,7 +22,7 @@ Story = Callable[[Collection[int]], Table]
 
 
 def story_of(game: Game) -> Story:
-    """Whoever keeps secrets makes new ones each time that a move is asked for."""
+    """Anyone who keeps secrets makes new ones each time that a move is asked for."""
 
     def story(killed_at: Collection[int]) -> Table:
         bots = [game.careless_bot(seat, Random(seat).randbytes) for seat in (0, 1)]
@@ -77,11 +77,11 @@ def deserted(killed_at: Collection[int]) -> Table:
 
 STORIES: tuple[Story, ...] = (*map(story_of, GAMES_FOR_TWO), three, challenged, deserted)
 DEAR = {"discard": 13}
-"""Stories whose every point takes long: of so many points the normal run has one."""
+"""Stories whose every point takes long: of this many points the normal run has one."""
 
 
 def with_steps() -> list[object]:
-    """Each story with the points of the normal run, one of so many; and with every one."""
+    """Each story with the points of the normal run, one of this many; and with every one."""
     normal = [(each, DEAR.get(each.__name__, 1)) for each in STORIES]
     return with_sample((*normal, *((story, 1) for story, step in normal if step > 1)), normal)
 

@@ -1,4 +1,4 @@
-"""One of several participants is gone for ever, from any step of its work on: the others get what the rules give."""
+"""One of several participants is gone forever, from any step of its work on: the others get what the rules give."""
 
 from __future__ import annotations
 

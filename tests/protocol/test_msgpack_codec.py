@@ -417,7 +417,7 @@ def test_bytes_at_random_are_malformed(data: bytes) -> None:
 
 def test_the_format_of_this_version_stays_as_it_is() -> None:
     """Where this fails, what older programs have stored can no longer be read: raise `VERSION`, and read both.
-    (Differences between endpoints are never stored, nor are the effects that are no submissions.)"""
+    (Differences between endpoints are never stored, nor are the effects that are not submissions.)"""
     values = [(codec, each) for codec, samples in SAMPLES for each in samples if each is not DIFFERENCES]
     stored = [CHANNELS.encode(some_channel()), *(codec.encode(each) for codec, each in values)]
     assert VERSION == 1

@@ -1,6 +1,6 @@
 """The pages' shell commands do what they should, section by section, as a newcomer types them in an empty folder.
 
-Three things differ: `.venv` is the environment of the tests, the node is an anvil of ours, and `scripts/demo` is
+Three things differ: `.venv` is the environment of the tests, the node is our anvil, and `scripts/demo` is
 `forcemove demo` without the set-up before it; set-up is tested with fresh clones.
 """
 

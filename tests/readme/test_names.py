@@ -36,7 +36,7 @@ def words_of_the_code() -> frozenset[str]:
 
 
 def resolves(name: str) -> bool:
-    """Whether a dotted name is a module of ours or something in one."""
+    """Whether a dotted name is our module or something in one."""
     module, _, rest = name.rpartition(".")
     if find_spec(module) is None:
         return False

@@ -65,7 +65,7 @@ MALFORMED: dict[str, bytes] = {
     "an array of four thousand million": _HEAD + b"\xdd\xff\xff\xff\xff",
     "bytes after the end": _frame() + b"\0",
     "a reserved header": _HEAD + b"\xc1",
-    "a message that is no array": _frame(7),
+    "a message that is not an array": _frame(7),
     "a message without fields": _frame([]),
     "an unknown tag": _frame([99, _ID]),
     "a tag that is text": _frame(["3", _ID]),
@@ -87,7 +87,7 @@ MALFORMED: dict[str, bytes] = {
     "a table for nine": _frame([1, (1, tuple(bytes((n,)) * 20 for n in range(1, 10)), _ID), *_PROOF[2:]]),
     "a table for zero": _frame([1, (1, (bytes(20),), _ID), *_PROOF[2:]]),
     "a relay's address without end": _frame([*_PROOF[:3], "x" * 600, *_PROOF[4:]]),
-    "text that is no text": _HEAD + b"\x91\x96\x01\x93\x01\x90\xc4\x00\xc4\x00\xa2\xff\xfe",
+    "text that is not text": _HEAD + b"\x91\x96\x01\x93\x01\x90\xc4\x00\xc4\x00\xa2\xff\xfe",
     "depth without end": _HEAD + b"\x91" * 60_000,
     "maps without end": _HEAD + b"\x91\x92\x04" + b"\x81\x00" * 30_000,
 }
@@ -182,7 +182,7 @@ LATE = 10**6
 BAD_PROOFS: dict[str, tuple[Reason, Said]] = {
     "another relay": (Reason.WRONG_RELAY, lambda it, table: it.proof(table, ALICE, relay="ws://127.0.0.1:1")),
     "expired": (Reason.EXPIRED, lambda it, table: it.proof(table, ALICE, expiry=int(time.time()) - 1)),
-    "good for ever": (Reason.EXPIRED, lambda it, table: it.proof(table, ALICE, expiry=int(time.time()) + LATE)),
+    "good forever": (Reason.EXPIRED, lambda it, table: it.proof(table, ALICE, expiry=int(time.time()) + LATE)),
     "another table": (Reason.BAD_SIGNATURE, lambda it, table: replace(it.proof(new_table(), ALICE), table=table)),
     "another connection": (Reason.BAD_SIGNATURE, lambda it, table: it.proof(table, ALICE, nonce=bytes(32))),
     "another's key": (

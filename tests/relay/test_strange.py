@@ -129,7 +129,7 @@ def test_threat_57_a_connection_that_was_entered_is_ended_by_no_other_version() 
 
 
 class Endless:
-    """A log whose reader fails for ever, as one that has ended with an unknown version did. `count`: how often."""
+    """A log whose reader fails forever, as one that has ended with an unknown version did. `count`: how often."""
 
     def __init__(self) -> None:
         self.count = 0

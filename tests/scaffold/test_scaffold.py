@@ -84,7 +84,7 @@ def test_the_template_is_compiled_from_its_sources() -> None:
 
 
 def test_the_compiler_makes_the_very_artifact_that_is_written(tmp_path: Path) -> None:
-    """The contract's name is no part of its code."""
+    """The contract's name is not part of its code."""
     folder = write_game("take-five", tmp_path, seats=3)
     path = folder / "take_five" / "TakeFive.json"
     before = path.read_text("utf-8")

@@ -209,7 +209,7 @@ def test_threat_21_a_player_killed_at_every_second_commit_of_a_hand_plays_on(
 def test_threat_21_a_player_killed_at_any_commit_of_a_hand_and_soon_again_plays_on(
     playground: Playground, seat: int, again: int, *, is_saved: bool
 ) -> None:
-    """`again`: so many commits later, before it is written down; 0 where it is killed only once."""
+    """`again`: this many commits later, before it is written down; 0 where it is killed only once."""
     at, commits = 0, 1
     while at < commits:
         at += 1

@@ -210,7 +210,7 @@ def test_no_secret_is_in_a_repr_a_log_a_report_a_history_or_a_message(
         *(b"".join(machine.messages) for machine in machines),
     ]
     newest = hand.states[-1].app_data[-32:]
-    assert all(is_in(place, newest) for place in places), "each place has what is no secret"
+    assert all(is_in(place, newest) for place in places), "each place has what is not a secret"
     text = b"".join((*places, *map(str.encode, caplog.messages)))
     for seat in range(2):
         secrets = list(secrets_of(hand, seat))

@@ -128,7 +128,7 @@ def test_two_honest_players_do_not_race(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS[:3])
 def test_the_other_one_acts_where_the_first_is_dead(seed: int) -> None:
-    """Whoever had to answer has said its move, and has fallen over before its transaction left."""
+    """Anyone who had to answer has said its move, and has fallen over before its transaction left."""
     duel = Duel(seed)
     mover = duel.challenge()
     duel.nodes[mover].poll()

@@ -44,7 +44,7 @@ class Weather:
 
     @property
     def greetings(self) -> int:
-        """How many messages were no states."""
+        """How many messages were not states."""
         return len(self.sent) - len(self.states)
 
 

@@ -99,11 +99,11 @@ def fail(project: Project) -> None:
     """The set-up says why; its project is as before, but for the environment."""
     lock = project.root / "requirements.lock"
     before = lock.read_text("utf-8")
-    lock.write_text("this is no requirement\n", "utf-8")
+    lock.write_text("this is not a requirement\n", "utf-8")
     failed = project.set_up()
     lock.write_text(before, "utf-8")
     assert failed.returncode == 1
-    assert "Invalid requirement: 'this is no requirement'" in failed.stderr
+    assert "Invalid requirement: 'this is not a requirement'" in failed.stderr
     assert "Set-up failed while installing Python packages" in failed.stderr
 
 

@@ -58,7 +58,7 @@ class SlowWorker:
 
 
 class SlowWorld:
-    """A sender, and its endpoints, each of which takes so many seconds for a request. A block is mined every two
+    """A sender, and its endpoints, each of which takes this many seconds for a request. A block is mined every two
     seconds, and the sender looks each second."""
 
     def __init__(self, *seconds: float, confirmations: int = 1) -> None:
@@ -111,7 +111,7 @@ class SlowWorld:
                 pass
 
     def run(self, seconds: int, until: Callable[[], bool] = lambda: False) -> None:
-        """Look each second, until this holds, for so many seconds at most."""
+        """Look each second, until this holds, for this many seconds at most."""
         for _ in range(seconds):
             self.look()
             if until():

@@ -59,7 +59,7 @@ class Desk:
         self.sender.submit(TxRequest(b"a", PAYEE.address, b"", 1, ETHER, deadline))
 
     def look(self, seconds: int = 1) -> None:
-        """After so many seconds, and a block."""
+        """After this many seconds, and a block."""
         self.outcomes += self.sender.look()
         self.time += seconds
         self.ground.mine(seconds)

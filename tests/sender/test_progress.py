@@ -1,7 +1,7 @@
 """The property of a sender's look: however many transactions are on their way or are to be sent, and however slow the
 endpoint is, each look leaves less undone than the one before, and an answer to a challenge is offered within two. What
-leads to it is measured, too: a look has time for so many questions, and no more; a receipt that was given is not asked
-for again; an endpoint that is fast is asked for more at a time. Time is virtual."""
+leads to it is measured, too: a look has time for this many questions, and no more; a receipt that was given is not
+asked for again; an endpoint that is fast is asked for more at a time. Time is virtual."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ async def answer(request: web.Request) -> web.Response:
 
 
 async def fail(_: web.Request) -> web.Response:
-    raise RuntimeError("a mistake of ours")
+    raise RuntimeError("our mistake")
 
 
 def after(handler: Callable[[web.Request], Awaitable[web.StreamResponse]], *requests: bytes) -> None:

@@ -40,7 +40,7 @@ class Ground(Protocol):
         ...
 
     def mine(self, later: int) -> None:
-        """A block that is so many seconds later than the newest one."""
+        """A block that is this many seconds later than the newest one."""
         ...
 
     def has_transactions(self) -> bool:

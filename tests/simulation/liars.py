@@ -44,7 +44,7 @@ class Fickle:
 
 
 class Restless(Fickle):
-    """Over HTTP: changes its lies by itself after each so many requests; some of them are done to a connection."""
+    """Over HTTP: changes its lies by itself after each this many requests; some of them are done to a connection."""
 
     def __init__(self, random: Random, every: int) -> None:
         super().__init__(random, LIES)
@@ -62,7 +62,7 @@ class Restless(Fickle):
 
 
 class Moody(Fickle):
-    """Over HTTP: after each `change` it lies for so many requests, and is honest again."""
+    """Over HTTP: after each `change` it lies for this many requests, and is honest again."""
 
     def __init__(self, random: Random, lasting: int) -> None:
         super().__init__(random, LIES)

@@ -204,7 +204,7 @@ class MemoryNode(Rpc):
 
 
 def _decode(raw: bytes) -> Transaction:
-    """Raises `EndpointFailed` on what is no transaction of type 2 for this chain."""
+    """Raises `EndpointFailed` on what is not a transaction of type 2 for this chain."""
     try:
         fields = TypedTransaction.from_bytes(HexBytes(raw)).as_dict()
         sender = from_hex(Account.recover_transaction(raw))

@@ -212,7 +212,7 @@ class Table:
     # ------------------------------------------------------------------------------------------------------- afterwards
 
     def clear_up(self) -> None:
-        """The weather is fine again, and the game comes to its end; Alice does not wait for ever."""
+        """The weather is fine again, and the game comes to its end; Alice does not wait forever."""
         self.weather.calm()
         self.liar.be_honest()
         for tick in range(600):

@@ -81,7 +81,7 @@ def commit_for_ever(where: str, said: Connection) -> None:
 
 
 def count_up(where: str, owner: bytes, times: int) -> None:
-    """Add one to the number in channel 1, so many times; who comes second in a version tries again."""
+    """Add one to the number in channel 1, this many times; who comes second in a version tries again."""
     journal = open_journal(where, owner=owner)
     added = 0
     while added < times:

@@ -76,7 +76,7 @@ def snapshots(journal: Journal) -> Mapping[int, tuple[int, bytes]]:
 
 
 def written_by_an_older_program(place: Place, steps: int) -> None:
-    """A journal after so many of today's steps, in which channel 1 is `kept`."""
+    """A journal after this many of today's steps, in which channel 1 is `kept`."""
     place.open(steps=STEPS[:steps]).close()
     id_, snapshot = id_of(1), b"kept"
     channel = f"{_literal(place, id_)}, 1, 1, {_literal(place, snapshot)}, {checksum(id_, 1, snapshot)}"

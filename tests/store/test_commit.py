@@ -148,7 +148,7 @@ def test_threads_that_save_one_version_at_once_save_it_once(alices: Journal, bob
 
 
 def test_threads_that_save_many_channels_at_once_lose_none(alices: Journal, bobs: Journal) -> None:
-    """Batches overlap, and each has its channels in an order of its own: none may wait for another for ever."""
+    """Batches overlap, and each has its channels in an order of its own: none may wait for another forever."""
     everything = range(1, 31)
     alices.commit(Batch(tuple(first(each) for each in everything)))
 

@@ -122,7 +122,7 @@ def rows(file: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 def example(taken: int, file: Path) -> Place:
-    """The journal of a program of so many steps."""
+    """The journal of a program of this many steps."""
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(EXAMPLES[taken].read_text("utf-8"))
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -1,6 +1,6 @@
 """Faults that the contracts might have, each with the proof that finds it.
 
-A fault is a change of the source text; what it is compiled to is no code of ours, so that the proofs are told to take
+A fault is a change of the source text; what it is compiled to is not code of ours, so that the proofs are told to take
 it.
 """
 
@@ -30,7 +30,7 @@ class Fault:
 
 @dataclass(eq=False)
 class FaultMisplaced(Exception):
-    """What a fault changes does not occur exactly once in the source, but so many times."""
+    """What a fault changes does not occur exactly once in the source, but this many times."""
 
     fault: str
     times: int

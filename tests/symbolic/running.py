@@ -52,7 +52,7 @@ class NoVerdict(Exception):
 
 @dataclass(eq=False)
 class TookTooLong(Exception):
-    """There was no verdict within so many seconds."""
+    """There was no verdict within this many seconds."""
 
     seconds: float
 

@@ -85,7 +85,7 @@ def _pretend(monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> None
 
 
 def _wait_until_ended(process: int) -> None:
-    """A killed orphan stays listed until it is collected by whoever inherits it."""
+    """A killed orphan stays listed until it is collected by anyone who inherits it."""
     deadline = time.monotonic() + 10
     while _is_running(process):
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""What the journal has is gone on with as the game that it is of, for the token that it is of."""
+"""What the journal has is continued as the game that it is of, for the token that it is of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever watches tables leaves nothing running."""
+"""Anyone who watches tables leaves nothing running."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from tests.sampled import sampled
 ROOT = Path(__file__).parents[2]
 
 STAKE = 3
-"""All that a participant has: whoever has lost a round cannot pay for another."""
+"""All that a participant has: anyone who has lost a round cannot pay for another."""
 SALT = b"\x5a" * 32
 
 
@@ -95,7 +95,7 @@ CASES = [
     Case(ROCK_PAPER_SCISSORS, _hands, _is_between_hands, states=25, made=33),
 ]
 ELSEWHERE = {"discard": "tests/parity/test_discard.py"}
-"""Games that are no `Case`, and the file of tests that walks through them."""
+"""Games that are not a `Case`, and the file of tests that walks through them."""
 ASKED = ("require_both_alike", "require_legal_moves", "require_successors", "require_no_gain_by_leaving")
 each_case = pytest.mark.parametrize("case", CASES, ids=[case.game.name for case in CASES])
 

@@ -69,7 +69,7 @@ BAD_CHANNELS = {
     "no time": (Unchecked((A, B), 0), "ChallengeDurationOutOfRange", (0,)),
     "59 seconds": (Unchecked((A, B), 59), "ChallengeDurationOutOfRange", (59,)),
     "over a year": (Unchecked((A, B), 365 * DAY + 1), "ChallengeDurationOutOfRange", (365 * DAY + 1,)),
-    "for ever": (Unchecked((A, B), 2**48 - 1), "ChallengeDurationOutOfRange", (2**48 - 1,)),
+    "forever": (Unchecked((A, B), 2**48 - 1), "ChallengeDurationOutOfRange", (2**48 - 1,)),
 }
 bad_channels = pytest.mark.parametrize(("bad", "error", "values"), BAD_CHANNELS.values(), ids=BAD_CHANNELS)
 

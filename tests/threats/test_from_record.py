@@ -41,7 +41,7 @@ class Table:
         assert self.checkpoint(self.signed_by_all(self.recorded)) == ALLOWED
 
     def state(self, turn: int, alice: int = 10, is_final: bool = False) -> VariablePart:
-        """Of twenty, so much to Alice."""
+        """Of twenty, this much to Alice."""
         return state(turn, outcome(alice, 20 - alice), is_final=is_final, num_participants=self.count)
 
     def mover(self, state_: VariablePart) -> Key:
@@ -65,7 +65,7 @@ class Table:
         return self.court.challenge(A, self.fixed, given)
 
     def later(self, length: int) -> tuple[VariablePart, ...]:
-        """The recorded state and so many after it."""
+        """The recorded state and this many after it."""
         return (self.recorded, *(self.state(RECORDED + step) for step in range(1, length + 1)))
 
     @property

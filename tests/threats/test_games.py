@@ -133,7 +133,7 @@ def with_word(app_data: bytes, index: int, value: int) -> bytes:
 
 
 def after(at: VariablePart, stakes: int, app_data: bytes) -> VariablePart:
-    """The next state, in which its mover takes so many stakes."""
+    """The next state, in which its mover takes this many stakes."""
     turn_num = at.turn_num + 1
     return VariablePart(shift(at.outcome, turn_num % 2, stakes * STAKE), app_data, turn_num)
 

@@ -216,7 +216,7 @@ def thrifty_recipient(world: World) -> bytes:
 
 
 def succeeds_with(world: World, operation: Operation, gas: int) -> bool:
-    """Whether Mallory's transaction with so much gas is good."""
+    """Whether Mallory's transaction with this much gas is good."""
     chain = local(world)
     transaction = {
         "type": 2,

@@ -160,7 +160,7 @@ def test_threat_07_after_a_fork_the_signatures_of_the_old_chain_are_worth_nothin
 # ---------------------------------------------------------------------------------------------------------------- 9
 
 HARNESS = Harness()
-DIGEST = keccak256(b"chosen by whoever attacks")
+DIGEST = keccak256(b"chosen by anyone who attacks")
 
 
 def compact(r: int, s: int, parity: int = 0) -> Signature:

@@ -32,7 +32,7 @@ def run(
     patience: float = _PATIENCE,
     loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
 ) -> None:
-    """In real time; a story that hangs fails, after so many seconds."""
+    """In real time; a story that hangs fails, after this many seconds."""
 
     async def limited() -> None:
         async with asyncio.timeout(patience):

@@ -33,7 +33,7 @@ class Place:
         self.process, self.stack, self.folder = process, stack, folder
 
     def connect(self, join_seconds: float | None = None) -> Connection:
-        """A new connection to one and the same lobby, or to one where there is so much time to meet."""
+        """A new connection to one and the same lobby, or to one where there is this much time to meet."""
         raise NotImplementedError
 
     @asynccontextmanager

@@ -21,7 +21,7 @@ from tests.watchtower.keeper import ETHER, SETTINGS, Keeper
 
 
 class Court:
-    """One channel of a world, whose participants are so many, and a tower that serves the last one."""
+    """One channel of a world, whose participants are this many, and a tower that serves the last one."""
 
     def __init__(self, world: World, folder: Path, count: int, keeper: Keeper | None = None) -> None:
         self.world, self.keys = world, players(count)

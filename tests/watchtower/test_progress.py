@@ -1,6 +1,6 @@
 """The property of a tower's poll: however many appointments it has, however many of their channels are challenged in
 one block, and however slow the endpoint is, each poll leaves less undone than the one before, and the most urgent
-answer is sent within two. What leads to it is measured, too: a poll has time for so many questions, and no more; a
+answer is sent within two. What leads to it is measured, too: a poll has time for this many questions, and no more; a
 channel is answered once, however many clients have handed it over; a fast endpoint is asked for more at a time. Time is
 virtual."""
 
@@ -163,7 +163,7 @@ def nonce_of(raw: bytes) -> int:
 
 
 class Watched:
-    """A tower that begins with so many channels, each handed over by both players, and the two that are watched."""
+    """A tower that begins with this many channels, each handed over by both players, and the two that are watched."""
 
     def __init__(self, node: TowerNode, folder: Path, count: int) -> None:
         self.node, self.count = node, count

@@ -309,7 +309,7 @@ def test_what_is_on_its_way_is_taken_for_spent(story: Story, make: Make) -> None
 
 def crowd(playground: Playground, keeper: Keeper, *seats: int, late: int = 0) -> list[Story]:
     """Channels, each with the seat whose tower it is, that are all challenged; from now on no block takes anything.
-    `late`: of so many more the tower knows nothing."""
+    `late`: of this many more the tower knows nothing."""
     stories = [playground.story(GAME) for _ in range(len(seats) + late)]
     for each in stories:
         each.play_until(6)

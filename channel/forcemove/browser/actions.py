@@ -47,7 +47,7 @@ class PostedForm:
 async def read_form(request: web.Request, session: BrowserSession) -> PostedForm:
     """The form of a request. Raises `PageRequestRefused` where it is none of this session's pages."""
     if request.content_type != _URLENCODED:
-        raise PageRequestRefused(415, "This is no form.")
+        raise PageRequestRefused(415, "This is not a form.")
     try:
         posted = await request.post()
     except (ValueError, LookupError):  # bytes or a charset that are none

@@ -1,4 +1,4 @@
-"""What the server needs of whoever has the channels: a playground, or tables."""
+"""What the server needs of anyone who has the channels: a playground, or tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ChangeSignal:
             waiting.set_result(None)
 
     async def after(self, number: int, seconds: float) -> bool:
-        """Wait until something changes after `number`, at most so many seconds; returns whether it did."""
+        """Wait until something changes after `number`, at most this many seconds; returns whether it did."""
         if self.number != number:
             return True
         if self._next is None or self._next.done():

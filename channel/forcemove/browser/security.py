@@ -2,7 +2,7 @@
 and of its pages only our own.
 
 Other pages in the same browser can send requests here, too, and any program on this machine can. So the host must be
-ours, a session begins with a token that works once, and what changes something must come from a page of ours.
+ours, a session begins with a token that works once, and what changes something must come from our page.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_BODY = 16 * 1024
 _TOKEN = 32
 _HOSTS = ("127.0.0.1", "localhost")
 _OURS = ("same-origin", "none")
-"""What a browser says of requests that a page of ours, or the user, has made."""
+"""What a browser says of requests that our page, or the user, has made."""
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -61,7 +61,8 @@ class BrowserSession:
         self._is_burnt = False
 
     def enter(self, token: str) -> str:
-        """The cookie for whoever brings the token; a token that was used is no token. Raises `PageRequestRefused`."""
+        """The cookie for anyone who brings the token; a token that was used is not a token. Raises
+        `PageRequestRefused`."""
         if self._is_burnt or not _is_same(token, self.enter_token):
             raise PageRequestRefused(403, "This address works once. Start the command again for another one.")
         self._is_burnt = True
@@ -110,5 +111,5 @@ def _authorities(port: int) -> tuple[str, ...]:
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Whether two secrets are the same. What a stranger sends may have half characters: bytes that are no UTF-8."""
+    """Whether two secrets are the same. What a stranger sends may have half characters: bytes that are not UTF-8."""
     return secrets.compare_digest(one.encode(errors="surrogatepass"), other.encode())

@@ -210,7 +210,7 @@ class BrowserServer:
 _WORDS = {
     404: "There is nothing at this address.",
     405: "This address is not for that.",
-    413: "That is more than a form of ours has.",
+    413: "That is more than our form has.",
 }
 
 

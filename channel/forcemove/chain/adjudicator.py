@@ -85,7 +85,7 @@ class Adjudicator:
     def challenge(
         self, fixed_part: FixedPart, proof: SupportProof, challenger_signature: Signature = codec.EMPTY_SIGNATURE
     ) -> Operation:
-        """Starts the clock on the proof's last state; the signature only where the sender is no participant."""
+        """Starts the clock on the proof's last state; the signature only where the sender is not a participant."""
         return self._operation(
             "challenge",
             codec.fixed_part_values(fixed_part),

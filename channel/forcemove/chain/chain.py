@@ -85,7 +85,7 @@ class Chain(ReadingChain):
 
     @asking
     def broadcast(self, signed: SignedTransaction) -> Steps[None]:
-        """Send a transaction to the node; that the node has it already is no failure.
+        """Send a transaction to the node; that the node has it already is not a failure.
 
         Raises `InsufficientFunds`, `TransactionRefused`.
         """

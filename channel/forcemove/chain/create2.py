@@ -51,7 +51,7 @@ PRESIGNER = bytes.fromhex("3fab184622dc19b6109349b94811493bf2a45362")
 PRESIGNED_GAS, PRESIGNED_PRICE = 100_000, 100 * 10**9
 """Its gas limit, and what it pays for each unit, in wei."""
 PRESIGNED_COST = PRESIGNED_GAS * PRESIGNED_PRICE
-"""The ether that its sender must have, in wei. What is not used stays there for ever."""
+"""The ether that its sender must have, in wei. What is not used stays there forever."""
 
 
 def create2_address(factory: bytes, salt: bytes, creation_code_hash: bytes) -> bytes:

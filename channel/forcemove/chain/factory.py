@@ -2,7 +2,7 @@
 contract was deployed.
 
 The customary factory comes with a presigned transaction, whose sender is sent the ether for it first. That transaction
-names no chain, and a node may refuse it for that reason; then an account of ours creates the same code at an address
+names no chain, and a node may refuse it for that reason; then our account creates the same code at an address
 that only the address book knows. It serves as well: see `forcemove.chain.create2`.
 """
 
@@ -71,7 +71,7 @@ def bring_customary_factory(chain: Chain, sender: FactoryFunder) -> Receipt[RawL
     Raises what sending raises, `InsufficientFunds` and `NotMined` among it.
     """
     if chain.fees().max_fee_per_gas > PRESIGNED_PRICE:
-        return None  # the transaction could wait for ever: its price is fixed
+        return None  # the transaction could wait forever: its price is fixed
     try:
         _broadcast(chain, sender)
         return sender.wait(_TRANSACTION)

@@ -37,7 +37,7 @@ def require_genuine_contract(
     - `contract`: the compiled contract that is expected.
     - `address`: 20 bytes, to be checked.
     - `factory`: 20 bytes, the factory that must have deployed the contract.
-    - `confirmations`: the code must be at least so many blocks deep.
+    - `confirmations`: the code must be at least this many blocks deep.
 
     The code is asked for, too, since anybody can send ether to an address before a contract is deployed there. Raises
     `NotGenuine`, `NoContract`, `NotConfirmed`.
@@ -76,7 +76,7 @@ def genuine_steps(
     - `app`: 20 bytes, the `appDefinition` of the channel.
     - `app_contract`: the compiled contract that the game carries.
     - `factory`: 20 bytes, the factory that must have deployed both.
-    - `confirmations`: both must be at least so many blocks deep.
+    - `confirmations`: both must be at least this many blocks deep.
     """
     yield from _contract_steps(chain, adjudicator_artifact(), adjudicator, factory, confirmations)
     yield from _contract_steps(chain, app_contract, app, factory, confirmations)

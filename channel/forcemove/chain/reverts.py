@@ -117,7 +117,7 @@ def _app_errors(contract: Artifact, classes: tuple[tuple[str, type[ForcemoveErro
 
 
 def revert_data(failure: object) -> bytes | None:
-    """The revert data in a failure of a call, or None where the failure is no revert (and may be the node's own).
+    """The revert data in a failure of a call, or None where the failure is not a revert (and may be the node's own).
 
     `failure`: an exception of web3 or of eth-tester, or the `error` object of a JSON-RPC response.
     """
@@ -144,7 +144,7 @@ def _of_exception(failure: BaseException) -> bytes | None:
 
 
 def _of_eth_tester(text: str) -> bytes | None:
-    """eth-tester prints the bytes as Python would; its other texts are no revert (out of gas, an invalid opcode)."""
+    """eth-tester prints the bytes as Python would; its other texts are not a revert (out of gas, an invalid opcode)."""
     shown = text.removeprefix("execution reverted: ")
     if not re.fullmatch(r"""b'.*'|b".*\"""", shown, re.DOTALL):
         return None

@@ -41,7 +41,7 @@ __all__ = [
 
 ValueT = TypeVar("ValueT")
 POSITION_BITS = 48
-"""Bits of the numbers and times of blocks, and of counts in them: a contract keeps so many of a time, and any journal
+"""Bits of the numbers and times of blocks, and of counts in them: a contract keeps this many of a time, and any journal
 can hold them."""
 _IDENTIFIED_SECONDS = 5.0
 """For so long an endpoint that has named its chain's id is not asked for it again: its address may lead elsewhere."""
@@ -49,7 +49,7 @@ _QUANTITY = re.compile("0x[0-9a-fA-F]{1,64}")
 _MOST_WORDS = 500
 """Characters of a node's own text that are kept."""
 _LEAST_SECRET = 4
-"""Characters: a shorter part of a URL is no secret, and would be found in every text."""
+"""Characters: a shorter part of a URL is not a secret, and would be found in every text."""
 _PATIENCE, _ATTEMPTS = 5.0, 3
 """Seconds for which a request waits where an endpoint wants us to, and how often it is sent."""
 _WITHOUT_PENDING = 60.0
@@ -190,7 +190,7 @@ class Rpc:
         return RequestRate()
 
     def number(self, method: str, *params: Any, bits: int = 256) -> int:
-        """The same, of a request that answers with a quantity of at most so many bits."""
+        """The same, of a request that answers with a quantity of at most this many bits."""
         return self.as_number(method, self.request(method, *params), bits)
 
     def data(self, method: str, *params: Any) -> bytes:
@@ -261,7 +261,7 @@ class Rpc:
             case BadResponseFormat():
                 return NotAnEthereumEndpoint(self.endpoint, "its answer is not JSON-RPC")
             case InvalidURL():
-                return Unreachable(self.endpoint, "that is no address of a node")
+                return Unreachable(self.endpoint, "that is not an address of a node")
             case RequestException() | OSError():
                 return _unreachable(self.endpoint, _cause(failure))
             case _ if isinstance(self._web3.provider, JSONBaseProvider):
@@ -299,11 +299,11 @@ def at_latest(params: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def as_number(answer: object, bits: int = 256) -> int:
-    """A quantity from 0 that fits so many bits: hex on the wire, an integer from eth-tester. Raises `TypeError`,
+    """A quantity from 0 that fits this many bits: hex on the wire, an integer from eth-tester. Raises `TypeError`,
     `ValueError`."""
     number = _parsed(answer) if isinstance(answer, str) else _integer(answer)
     if number < 0 or number.bit_length() > bits:
-        raise ValueError(f"a quantity that is no number of {bits} bits")
+        raise ValueError(f"a quantity that is not a number of {bits} bits")
     return number
 
 
@@ -320,7 +320,7 @@ def _integer(answer: object) -> int:
 
 
 def as_bytes(answer: object, length: int | None = None) -> bytes:
-    """Bytes, so many where a length is given: hex on the wire, sometimes bytes from eth-tester. Raises `TypeError`,
+    """Bytes, this many where a length is given: hex on the wire, sometimes bytes from eth-tester. Raises `TypeError`,
     `ValueError`."""
     data = bytes(answer) if isinstance(answer, bytes) else _unhexed(answer)
     if length not in (None, len(data)):

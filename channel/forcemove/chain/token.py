@@ -54,7 +54,7 @@ class Token:
 
     @asking
     def symbol(self) -> Steps[str]:
-        """The token's name for itself, as it says: any text, from whoever wrote its contract."""
+        """The token's name for itself, as it says: any text, from anyone who wrote its contract."""
         return str((yield from self._answer(_SYMBOL)))
 
     def approve(self, spender: bytes, amount: int) -> Call:

@@ -114,7 +114,7 @@ class WebSocketProvider(JSONBaseProvider):
         except (InvalidHandshake, InvalidURI) as error:
             raise ConnectionError(0, f"it speaks no WebSocket ({type(error).__name__})") from None
         connection = self._open.enter_context(connecting)
-        # A peer that does not read would block the sender for ever.
+        # A peer that does not read would block the sender forever.
         seconds, parts = divmod(self._timeout, 1)
         timeout = struct.pack("ll", int(seconds), max(int(parts * 10**6), 1))
         connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeout)

@@ -49,12 +49,12 @@ def browse(**given: Any) -> None:
     """Offer, join and play games on a page in a browser on this machine.
 
     The page shows the relay's open games. You join one there once you have read its terms and costs, or offer one; any
-    number of them can be played at once. What the journal (--store) has open is gone on with. The keys stay in this
+    number of them can be played at once. What the journal (--store) has open is continued. The keys stay in this
     process, and the page decides nothing. The address that is printed works once.
 
     With --chain games are played for a stake, too; this needs the address book of the contracts. While this command
     runs, all channels that the journal has on the chain are defended. If it is interrupted, or the machine dies, the
-    same command goes on. Do so in time: whoever stays away from a challenge until its end can lose all that was paid
+    same command goes on. Do so in time: anyone who stays away from a challenge until its end can lose all that was paid
     in. A watchtower (--tower) answers challenges while you are away.
     """
     arguments = TableArguments(**given)

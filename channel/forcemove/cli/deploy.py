@@ -94,7 +94,7 @@ def deploy(
 
     Every address follows from the contract's code, and is the same on every chain that has the customary factory
     (0x4e59b44847b379578588920cA78FbF26c0B4956C). A chain without it gets it, for 0.01 ether; a node that does not take
-    the transaction that brings it gets a factory of yours, and addresses of its own. What anybody has deployed already
+    the transaction that brings it gets your factory, and addresses of its own. What anybody has deployed already
     is taken over, and nothing is sent for it.
 
     Writes an address book: each contract's address and since when it is there, the factory, the hashes of the code,

@@ -36,7 +36,7 @@ class NotADevelopmentChain(Explained):
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"This is no development chain: {reason}. Nothing was sent.",
+            f"This is not a development chain: {reason}. Nothing was sent.",
             "Chains of anvil, hardhat, ganache and geth --dev have ether to give away. Elsewhere send some yourself.",
             reason=reason,
         )

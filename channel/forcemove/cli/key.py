@@ -131,7 +131,7 @@ def open_key_file(file: Path) -> Key:
     """
     from forcemove.node.keys import address_in_key_file, read_key_file
 
-    address_in_key_file(file)  # a file that is no key file is refused before anybody is asked for a passphrase
+    address_in_key_file(file)  # a file that is not a key file is refused before anybody is asked for a passphrase
     return read_key_file(file, _passphrase(file, confirm=False))
 
 

@@ -58,7 +58,7 @@ def lobby(
     are shown, and you are asked, before anything is signed. It is the same as `forcemove play GAME --join LINK`, and
     what follows `--` is handed to that.
 
-    Where the output is no terminal the list is printed once.
+    Where the output is not a terminal the list is printed once.
     """
     is_wanted: Callable[[Offer], bool] = (lambda offer: offer.game == name) if name else (lambda _: True)
     if as_json or once or not has_terminal():

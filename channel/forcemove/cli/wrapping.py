@@ -30,8 +30,8 @@ def shown_width(text: str) -> int:
 
 
 def wrapped(text: str, width: int, indent: int | None = None) -> list[str]:
-    """The lines of a text on a terminal of so many columns. `indent`: how many columns the rest of a line is set in; as
-    far as its own text begins, behind a name in a column of its own, unless given."""
+    """The lines of a text on a terminal of this many columns. `indent`: how many columns the rest of a line is set in;
+    as far as its own text begins, behind a name in a column of its own, unless given."""
     return [line for each in text.split("\n") for line in _wrapped(each, width, indent)]
 
 

@@ -56,7 +56,7 @@ class _Gas:
 
 
 def gas_for_scenarios(scenarios: int) -> int:
-    """The gas that one player keeps ether for, for so many scenarios."""
+    """The gas that one player keeps ether for, for this many scenarios."""
     return _SCENARIO_GAS * scenarios
 
 

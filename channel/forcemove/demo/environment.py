@@ -144,7 +144,7 @@ class DemoEnvironment:
         return Token(self.chain, asset).balance_of(account)
 
     def fund_counterparties(self, seats: Seats, *, in_ether: bool) -> None:
-        """Give each throw-away account the ether that it needs for scenarios of so many players, less its balance."""
+        """Give each throw-away account the ether that it needs for scenarios of this many players, less its balance."""
         for seat in range(1, len(self.keys)):
             scenarios = scenarios_of(seat, seats)
             gas = gas_for_scenarios(scenarios) * self.chain.fees().max_fee_per_gas

@@ -35,7 +35,7 @@ class ScenarioOutput(Protocol):
         """A participant has signed a state of the opening, or a final one that is another's, as `what` says."""
 
     def transaction(self, who: str, what: str, gas: int) -> None:
-        """A transaction was mined, and has used so much gas."""
+        """A transaction was mined, and has used this much gas."""
 
     def refused(self, who: str, what: str, error: ForcemoveError) -> None:
         """An operation was tried and refused."""

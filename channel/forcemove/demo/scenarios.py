@@ -24,7 +24,7 @@ from forcemove.protocol.state import VariablePart
 __all__ = ["SCENARIOS", "Scenario", "let_the_time_pass", "never", "try_illegal"]
 
 Scenario = Callable[[DemoEnvironment, Game, int], Coroutine[Any, Any, ScenarioResult]]
-"""Plays a game between so many players."""
+"""Plays a game between this many players."""
 
 _WEARY_TURN = 40
 """The turn from which on a dispute begins in a game that has no loser yet."""

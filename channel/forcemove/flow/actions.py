@@ -39,7 +39,8 @@ def type_of(action: type[Action]) -> str:
 
 @dataclass(eq=False)
 class MalformedAction(CounterpartyError):
-    """Bytes on the log that are no action of this game. `client_id`: the sender that they name, if they name one."""
+    """Bytes on the log that are not an action of this game. `client_id`: the sender that they name, if they name
+    one."""
 
     reason: str
     client_id: str | None = None

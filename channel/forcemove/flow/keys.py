@@ -57,7 +57,7 @@ class _Versioned(msgspec.Struct, frozen=True):
 
 
 class _KeyCodec(ActionCodec[KeyExchange]):
-    """Tells keys of another version from bytes that are no keys, whatever other fields they have."""
+    """Tells keys of another version from bytes that are not keys, whatever other fields they have."""
 
     def __init__(self) -> None:
         super().__init__(KeyExchange)
@@ -115,7 +115,7 @@ class KeyNotProven(CounterpartyError):
 
 @dataclass(eq=False)
 class KeysMissing(CounterpartyError):
-    """These addresses (20 bytes each) have not posted their keys within so many seconds."""
+    """These addresses (20 bytes each) have not posted their keys within this many seconds."""
 
     addresses: tuple[bytes, ...]
     seconds: float
@@ -167,7 +167,7 @@ async def exchange_keys(
     - `client_id`: our name at the table.
     - `key`: our key.
     - `expected`: the addresses of all clients, ours among them.
-    - `within`: seconds for the whole exchange; None waits for ever.
+    - `within`: seconds for the whole exchange; None waits forever.
     - `start`: the index in the log at which the exchange begins.
 
     Raises `MalformedAction`, `UnknownVersion`, `KeyNotProven`, `KeyNotExpected`, `ClientTwice`, `KeyTwice`,

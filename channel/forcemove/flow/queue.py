@@ -56,7 +56,7 @@ class ActionQueue(Generic[A]):
         - `preseed`: actions that come before those of the log, such as a history that is known already.
         - `start`: the index of the first message of the log to read.
         - `said`: the actions that we have posted there before, see `said_before`.
-        - `read_to`: the length of the log when `said` was read; a message of ours that was still on its way then is
+        - `read_to`: the length of the log when `said` was read; our message that was still on its way then is
           looked for before we post a new one.
         - `skip`: is called with each of the `FAULTS`, and reading goes on after it; without it `dequeue` raises them.
         """
@@ -90,9 +90,8 @@ class ActionQueue(Generic[A]):
     async def dequeue(self) -> A:
         """The next action, as soon as there is one; several waiters are served in the order in which they came.
 
-        Raises, in the place of a message that is no action, `MalformedAction` or what the transport found wrong with
-        it; the next call goes on after it.
-        """
+        Raises, in the place of a message that is not an action, `MalformedAction` or what the transport found wrong
+        with it; the next call goes on after it."""
         async with self._turn:
             return self._ahead.popleft() if self._ahead else await self._read()
 

@@ -56,7 +56,7 @@ class Participant(Protocol):
         ...
 
     def feed(self, input_: Input) -> None:
-        """Give the client an input of ours."""
+        """Give the client our input."""
         ...
 
     async def catch_up(self) -> bool:
@@ -100,7 +100,7 @@ class Seat:
     - `show`: is called after whatever has happened.
     - `on_error`: is called with each error after which the flow tries again; it logs a warning unless another function
       is given, and what it raises ends the flow.
-    - `faults`: the last hundred messages on the log that were no actions; play goes on after them.
+    - `faults`: the last hundred messages on the log that were not actions; play goes on after them.
     """
 
     client_id: str
@@ -166,7 +166,7 @@ async def _has_caught_up(seat: Seat) -> bool:
 
 async def _post(queue: ActionQueue[Any], seat: Seat) -> None:
     """Post the client's messages. A message that is not posted in time is posted with the next look: a log that takes
-    no message keeps no client from the chain. A message that is no action is dropped, since no log would ever take
+    no message keeps no client from the chain. A message that is not an action is dropped, since no log would ever take
     it."""
     try:
         async with asyncio.timeout(_POST_SECONDS):

@@ -50,7 +50,7 @@ ENVELOPE_VERSION = 1
 
 @dataclass(eq=False)
 class UnsignedMessage(TransportFault):
-    """The message has no signature, or is no message at all."""
+    """The message has no signature, or is not a message at all."""
 
     reason: str
 

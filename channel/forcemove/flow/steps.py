@@ -2,7 +2,7 @@
 
 A step is any coroutine function of a queue and a context, so steps are made of steps: `sequence`, `repeat` and `choice`
 give steps again, and the context is whatever the game makes of it. Where a step is wanted, a list of steps will do: it
-is done in its order. What is no step is refused when the flow is built. (`transition` here awaits an action. Apps'
+is done in its order. What is not a step is refused when the flow is built. (`transition` here awaits an action. Apps'
 rules about two states are called `valid_transition`.) After the state machine of the Mental Poker Toolkit's documents.
 
 >>> import asyncio
@@ -147,8 +147,8 @@ def choice(branches: Mapping[type[Any], Steps[C]], *, sender: Sender[C] = (), wi
 def repeat(step: Steps[C], times: int | None = None, *, until: Callable[[C], object] | None = None) -> Step[C]:
     """Repeat a step: `times` times, or until a condition of the context holds, which is asked before each repetition.
 
-    Where the condition never holds, the step is repeated for ever; other tasks get their turn in between. Raises
-    `NoStep`, and `InvalidValue` where `times` is no number from 0 on, `until` no plain function, or not just one of
+    Where the condition never holds, the step is repeated forever; other tasks get their turn in between. Raises
+    `NoStep`, and `InvalidValue` where `times` is not a number from 0 on, `until` no plain function, or not just one of
     them is given.
     """
     one = sequence(step)

@@ -17,7 +17,7 @@ __all__ = ["TRANSPORT_FAULTS", "MemoryTransport", "Reader", "Transport", "Transp
 
 @dataclass(eq=False)
 class TransportFault(CounterpartyError):
-    """An entry of the log is no message that a client of this table has posted. Subclasses say why."""
+    """An entry of the log is not a message that a client of this table has posted. Subclasses say why."""
 
 
 TRANSPORT_FAULTS = (TransportFault, UnknownVersion)
@@ -25,15 +25,14 @@ TRANSPORT_FAULTS = (TransportFault, UnknownVersion)
 
 
 class Reader(Protocol):
-    """Reads a log from some place on, message after message, for ever."""
+    """Reads a log from some place on, message after message, forever."""
 
     async def read(self) -> bytes:
         """The next message, as soon as there is one.
 
-        Raises a `TransportFault` in the place of an entry that is no message, and `UnknownVersion` in the place of one
-        that a program of another version has written; the next call goes on after it. Cancelling leaves the place where
-        it was: no message is lost.
-        """
+        Raises a `TransportFault` in the place of an entry that is not a message, and `UnknownVersion` in the place of
+        one that a program of another version has written; the next call goes on after it. Cancelling leaves the place
+        where it was: no message is lost."""
         ...
 
 

@@ -65,7 +65,7 @@ class Blocks:
 
     def require_not_behind(self, chain: Chain, last: Block) -> Steps[None]:
         """Raise `BehindItself` where the endpoint shows fewer blocks than before on the same chain: it lags. At the
-        third such look it is believed: a shorter chain has won, which is seldom."""
+        third such look it is believed: a shorter chain has won, which is rare."""
         seen_up_to = self._seen[-1].number if self._seen else -1
         is_behind = last.number < seen_up_to and not (yield from self.is_another_chain(chain, last))
         self._behind = self._behind + 1 if is_behind else 0

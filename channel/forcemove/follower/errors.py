@@ -52,7 +52,7 @@ class BehindItself(PassingError):
 @dataclass(eq=False)
 class HeadTooFar(PassingError):
     """The endpoint's newest block is so far after `read_up_to`, the last one that was read, that no chain can have made
-    so many."""
+    this many."""
 
     endpoint: str
     block_number: int

@@ -6,7 +6,7 @@ of channels: the head, and the adjudicator's own status of each channel, which i
 Then come the logs of new blocks, what channels hold, the older logs of channels that have just been added, and credits.
 Each answer counts when it comes, and the next look goes on behind it.
 
-No answer is believed for ever. At each new block the statuses are compared with what the logs say of every live
+No answer is believed forever. At each new block the statuses are compared with what the logs say of every live
 channel: so a log that the endpoint has left out is missed, and the logs are read again. Each block that was seen must
 still be there when the next one is seen; where it is not, another fork has won, and all logs after it are read again.
 
@@ -115,7 +115,7 @@ class Follower:
     def look(self, uncertain: Collection[bytes] = ()) -> Look[FollowerLook]:
         """Read what is new up to the confirmation depth. `uncertain`: the channels whose holdings are to be read even
         where nothing is logged, since money is to come or go. Ends some seconds after what defends is read; what is
-        left then is no failure, and the next look goes on with it.
+        left then is not a failure, and the next look goes on with it.
 
         Raises a `ChainError` where the endpoint does not show a head that can be believed, and `EndpointHangs`: then
         this follower may not be used again.

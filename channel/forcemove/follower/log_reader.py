@@ -24,7 +24,7 @@ __all__ = ["LogRangeReader"]
 _MOST_BLOCKS = 5_000
 """How many blocks of logs are asked for at once."""
 _MOST_IDS = 300
-"""Up to so many channels' logs are asked for by their ids; those of more among all of the adjudicator's."""
+"""Up to this many channels' logs are asked for by their ids; those of more among all of the adjudicator's."""
 _ALL = 2 * _MOST_IDS
 _AT_ONCE = 10
 """Ranges that are asked for together; what was answered is kept when all have ended."""

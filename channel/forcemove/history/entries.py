@@ -1,7 +1,7 @@
 """The entries of a channel's history: frozen values.
 
 Each entry has a `time`: Unix seconds of our own clock when this process learned of it. No entry has anything secret:
-states are those that participants send each other, and a player's salts, seeds and keys are no part of these.
+states are those that participants send each other, and a player's salts, seeds and keys are not part of these.
 """
 
 from __future__ import annotations

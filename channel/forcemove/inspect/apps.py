@@ -57,7 +57,7 @@ class PositionFacts:
 
 @dataclass(frozen=True, slots=True)
 class NoPosition:
-    """Bytes that are no position of the app, and the app's error for them."""
+    """Bytes that are not a position of the app, and the app's error for them."""
 
     problem: AppError
 

@@ -80,7 +80,7 @@ class ChannelOnChain:
 
     @property
     def closed(self) -> bool:
-        """Whether everything was paid, and the id is closed for ever."""
+        """Whether everything was paid, and the id is closed forever."""
         return any(holdings.closed for _, holdings in self.holdings)
 
     @property

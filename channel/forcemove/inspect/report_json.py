@@ -150,7 +150,7 @@ def _state(facts: StateFacts) -> Json:
 
 def _outcome(entries: Iterable[OutcomeEntry]) -> list[Json]:
     """Of each allocation `{"asset", "destination", "account", "participant", "amount"}`: the account (an address) is
-    null where the destination is another channel, the participant where the account is no participant's."""
+    null where the destination is another channel, the participant where the account is not a participant's."""
     return [
         {
             "asset": show_address(entry.allocation.asset),
@@ -173,7 +173,7 @@ def _app(app: KnownApp | None) -> Json | None:
 
 def _position(position: PositionFacts | NoPosition | None) -> Json | None:
     """`{"description", "board", "stake", "data", "problem"}`, where an app is known and the state has a position;
-    `data` is what the game's own `position` says. Bytes that are no position of the app have a `problem` and nothing
+    `data` is what the game's own `position` says. Bytes that are not a position of the app have a `problem` and nothing
     else."""
     match position:
         case PositionFacts(description, board, stake, data):

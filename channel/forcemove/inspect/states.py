@@ -31,7 +31,7 @@ def kind_of_state(turn_num: int, is_final: bool, count: int) -> StateKind:
 @dataclass(frozen=True, slots=True)
 class OutcomeEntry:
     """One allocation. `account` (20 bytes): whom it pays, None where it pays another channel. `participant`: its index,
-    None where the account is no participant's, or the participants are unknown."""
+    None where the account is not a participant's, or the participants are unknown."""
 
     allocation: Allocation
     account: bytes | None

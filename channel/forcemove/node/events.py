@@ -43,7 +43,7 @@ class Received:
 @dataclass(frozen=True, slots=True)
 class LogAdded:
     """The adjudicator has logged something about the channel, as all endpoints show it at the confirmations of the
-    channel. A process that goes on with a channel is not notified again of what the journal's history has."""
+    channel. A process that continues a channel is not notified again of what the journal's history has."""
 
     log: Log
     position: LogPosition

@@ -31,7 +31,7 @@ class Intake:
         - `channels`: those that it drives, by id.
         - `workers`: what looks at chains and accounts for them.
         - `ready_set`: says which channels' messengers to ask.
-        - `on_error`: called with each error that is no single channel's.
+        - `on_error`: called with each error that is not a single channel's.
         - `clock`: seconds.
         """
         self._channels, self._workers, self._ready_set = channels, workers, ready_set

@@ -73,7 +73,7 @@ class KeyFileUnusable(LocalError):
 
 @dataclass(eq=False)
 class MalformedKeyFile(LocalError):
-    """The file at `path` is no encrypted key file."""
+    """The file at `path` is not an encrypted key file."""
 
     path: str
     reason: str
@@ -93,7 +93,7 @@ class EmptyPassphrase(LocalError):
 
 @dataclass(eq=False)
 class MalformedPrivateKey(LocalError):
-    """The given text is no private key; it is not shown."""
+    """The given text is not a private key; it is not shown."""
 
 
 def new_key() -> Key:
@@ -177,7 +177,7 @@ def _checked(path: Path, content: Mapping[str, Any], secret: bytes) -> Key:
     try:
         key = Key(secret)
     except ForcemoveError:
-        raise MalformedKeyFile(str(path), "what it holds is no private key") from None
+        raise MalformedKeyFile(str(path), "what it holds is not a private key") from None
     if _address(path, content) not in (None, key.address):
         raise MalformedKeyFile(str(path), "the address written in it is not that of its key")
     return key
@@ -197,7 +197,7 @@ def _address(path: Path, content: Mapping[str, Any]) -> bytes | None:
     if text is None:
         return None
     if not isinstance(text, str) or not re.fullmatch(r"(0x)?[0-9a-fA-F]{40}", text):
-        raise MalformedKeyFile(str(path), "what it names is no address")
+        raise MalformedKeyFile(str(path), "what it names is not an address")
     return bytes.fromhex(text.removeprefix("0x"))
 
 
@@ -238,7 +238,7 @@ def _require_usual(path: Path, content: Mapping[str, Any]) -> None:
         raise MalformedKeyFile(str(path), "it lacks kdfparams")
     numbers = [parameters.get(name, 1) for name in ("n", "r", "p", "c")]
     if not all(type(number) is int and number > 0 for number in numbers):
-        raise MalformedKeyFile(str(path), "its kdfparams are no positive numbers")
+        raise MalformedKeyFile(str(path), "its kdfparams are not a positive numbers")
     if parameters.get("dklen") != 32:
         raise MalformedKeyFile(str(path), "its derived key has not 32 bytes")
     n, r, p, c = numbers

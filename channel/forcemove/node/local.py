@@ -150,7 +150,7 @@ def _node(errors: list[Exception]) -> Node:
 
 
 def _require_seats(app: PlayableApp, count: int) -> None:
-    """Raise `InvalidValue` unless so many can play. A `Game` says how many can; any other app leaves that to its
+    """Raise `InvalidValue` unless this many can play. A `Game` says how many can; any other app leaves that to its
     rules."""
     allowed = app.seats if isinstance(app, Game) else range(MIN_PARTICIPANTS, MAX_PARTICIPANTS + 1)
     if count not in allowed:

@@ -151,7 +151,7 @@ class ManagedChannel:
         self.client.wake(now)
 
     def attempt(self, part: Callable[..., object], *arguments: object) -> None:
-        """Do one part of the channel's work, and keep its error: the node goes on with the other channels."""
+        """Do one part of the channel's work, and keep its error: the node continues the other channels."""
         try:
             part(*arguments)
         except Exception as error:
@@ -271,7 +271,7 @@ class ManagedChannel:
         )
 
     def _summary(self) -> ChannelSummary | None:
-        """The channel for a list; None where an error of ours is in the way, which keeps nothing from being saved."""
+        """The channel for a list; None where our error is in the way, which keeps nothing from being saved."""
         metadata = self._metadata
         try:
             begun_at, saved_at, now = metadata.begun_at, self.recorder.now(), self.chain.time

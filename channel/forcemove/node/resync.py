@@ -1,5 +1,5 @@
 """When a client greets its counterparties, and when it answers their greetings: often enough that every lost message is
-sent again, and so seldom that clients do not exchange messages without end, whatever a messenger repeats. Knows a
+sent again, and so rarely that clients do not exchange messages without end, whatever a messenger repeats. Knows a
 clock, and nothing else."""
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ __all__ = ["TOKEN_CHANNEL_MAX_COST", "gas_of", "operation_of", "tx_request_for"]
 TOKEN_CHANNEL_MAX_COST = 10**17
 """What the gas of an answer may cost, in wei, where nothing at stake is ether and nobody has said more."""
 _PART = 4
-"""A transaction that is no answer may cost the fourth part of what an answer may cost."""
+"""A transaction that is not an answer may cost the fourth part of what an answer may cost."""
 _GAS_PER_BYTE = 42
 """For each byte of calldata: the dearest rule of any fork (EIP-7623: 40), and copying and hashing it."""
 _DEPOSIT, _TOKEN, _RECORD = 50_000, 150_000, 70_000

@@ -1,9 +1,8 @@
 """The playground's chain: in this process, with a clock that goes with ours, blocks that can be undone, gas that can be
 dear, and one endpoint that can be away.
 
-Whoever uses the chain does so in one thread, one after the other, and so does what moves its clock: `Playground.poll`
-and `buttons.press` are never inside of each other.
-"""
+Anyone who uses the chain does so in one thread, one after the other, and so does what moves its clock:
+`Playground.poll` and `buttons.press` are never inside of each other."""
 
 from __future__ import annotations
 
@@ -56,7 +55,7 @@ class PlaygroundChain(_AnyFee):
         self._set_pending(max(int(self._clock() + self._ahead), least))
 
     def skip(self, seconds: int) -> None:
-        """Move the chain's clock on by so many seconds, and let it go with ours from there."""
+        """Move the chain's clock on by this many seconds, and let it go with ours from there."""
         self._ahead += seconds
         self.follow_clock()
 

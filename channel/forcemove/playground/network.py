@@ -13,7 +13,7 @@ DELAY = 3.0
 _COPIES = 3
 """How often a message arrives on a network that repeats."""
 _LOST = 2
-"""On a network that loses, one of so many messages arrives."""
+"""On a network that loses, one of this many messages arrives."""
 
 
 class PlaygroundNetwork:

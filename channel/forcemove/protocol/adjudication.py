@@ -98,7 +98,7 @@ _NO_SIGNATURE = Signature(bytes(64))
 
 
 class Holdings(Struct, frozen=True):
-    """What a channel holds of one asset. `payout_begun`: deposits are refused; `closed`: so is everything, for ever."""
+    """What a channel holds of one asset. `payout_begun`: deposits are refused; `closed`: so is everything, forever."""
 
     amount: int = 0
     payout_begun: bool = False
@@ -282,7 +282,7 @@ def challenge(
     - `transaction`: its sender, time and ether.
     - `fixed_part`: of the channel.
     - `proof`: the signed states that support the last of them.
-    - `challenger_signature`: of a participant, looked at only where the sender is no participant.
+    - `challenger_signature`: of a participant, looked at only where the sender is not a participant.
     - `app_rules`: the rules of the game.
 
     Raises `ChannelFinalized`, `StateCountOutOfRange`; for the recorded state `FingerprintMismatch`; for another

@@ -57,7 +57,7 @@ class Agreement(Struct, frozen=True, gc=False):
 
     @property
     def is_friendly(self) -> bool:
-        """Whether the channel is played for nothing and without a chain: the id 0 is no chain's, so no signature for
+        """Whether the channel is played for nothing and without a chain: the id 0 is not a chain's, so no signature for
         this channel is good anywhere else."""
         return self.domain.chain_id == NO_CHAIN
 

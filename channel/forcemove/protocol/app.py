@@ -53,5 +53,5 @@ class App(Rules, Protocol):
         ...
 
     def stake_of(self, app_data: bytes) -> int:
-        """The stake of a position. Raises an `AppError` on bytes that are no position."""
+        """The stake of a position. Raises an `AppError` on bytes that are not a position."""
         ...

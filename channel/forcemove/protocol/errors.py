@@ -1,4 +1,4 @@
-"""What can be wrong with an input of ours or a message of a counterparty. Pure."""
+"""What can be wrong with our input or a message of a counterparty. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What the adjudicator logs, as plain values: the twins of `IAdjudicator`'s events, in the same order.
 
-A closed union, for `match`. Where and when a log was emitted is no part of it. Knows only the protocol's values.
+A closed union, for `match`. Where and when a log was emitted is not part of it. Knows only the protocol's values.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class PartlyPaid(Struct, frozen=True, tag=True):
 
 
 class Closed(Struct, frozen=True, tag=True):
-    """Everything allocated was paid; the id is closed for ever."""
+    """Everything allocated was paid; the id is closed forever."""
 
     channel_id: bytes
 

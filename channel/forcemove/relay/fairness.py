@@ -76,7 +76,7 @@ class FairQueue(Generic[K, T]):
                 taken.append(self._next(line))
             if not line.items and line.credit >= 0:
                 del self._lines[address]
-            elif line.credit <= 0:  # else its turn goes on with the next call
+            elif line.credit <= 0:  # else its turn goes on at the next call
                 self._lines.move_to_end(address)
         return taken
 

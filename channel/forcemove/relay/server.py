@@ -97,7 +97,7 @@ async def serve(settings: Settings, ready: Callable[[str], object]) -> None:
 
 
 def _tune_collector() -> None:
-    """Let the garbage collector leave alone what was imported, and look through everything seldom: with thousands of
+    """Let the garbage collector leave alone what was imported, and look through everything rarely: with thousands of
     connections that takes a fifth of a second, in which nobody is served. Connections leave nothing to collect."""
     gc.collect()
     gc.freeze()

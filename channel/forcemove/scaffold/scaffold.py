@@ -1,6 +1,6 @@
 """Writes the repository of a new game: the template, which is a whole game, with the new game's names in it.
 
-The template's contract is compiled already. A contract's name is no part of its code, so the new game begins with the
+The template's contract is compiled already. A contract's name is not part of its code, so the new game begins with the
 same code, and the artifact is written again around it. `forcemove compile` gives the same file.
 """
 
@@ -65,8 +65,8 @@ def names_of(name: str) -> GameNames:
 
 
 def write_game(name: str, parent: Path, seats: int = 2) -> Path:
-    """Write the repository of a game for so many participants (2 to 8) to the folder `parent / name`, wholly or not at
-    all, and return that. Raises `InvalidValue`, `FolderInUse`, and what writing raises."""
+    """Write the repository of a game for this many participants (2 to 8) to the folder `parent / name`, wholly or not
+    at all, and return that. Raises `InvalidValue`, `FolderInUse`, and what writing raises."""
     if not MIN_PARTICIPANTS <= seats <= MAX_PARTICIPANTS:
         raise InvalidValue("seats", seats, f"{MIN_PARTICIPANTS} to {MAX_PARTICIPANTS}")
     names, target = names_of(name), parent / name

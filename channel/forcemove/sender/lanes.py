@@ -101,7 +101,7 @@ class EndpointLane:
         return self._now() - self._priced_at <= _FRESH
 
     def on_pause(self) -> None:
-        """The endpoint was not asked for a while: that was no silence."""
+        """The endpoint was not asked for a while: that was not silence."""
         self._silent_since = None if self._asked is None and self._offered is None else self._now()
 
     @property

@@ -24,7 +24,7 @@ _LOWEST = 16
 
 @unique
 class TxStatus(Enum):
-    """How an endpoint shows a transaction of ours."""
+    """How an endpoint shows our transaction."""
 
     WAITS = auto()
     """Its nonce is free."""

@@ -47,7 +47,7 @@ class Opinion:
     """Why not all that was due was asked."""
 
     def shows(self, nonce: int) -> TxStatus:
-        """How the endpoint shows a transaction of ours; one that it was not asked about waits, or not, by its nonce."""
+        """How the endpoint shows our transaction; one that it was not asked about waits, or not, by its nonce."""
         seen = self.seen.get(nonce)
         if seen is not None:
             return seen.shown

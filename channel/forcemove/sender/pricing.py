@@ -22,9 +22,9 @@ does."""
 _LAST = 15 / 16
 """The part of the time after which all that an answer is worth is offered."""
 _FAR = 100
-"""A base fee that is so many times higher than this endpoint's own is not believed for it."""
+"""A base fee that is this many times higher than this endpoint's own is not believed for it."""
 _ALIKE = 4
-"""An offer that is more than so many times what is right is not made again to another endpoint."""
+"""An offer that is more than this many times what is right is not made again to another endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class FeeMarket:
 @dataclass(frozen=True, slots=True)
 class Urgency:
     """How urgent a transaction is. `max_cost`: what its gas may cost at most, in wei. `passed`: the part of its time
-    that has gone by, 0 to 1, by one endpoint's word; `surely`: by every endpoint's. `is_answer`: whether it has a
+    that has gone by, 0 to 1, according to one endpoint; `surely`: by every endpoint's. `is_answer`: whether it has a
     deadline, after which it is of no use."""
 
     max_cost: int
@@ -126,7 +126,7 @@ def _tip(market: FeeMarket, others: Sequence[FeeMarket] = ()) -> int:
 
 
 def price_of(market: FeeMarket) -> int:
-    """The right price of a unit of gas in wei, by one endpoint's word alone."""
+    """The right price of a unit of gas in wei, according to one endpoint alone."""
     return market.tip or 0 if market.base is None else 2 * market.base + _tip(market)
 
 

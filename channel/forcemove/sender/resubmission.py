@@ -21,7 +21,7 @@ __all__ = ["Resubmitter"]
 
 _GAP_GAS = 21_000
 _WIDEST = 16
-"""A transaction is still offered behind so many missing nonces; behind more the endpoint may lie about them."""
+"""A transaction is still offered behind this many missing nonces; behind more the endpoint may lie about them."""
 
 
 class Resubmitter:
@@ -89,7 +89,7 @@ class Resubmitter:
         return [pending[nonce] for nonce in sorted(pending) if nonce < last and opinion.shows(nonce) is TxStatus.WAITS]
 
     def _is_near(self, lowest: PendingTx, opinions: Sequence[Opinion]) -> bool:
-        """Whether nothing keeps the lowest of ours from being mined, by one endpoint's word."""
+        """Whether nothing keeps the lowest of ours from being mined, according to one endpoint."""
         return self._pending.is_confirmed(lowest.request.request_id) or any(
             each.mined >= lowest.nonce for each in opinions
         )

@@ -68,7 +68,7 @@ class Sender:
         others: Sequence[Chain] = (),
         own_time: Callable[[], float] | None = None,
     ) -> None:
-        """Send an account's transactions, and go on with those that its journal has.
+        """Send an account's transactions, and continue those that its journal has.
 
         - `chain`: the chain, through its first endpoint.
         - `key`: of the account.
@@ -291,8 +291,8 @@ class Sender:
 
     def _on_offered(self, nonce: int) -> None:
         """Take in that an endpoint has answered an offer. A new transaction that all endpoints refuse because we cannot
-        pay for it is given up, and its nonce is free again. Any other refusal is no outcome: the transaction is offered
-        again."""
+        pay for it is given up, and its nonce is free again. Any other refusal is not an outcome: the transaction is
+        offered again."""
         pending, said = self._pending.by_nonce.get(nonce), self._offers.answers(nonce, self._lanes.live)
         if pending is None or said is None:
             return

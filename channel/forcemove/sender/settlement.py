@@ -16,7 +16,7 @@ from forcemove.sender.transactions import Confirmed, PendingTx, TxFailed
 __all__ = ["SettlementVerdict", "judge"]
 
 _OLD = 60
-"""After so many times `bump_after` a transaction that is not needed any more is forgotten, whatever an endpoint
+"""After this many times `bump_after` a transaction that is not needed any more is forgotten, whatever an endpoint
 shows."""
 _NOT_SEEN = TxObservation(TxStatus.UNCLEAR)
 
@@ -25,7 +25,7 @@ _NOT_SEEN = TxObservation(TxStatus.UNCLEAR)
 class SettlementVerdict:
     """What has become of one transaction. `outcomes`: each with its cost, at most one that has succeeded and one that
     has failed. `is_settled`: no endpoint waits for it; `is_believed`, `is_buried`: it is mined as deep as we believe,
-    by one endpoint's word and by all endpoints'; `is_needless`: the same request was fulfilled with another nonce;
+    according to one endpoint and by all endpoints'; `is_needless`: the same request was fulfilled with another nonce;
     `is_taken`: its nonce is used by another program; `waits`: all endpoints wait for it; `is_known`: an endpoint has
     it."""
 

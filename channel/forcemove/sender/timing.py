@@ -12,7 +12,7 @@ from forcemove.sender.transactions import PendingTx, RequestId
 __all__ = ["RequestPace", "bump_interval", "urgency_of"]
 
 _INTERVALS = 60
-"""After so many times `bump_after` the highest price is offered for a transaction without a deadline."""
+"""After this many times `bump_after` the highest price is offered for a transaction without a deadline."""
 _PARTS = 8
 """A transaction with a deadline waits for at most this part of the time that was left before more is offered for it."""
 _MAX = 1_000

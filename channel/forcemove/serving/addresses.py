@@ -50,7 +50,7 @@ class Proxies:
 
     def client(self, peer: str, forwarded: Sequence[str]) -> str:
         """The client for which `peer` asks: where `peer` is a named proxy, the last address in the header that is none
-        of theirs. A text that is no address was not written by a named proxy: then the client is the proxy that has
+        of theirs. A text that is not an address was not written by a named proxy: then the client is the proxy that has
         passed the text on. `forwarded`: all values of the header."""
         hops = [hop.strip() for value in forwarded for hop in value.split(",")][-_MAX_HOPS:]
         client = peer

@@ -9,7 +9,7 @@ from forcemove.serving.addresses import account_of
 __all__ = ["Allowances", "Bucket"]
 
 _MAX = 10_000
-"""Addresses that are remembered. One that is forgotten has sent nothing while so many others have."""
+"""Addresses that are remembered. One that is forgotten has sent nothing while this many others have."""
 _LEAST = 1_024
 """Bytes that the smallest request counts for."""
 
@@ -43,7 +43,7 @@ class Bucket:
 
 
 class Allowances:
-    """The rates of all addresses: each may send so many bytes a second."""
+    """The rates of all addresses: each may send this many bytes a second."""
 
     def __init__(self, bytes_per_second: int) -> None:
         self._rate = bytes_per_second

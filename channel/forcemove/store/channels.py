@@ -241,7 +241,7 @@ def _stored(where: str, row: Row[tuple[object, ...]]) -> StoredChannel:
     require_sound(where, "a channel", row.checksum, *_sealed(row.id, row.standing, row.snapshot, cursor))
     require_sound(where, "what a channel is about", row.about_checksum, row.id, row.about)
     if type(row.version) is not int:
-        raise JournalDamaged(where, "a channel's version is no number")
+        raise JournalDamaged(where, "a channel's version is not a number")
     return StoredChannel(row.id, row.version, Ownership(row.standing), row.snapshot, row.about, cursor)
 
 

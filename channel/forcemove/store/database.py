@@ -139,7 +139,7 @@ class Database:
                 mark_clean(self.file)
 
     def _translated(self, error: BaseException) -> JournalError | None:
-        """An exception of SQLAlchemy or a driver as an error of ours; None for any other."""
+        """An exception of SQLAlchemy or a driver as our error; None for any other."""
         if isinstance(error, DBAPIError):
             return faults.of_sqlalchemy(error, self.where)
         if isinstance(error, sqlite3.Error):  # from a statement that the driver itself has run

@@ -1,4 +1,4 @@
-"""Exceptions of SQLite and PostgreSQL as errors of ours. Exceptions that only a mistake of ours can cause are left as
+"""Exceptions of SQLite and PostgreSQL as our errors. Exceptions that only our mistake can cause are left as
 they are.
 
 Knows no statement and no table.
@@ -60,13 +60,13 @@ _OF_POSTGRESQL: dict[str, _Kind] = {
 
 
 def of_sqlite(error: sqlite3.Error, where: str) -> JournalError | None:
-    """An exception of SQLite as an error of ours, or None."""
+    """An exception of SQLite as our error, or None."""
     kind = _OF_SQLITE.get(getattr(error, "sqlite_errorcode", -1) & 0xFF)
     return kind(where, str(error)) if kind else None
 
 
 def of_sqlalchemy(error: DBAPIError, where: str) -> JournalError | None:
-    """An exception of a driver as an error of ours, or None."""
+    """An exception of a driver as our error, or None."""
     if isinstance(error.orig, sqlite3.Error):
         return of_sqlite(error.orig, where)
     state = getattr(error.orig, "sqlstate", None)

@@ -110,7 +110,7 @@ class Journal:
             return channels.versions_of(connection, ids)
 
     def keep_seed(self, table: bytes, seed: bytes) -> bytes:
-        """Store the seed (32 random bytes) of a table that is no channel; returns the one that counts, which is an
+        """Store the seed (32 random bytes) of a table that is not a channel; returns the one that counts, which is an
         earlier one if there is one. `table`: its name, 1 to 128 bytes."""
         if not 0 < len(table) <= MAX_TABLE_NAME:
             raise InvalidValue("table", table, f"1 to {MAX_TABLE_NAME} bytes")

@@ -70,7 +70,7 @@ class Leases:
         self._presence = Presence(database.file, owner) if database.file is not None else None
 
     def take(self, names: Iterable[LeaseName], seconds: float) -> TakenLeases:
-        """Take those leases that are free or expired, and renew those that are ours, from now on for so many seconds.
+        """Take those leases that are free or expired, and renew those that are ours, from now on for this many seconds.
         The leases of a process on this machine that has died are free, where the journal is a file.
 
         A channel whose lease had another owner gets a new version: a process that knows the old one, paused and
@@ -120,7 +120,7 @@ class Leases:
         return set(connection.scalars(_taking(connection.dialect.name), rows)) if rows else set()
 
     def renew(self, seconds: float) -> frozenset[LeaseName]:
-        """Renew all leases that are ours, from now on for so many seconds, in one statement. Returns them: a channel
+        """Renew all leases that are ours, from now on for this many seconds, in one statement. Returns them: a channel
         whose lease is not among them was taken over, and must not be driven any more."""
         _require_duration(seconds)
         with self._database.writing() as connection:

@@ -108,7 +108,7 @@ _UNUSED = {"cursors"}
 def format_of(connection: Connection, where: str) -> int:
     """The number of steps that a journal has taken, 0 where there is none yet.
 
-    Raises `NotAJournal` where tables of ours are there without a version: they are somebody else's.
+    Raises `NotAJournal` where our tables are there without a version: they are somebody else's.
     """
     tables = set(inspect(connection).get_table_names())
     if VERSIONS.name not in tables:

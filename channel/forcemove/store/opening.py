@@ -1,4 +1,4 @@
-"""Opens a journal: a path, `:memory:` or a PostgreSQL URL. What is no journal is not touched."""
+"""Opens a journal: a path, `:memory:` or a PostgreSQL URL. What is not a journal is not touched."""
 
 from __future__ import annotations
 

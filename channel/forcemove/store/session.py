@@ -1,4 +1,4 @@
-"""One connection to an SQLite file: statements, transactions, and errors of ours. Knows no table.
+"""One connection to an SQLite file: statements, transactions, and our errors. Knows no table.
 
 It is the driver's own connection, for a relay's store: a relay commits some hundred times a second, and SQLAlchemy's
 part of a commit takes longer than the commit.

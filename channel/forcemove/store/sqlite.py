@@ -81,7 +81,7 @@ def open_file(
     path: str, clock: UnixClock, steps: Sequence[MigrationStep], application_id: int = APPLICATION_ID
 ) -> Database:
     """The journal in a file, made if there is none; only its owner can read it. `application_id`: another one for a
-    store that is no journal. Raises `opening.open_journal`'s."""
+    store that is not a journal. Raises `opening.open_journal`'s."""
     path = os.path.abspath(path)
     with _explained(path):
         if not os.path.lexists(path):
@@ -202,7 +202,7 @@ def _definitions(steps: tuple[MigrationStep, ...]) -> list[tuple[object, ...]]:
 
 @contextmanager
 def _explained(path: str) -> Iterator[None]:
-    """Exceptions of the system and of SQLite while a file is opened, as errors of ours."""
+    """Exceptions of the system and of SQLite while a file is opened, as our errors."""
     try:
         yield
     except sqlite3.Error as error:

@@ -26,7 +26,8 @@ _LINES_PER_SECOND, _AT_ONCE = 0.5, 5.0
 
 class TableChat:
     """The `Chat` of one channel's table. A line is shown once, and only if another player of the table has signed it.
-    What is wrong with others' lines is no fault in the game: such a line is passed over. `lines`: the newest lines."""
+    What is wrong with others' lines is not a fault in the game: such a line is passed over. `lines`: the newest
+    lines."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a table needs of whoever sits at it. A terminal, a page or a program implements these ports."""
+"""What a table needs of anyone who sits at it. A terminal, a page or a program implements these ports."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class TableGame(Protocol):
 
 
 class TablePort(Output, Protocol):
-    """Whoever sits at a table. `say`, `note` and `show` are for what comes before and after the game; while it is
+    """Anyone who sits at a table. `say`, `note` and `show` are for what comes before and after the game; while it is
     played, its seat is shown what happens."""
 
     def status(self, text: str) -> None:

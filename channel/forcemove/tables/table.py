@@ -1,4 +1,4 @@
-"""One table: goes on with an open game of the journal, or offers or joins one; and plays it."""
+"""One table: continues an open game of the journal, or offers or joins one; and plays it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PlayTable:
         - `service`: whose node, journal and keys are used.
         - `venue`: the game, and the chain that it is played on.
         - `options`: how it is played.
-        - `port`: whoever sits at the table.
+        - `port`: anyone who sits at the table.
         - `runner`: plays a game once the players have met.
         """
         self._service, self._venue, self._options, self._port = service, venue, options, port
@@ -111,7 +111,7 @@ class PlayTable:
             self._service.give_back(self._runner)
 
     async def wait_again(self, offer: Offer) -> None:
-        """Wait for the guests of a stored offer of ours, and play, while `TableService.run` runs. Raises `OfferOver`
+        """Wait for the guests of our stored offer, and play, while `TableService.run` runs. Raises `OfferOver`
         where the offer was played or has expired, and as `play`."""
         try:
             if not self._claim(offer.hash):
@@ -187,7 +187,7 @@ class PlayTable:
         return None
 
     async def _has_come_about(self, connection: Connection, meeting: Meeting) -> bool:
-        """Whether a stored meeting is to be gone on with; else it is forgotten."""
+        """Whether a stored meeting is to be continued; else it is forgotten."""
         if self._runner.is_stored(meeting):  # the game is in the journal
             self._stored.forget(meeting)
             return False
@@ -226,7 +226,7 @@ class PlayTable:
         return await self._wait(connection, await self._offer(connection, wanted))
 
     async def _wait(self, connection: Connection, offer: Offer) -> Meeting:
-        """Wait for the guests of an offer of ours that is in the lobby and in the journal."""
+        """Wait for the guests of our offer that is in the lobby and in the journal."""
         try:
             self._port.invite(offer, Link(connection.url, offer.hash))
             return await self._point(connection, offer).wait_for_guests()

@@ -82,7 +82,7 @@ class _Channel:
             pass
 
     def play_moves(self, count: int) -> None:
-        """Play so many moves after the opening. Raises `AssertionError` where the game ends before that."""
+        """Play this many moves after the opening. Raises `AssertionError` where the game ends before that."""
         self.play(until=self.last_setup_turn + count)
         if self.newest_turn < self.last_setup_turn + count or self.newest.is_final:
             raise AssertionError(f"the game is over before {count} moves are made; begin the dispute earlier")
@@ -126,7 +126,7 @@ def play_honestly(game: Game, seats: int) -> Outcome:
 
 
 def play_silence(game: Game, seats: int, *, after: int = 1) -> Outcome:
-    """After so many moves the next mover falls silent: it is challenged, its time passes, and all are paid by the
+    """After this many moves the next mover falls silent: it is challenged, its time passes, and all are paid by the
     newest state that all can be held to. Returns what was paid."""
     channel = _Channel(game, seats)
     channel.play_moves(after)
@@ -143,8 +143,8 @@ def play_silence(game: Game, seats: int, *, after: int = 1) -> Outcome:
 
 
 def play_forced(game: Game, seats: int, *, after: int = 1) -> Outcome:
-    """After so many moves the next mover does not send its move: it is challenged, its client answers on the chain, and
-    play goes on to a conclusion. Returns what was paid."""
+    """After this many moves the next mover does not send its move: it is challenged, its client answers on the chain,
+    and play goes on to a conclusion. Returns what was paid."""
     channel = _Channel(game, seats)
     channel.play_moves(after)
     mover = channel.next_mover
@@ -161,8 +161,8 @@ def play_forced(game: Game, seats: int, *, after: int = 1) -> Outcome:
 
 
 def play_stale(game: Game, seats: int, *, after: int = 3) -> Outcome:
-    """After so many moves a participant challenges with the channel's opening: the others' clients answer with a newer
-    state, and play goes on to a conclusion. Returns what was paid."""
+    """After this many moves a participant challenges with the channel's opening: the others' clients answer with a
+    newer state, and play goes on to a conclusion. Returns what was paid."""
     channel = _Channel(game, seats)
     channel.play(until=channel.last_setup_turn)
     opening = channel.ahead.channel.signed_states[-seats:]
@@ -173,7 +173,7 @@ def play_stale(game: Game, seats: int, *, after: int = 3) -> Outcome:
 
 
 def play_cheat(game: Game, seats: int, *, after: int = 1) -> Outcome:
-    """After so many moves the next mover tries every illegal move that the game knows of, on the others and on the
+    """After this many moves the next mover tries every illegal move that the game knows of, on the others and on the
     chain: all refuse it, the chain for the same reason as the twin. Then it plays on. Returns what was paid."""
     channel = _Channel(game, seats)
     channel.play_moves(after)

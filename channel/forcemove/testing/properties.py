@@ -138,8 +138,8 @@ class _Leaving:
         self._known: dict[tuple[Key, int], float] = {}
 
     def value(self, state: VariablePart, participant: int, depth: int | None) -> float:
-        """The amount in the asset's smallest unit; infinity where so many moves ahead do not decide it. `depth`: None:
-        to the end."""
+        """The amount in the asset's smallest unit; infinity where this many moves ahead do not decide it. `depth`:
+        None: to the end."""
         if depth is not None:
             return self._value(state, participant, depth)
         key = (key_of(state), participant)
@@ -191,7 +191,7 @@ def require_both_alike(bench: Bench, space: StateSpace, *, random_pairs: int = 2
 
 
 class _Sample:
-    """At most so many of the added states, each with the same chance."""
+    """At most this many of the added states, each with the same chance."""
 
     def __init__(self, random: Random, limit: int = 10_000) -> None:
         self.kept: list[VariablePart] = []

@@ -1,4 +1,4 @@
-"""Walks through the positions of a game that play reaches: all of them, breadth first, or the first so many."""
+"""Walks through the positions of a game that play reaches: all of them, breadth first, or the first this many."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def first_state(app_data: bytes, amounts: tuple[int, ...]) -> VariablePart:
 
 
 def terms_of(amounts: tuple[int, ...], stake: int) -> Terms:
-    """Terms for so many seats, which pay in these amounts of ether (wei)."""
+    """Terms for this many seats, which pay in these amounts of ether (wei)."""
     deposits: Deposits = ((ETHER, amounts),)
     return Terms(ID, tuple(bytes((seat + 1,)) * 20 for seat in range(len(amounts))), stake, deposits)
 

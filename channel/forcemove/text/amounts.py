@@ -57,7 +57,7 @@ def exact_amount(amount: int, symbol: str = "ether", decimals: int = 18) -> str:
 
 def parse_amount(text: str, units: Mapping[str, int] = ETHER_UNITS) -> int | None:
     """The number of wei, exactly, that a text means, such as `0.2 ether`, `5 gwei`, `1000 wei` or `1000` (wei); None
-    for a text that is no amount. In place of a number that is far above any asset's, one just above is returned.
+    for a text that is not an amount. In place of a number that is far above any asset's, one just above is returned.
     `units`: those of another asset, and how many places each has; a number without one is of the smallest unit."""
     number, _, unit = text.strip().lower().partition(" ")
     digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
@@ -73,7 +73,7 @@ def parse_tokens(text: str, decimals: int) -> int | None:
 
 def _scaled(digits: str, places: int | None) -> int | None:
     """The digits as a number, times 10 to the power of `places`; a number that is too large in place of one with more
-    digits than can matter; None where the digits are no number, or not all of them fit."""
+    digits than can matter; None where the digits are not a number, or not all of them fit."""
     try:
         number = Decimal(digits) if places is not None else Decimal("NaN")
     except InvalidOperation:

@@ -108,7 +108,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "HeadTooFar": (
         "The node at {endpoint} shows block {block_number} as its newest, so far after {read_up_to}, the last one that "
-        "was read, that no chain can have made so many.",
+        "was read, that no chain can have made this many.",
         "The node is wrong, and is not believed. It is asked again; if it stays so, use another node.",
     ),
     "TimeInDoubt": (
@@ -319,7 +319,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "EmptyPassphrase": ("An empty passphrase protects nothing; no file was written.", "Choose a passphrase."),
     "MalformedPrivateKey": (
-        "That is no private key: 64 hex digits are wanted, with or without 0x, of a number above 0 and below the "
+        "That is not a private key: 64 hex digits are wanted, with or without 0x, of a number above 0 and below the "
         "curve's order.",
         "It came from FORCEMOVE_PRIVATE_KEY where that is set, else from what was typed or piped in.",
     ),

@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"[ \-_.']*0x.*")
 _SEAT = re.compile(r"(host|guest|player|partlclpant|seat)[0-9ol]*")
 """The word for a seat, as `_skeleton` makes it."""
 _OURS = ("you", "me", "chain", "the chain", "nobody", "everybody", "counterparty", "a counterparty", "the others")
-"""Words that a text of ours has in the place of a name."""
+"""Words that our text has in the place of a name."""
 _ONE_SCRIPT = (
     {"LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"},
     {"LATIN", "CJK", "HANGUL"},
@@ -79,7 +79,7 @@ def seat_title(seat: int, seats: int) -> str:
 
 
 def _is_reserved(name: str) -> bool:
-    """Whether a text of ours could be confused by this name: it looks like a seat, an address, or a word of ours."""
+    """Whether our text could be confused by this name: it looks like a seat, an address, or our word."""
     bare = _skeleton(name)
     is_seat = _SEAT.fullmatch(bare) or _ADDRESS.match(name.casefold())
     return is_seat is not None or bare in map(_skeleton, _OURS)

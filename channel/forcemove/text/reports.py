@@ -188,7 +188,7 @@ def _position(
         case None:
             return
         case NoPosition(problem):
-            text = f"this is no position of the game: {describe(problem)}"
+            text = f"this is not a position of the game: {describe(problem)}"
             entries: tuple[ReportEntry, ...] = (ReportEntry("PROBLEM", text, "bad"),)
         case PositionFacts(description, board, stake):
             entries = (
@@ -230,7 +230,7 @@ def _on_chain(report: ChannelReport) -> ReportPart:
 
 def _chain_entries(report: ChannelReport) -> Iterator[ReportEntry]:
     channel, status = report.channel, report.channel.status
-    yield ReportEntry("mode", "closed for ever: everything was paid" if channel.closed else channel.mode.value)
+    yield ReportEntry("mode", "closed forever: everything was paid" if channel.closed else channel.mode.value)
     yield ReportEntry("record", "nothing" if status.is_empty else f"turn {status.turn_num_record}")
     if channel.seconds_left is not None:
         left = f"{channel.seconds_left:,} seconds, until {show_time(status.finalizes_at)}"

@@ -31,7 +31,7 @@ CHAT_MARK = b"chat"
 MAX_CHAT = 200
 """Characters of a line."""
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-"""Surrogates: a terminal gives them for bytes that are no UTF-8."""
+"""Surrogates: a terminal gives them for bytes that are not UTF-8."""
 _MAX_BYTES = 1_024
 """Bytes of an entry: the most characters, each of four bytes, and what is around them."""
 

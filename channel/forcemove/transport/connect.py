@@ -39,7 +39,7 @@ class LobbyPort(Protocol):
     async def list(
         self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
     ) -> tuple[OfferStatus, ...]:
-        """The open offers for which `wanted` holds, with who has a seat, at most so many, in the order of their
+        """The open offers for which `wanted` holds, with who has a seat, at most this many, in the order of their
         hashes."""
         ...
 
@@ -139,8 +139,8 @@ def connect(
       after pauses of up to a minute.
     - `ssl`: if not the system's certificates are to be trusted.
     - `on_error`: is called with the reason why there is no connection, once, and each minute as long as that lasts.
-    - `fault_seconds`: seconds after which a server that answers without being of use is given up: whoever waits for it
-      gets `RelayFaulty`. None never gives up; use it for tables that money depends on.
+    - `fault_seconds`: seconds after which a server that answers without being of use is given up: anyone who waits for
+      it gets `RelayFaulty`. None never gives up; use it for tables that money depends on.
 
     Raises `InvalidValue`, and `NatsMissing` where the extra `forcemove[nats]` is not installed.
     """

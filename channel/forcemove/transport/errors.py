@@ -112,7 +112,7 @@ class RelayRefused(TransportError):
 
 
 def refusal(about: bytes, reason: str, detail: str) -> RelayRefused:
-    """A relay's refusal as an error; a reason that we do not know is taken for a fault of ours."""
+    """A relay's refusal as an error; a reason that we do not know is taken for our fault."""
     known = reason in {each.value for each in Reason}
     return RelayRefused(about, Reason(reason) if known else Reason.MALFORMED, detail)
 

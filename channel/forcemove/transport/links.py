@@ -123,7 +123,7 @@ def _read(content: bytes) -> Link | None:
 
 
 def _characters(size: int) -> int:
-    """How many characters so many bytes are written in."""
+    """How many characters this many bytes are written in."""
     return -(-8 * size // 5)
 
 

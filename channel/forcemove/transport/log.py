@@ -44,7 +44,7 @@ class TableLog:
         self._wake()
 
     def restart(self, first: int, hash_: bytes | None) -> None:
-        """Drop all entries, and go on with entry number `first`, before which the hash is `hash_`, or is not known."""
+        """Drop all entries, and continue with number `first`, before which the hash is `hash_`, or is not known."""
         self._entries, self._size, self.first, self.hash = [], 0, first, hash_
         self.length = max(self.length, first)
         self._wake()
@@ -68,7 +68,7 @@ class TableLog:
         await self._change()
 
     def _drop_oldest(self) -> None:
-        """Drop a quarter at a time, so that dropping is seldom."""
+        """Drop a quarter at a time, so that dropping is rare."""
         while len(self._entries) > self._max_entries or self._size > self._max_bytes:
             count = len(self._entries) // 4 + 1
             self._size -= sum(map(len, self._entries[:count]))

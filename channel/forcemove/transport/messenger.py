@@ -132,7 +132,7 @@ class ChannelMessenger:
 
     def send(self, message: bytes) -> None:
         """Post a message as soon as that is possible; one that waits already is not posted twice. At most 4,096
-        messages wait, and so many bytes as 64 of the largest have; the oldest ones beyond that are dropped."""
+        messages wait, and as many bytes as 64 of the largest have; the oldest ones beyond that are dropped."""
         self._unsent[message] = None
         while len(self._unsent) > _MAX_UNSENT or _size(self._unsent) > _MAX_UNSENT_BYTES:
             del self._unsent[next(iter(self._unsent))]

@@ -124,7 +124,7 @@ class Reconnecting(ABC, Generic[LogT]):
             raise self._error or RelayUnreachable(self.url, "it has not answered in time") from None
 
     async def _stop(self) -> None:
-        """Raises the error that has ended a task of the connection, if that was a mistake of ours."""
+        """Raises the error that has ended a task of the connection, if that was our mistake."""
         self._fail(TransportClosed(self.url))
         tasks = self._tasks()
         for task in tasks:

@@ -61,7 +61,7 @@ class RemoteLog(ABC):
 
     def reader(self, start: int = 0) -> TableLogReader:
         """Read from message `start` on. A reader raises `LogBegins` once where older entries were dropped, and a
-        `TransportError` for ever after when the log has failed."""
+        `TransportError` forever after when the log has failed."""
         return TableLogReader(self._log, start)
 
     def length(self) -> int:

@@ -54,7 +54,7 @@ class TowerClient:
         try:
             receipt = RECEIPTS.decode(data)
         except MalformedBytes as error:
-            raise TowerUnreachable(self.url, f"what answers is no tower: {error.reason}"[:_LONGEST]) from None
+            raise TowerUnreachable(self.url, f"what answers is not a tower: {error.reason}"[:_LONGEST]) from None
         verify(receipt, self.tower, key.address, appointment, now=now)
         return receipt
 
@@ -81,7 +81,7 @@ class TowerClient:
             said = parse_json(data.decode(), "answer of a tower")
             reason, detail = _shown(said["error"]), _shown(said["detail"])
         except (MalformedBytes, UnicodeDecodeError, TypeError, KeyError):
-            return TowerUnreachable(self.url, f"what answers is no tower: status {status}")
+            return TowerUnreachable(self.url, f"what answers is not a tower: status {status}")
         if status in _BUSY:
             return TowerBusy(self.url, reason, asked_pause(again, _PAUSE, _LONGEST_PAUSE), detail)
         return TowerRefused(self.url, reason, detail)

@@ -105,7 +105,7 @@ class Point:
         return keccak256(self.words)[12:]
 
     def __mul__(self, scalar: int) -> Point:
-        """`scalar`: any integer that is no multiple of the order. Raises `ScalarOutOfRange`."""
+        """`scalar`: any integer that is not a multiple of the order. Raises `ScalarOutOfRange`."""
         return Point(self._key.multiply(_scalar_bytes(scalar)))
 
     def __neg__(self) -> Point:

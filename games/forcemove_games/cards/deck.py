@@ -122,7 +122,7 @@ def open_card(point: Point, cards: int) -> int:
 def require_opens(point: Point, card: int) -> None:
     """Raise `CardUnknown` unless the point is that of this card. The twin of the contract's check. `card`: a number
     that the caller has bounded: one that is more by the order stands for the same point."""
-    if not (card + 1) % ORDER or point != card_point(card):  # infinity is no card's
+    if not (card + 1) % ORDER or point != card_point(card):  # infinity is not a card's
         raise CardUnknown(card)
 
 
@@ -132,7 +132,7 @@ def _numbers(cards: int) -> dict[Point, int]:
 
 
 def deck_length(cards: int) -> int:
-    """The bytes of a deck of so many cards."""
+    """The bytes of a deck of this many cards."""
     return 32 * (1 + 2 * cards)
 
 

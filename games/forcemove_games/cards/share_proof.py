@@ -89,7 +89,7 @@ def prove_shares(
     randomness: Randomness = system_randomness,
 ) -> tuple[ShareProof, tuple[ShareItem, ...]]:
     """Shares of these cards, with one proof. Raises `ScalarOutOfRange`, and `PointRefused` where a share cannot be
-    taken off, of a card that is no card of an honest deck.
+    taken off, of a card that is not a card of an honest deck.
 
     - `secret`: of our key.
     - `cards`: masked cards, at least one.

@@ -46,7 +46,7 @@ _T = TypeVar("_T")
 
 
 def proof_length(cards: int) -> int:
-    """The bytes of the proof of a shuffle of so many cards."""
+    """The bytes of the proof of a shuffle of this many cards."""
     return _SCALAR * (_FIXED + 2 * cards) + COMPRESSED_LENGTH * 2 * cards
 
 
@@ -271,7 +271,7 @@ def _dot(first: Sequence[int], second: Sequence[int]) -> int:
 
 
 def _permutation(count: int, randomness: Randomness) -> list[int]:
-    """A random order of so many cards, all equally likely (Fisher and Yates)."""
+    """A random order of this many cards, all equally likely (Fisher and Yates)."""
     order = list(range(count))
     for last in range(count - 1, 0, -1):
         chosen = choose(range(last + 1), randomness)

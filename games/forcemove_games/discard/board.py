@@ -34,7 +34,7 @@ def count_text(count: int) -> str:
 
 
 def describe(state: VariablePart, names: Names) -> str:
-    """What has happened, and who is to do what; `state` is no final one."""
+    """What has happened, and who is to do what; `state` is not final."""
     core = decode(state.app_data).core
     last, next_ = (names[seat] for seat in movers(state))
     kind = core.position_type
@@ -87,7 +87,7 @@ def own_cards(state: VariablePart, secrets: bytes) -> tuple[int, tuple[int, ...]
 
 
 def board(state: VariablePart, names: Names, secrets: bytes) -> str:
-    """Three lines: both players' cards, and the table; `state` is no final one."""
+    """Three lines: both players' cards, and the table; `state` is not final."""
     core, own = decode(state.app_data).core, own_cards(state, secrets)
     rows = [(name, _hand(core, seat, own)) for seat, name in enumerate(names)]
     rows.append(("table", _table(core)))
@@ -117,7 +117,7 @@ def _table(core: Core) -> str:
 
 
 def position_data(state: VariablePart) -> dict[str, JsonValue]:
-    """See `forcemove_games.discard.game.Discard.position`; `state` is no final one."""
+    """See `forcemove_games.discard.game.Discard.position`; `state` is not final."""
     position = decode(state.app_data)
     core, tail, rest = position.core, position.tail, state.app_data[CORE_LENGTH:]
     is_dealt = core.position_type >= _IS_DEALT

@@ -103,7 +103,7 @@ def _bad_keys(side: PlayerSide) -> Iterator[Labelled]:
 
 
 def _foreign_deal(side: PlayerSide) -> Move:
-    """A deal with a made-up key. What is left of the card that is turned up is no card then: the first of all is
+    """A deal with a made-up key. What is left of the card that is turned up is not a card then: the first of all is
     named."""
     deck, shares, _ = moves.deal_parts(_with_made_up_key(side))
     is_first = side.core.position_type is PositionType.SHUFFLED
@@ -194,7 +194,7 @@ def _bad_shares(side: PlayerSide, honest: Move) -> Iterator[Labelled]:
 
 
 def false_moves(state: VariablePart, randomness: Randomness, secrets: bytes) -> Iterator[FalseMove]:
-    """See `forcemove.game.PlayerChecked.false_moves`; `state` is no final one."""
+    """See `forcemove.game.PlayerChecked.false_moves`; `state` is not final."""
     side = PlayerSide.of_mover(state, HandSecrets.decode(secrets))
     if side.core.position_type in _SHUFFLES:
         yield from _false_shuffles(side, randomness)

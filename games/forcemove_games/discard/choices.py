@@ -29,7 +29,7 @@ def card_word(card: int) -> str:
 
 
 def choices(state: VariablePart, randomness: Randomness, secrets: bytes) -> tuple[Choice, ...]:
-    """See `forcemove.game.Game.choices`; `state` is no final one. Raises `HandSecretsLost`."""
+    """See `forcemove.game.Game.choices`; `state` is not final. Raises `HandSecretsLost`."""
     side = PlayerSide.of_mover(state, HandSecrets.decode(secrets))
     kind = side.core.position_type
     if kind in (PositionType.READY, PositionType.OVER, PositionType.TIED) and not can_afford(

@@ -44,7 +44,7 @@ class PlayerSide:
     """What one player knows in one state, which is one of its own or the other's answer to one."""
 
     def __init__(self, state: VariablePart, seat: int, secrets: HandSecrets, seed: HandSeed | None = None) -> None:
-        """Look at a state. Raises an `AppError` on bytes that are no position.
+        """Look at a state. Raises an `AppError` on bytes that are not a position.
 
         - `state`: no final one.
         - `seat`: of the player.
@@ -170,5 +170,5 @@ def _fault(
         old = decode_deck(before, SIZE) if before else first_deck(SIZE, key)
         require_shuffle(old, decode_deck(tail.deck, SIZE), tail.proof, key, channel_id, turn_num)
     except (AppError, MalformedBytes) as error:
-        return f"has sent a deck that is no shuffle of the one before ({type(error).__name__})"
+        return f"has sent a deck that is not a shuffle of the one before ({type(error).__name__})"
     return ""

@@ -58,7 +58,7 @@ def _label(who: str, core: Core, seat: int, y: float) -> Iterator[Shape]:
 
 
 def _places(count: int) -> list[float]:
-    """The left edges of so many cards in a row, closer together where there are many."""
+    """The left edges of this many cards in a row, closer together where there are many."""
     room = _WIDTH - 2 * _EDGE - _CARD
     step = min(_CARD + _GAP, room / max(1, count - 1))
     first = (_WIDTH - _CARD - step * (count - 1)) / 2

@@ -105,7 +105,7 @@ class HandSecrets:
 
 
 def _split(data: bytes, length: int) -> list[tuple[int, bytes]]:
-    """Turns, each with so many bytes."""
+    """Turns, each with this many bytes."""
     whole = _TURN + length
     parts = (data[at : at + whole] for at in range(0, len(data), whole))
     return [(int.from_bytes(each[:_TURN], "big"), each[_TURN:]) for each in parts]

@@ -56,7 +56,7 @@ def _nobody(_table: DiscardTable) -> None:
 @dataclass
 class DiscardTable(CardTable):
     """One side's context. `watch`: is called when the first discard lies open, after each turn, and with the result.
-    `history`: the pile as it was at these times. `result`: None before the end, and after a fault for ever."""
+    `history`: the pile as it was at these times. `result`: None before the end, and after a fault forever."""
 
     rules: PileRules = RULES
     watch: Callable[[DiscardTable], object] = _nobody

@@ -13,7 +13,7 @@ __all__ = ["choices"]
 
 
 def choices(state: VariablePart, randomness: Randomness, secrets: bytes) -> tuple[Choice, ...]:
-    """See `forcemove.game.Game.choices`; `state` is no final one."""
+    """See `forcemove.game.Game.choices`; `state` is not final."""
     position = decode(state.app_data)
     match position.position_type:
         case PositionType.START:

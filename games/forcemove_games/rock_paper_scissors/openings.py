@@ -35,7 +35,7 @@ def encode_openings(openings: Iterable[Opening]) -> bytes:
 
 
 def opening_of(openings: Mapping[bytes, Opening], pre_commit: bytes) -> Opening:
-    """The opening of a commitment of ours. Raises `UnknownCommitment`."""
+    """The opening of our commitment. Raises `UnknownCommitment`."""
     opening = openings.get(pre_commit)
     if opening is None:
         raise UnknownCommitment(pre_commit)

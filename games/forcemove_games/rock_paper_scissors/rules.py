@@ -233,7 +233,8 @@ def next_round(state: VariablePart) -> Move:
 
 
 def _legal(state: VariablePart, next_: Position, stakes: int = 0) -> Move:
-    """The move to a position in which the mover takes so many stakes. Raises the error of the rule that forbids it."""
+    """The move to a position in which the mover takes this many stakes. Raises the error of the rule that forbids
+    it."""
     outcome = take_stakes(state.outcome, (state.turn_num + 1) % PLAYERS, stakes, next_.stake)
     move = Move(outcome, next_.encode())
     require_legal(state, move.after(state), PLAYERS)

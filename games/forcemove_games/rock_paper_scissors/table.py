@@ -89,7 +89,7 @@ class DisclosesMore(CounterpartyError):
 
 @dataclass(eq=False)
 class NoSuchWeapon(CounterpartyError):
-    """A client has revealed a number that is no weapon."""
+    """A client has revealed a number that is not a weapon."""
 
     client_id: str
     choice: int
@@ -225,7 +225,7 @@ async def _play(queue: Queue, round_: Round) -> None:
 
 
 def _accept_play(action: Play, round_: Round) -> None:
-    # That two commitments are equal is no fault of the second client: the copy may have overtaken what it copies. A
+    # That two commitments are equal is not a fault of the second client: the copy may have overtaken what it copies. A
     # client that has copied one cannot open it.
     own = round_.opening()
     round_.play(msgspec.to_builtins(action), {round_.client_id: _disclosed(own.choice, own.salt.hex())})

@@ -58,7 +58,7 @@ __all__ = [
 
 MIN_CARDS = 2
 MAX_CARDS = 120
-"""As hex, a deck of so many cards still fits into one action on the log."""
+"""As hex, a deck of this many cards still fits into one action on the log."""
 
 _DOMAIN = b"forcemove/sra/card/1:"
 _HASH_LENGTH = NUMBER_LENGTH + 16
@@ -83,7 +83,7 @@ def card_numbers(size: int) -> Numbers:
 
 
 def require_size(size: int) -> None:
-    """Raise `InvalidValue` unless a deck can have so many cards: 2 to 120."""
+    """Raise `InvalidValue` unless a deck can have this many cards: 2 to 120."""
     if type(size) is not int or not MIN_CARDS <= size <= MAX_CARDS:
         raise InvalidValue("size", size, f"{MIN_CARDS} to {MAX_CARDS} cards")
 

@@ -73,7 +73,7 @@ class NumberOutOfRange(CardFault):
 
 @dataclass(eq=False)
 class NotASquare(CardFault):
-    """The number at `index` is no square modulo p, so that it can be told from a card under any key."""
+    """The number at `index` is not a square modulo p, so that it can be told from a card under any key."""
 
     index: int
     number: int
@@ -97,7 +97,7 @@ class NotEncrypted(CardFault):
 
 @dataclass(eq=False)
 class InvalidExponent(CardFault):
-    """An exponent that is no key: not odd, out of range, or without an inverse."""
+    """An exponent that is not a key: not odd, out of range, or without an inverse."""
 
     exponent: int
 
@@ -152,7 +152,7 @@ class KeyGivenTwice(CardFault):
 
 @dataclass(eq=False)
 class NoSuchCard(CardFault):
-    """With both keys the number at `index` is no card of the deck: a false key, or a false number in the shuffle."""
+    """With both keys the number at `index` is not a card of the deck: a false key, or a false number in the shuffle."""
 
     index: int
 

@@ -66,7 +66,7 @@ def receiving(
     sender: tuple[str, ...] | Callable[[_Table], str | tuple[str, ...]] = (),
     within: float | None = None,
 ) -> Step[_Table]:
-    """A `transition` whose `CardFault`s name their culprit. `accept` is no async function.
+    """A `transition` whose `CardFault`s name their culprit. `accept` is not an async function.
 
     The culprit is the client whose action it was. A fault in an action of our own is the other client's, whose false
     key came before: our own actions are checked before we post them.

@@ -74,8 +74,8 @@ def sit_down(shuffle: Shuffle) -> Player:
 
 
 def deal(player: Player, count: int) -> Player:
-    """Deal the next `count` cards to seat 0, and so many after them to seat 1. No side sees one yet: both call this
-    when the game says so, and then `give_hand`. Raises `InvalidValue` unless there are so many cards."""
+    """Deal the next `count` cards to seat 0, and this many after them to seat 1. No side sees one yet: both call this
+    when the game says so, and then `give_hand`. Raises `InvalidValue` unless there are this many cards."""
     if not 1 <= count <= player.pile.left // PLAYERS:
         raise InvalidValue("count", count, f"1 to {player.pile.left // PLAYERS} cards for each side")
     pile = player.pile

@@ -13,7 +13,7 @@ from forcemove_games.two_player import encode_words
 __all__ = ["cheats"]
 
 _OUTSIDE = FULL_BOARD + 1
-"""The lowest bit that is no cell."""
+"""The lowest bit that is not a cell."""
 
 _Forged = tuple[str, PositionType, int, int]
 """A label for the cheat; the position type and the two sets of marks that it signs."""

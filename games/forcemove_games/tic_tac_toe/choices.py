@@ -23,7 +23,7 @@ CELL_NAMES = (
 
 
 def choices(state: VariablePart) -> tuple[Choice, ...]:
-    """See `forcemove.game.Game.choices`; `state` is no final one."""
+    """See `forcemove.game.Game.choices`; `state` is not final."""
     position = decode(state.app_data)
     if position.position_type in (PositionType.X_PLAYING, PositionType.O_PLAYING):
         return _marks(state, position.free_cells)

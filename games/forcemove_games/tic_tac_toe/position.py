@@ -108,9 +108,8 @@ class Position(Struct, frozen=True):
     """One position.
 
     `stake`: uint256, in the asset's smallest unit. `noughts` and `crosses`: sets of marks below 512, disjoint, their
-    numbers and lines as the type wants them. Raises `InvalidValue` on what is no uint256 at all, then the errors of the
-    contract in its order.
-    """
+    numbers and lines as the type wants them. Raises `InvalidValue` on what is not a uint256 at all, then the errors of
+    the contract in its order."""
 
     position_type: PositionType
     stake: int

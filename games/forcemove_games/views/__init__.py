@@ -35,8 +35,8 @@ In Monty Hall's game there is a car behind one of three doors, and only the host
 `play_action` checks for every viewer that the replay gives the view of the new state. That finds what reads a secret,
 branches on one, or draws lots outside of `apply_update`.
 
-A game goes on with what `apply_update` returns: the draft that it has given is handed over, and what comes back is the
-same object as long as it stays a list or a dictionary.
+A game continues with what `apply_update` returns: the draft that it has given is handed over, and what comes back is
+the same object as long as it stays a list or a dictionary.
 
 A viewer that replays need not trust the client that shows: a patch may have a thousand operations at most, each of
 which adds, removes, replaces or moves, and the view may have 4 MiB of JSON text after it.

@@ -1,9 +1,9 @@
 """The draft of an action, which `update_state` works on, and `apply_update`, to which a game gives it and gets it back.
 
-A game gives its draft to `apply_update` and goes on with the value that this returns; its earlier draft is not its own
-any more. The root stays the same object as long as it stays a list or a dictionary, whether `fn` changes it, or returns
-another, or a patch does: a game cannot tell whether it is played or replayed, and references to inner objects stay
-valid.
+A game gives its draft to `apply_update` and continues with the value that this returns; its earlier draft is not its
+own any more. The root stays the same object as long as it stays a list or a dictionary, whether `fn` changes it, or
+returns another, or a patch does: a game cannot tell whether it is played or replayed, and references to inner objects
+stay valid.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _fill(root: Json, content: Json) -> None:
 
 
 def _has_changed(draft: Json, text: bytes) -> bool:
-    """Whether a draft differs from its text; another order of a dictionary is no change."""
+    """Whether a draft differs from its text; another order of a dictionary is not a change."""
     try:
         return text_of(draft) != text and not is_same(StrictValue(json_of(text), text), draft)
     except UNWRITABLE:

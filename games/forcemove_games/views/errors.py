@@ -23,7 +23,7 @@ __all__ = [
 
 @dataclass(eq=False)
 class NotJson(LocalError):
-    """A value that is no strict JSON. `path`: the place in it (a JSON Pointer)."""
+    """A value that is not strict JSON. `path`: the place in it (a JSON Pointer)."""
 
     path: str
     reason: str
@@ -77,8 +77,8 @@ class DisclosuresLeft(CounterpartyError):
 
 @dataclass(eq=False)
 class DisclosureMalformed(CounterpartyError):
-    """An entry of `new_info` is no JSON Patch, has too many or forbidden operations, does not fit the view, or makes it
-    too large."""
+    """An entry of `new_info` is not JSON Patch, has too many or forbidden operations, does not fit the view, or makes
+    it too large."""
 
     index: int
     reason: str

@@ -1,4 +1,4 @@
-"""Where and why a value is no strict JSON. Called only for values that are known not to be."""
+"""Where and why a value is not strict JSON. Called only for values that are known not to be."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def escaped(key: str) -> str:
 
 def _key_faults(key: object, path: str) -> Iterator[NotJson]:
     if type(key) is not str:
-        yield NotJson(path, f"a key is no text: {key!r}")
+        yield NotJson(path, f"a key is not text: {key!r}")
     else:
         yield from _text_faults(key, path)
 
@@ -66,4 +66,4 @@ def _text_faults(text: str, path: str) -> Iterator[NotJson]:
     try:
         text.encode()
     except UnicodeEncodeError:
-        yield NotJson(path, "text with half a surrogate pair is no Unicode")
+        yield NotJson(path, "text with half a surrogate pair is not Unicode")

@@ -28,7 +28,7 @@ MAX_OPERATIONS = 1_000
 MAX_VIEW = 4 * 2**20
 """Bytes of JSON text that a view may have after a patch."""
 _FEW = 16
-"""Up to so many operations are not counted byte by byte against the view itself."""
+"""Up to this many operations are not counted byte by byte against the view itself."""
 
 # --------------------------------------------------------------------------------------------------------------- making
 
@@ -112,7 +112,7 @@ def patched(view: Json, patch: Patch, index: int) -> StrictValue:
 
 def _require_patch(patch: Patch) -> None:
     if type(patch) is not list or not all(type(each) is dict for each in patch):
-        raise _TooMuch("it is no list of operations")
+        raise _TooMuch("it is not a list of operations")
     if len(patch) > MAX_OPERATIONS:
         raise _TooMuch(f"it has {len(patch)} operations; {MAX_OPERATIONS} are allowed")
     try:
@@ -128,7 +128,7 @@ def _require_operation(operation: dict[str, Json]) -> None:
     if type(kind) is not str or kind not in OPERATIONS:
         raise _TooMuch(f"its operations may be {', '.join(sorted(OPERATIONS))}, not {str(kind)[:_MAX_REASON]}")
     if type(path) is not str or (kind == "move" and type(operation.get("from")) is not str):
-        raise _TooMuch("a path is no text")
+        raise _TooMuch("a path is not text")
     if path.count("/") + depth_of(operation.get("value")) > MAX_DEPTH:
         raise _TooMuch(_TOO_DEEP)
 

@@ -177,7 +177,7 @@ def _replayed(game: ViewedGame, view: StrictValue, action: Json, new_info: NewIn
 
 @dataclass
 class _Replay:
-    """An action that is replayed. A game may go on after an error of ours, but its result does not count."""
+    """An action that is replayed. A game may go on after our error, but its result does not count."""
 
     new_info: NewInfo | None
     taken: int = 0

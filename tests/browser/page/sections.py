@@ -67,7 +67,7 @@ def offer_view(words: str = "Tic-tac-toe") -> OfferPage:
 
 
 def watched_view(turns: int = 7) -> WatchView:
-    """A table of which so many states were seen, and something that was not believed."""
+    """A table of which this many states were seen, and something that was not believed."""
     spectator = ChannelSpectator(LINK, GAME)
     for turn in range(turns):
         spectator.take(encode_message(SAVED.id, SAVED.signed(state_of(turn))))

@@ -20,7 +20,7 @@ TEXTS = [
 ]
 """Text, and what it can stand on: a sign of the timeline stands on its lane's tone."""
 DRAWN = [(f"s{seat}", ground) for seat in range(8) for ground in ("card", "cell", "lit")]
-"""Marks in pictures, which are no text: 3 to 1."""
+"""Marks in pictures, which are not text: 3 to 1."""
 
 
 def colours(scheme: str) -> dict[str, tuple[float, float, float]]:

@@ -35,7 +35,7 @@ def kilobytes(page: str) -> float:
 
 
 def with_entries(view: ChannelView, count: int) -> ChannelView:
-    """With so many entries: those of its game, and then its states again and again, as in a long game."""
+    """With this many entries: those of its game, and then its states again and again, as in a long game."""
     entries = view.history.entries
     states = tuple(each for each in entries if isinstance(each, StateSigned | StateAccepted))
     repeated = (*entries, *states * (count // len(states)))

@@ -85,7 +85,7 @@ def states(asker: Asker) -> list[str]:
 
 
 def kept_meetings(asker: Asker) -> int:
-    """How many offers and meetings the journal has that may be gone on with."""
+    """How many offers and meetings the journal has that may be continued."""
     journal = lobby_of(asker).tables.service.journal
     return asker.served.call(lambda: len(list(journal.meetings.all())))
 

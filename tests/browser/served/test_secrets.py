@@ -109,7 +109,7 @@ def streaming_to(said: Said, asker: Asker) -> Iterator[None]:
 
 
 def hidden_now(playground: Playground) -> dict[str, bytes]:
-    """What the players still hide: keys for ever, salts until they are revealed, seeds for ever. Called in the server's
+    """What the players still hide: keys forever, salts until they are revealed, seeds forever. Called in the server's
     thread."""
     found = {f"key of {each.name}": each.key.secret for each in playground.players}
     shown = b"".join(state.app_data for state in states_of(playground))

@@ -20,7 +20,7 @@ WATCH = f"/watch/{LINK}"
 PAGES = ("/lobby", "/watch", WATCH, "/wallet")
 STREAMS = ("/lobby/events", WATCH + "/events", "/wallet/events")
 ONLY_FORMS = ("/offers", OFFER + "/join", OFFER + "/withdraw", "/lobby/resume", "/wallet/sent", "/wallet/refused")
-"""Paths that are no pages, too."""
+"""Paths that are not pages, too."""
 FORMS = (*ONLY_FORMS, "/watch", WATCH)
 FIELDS = {
     "game": "tic-tac-toe",

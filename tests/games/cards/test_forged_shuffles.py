@@ -28,7 +28,7 @@ def _require(forger: Forger, proof: bytes) -> None:
 
 
 def _read(deck: Deck) -> list[int | None]:
-    """The cards from 0, as they are read with all shares; None for what is no card."""
+    """The cards from 0, as they are read with all shares; None for what is not a card."""
     for secret in PARTY.secrets:
         deck = tuple(take_off(card, share_of(secret, card)) for card in deck)
     return [_number(card.c2) for card in deck]

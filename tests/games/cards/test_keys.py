@@ -100,7 +100,7 @@ def test_equal_randomness_for_two_statements_gives_two_nonces() -> None:
 
 @pytest.mark.parametrize("secret", [0, ORDER, SECRET + ORDER, SECRET - ORDER])
 def test_a_secret_out_of_range_is_refused_and_not_named(secret: int) -> None:
-    """Who has forgotten to reduce it may go on with the same one."""
+    """Who has forgotten to reduce it may keep using the same one."""
     with pytest.raises(ScalarOutOfRange) as refused:
         prove_key(secret, CHANNEL, TURN)
     assert refused.value.scalar == 0

@@ -75,7 +75,7 @@ def test_items_in_another_order_are_refused() -> None:
 
 
 def test_a_free_challenge_is_refused() -> None:
-    """Whoever may choose c proves any share: s and c first, the rest to fit."""
+    """Anyone who may choose c proves any share: s and c first, the rest to fit."""
     share = CARDS[0].c1 * 77
     for challenge, response in ((3, 5), (PROOF.challenge, 5)):
         with pytest.raises(ShareRefused):

@@ -72,7 +72,7 @@ def test_a_proof_of_another_deck_is_refused() -> None:
 
 
 def _forged(order: Sequence[int], after: Deck, masks: Sequence[int] | None = None) -> bytes:
-    """What the prover's own code makes of a deck that is no shuffle."""
+    """What the prover's own code makes of a deck that is not a shuffle."""
     given = masks or [fresh_scalar(stream("masks")) for _ in BEFORE]
     return prove_order(BEFORE, after, order, given, PARTY.joint, CHANNEL, TURN, stream("forged"))
 

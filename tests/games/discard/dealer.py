@@ -92,7 +92,7 @@ def one_draws(moves: Sequence[Made]) -> Made:
 
 @dataclass
 class Dealer:
-    """`label`: what everything follows from. `hands`: after so many hands there are no more moves."""
+    """`label`: what everything follows from. `hands`: after this many hands there are no more moves."""
 
     label: str = "dealer"
     channel_id: bytes = ID

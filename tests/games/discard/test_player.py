@@ -81,7 +81,7 @@ def test_who_is_given_a_wrong_shuffle_leaves_with_what_it_had_and_says_why(kind:
     bad = pair.take(false.move, false.secrets or b"")
     assert pair.bot(pair.mover).move(bad, another_round=True) is None
     assert choices(bad, stream("any"), pair.stored[pair.mover]) == ()
-    assert reason(bad, pair.stored[pair.mover]).startswith("has sent a deck that is no shuffle of the one before (")
+    assert reason(bad, pair.stored[pair.mover]).startswith("has sent a deck that is not a shuffle of the one before (")
     assert amounts(bad) == (BALANCE, BALANCE)
 
 

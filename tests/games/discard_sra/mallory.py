@@ -1,4 +1,4 @@
-"""Mallory at a table of Discard: a client of ours whose messages are changed on the way, and decks that it stacks."""
+"""Mallory at a table of Discard: our client whose messages are changed on the way, and decks that it stacks."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def seated_with(shuffles: tuple[Shuffle, Shuffle]) -> tuple[DiscardTable, Discar
 def with_a_dummy(chosen: tuple[int, int, int, int]) -> tuple[Shuffle, Shuffle]:
     """Alice cheats: she deals herself four chosen cards, and nothing that bob checks in the shuffle tells.
 
-    In step 0 she sends a number that is no card, but a product of powers of the chosen ones. The relation survives
+    In step 0 she sends a number that is not a card, but a product of powers of the chosen ones. The relation survives
     bob's encryption, so that in step 2 she finds all five again, and lays them where she wants them.
     """
     randomness = stream("stacking")

@@ -174,7 +174,7 @@ def test_a_discard_that_the_game_does_not_allow_is_refused() -> None:
         lambda _: DiscardCard("alice", 0, "00"),
         lambda _: Serve("alice", 0, "00"),
     ],
-    ids=["another card", "in another's name", "a card that we do not hold", "what is no turn"],
+    ids=["another card", "in another's name", "a card that we do not hold", "what is not a turn"],
 )
 def test_what_we_choose_is_checked_before_it_is_posted(choose: Callable[[CardTable], Action]) -> None:
     log = MemoryTransport()

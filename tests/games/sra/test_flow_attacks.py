@@ -41,7 +41,7 @@ Forge = Callable[[Said], Said]
 
 
 class Forging:
-    """Mallory's line: a client of ours, but what it says is changed on the way."""
+    """Mallory's line: our client, but what it says is changed on the way."""
 
     def __init__(self, inner: Transport, forge: Forge) -> None:
         self._inner, self._forge = inner, forge
@@ -226,7 +226,7 @@ def test_whatever_was_done_to_the_deck_the_audit_finds_it(
 
 
 DUMMY = card_numbers(8)[7]
-"""A square that is no card of the deck of four."""
+"""A square that is not a card of the deck of four."""
 
 
 def after(first: Forge, second: Forge) -> Forge:

@@ -172,7 +172,7 @@ def test_threat_59_who_connects_too_often_is_refused_and_others_are_not(tmp_path
 
 
 def test_threat_59_handshakes_that_do_not_end_keep_nobody_out(tmp_path: Path) -> None:
-    """A hundred that begin one and say no more; only so many go on at once."""
+    """A hundred that begin one and say no more; only this many go on at once."""
 
     async def story() -> None:
         with running_relay(tmp_path, *tls_options(tmp_path)) as relay:

@@ -68,7 +68,7 @@ class Month:
         return is_good
 
     async def offer(self, address: str, hours: int) -> bool:
-        """One more offer, good for so many hours."""
+        """One more offer, good for this many hours."""
         self.count += 1
         host = self.hosts[self.count % len(self.hosts)]
         offer = new_offer(

@@ -181,7 +181,7 @@ def _picture(
     before: VariablePart | None,
 ) -> tuple[Svg, str]:
     """A game's picture and its markup: the same until one of these changes. The parameters are those of
-    `Pictured.picture`. Raises on what is no picture, and what the game raises."""
+    `Pictured.picture`. Raises on what is not a picture, and what the game raises."""
     svg = game.picture(state, viewer, own, names, moves, before)
     if type(svg) is not Svg:
         raise TypeError(f"a picture is an Svg, and no {type(svg).__name__}")

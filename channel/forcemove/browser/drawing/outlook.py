@@ -125,7 +125,7 @@ def _without_clock(view: ChannelView, silence: Silence) -> str:
         return f"{_others(view)} can challenge you. After a challenge now you have until {time} to answer, or {paid}."
     who = capitalised(named(view, silence.participant))
     if view.seen.phase in _OPENING:
-        return f"{who} is to go on with the opening. After a challenge now, {paid} at {time}."
+        return f"{who} is to continue the opening. After a challenge now, {paid} at {time}."
     return f"You can challenge. After a challenge now {who} has until {time} to answer, or {paid}."
 
 

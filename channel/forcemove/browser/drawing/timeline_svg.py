@@ -1,6 +1,6 @@
 """The timeline as markup: the content of its `svg` element, and the lines beneath it. A page is made with each move,
-and a template takes ten times as long for so many numbers. What others can have said is escaped; the rest are numbers
-and words of ours. Pure.
+and a template takes ten times as long for this many numbers. What others can have said is escaped; the rest are numbers
+and our words. Pure.
 """
 
 from __future__ import annotations

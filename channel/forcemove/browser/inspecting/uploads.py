@@ -20,7 +20,7 @@ async def read_upload(request: web.Request, session: BrowserSession) -> dict[str
     """The fields of a request's form. Raises `PageRequestRefused` where the form is none of this session's pages, or
     too large."""
     if request.content_type != _MULTIPART:
-        raise PageRequestRefused(415, "This is no form with a file.")
+        raise PageRequestRefused(415, "This is not a form with a file.")
     if request.content_length is None or request.content_length > MAX_SUBJECT + _AROUND:
         raise PageRequestRefused(413, f"A file may have {MAX_SUBJECT:,} bytes. `forcemove inspect` takes larger ones.")
     try:

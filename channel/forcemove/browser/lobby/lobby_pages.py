@@ -73,7 +73,7 @@ class LobbyPages:
         )
 
     def offer_page(self, offer: bytes, form_token: str) -> OfferPage | None:
-        """An offer (its hash) as its page shows it; None where it is neither in the lobby nor at a table of ours."""
+        """An offer (its hash) as its page shows it; None where it is neither in the lobby nor at our table."""
         table, shown = self._tables.table_of(offer), self._follower.find(offer)
         known = shown.offer if shown is not None else table.offer if table is not None else None
         if known is None:
@@ -158,7 +158,7 @@ class LobbyPages:
             self._show("")
 
     def withdraw(self, offer: bytes) -> None:
-        """Take back an offer of ours (its hash), or our seat at another's."""
+        """Take back our offer (its hash), or our seat at another's."""
         is_done = self._tables.withdraw(offer)
         self._show("" if is_done else "It cannot be taken back: the game has begun, or is over.")
 

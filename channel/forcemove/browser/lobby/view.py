@@ -217,7 +217,7 @@ def table_row(table: RunningTable, relay: str) -> TableRow:
 
 
 def _watch_link(table: RunningTable, relay: str) -> str:
-    """It has what the relay knows: whoever reads it can see the states, and nothing that is secret."""
+    """It has what the relay knows: anyone who reads it can see the states, and nothing that is secret."""
     agreement = table.agreement
     if agreement is None or not table.is_driven:
         return ""

@@ -39,7 +39,7 @@ def conclude(id_: str, **session: Any) -> None:
     """Leave a channel: sign its final state, and have it paid out.
 
     Where all have signed a final state that is one transaction. Where others are gone it takes a challenge, and the
-    time that it leaves them to answer. Whoever interrupts this loses nothing: the same command goes on.
+    time that it leaves them to answer. Anyone who interrupts this loses nothing: the same command goes on.
     """
     from forcemove.cli.channel import settling
     from forcemove.cli.channel.session import SessionOptions

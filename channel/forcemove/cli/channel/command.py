@@ -40,8 +40,8 @@ __all__ = ["channel"]
 def channel() -> None:
     """See, defend, end and move the channels that a journal keeps.
 
-    A journal is a file, or a PostgreSQL database: whoever played has left there what was signed. Name it with --store,
-    or with the environment variable FORCEMOVE_STORE.
+    A journal is a file, or a PostgreSQL database: anyone who played has left there what was signed. Name it with
+    --store, or with the environment variable FORCEMOVE_STORE.
 
     Looking changes nothing, and may be done while another process plays.
     """

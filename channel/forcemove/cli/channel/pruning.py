@@ -31,7 +31,7 @@ _DAY = 24 * 60 * 60
     type=click.IntRange(0, 36_500),
     default=7,
     show_default=True,
-    help="Leave channels alone that were saved within so many days: a reorganisation may undo their end.",
+    help="Leave channels alone that were saved within this many days: a reorganisation may undo their end.",
 )
 @click.option("--yes", "agrees", is_flag=True, help="Delete without being asked.")
 @JSON

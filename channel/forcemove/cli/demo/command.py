@@ -203,7 +203,7 @@ class _DemoArguments:
             raise click.UsageError(f"{why}: leave {', '.join(named)} out.")
 
     def _local_stake(self, seats: int) -> int:
-        """The stake on a chain of our own, in wei, for so many players. Raises `click.UsageError`."""
+        """The stake on a chain of our own, in wei, for this many players. Raises `click.UsageError`."""
         stake = _LOCAL_STAKE if self.stake is None else self.stake
         require_playable(stake, [seats])
         return stake

@@ -89,7 +89,7 @@ class DemoRun:
 
     @property
     def others(self) -> list[MinedTransaction]:
-        """The transactions that are no part of a scenario that has ended."""
+        """The transactions that are not part of a scenario that has ended."""
         counted = {each.hash for result in self.results for each in result.transactions}
         return [each for each in (self.environment.spent if self.environment else ()) if each.hash not in counted]
 

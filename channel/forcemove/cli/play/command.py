@@ -74,7 +74,7 @@ __all__ = ["play"]
 )
 @WAITING
 @click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
-@click.option("--anew", "from_scratch", is_flag=True, help="Do not go on with games into which nobody has paid yet.")
+@click.option("--anew", "from_scratch", is_flag=True, help="Do not continue games into which nobody has paid yet.")
 @ALLOW_MAINNET
 @click.option("--browser", "in_browser", is_flag=True, help="Play on a page in a browser on this machine, too.")
 @PAGE
@@ -90,7 +90,7 @@ def play(ctx: click.Context, /, **given: Any) -> None:
 
     The key of --key only signs. --account pays in five stakes and the gas, and is paid at the end, unless --payout
     names another; so does --wallet, which signs in your browser. What was signed is kept in the journal (--store). If
-    this is interrupted, or the machine dies, the same command goes on with the open game. Do so in time: whoever stays
+    this is interrupted, or the machine dies, the same command continues the open game. Do so in time: anyone who stays
     away from a challenge until its end can lose all that was paid in. A watchtower (--tower) answers challenges while
     you are away.
     """
@@ -188,7 +188,7 @@ class _PlayArguments(TableArguments):
         self.require_accounts()
 
     def _require_seats(self) -> None:
-        """Raise `click.UsageError` where a number of players makes no sense, or the game does not take so many."""
+        """Raise `click.UsageError` where a number of players makes no sense, or the game does not take this many."""
         if self.seats is None:
             return
         if not self.creates:

@@ -210,7 +210,7 @@ def _keys() -> KeyBindings:
 
 _POLL_SECONDS = 0.02
 _WIDTH = 120
-"""Columns where the output is no terminal."""
+"""Columns where the output is not a terminal."""
 
 
 class Lines:

@@ -57,7 +57,7 @@ class PlayerProcess:
         self._reading = asyncio.create_task(self._read(self._process))
 
     async def wait_for_output(self, text: str, times: int = 1) -> str:
-        """Wait until the process has printed this text so many times since it was started; returns the line. Raises
+        """Wait until the process has printed this text this many times since it was started; returns the line. Raises
         `PlayerFailed`."""
         found: Sequence[str] = ()
 

@@ -95,7 +95,7 @@ class ScenarioRun:
             await player.end()
 
     async def kill_guest(self, turns: int) -> Channel:
-        """Kill the guest once it has printed so many turns; the channel as its journal has it."""
+        """Kill the guest once it has printed this many turns; the channel as its journal has it."""
         await self.guest.wait_for_output("turn ", turns)
         await self.guest.kill()
         return channel_of(self.guest)

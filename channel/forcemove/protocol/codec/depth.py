@@ -31,7 +31,7 @@ _STEPS = (
     *(1 + _FIXED.get(at, -1) for at in range(0xC0, 0xE0)),
     *(1,) * 0x20,
 )
-"""By header, how many bytes a value has that is no array or map, and of which the header says so; else 0. A journal
+"""By header, how many bytes a value has that is not an array or map, and of which the header says so; else 0. A journal
 reads some hundred of these for each channel."""
 
 
@@ -47,7 +47,7 @@ def most_headers(data: bytes) -> int:
 
 def require_shallow(data: bytes, what: str, most: int = MAX_DEPTH) -> None:
     """Raise `MalformedBytes` (of a `what`) where MessagePack has more than `most` arrays and maps inside each other.
-    Bytes that are no MessagePack, or only the beginning of one, may pass."""
+    Bytes that are not a MessagePack, or only the beginning of one, may pass."""
     at, end, missing, outer = 0, len(data), 1, list[int]()
     while at < end and (missing or outer):
         if not missing:

@@ -47,7 +47,7 @@ def parse_json(text: str, what: str) -> Any:
 
 def require_shallow(data: bytes, what: str, most: int = MAX_DEPTH) -> None:
     """Raise `MalformedBytes` (of a `what`) where JSON, as UTF-8, has more than `most` arrays and objects inside each
-    other. Bytes that are no JSON may pass."""
+    other. Bytes that are not JSON may pass."""
     if data.count(b"[") + data.count(b"{") <= most:
         return
     depth = 0
@@ -59,7 +59,7 @@ def require_shallow(data: bytes, what: str, most: int = MAX_DEPTH) -> None:
 
 def require_version(version: object, what: str, known: int) -> None:
     """Refuse the version that a `what` names where it is not `known`. Raises `UnknownVersion`, and `MalformedBytes`
-    where the version is no whole number from 1 to 65,535."""
+    where the version is not a whole number from 1 to 65,535."""
     if type(version) is not int or not 1 <= version <= MAX_VERSION:
         raise MalformedBytes(what, f"its version is missing, or no number from 1 to {MAX_VERSION}")
     if version != known:
@@ -81,7 +81,7 @@ def parse_decimal(text: str, what: str, name: str) -> int:
     otherwise. Raises `MalformedBytes` where there are too many digits, or the number is written in another way."""
     is_decimal = text.isascii() and text.isdecimal() and (text == "0" or not text.startswith("0"))
     if not (is_decimal and len(text) <= MAX_UINT256_DIGITS):
-        raise MalformedBytes(what, f'"{name}" is no decimal number in quotes')
+        raise MalformedBytes(what, f'"{name}" is not a decimal number in quotes')
     return int(text)
 
 
@@ -97,7 +97,7 @@ def parse_hex_text(text: str, what: str, length: int) -> bytes:
     except ValueError:
         data = b""
     if len(data) != length or text != hex_text(data):
-        raise MalformedBytes(what, f"it is no hex of {length} bytes, in lower case after 0x")
+        raise MalformedBytes(what, f"it is not a hex of {length} bytes, in lower case after 0x")
     return data
 
 

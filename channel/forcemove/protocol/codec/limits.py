@@ -34,7 +34,7 @@ _UINT64_DIGITS = len(str(UINT64_MAX))
 
 
 def _hex(length: int) -> int:
-    """Characters of so many bytes as hex with 0x."""
+    """Characters of as many bytes as hex with 0x."""
     return 2 + 2 * length
 
 

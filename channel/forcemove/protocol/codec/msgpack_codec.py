@@ -39,7 +39,7 @@ other."""
 
 
 class Codec(Generic[ValueT]):
-    """Encodes and decodes the values of one type, or of one closed union. A field that is `UNSET` is no part of the
+    """Encodes and decodes the values of one type, or of one closed union. A field that is `UNSET` is not part of the
     bytes."""
 
     def __init__(self, what: str, type_: Any, version: int = VERSION) -> None:

@@ -140,7 +140,7 @@ def _decode_state_message(record: bytes, signers: tuple[int, ...]) -> SignedStat
     if list(signers) != sorted(set(signers)) or (signers and signers[0] < 0):
         raise MalformedBytes("message", "its signers do not rise")
     if signers and signers[-1] >= MAX_PARTICIPANTS:
-        raise MalformedBytes("message", "no channel has so many participants as its signers would be")
+        raise MalformedBytes("message", "no channel has as many participants as its signers would be")
     return SignedState(state, dict(zip(signers, signatures, strict=True)))
 
 
@@ -277,7 +277,7 @@ def parse_hex(text: object, what: str, length: int | None = None) -> bytes:
     except ValueError:
         raise MalformedBytes(what, "it is no whole number of hex bytes") from None
     if 2 * len(data) != len(digits):  # Python passes over spaces
-        raise MalformedBytes(what, "it has characters that are no hex digits")
+        raise MalformedBytes(what, "it has characters that are not a hex digits")
     if length is not None and len(data) != length:
         raise MalformedBytes(what, f"it has {len(data)} bytes, not {length}")
     return data

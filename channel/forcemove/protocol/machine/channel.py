@@ -253,7 +253,7 @@ class Channel(Struct, frozen=True, gc=False, tag=True, rename={"superseded": "ke
 
     @property
     def may_pay_in(self) -> bool:
-        """Whether nothing speaks against a deposit of ours: nobody has challenged, we do not leave, and no endpoint
+        """Whether nothing speaks against our deposit: nobody has challenged, we do not leave, and no endpoint
         denies anything."""
         return self.status.is_empty and not (self.leaving or self.is_denied)
 

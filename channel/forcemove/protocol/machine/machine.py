@@ -66,7 +66,7 @@ def step(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules)
     - `key`: signs for us; None where nothing may be signed.
     - `app`: the rules of the game.
 
-    Raises `LocalError`, `CounterpartyError`, and on an illegal move of ours `RuleError` or `InvalidValue`.
+    Raises `LocalError`, `CounterpartyError`, and on our illegal move `RuleError` or `InvalidValue`.
     """
     changed, effects = _apply(channel, input_, now, key, app)
     while True:

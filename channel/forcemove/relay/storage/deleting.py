@@ -55,11 +55,11 @@ class Deleting:
         return self._session.rows(_HELD, (TABLE_COST, ENTRY_COST))
 
     def idle(self, seconds: float, after: tuple[int, int] = START) -> list[Idle]:
-        """The next tables that were not used for so many seconds, after the place of a table, the oldest first."""
+        """The next tables that were not used for this many seconds, after the place of a table, the oldest first."""
         return self._idle(" WHERE touched < ?", (int(self._clock() - seconds), *after))
 
     def never_used(self, seconds: float, after: tuple[int, int] = START) -> list[Idle]:
-        """The next tables that were made so many seconds ago and have no post, as in `idle`."""
+        """The next tables that were made this many seconds ago and have no post, as in `idle`."""
         return self._idle(" WHERE is_used = 0 AND touched < ?", (int(self._clock() - seconds), *after))
 
     def of_account(self, account: bytes, after: tuple[int, int] = START) -> list[Idle]:

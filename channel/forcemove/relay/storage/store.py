@@ -85,8 +85,8 @@ class RelayStore:
         return self._session.row(chosen, (log, place, id_)) is not None
 
     def drop_oldest(self, log: int, entries: int, most_bytes: int) -> tuple[int, int]:
-        """Shorten a log until it has at most so many entries and bytes; returns its first place, and the bytes of all
-        entries that were ever dropped. A quarter of the log is dropped at a time, so that this is seldom done. The
+        """Shorten a log until it has at most this many entries and bytes; returns its first place, and the bytes of all
+        entries that were ever dropped. A quarter of the log is dropped at a time, so that this is rarely done. The
         newest entry stays, whatever its size."""
         with self._session.writing() as connection:
             bounds = "SELECT min(place), max(place), max(total) FROM entries WHERE log = ?"

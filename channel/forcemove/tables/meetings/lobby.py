@@ -21,9 +21,9 @@ _LEAST_PAUSE, _SHARE = 0.5, 4
 
 
 async def open_offers(lobby: LobbyPort, wanted: Callable[[Offer], bool], most: int) -> AsyncIterator[list[OfferStatus]]:
-    """The open offers for which `wanted` holds, at most so many, again and again: as soon as one of them changes, else
-    some seconds after the last look. Those that end last come first, which are mostly the newest. Raises what the lobby
-    raises."""
+    """The open offers for which `wanted` holds, at most this many, again and again: as soon as one of them changes,
+    else some seconds after the last look. Those that end last come first, which are mostly the newest. Raises what the
+    lobby raises."""
     clock = asyncio.get_running_loop().time
     while True:
         began = clock()

@@ -86,7 +86,7 @@ class MeetingStore(Protocol):
 
 
 async def offer_again(connection: Connection, offer: Offer, key: Key) -> None:
-    """Put an offer of ours into the lobby, which may have it already. Raises `OfferOver` where it was taken back, has
+    """Put our offer into the lobby, which may have it already. Raises `OfferOver` where it was taken back, has
     expired, or was played, and what the lobby raises."""
     shown = await _look(connection, offer.hash)
     if shown is None:
@@ -102,7 +102,7 @@ async def has_come_about(connection: Connection, meeting: Meeting) -> bool:
 
 
 async def take_back(connection: Connection, offer: Offer, key: Key) -> bool:
-    """Withdraw an offer of ours, if it is open and the lobby answers; returns whether that was done."""
+    """Withdraw our offer, if it is open and the lobby answers; returns whether that was done."""
     with contextlib.suppress(TransportError, TimeoutError):
         async with asyncio.timeout(_WITHDRAWAL_SECONDS):
             await connection.lobby.withdraw(offer.hash, key)

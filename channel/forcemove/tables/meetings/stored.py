@@ -1,4 +1,4 @@
-"""What a journal remembers of meetings: offers of ours that wait, and games that were agreed on but may not have
+"""What a journal remembers of meetings: our offers that wait, and games that were agreed on but may not have
 begun."""
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class StoredMeetings:
         self._stored.keep(meeting.table.id, MEETINGS.encode(meeting))
 
     def keep_offer(self, offer: Offer) -> None:
-        """Store an offer of ours that waits."""
+        """Store our offer that waits."""
         self._stored.keep(offer.hash, MEETINGS.encode(PendingOffer(offer)))
 
     def forget(self, meeting: Meeting) -> None:
@@ -109,7 +109,7 @@ def _stored_meetings(journal: Journal) -> Iterator[Meeting]:
 
 def _readable(stored: Meetings) -> Iterator[tuple[bytes, Meeting | PendingOffer]]:
     """Those that this program can read, by their ids. One that it cannot is of another program, which goes on with it:
-    nobody has paid into a game that is no channel yet."""
+    nobody has paid into a game that is not a channel yet."""
     for id_, body in stored.all():
         try:
             found = MEETINGS.decode(body)

@@ -34,7 +34,7 @@ class EndObserver:
         self._time = now
 
     def add(self, event: Mined | SubmissionRefused) -> None:
-        """Note what has become of a transaction of ours."""
+        """Note what has become of our transaction."""
         match event:
             case Mined(_, receipt):
                 self._pay(receipt.gas_used * receipt.gas_price)
@@ -85,7 +85,7 @@ def end_lines(
 
 
 def race_text(refused: SubmissionRefused) -> str | None:
-    """The text about a transaction of ours that came too late; None where it failed for another reason."""
+    """The text about our transaction that came too late; None where it failed for another reason."""
     match refused.error:
         case Overtaken(cost=cost, block_number=block):
             return (

@@ -63,7 +63,7 @@ class OpenTables:
         - `service`: drives the channels.
         - `playable`: the games that can be played here.
         - `options`: how a table is played; stake, duration and seats are each table's own.
-        - `seats`: whoever plays.
+        - `seats`: anyone who plays.
         - `output`: where the tables' lines are shown.
         """
         self.service, self.playable = service, tuple(playable)
@@ -88,7 +88,7 @@ class OpenTables:
     # ---------------------------------------------------------------------------------------------------------- opening
 
     def offer(self, wanted: WantedGame) -> RunningTable:
-        """Open a table for a new offer of ours."""
+        """Open a table for our new offer."""
         table = self._new(wanted.game)
         table.wanted = wanted.stake
         options = TableOptions(
@@ -113,8 +113,8 @@ class OpenTables:
         return table
 
     def withdraw(self, offer: bytes) -> bool:
-        """Take back an offer of ours (its hash), or our seat at the offer of another, before the game has begun: it is
-        not gone on with later. Returns whether there was such a table."""
+        """Take back our offer (its hash), or our seat at the offer of another, before the game has begun: it is
+        not continued later. Returns whether there was such a table."""
         table = self.table_of(offer)
         if table is None or not table.can_withdraw:
             return False
@@ -171,7 +171,7 @@ class OpenTables:
         self._begin(table, partial(self._patiently, table, wait))
 
     def _is_of(self, offer: Offer, game: PlayableGame) -> bool:
-        """Whether what the journal has of an offer is gone on with as this game: its token is known there."""
+        """Whether what the journal has of an offer is continued as this game: its token is known there."""
         return resumable(self.playable, offer.game, offer.chain_id, offer.asset) is game
 
     def _is_ours(self, game: PlayableGame, offer: Offer) -> bool:

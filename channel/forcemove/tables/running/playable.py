@@ -84,7 +84,7 @@ def find_playable(
 
 
 def resumable(playable: Sequence[PlayableGame], name: str, chain_id: int, asset: bytes) -> PlayableGame | None:
-    """The game as what the journal has of it is gone on with: for its asset, and where that is none that is played for
+    """The game as what the journal has of it is continued: for its asset, and where that is none that is played for
     here, for ether, so that only the token's name is missing. The parameters are those of `find_playable`."""
     return find_playable(playable, name, chain_id, asset) or find_playable(playable, name, chain_id)
 

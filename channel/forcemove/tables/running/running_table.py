@@ -1,4 +1,4 @@
-"""One table of several, as whoever looks at all of them sees it: what is waited for, what was said, how it ended."""
+"""One table of several, as anyone who looks at all of them sees it: what is waited for, what was said, how it ended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TableState(Enum):
 
 
 class SeatSource(Protocol):
-    """Whoever plays at the tables, each in a seat of its own."""
+    """Anyone who plays at the tables, each in a seat of its own."""
 
     def sit(self, game: Game, agreement: Agreement, output: Output, on_driven: Callable[[], None]) -> PlayerSeat:
         """The player of a channel. `output`: where the player is shown what happens; `on_driven`: is called when the
@@ -59,7 +59,7 @@ class RunningTable:
 
         - `number`: of the table.
         - `title`: of its game.
-        - `seats`: whoever plays.
+        - `seats`: anyone who plays.
         - `output`: is given each line, with the table's number.
         - `on_change`: is called when anything of the table has changed.
         """

@@ -74,7 +74,7 @@ class WatchedTable:
 
 
 class WatchedTables:
-    """The tables that are watched by one process, at most four: the newest. Whoever watches tables has `run` run.
+    """The tables that are watched by one process, at most four: the newest. Anyone who watches tables has `run` run.
     `on_change`: is called when anything of them has changed."""
 
     def __init__(self, games: Sequence[Game]) -> None:

@@ -79,7 +79,7 @@ class JetStreamLobby:
     async def list(
         self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
     ) -> tuple[OfferStatus, ...]:
-        """The open offers for which `wanted` holds, at most so many, in the order of their hashes. Offers that are
+        """The open offers for which `wanted` holds, at most this many, in the order of their hashes. Offers that are
         over, or that their host has not signed, are left out. Of a bucket with more than 10,000 values the oldest are
         read."""
         found, _ = await self._ask(self._read_all, "for the open offers")

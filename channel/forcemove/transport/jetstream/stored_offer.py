@@ -1,7 +1,7 @@
 """An offer as it is in the lobby's bucket: the offer, its join and the presence of both players in one value, each
 signed by its author. Pure.
 
-Whoever may write to the bucket can write anything: a part without a valid signature counts as missing.
+Anyone who may write to the bucket can write anything: a part without a valid signature counts as missing.
 """
 
 from __future__ import annotations

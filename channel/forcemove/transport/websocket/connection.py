@@ -44,7 +44,7 @@ _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64
 """Messages and entries that are taken in before other tasks get their turn, however many have come."""
 _MAX_USELESS = 10_000
-"""Messages of no use in a row: after so many the connection is closed, for each costs time."""
+"""Messages of no use in a row: after this many the connection is closed, for each costs time."""
 _CUT_OFF = (None, aiohttp.WSCloseCode.ABNORMAL_CLOSURE)
 _MAX_UNSENT = 64 * 2**20
 """Bytes that wait for a relay which reads nothing while it makes us send more: then the connection is closed."""
@@ -289,7 +289,7 @@ def _reason_of(error: Exception) -> str:
         case aiohttp.ClientConnectorError(os_error=fault):
             return connection_words(fault)
         case aiohttp.InvalidURL():
-            return "that is no address"
+            return "that is not an address"
         case aiohttp.WSServerHandshakeError(status=status):
             return f"it answers with HTTP status {status}, which no relay does"
         case TimeoutError() if not str(error):
@@ -298,7 +298,7 @@ def _reason_of(error: Exception) -> str:
 
 
 def _parts(message: FromRelay) -> Iterator[FromRelay]:
-    """A message in parts of so many entries that taking one in is quick."""
+    """A message in parts of this many entries that taking one in is quick."""
     if not isinstance(message, Entries) or len(message.entries) <= _AT_ONCE:
         yield message
         return

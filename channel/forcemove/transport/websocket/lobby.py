@@ -91,7 +91,7 @@ class WebSocketLobby:
     async def list(
         self, wanted: Callable[[Offer], bool] = lambda _: True, most: int = MAX_LISTED
     ) -> tuple[OfferStatus, ...]:
-        """The open offers for which `wanted` holds, at most so many, in the order of their hashes. Offers that are
+        """The open offers for which `wanted` holds, at most this many, in the order of their hashes. Offers that are
         over, or that host and guests have not signed, are left out. However many pages a relay has, it is asked for no
         more after 30 seconds."""
         found: list[OfferStatus] = []

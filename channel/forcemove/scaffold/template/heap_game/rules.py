@@ -174,7 +174,7 @@ def can_begin(outcome: Outcome, stake: int) -> bool:
 
 
 def take(state: VariablePart, count: int) -> Move:
-    """The move that takes so many from the heap; whether it is legal the rules say."""
+    """The move that takes this many from the heap; whether it is legal the rules say."""
     position = decode(state.app_data)
     left = heap_before(position) - count
     after = Position(_TAKING if left > 0 else _WAITING, position.stake, left)

@@ -30,7 +30,7 @@ from heap_game.rules import legal_moves
 SEATS = GAME.seats[0]
 STAKE = 3
 AMOUNTS = (STAKE,) * SEATS
-"""Whoever has lost a round cannot pay for another: so the walk through all states ends."""
+"""Anyone who has lost a round cannot pay for another: so the walk through all states ends."""
 BEGIN = first_state(GAME.initial_app_data(terms_of(AMOUNTS, STAKE)), AMOUNTS)
 SPACE = StateSpace(BEGIN, legal_moves)
 
