@@ -95,7 +95,7 @@ def parse_artifact(text: str) -> Artifact:
     except (msgspec.DecodeError, ValueError) as error:
         raise MalformedBytes(_WHAT, str(error)) from None
     if not artifact.name.isidentifier():
-        raise MalformedBytes(_WHAT, f"{artifact.name!a:.80} is no name of a contract")
+        raise MalformedBytes(_WHAT, f"{artifact.name!a:.80} is not a name of a contract")
     if keccak256(artifact.bytecode) != artifact.creation_code_hash:
         raise MalformedBytes(_WHAT, f"the creation code of {artifact.name} does not have the hash that is given for it")
     return artifact

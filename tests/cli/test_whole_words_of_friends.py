@@ -13,7 +13,7 @@ from tests.cli.test_whole_words import on, require_whole_end, require_whole_scen
 from tests.cli.words import forget, require_whole
 
 WAITS = ("Waiting for somebody to join", *map(chr, range(0x2800, 0x2900)))
-"""The status while nobody joins: it is no line of what is said, and turns."""
+"""The status while nobody joins: it is not a line of what is said, and turns."""
 
 ASKS = ("Join on these terms? [y/N]:",)
 """The question at a prompt."""

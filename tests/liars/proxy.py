@@ -36,8 +36,8 @@ class NodeError(Exception):
 
 
 class Misbehaves(Exception):
-    """Raised by a liar where it is no answer that is wrong. `serve` does it: given the handler of the connection, and
-    an event that is set when the test is over."""
+    """Raised by a liar where it is not an answer that is wrong. `serve` does it: given the handler of the connection,
+    and an event that is set when the test is over."""
 
     def __init__(self, serve: Callable[[BaseHTTPRequestHandler, threading.Event], None]) -> None:
         super().__init__()

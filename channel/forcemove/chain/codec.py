@@ -128,7 +128,7 @@ def decode_log(log: RawLog) -> Log:
     """A log of the adjudicator. Raises `MalformedBytes` and `InvalidValue` on what no adjudicator has emitted."""
     event = _events().get(log.topics[0] if log.topics else b"")
     if event is None or len(log.topics) != 2:
-        raise MalformedBytes("log", "it is no event of the adjudicator")
+        raise MalformedBytes("log", "it is not an event of the adjudicator")
     return event.build(log.topics[1], *_decode(event.types, log.data, event.name))
 
 

@@ -104,7 +104,7 @@ def _read_file(name: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise Explained(f"{name!r:.80} is no text.", "A signed state is JSON; hex begins with 0x.") from None
+        raise Explained(f"{name!r:.80} is not text.", "A signed state is JSON; hex begins with 0x.") from None
 
 
 # ------------------------------------------------------------------------------------------------------------- calling

@@ -46,7 +46,9 @@ class _Amount(click.ParamType[int]):
             return value
         amount = parse_amount(str(value))
         if amount is None:
-            self.fail(f"{value!r:.80} is no amount: write such as '0.2 ether', '5 gwei' or '1000' (wei)", param, ctx)
+            self.fail(
+                f"{value!r:.80} is not an amount: write such as '0.2 ether', '5 gwei' or '1000' (wei)", param, ctx
+            )
         if amount > UINT256_MAX:
             self.fail(f"{value!r:.80} is more than any asset has: amounts are below 2**256", param, ctx)
         return amount

@@ -166,6 +166,7 @@ def _certificate(certificate: Path | None, key: Path | None) -> SSLContext | Non
         context.load_cert_chain(certificate, key)
     except (ssl.SSLError, OSError) as error:
         raise Explained(
-            f"{certificate} and {key} are no certificate and key: {error}.", "Both are PEM files, and belong together."
+            f"{certificate} and {key} are not a certificate and key: {error}.",
+            "Both are PEM files, and belong together.",
         ) from error
     return context

@@ -29,7 +29,7 @@ class HostAndPort(click.ParamType[tuple[str, int]]):
             return value
         host, _, port = value.rpartition(":")
         if not host or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
-            self.fail(f"{value!r} is no host and port, such as {self._example}", param, ctx)
+            self.fail(f"{value!r} is not a host and port, such as {self._example}", param, ctx)
         return host.removeprefix("[").removesuffix("]"), int(port)
 
 

@@ -180,7 +180,7 @@ class Client:
 
     @property
     def _waiting_for(self) -> Hashable:
-        """What we are waiting for, None where it is no message."""
+        """What we are waiting for, None where it is not a message."""
         channel, newest = self.channel, self.channel.newest
         progress = (channel.next_turn, len(newest.signed.signatures) if newest else 0)
         return progress if channel.waits_for_message(self._time) else None

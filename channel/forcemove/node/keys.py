@@ -215,7 +215,7 @@ def _load(path: Path) -> Mapping[str, Any]:
         raise MalformedKeyFile(str(path), "it is not a JSON object")
     lowered = {str(name).lower(): value for name, value in content.items()}
     if not isinstance(lowered.get("crypto"), dict):
-        raise MalformedKeyFile(str(path), "it is no encrypted key file")
+        raise MalformedKeyFile(str(path), "it is not an encrypted key file")
     _require_version(path, lowered.get("version"))
     return lowered
 

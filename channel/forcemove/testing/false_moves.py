@@ -31,7 +31,7 @@ def require_false_moves_seen(
     Raises `AssertionError`, and `TwinsDiffer`.
     """
     if not isinstance(game, PlayerChecked):
-        raise AssertionError(f"{game.name} has no false moves: it is no PlayerChecked")
+        raise AssertionError(f"{game.name} has no false moves: it is not a PlayerChecked")
     random, seats = Random(seed), len(begin.outcome)  # noqa: S311  # nothing secret
     found = 0
     for _ in range(games):

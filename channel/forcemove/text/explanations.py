@@ -310,7 +310,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "KeyFileUnusable": ("The key file {path} cannot be used: {reason}.", "Check the path and its permissions."),
     "MalformedKeyFile": (
-        "{path} is no usable key file: {reason}.",
+        "{path} is not a usable key file: {reason}.",
         "It was damaged or is something else. Restore it from a copy, or import its key again.",
     ),
     "WrongPassphrase": (
@@ -576,7 +576,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Which adjudicator? There is no address book at forcemove-{chain_id}.json.",
         "Name a book with --book, or the contract with --adjudicator ADDRESS.",
     ),
-    "NotThisKindOfId": ("{data} is no channel's id: its 12 high bytes are zero, as in an address.", ""),
+    "NotThisKindOfId": ("{data} is not a channel's id: its 12 high bytes are zero, as in an address.", ""),
     "ChannelUnknown": (
         "The adjudicator {adjudicator} knows nothing of channel {channel_id}.",
         "Nothing was ever paid in or recorded: the id, the chain or the adjudicator may be another.",

@@ -140,7 +140,7 @@ def _changes(position: Position) -> list[tuple[int, ShareItem]]:
 
 def objection(side: PlayerSide) -> str:
     """What is wrong with the shuffle in the other's newest state, which no contract has looked into; empty where
-    nothing is, or it is no shuffle. Raises `HandSecretsLost` where we have shuffled before, and have not kept it."""
+    nothing is, or it is not a shuffle. Raises `HandSecretsLost` where we have shuffled before, and have not kept it."""
     core, tail = side.core, side.position.tail
     if core.position_type not in _SHUFFLED or not isinstance(tail, ShuffledDeck):
         return ""

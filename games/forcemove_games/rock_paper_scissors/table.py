@@ -74,7 +74,7 @@ Choose = Callable[[Randomness], Weapon]
 
 @dataclass(eq=False)
 class ActionNotDue(CounterpartyError):
-    """A client has acted out of turn: it is no player, plays or reveals twice, or reveals before the last play."""
+    """A client has acted out of turn: it is not a player, plays or reveals twice, or reveals before the last play."""
 
     client_id: str
     type: str

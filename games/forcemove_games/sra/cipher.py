@@ -89,7 +89,7 @@ def require_size(size: int) -> None:
 
 
 def find_card(number: int, size: int) -> int | None:
-    """Which card of a deck of `size` has this number, None if it is no card of it."""
+    """Which card of a deck of `size` has this number, None if it is not a card of it."""
     return _cards(size).get(number)
 
 

@@ -55,11 +55,11 @@ def _simple_faults(value: Json, path: str) -> Iterator[NotJson]:
     if kind is str:
         yield from _text_faults(value, path)
     elif kind is float and not math.isfinite(value):
-        yield NotJson(path, f"{value} is no JSON number")
+        yield NotJson(path, f"{value} is not a JSON number")
     elif kind is int and value.bit_length() > _MAX_INT_BITS:
         yield NotJson(path, "a number has more than 4,300 digits")
     elif value is not None and kind not in (bool, int, float):
-        yield NotJson(path, f"a {kind.__name__} is no JSON value")
+        yield NotJson(path, f"a {kind.__name__} is not a JSON value")
 
 
 def _text_faults(text: str, path: str) -> Iterator[NotJson]:

@@ -88,7 +88,7 @@ def section_pages() -> dict[str, str]:
         "/offer": offer_page(offer_view(), NAV),
         "/waiting": offer_page(replace(offer_view(), table=table_row(1, ""), is_open=False), NAV),
         "/inspect": inspect_page(replace(asked, parts=parts), NAV),
-        "/asked": inspect_page(replace(asked, problem=("It is no text.",)), NAV),
+        "/asked": inspect_page(replace(asked, problem=("It is not text.",)), NAV),
         "/watched": watch_page(watched_view(), NAV),
         "/watch": watch_page(watch_view(LINK, GAME, None, "form-token"), NAV),
         "/verify": verify_page(VerifyView(31_337, lines, True), NAV),

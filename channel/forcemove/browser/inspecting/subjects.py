@@ -28,5 +28,5 @@ def read_subject(data: bytes) -> Subject:
     try:
         text = stripped.decode()
     except UnicodeDecodeError:
-        raise MalformedBytes("file", "it is no text: a signed state is JSON, and hex begins with 0x") from None
+        raise MalformedBytes("file", "it is not text: a signed state is JSON, and hex begins with 0x") from None
     return parse_subject(text)

@@ -22,7 +22,7 @@ def read_draft(draft: OfferDraft, playable: Sequence[PlayableGame]) -> WantedGam
     """The game that a form asks for, or what is wrong with the form. `playable`: the games that can be played here."""
     stake, token = _stake(draft.stake, token_of(playable))
     if stake is None or stake > _MAX_STAKE:
-        return f"{draft.stake!r:.60} is no stake: write such as 0.2 ether, 5 gwei, or 0 for a friendly game."
+        return f"{draft.stake!r:.60} is not a stake: write such as 0.2 ether, 5 gwei, or 0 for a friendly game."
     game = _find(playable, draft.game, token, is_friendly=not stake)
     if isinstance(game, str):
         return game

@@ -99,7 +99,7 @@ def _find_id(journal: Journal, typed: str) -> bytes:
     digits = typed.lower().removeprefix("0x")
     if len(digits) < _FEWEST_DIGITS or not set(digits) <= set(hexdigits):
         raise Explained(
-            f"{typed!r:.80} is no channel's id, nor the beginning of one.",
+            f"{typed!r:.80} is not a channel's id, nor the beginning of one.",
             f"Give at least {_FEWEST_DIGITS} hex digits of it; `forcemove channel list --all` shows all ids.",
         )
     found = [id_ for id_ in journal.ids() if id_.hex().startswith(digits)]

@@ -77,7 +77,7 @@ class TypedStake:
         amount = parse_amount(self.text) if token is None else parse_tokens(self.text, token.decimals)
         if amount is None:
             other = "ether: a token has an --asset" if token is None else f"{token_name(token)}: say how many tokens"
-            raise click.UsageError(f"The stake {self.text!r:.80} is no amount of {other}.")
+            raise click.UsageError(f"The stake {self.text!r:.80} is not an amount of {other}.")
         if amount > UINT256_MAX:
             raise click.UsageError(f"The stake {self.text!r:.80} is more than any asset has: amounts are below 2**256.")
         return amount
@@ -94,7 +94,7 @@ class _Stake(click.ParamType[TypedStake]):
             return value
         typed = TypedStake(str(value))
         if parse_amount(typed.text) is None and parse_tokens(typed.text, MAX_DECIMALS) is None:
-            self.fail(f"{value!r:.80} is no amount: {_HINT}", param, ctx)
+            self.fail(f"{value!r:.80} is not an amount: {_HINT}", param, ctx)
         return typed
 
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 MAX_VERSION = 65_535
-"""The highest version number; a number above it is no version at all."""
+"""The highest version number; a number above it is not a version at all."""
 
 MAX_UINT256_DIGITS = len(str(UINT256_MAX))
 _UINT64_DIGITS = len(str(UINT64_MAX))

@@ -62,7 +62,7 @@ class Codec(Generic[ValueT]):
         try:
             decoded = _DECODER.decode(data)
             if not isinstance(decoded, list) or len(decoded) != 2:
-                raise MalformedBytes(self._what, "it is no array of a version and a value")
+                raise MalformedBytes(self._what, "it is not an array of a version and a value")
             require_version(decoded[0], self._what, self._version)
             value: ValueT = msgspec.convert(decoded[1], self._type, builtin_types=(bytes,))
         except (MalformedBytes, UnknownVersion):

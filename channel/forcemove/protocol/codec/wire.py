@@ -243,7 +243,7 @@ class _Fields:
 
     def __init__(self, content: object, what: str) -> None:
         if not isinstance(content, dict):
-            raise MalformedBytes(what, "it is no JSON object")
+            raise MalformedBytes(what, "it is not a JSON object")
         self._content, self._what = dict(content), what
 
     def take(self, name: str, kind: type) -> Any:
@@ -270,12 +270,12 @@ _JSON_NAMES = {int: "number", str: "string", bool: "boolean", list: "array", dic
 def parse_hex(text: object, what: str, length: int | None = None) -> bytes:
     """Bytes from hex with a leading 0x. Raises `MalformedBytes`, also where there are not `length` bytes."""
     if not isinstance(text, str) or not text.startswith("0x"):
-        raise MalformedBytes(what, "it is no hex that starts with 0x")
+        raise MalformedBytes(what, "it is not hex that starts with 0x")
     digits = text[2:]
     try:
         data = bytes.fromhex(digits)
     except ValueError:
-        raise MalformedBytes(what, "it is no whole number of hex bytes") from None
+        raise MalformedBytes(what, "it is not a whole number of hex bytes") from None
     if 2 * len(data) != len(digits):  # Python passes over spaces
         raise MalformedBytes(what, "it has characters that are not a hex digits")
     if length is not None and len(data) != length:
@@ -287,7 +287,7 @@ def _parse(text: str | bytes, what: str) -> object:
     try:
         decoded = text if isinstance(text, str) else text.decode()
     except UnicodeDecodeError:
-        raise MalformedBytes(what, "it is no UTF-8") from None
+        raise MalformedBytes(what, "it is not UTF-8") from None
     return parse_json(decoded, what)
 
 

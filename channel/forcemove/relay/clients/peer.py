@@ -129,7 +129,7 @@ class Peer:
                 case WSMsgType.CLOSE | WSMsgType.CLOSING | WSMsgType.CLOSED | WSMsgType.ERROR:
                     return
                 case _:
-                    raise MalformedBytes("frame", "it is no binary one")
+                    raise MalformedBytes("frame", "it is not binary")
             self._intake.read(len(frame.data) + _HEAD + PER_MESSAGE)
 
     def take(self, frame: bytes) -> bool:

@@ -203,7 +203,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         received, useless = 0, 0
         async for frame in socket:
             if frame.type is not aiohttp.WSMsgType.BINARY:
-                raise MalformedBytes("frame", "it is no binary one")
+                raise MalformedBytes("frame", "it is not binary")
             for message in decode_from_relay(frame.data):
                 for part in _parts(message):
                     useless = 0 if self._on_message(part) else useless + 1
