@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Writes what the pages show of the code between their markers: the demonstration, diagrams, gas, the smallest app,
-and the names of the API reference.
+the rooms, and the names of the API reference.
 
     scripts/diagrams.py             bring the pages up to date
     scripts/diagrams.py --check     only say what is stale (exit status 1)
 
 The games' diagrams come from their rule tables, the channel's from the machine's phase table and `LIFE`, the gas from
-`tests/gas/snapshot.json`, the reference from docstrings (`scripts/reference.py`). The demonstration is played: see
-`scripts/excerpt.py`. Runs in the project's environment.
+`tests/gas/snapshot.json`, the rooms from imports (`scripts/rooms.py`), the reference from docstrings
+(`scripts/reference.py`). The demonstration is played: see `scripts/excerpt.py`. Runs in the project's environment.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from forcemove.protocol.machine.channel import Phase  # noqa: E402
 from forcemove.registry import installed_games  # noqa: E402
 from scripts.excerpt import excerpt, figures_aside  # noqa: E402
 from scripts.reference import PUBLIC, reference  # noqa: E402
+from scripts.rooms import rooms_picture, rooms_table  # noqa: E402
 
 __all__ = ["LIFE", "MarkerMissing", "Step", "current", "main", "parts"]
 
@@ -41,7 +42,7 @@ README, CHANNEL, GAMES = "README.md", "channel/README.md", "games/README.md"
 REFERENCE = {f"api-{name}": f"docs/api/{name}.md" for name in PUBLIC}
 """The parts of the API reference, and the pages that show them."""
 PAGES = (README, CHANNEL, GAMES, *REFERENCE.values())
-PAGE_OF = {"demo": CHANNEL, "gas": README, "life": CHANNEL, **REFERENCE}
+PAGE_OF = {"demo": CHANNEL, "gas": README, "life": CHANNEL, "rooms-picture": CHANNEL, "rooms": CHANNEL, **REFERENCE}
 """The page that shows a part; what is not named here belongs to the games' page."""
 SNAPSHOT = ROOT / "tests" / "gas" / "snapshot.json"
 SMALLEST_APP = ROOT / "contracts" / "test" / "CountingApp.sol"
@@ -220,6 +221,8 @@ def parts() -> dict[str, str]:
     return {
         "demo": excerpt(),
         "life": life_diagram(),
+        "rooms-picture": rooms_picture(),
+        "rooms": rooms_table(),
         **games_diagrams(),
         "gas": gas_table(),
         "discard-gas": discard_gas_table(),

@@ -17,7 +17,7 @@ from types import ModuleType
 
 import forcemove
 
-__all__ = ["PUBLIC", "offered", "reference"]
+__all__ = ["PUBLIC", "first_sentence", "offered", "reference"]
 
 PUBLIC = {
     "forcemove": ("forcemove",),
@@ -69,7 +69,12 @@ def _summary(module: ModuleType, name: str) -> str:
     """The first sentence of a name's docstring, for a cell of a table."""
     value = getattr(module, name)
     text = value.__doc__ if inspect.isclass(value) or inspect.isroutine(value) else _said_below(module, name)
-    paragraph = " ".join((text or "").strip().split("\n\n")[0].split())
+    return first_sentence(text or "")
+
+
+def first_sentence(docstring: str) -> str:
+    """The first sentence of a docstring, for a cell of a table."""
+    paragraph = " ".join(docstring.strip().split("\n\n")[0].split())
     sentence = _SENTENCE.match(paragraph)
     return (sentence[1] if sentence else paragraph).replace("|", "\\|")
 

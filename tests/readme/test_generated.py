@@ -51,6 +51,8 @@ def test_everything_generated_is_current(capsys: pytest.CaptureFixture[str]) -> 
         ("discard-sra", "A discards the last card", "B discards the last card"),
         ("demo", "Bob has lost this round", "Bob has won this round"),
         ("life", "the mover signs a move", "anybody signs a move"),
+        ("rooms-picture", "chain --> contracts", "chain --> flow"),
+        ("rooms", "| store | The journal: ", "| store | A journal: "),
         ("gas", "| respond | ", "| respond | 1"),
         ("api-forcemove", "| `repeat` | ", "| `repeats` | "),
         ("smallest-app", "_count(from.appData) + 1", "_count(from.appData) + 2"),

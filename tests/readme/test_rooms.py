@@ -1,82 +1,66 @@
-"""The picture and the table of the rooms in channel/README.md are what the imports say: every room is there, with the
-right arrows in the picture, and with what it imports in the table."""
+"""What is written of rooms in channel/README.md, made of imports that are made up. That the page is current, and so
+shows the imports as they are, `test_generated` asks."""
 
 from __future__ import annotations
 
-import re
+import pytest
 
-from tests.readme.text import CHANNEL, ROOT, sections
-from tests.structure.imports import read_imports, source_files
-
-Arrow = tuple[str, str]
-
-_INSIDE = ROOT / "channel" / "forcemove"
-_CORE = {"protocol"}
-NO_ROOM = {"__pycache__", "__main__"}
-NOT_DRAWN = {"testing"}
-"""The kit for tests is not drawn: games' authors use it, and nothing here does."""
+from scripts.rooms import NOT_DRAWN, arrows, needed, picture, room_shown, rooms, rooms_picture, sentence, table
 
 
-def room_of(module: str) -> str | None:
-    """The room that a module is in."""
-    first, _, rest = module.partition(".")
-    if first == "forcemove_games":
-        return "games"
-    second = rest.partition(".")[0]
-    if first != "forcemove" or not second or second in NO_ROOM:
-        return None
-    return second if (_INSIDE / second).is_dir() and second not in _CORE else "core"
+@pytest.mark.parametrize(
+    ("module", "room"),
+    [
+        ("forcemove.protocol.machine.machine", "core"),
+        ("forcemove.errors", "core"),
+        ("forcemove.chain", "chain"),
+        ("forcemove.relay.storage.store", "relay"),
+        ("forcemove_games.cards.deck", "games"),
+        ("forcemove", ""),
+        ("forcemove.__main__", ""),
+        ("scripts.vectors", ""),
+        ("web3", ""),
+    ],
+)
+def test_a_module_is_shown_in_its_room(module: str, room: str) -> None:
+    assert room_shown(module) == room
 
 
-def imported() -> set[Arrow]:
-    """Which room imports from which other."""
-    imports = read_imports(source_files())
-    pairs = {(room_of(module), room_of(name)) for module, names in imports.items() for name in names}
-    return {(here, there) for here, there in pairs if here and there and here != there}
+def test_imports_inside_a_room_and_of_others_are_no_arrows() -> None:
+    imports = {
+        "forcemove.chain.chain": frozenset({"forcemove.chain.errors", "forcemove.errors", "web3"}),
+        "forcemove_games.views": frozenset({"forcemove.flow.steps"}),
+        "scripts.vectors": frozenset({"forcemove.chain.chain"}),
+    }
+    assert arrows(imports) == {("chain", "core"), ("games", "flow")}
 
 
-def reachable(arrows: set[Arrow], start: str) -> set[str]:
-    found = {there for here, there in arrows if here == start}
-    return found | {further for room in found for further in reachable(arrows, room)}
+def test_an_arrow_is_not_drawn_where_a_longer_way_leads_there() -> None:
+    found = {("cli", "node"), ("cli", "chain"), ("cli", "core"), ("node", "chain"), ("chain", "core")}
+    assert needed(found) == {("cli", "node"), ("node", "chain"), ("chain", "core")}
+    assert needed({("cli", "node"), ("cli", "chain")}) == {("cli", "node"), ("cli", "chain")}
 
 
-def needed(arrows: set[Arrow]) -> set[Arrow]:
-    """Without those that say no more than a longer way does."""
-    return {(here, there) for here, there in arrows if there not in further(arrows, here, there)}
+def test_the_picture_begins_with_the_highest_room() -> None:
+    drawn = picture(["core", "chain", "testing", "cli"], {("chain", "core"), ("cli", "chain"), ("testing", "chain")})
+    assert [line.strip() for line in drawn.splitlines()[2:4]] == ["cli --> chain", "chain --> core"]
+    assert "testing" not in drawn
 
 
-def further(arrows: set[Arrow], here: str, there: str) -> set[str]:
-    """What can be reached by the other arrows that begin in a room."""
-    others = {room for start, room in arrows if start == here and room != there}
-    return {each for room in others for each in reachable(arrows, room)}
+def test_every_room_is_drawn_but_the_kit_for_tests() -> None:
+    words = set(rooms_picture().split())
+    assert [room for room in rooms() if room not in words] == [NOT_DRAWN]
 
 
-def drawn() -> set[Arrow]:
-    """The picture's arrows, but for the dotted one."""
-    (picture,) = (block for each in sections(CHANNEL) if each.heading == "Rooms" for block in each.blocks("mermaid"))
-    return set(re.findall(r"^ +(\w+)(?:\[.*?\])? --> (\w+)", picture, re.MULTILINE))
+def test_the_table_lists_what_a_room_imports_in_the_order_of_the_rooms() -> None:
+    rows = table({"core": "Rules.", "chain": "Calls.", "cli": "Commands."}, {("cli", "chain"), ("cli", "core")})
+    assert rows.splitlines()[2:] == [
+        "| core | Rules. | nothing of ours |",
+        "| chain | Calls. | nothing of ours |",
+        "| cli | Commands. | core, chain |",
+    ]
 
 
-def rooms() -> set[str]:
-    return {folder.name for folder in _INSIDE.iterdir() if folder.is_dir()} - NO_ROOM - _CORE | {"games", "core"}
-
-
-def tabled() -> dict[str, set[str]]:
-    """What each room imports, as the table says."""
-    (text,) = (each.text for each in sections(CHANNEL) if each.heading == "Rooms")
-    rows = re.findall(r"^\| (\w+) \|.*\| ([\w, ]+) \|$", text, re.MULTILINE)
-    named = {room: there for room, there in rows if room != "room"}
-    return {room: set() if there == "nothing of ours" else set(there.split(", ")) for room, there in named.items()}
-
-
-def test_the_arrows_are_those_of_the_import_statements() -> None:
-    assert drawn() == needed({arrow for arrow in imported() if NOT_DRAWN.isdisjoint(arrow)})
-
-
-def test_every_room_is_drawn() -> None:
-    assert {room for arrow in drawn() for room in arrow} == rooms() - NOT_DRAWN
-
-
-def test_the_table_says_what_each_room_imports() -> None:
-    arrows = imported()
-    assert tabled() == {room: {there for here, there in arrows if here == room} for room in rooms()}
+@pytest.mark.parametrize("room", rooms())
+def test_every_room_says_in_a_sentence_what_it_does(room: str) -> None:
+    assert sentence(room).endswith("."), "its __init__.py begins with a sentence"

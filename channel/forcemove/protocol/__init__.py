@@ -1,1 +1,2 @@
-"""The pure core: no clock, randomness, files, network or chain; time and keys are arguments."""
+"""The pure core: states, hashes, signatures, rules, and the machine of a channel. Knows no clock, randomness, files,
+network or chain; time and keys are arguments."""
