@@ -252,8 +252,8 @@ def test_what_is_kept_is_verified_by_itself_and_beside_its_chain(home: Callable[
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
-        ("0xzz", "is no channel's id"),
-        ("0x", "is no channel's id"),
+        ("0xzz", "is not a channel's id"),
+        ("0x", "is not a channel's id"),
         ("ffffffff", "has no channel"),
         ("12", "Give at least 4 hex digits"),
     ],

@@ -159,9 +159,9 @@ def test_saved_states_can_be_read_again(tmp_path: Path) -> None:
     [
         (["--game", "chess"], "There is no game 'chess'"),
         (["--scenario", "win"], "is not one of"),
-        (["--stake", "lots"], "is no amount"),
-        (["--stake", "-1"], "is no amount"),
-        (["--stake", "0.5 wei"], "is no amount"),
+        (["--stake", "lots"], "is not an amount"),
+        (["--stake", "-1"], "is not an amount"),
+        (["--stake", "0.5 wei"], "is not an amount"),
         (["--duration", "59"], "is not in the range"),
         (["--chain", "http://127.0.0.1:1"], "wants --key FILE"),
         (["--chain", "http://127.0.0.1:1", "--key", "nowhere.json"], "Nobody answers"),

@@ -351,7 +351,7 @@ def test_an_exact_amount_has_all_its_digits() -> None:
     "text", ["", "-1", "-0", "nan", "inf", "0.5 wei", "1e-999999999", "0x10", "1.0000000000000000001 ether"]
 )
 def test_what_is_no_amount_is_refused(text: str) -> None:
-    with pytest.raises(Exception, match="is no amount"):
+    with pytest.raises(Exception, match="is not an amount"):
         AMOUNT.convert(text, None, None)
 
 

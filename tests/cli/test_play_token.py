@@ -64,12 +64,12 @@ def test_a_stake_of_tokens_is_counted_in_their_smallest_unit(text: str, amount: 
 
 @pytest.mark.parametrize("text", ["0.1 ether", "5 gwei", "5 wei", "0.0000001 tokens", "2.5"])
 def test_a_stake_that_is_no_amount_of_the_token_is_refused(text: str) -> None:
-    with pytest.raises(click.UsageError, match="is no amount of USDC 0xA0"):
+    with pytest.raises(click.UsageError, match="is not an amount of USDC 0xA0"):
         TypedStake(text).of(USDC)
 
 
 def test_a_stake_of_tokens_is_no_stake_of_ether() -> None:
-    with pytest.raises(click.UsageError, match="is no amount of ether"):
+    with pytest.raises(click.UsageError, match="is not an amount of ether"):
         TypedStake("2.5 tokens").of(None)
 
 
@@ -81,7 +81,7 @@ def test_nothing_is_nothing_in_each_unit(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["much", "-1", "", "2.5 tokens more"])
 def test_what_is_no_amount_of_anything_is_refused_where_it_is_typed(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="is no amount"):
+    with pytest.raises(click.BadParameter, match="is not an amount"):
         STAKE_AMOUNT.convert(text, None, None)
 
 
@@ -230,7 +230,7 @@ def test_a_form_is_for_the_token_where_its_stake_is_of_tokens(
 
 def test_a_form_without_a_token_takes_no_tokens(venue: ChainVenue) -> None:
     playable = playable_games([venue.game], venue.chains, venue.book)
-    assert "is no stake" in str(read_draft(OfferDraft("tic-tac-toe", "2.5 tokens"), playable))
+    assert "is not a stake" in str(read_draft(OfferDraft("tic-tac-toe", "2.5 tokens"), playable))
 
 
 def test_a_page_can_join_for_the_token_that_it_knows(venue: ChainVenue) -> None:

@@ -216,8 +216,8 @@ def test_nobody_joins_an_offer_of_their_own(alice: Asker) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"stake": "much"}, "is no stake"),
-        ({"stake": "1e400 ether"}, "is no stake"),
+        ({"stake": "much"}, "is not a stake"),
+        ({"stake": "1e400 ether"}, "is not a stake"),
         ({"stake": "0.1 ether"}, "A stake wants a chain"),
         ({"game": "chess<b>"}, "There is no game"),
         ({"seats": "9"}, "takes 2 players"),
