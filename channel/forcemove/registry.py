@@ -169,7 +169,7 @@ def load_value(point: EntryPoint, port: type, fault_of: Callable[[Any], str | No
     except Exception as error:
         raise _unusable(point, f"{point.value} cannot be loaded ({type(error).__name__}: {error})") from error
     if missing:
-        raise _unusable(point, f"{point.value} is no {port.__name__}: it lacks {', '.join(missing)}")
+        raise _unusable(point, f"{point.value} is not a {port.__name__}: it lacks {', '.join(missing)}")
     fault = f"its name is {value.name!a:.80}" if value.name != point.name else fault_of(value)
     if fault is not None:
         raise _unusable(point, f"{point.value} is not a usable {port.__name__}: {fault}")

@@ -185,7 +185,7 @@ def test_an_account_without_ether_is_told(forcemove: Command) -> None:
         (("deploy", "--chain", "eth-tester", "--key", "a.key"), "ends with this command"),
         (("verify", "--chain", "ftp://nowhere"), "Nobody answers"),
         (("deploy", "--chain", "{anvil}", "--key", "none.key"), "There is no key file"),
-        (("deploy", "--chain", "{anvil}", "--key", "bad.key"), "no usable key file"),
+        (("deploy", "--chain", "{anvil}", "--key", "bad.key"), "not a usable key file"),
         (("deploy", "--chain", "{anvil}", "--key", "a.key", "--out", "none/book.json"), "cannot be written"),
         (("deploy", "--chain", "{anvil}", "--key", "a.key", "--out", "bad.key"), "not a well-formed address book"),
         (("verify", "--chain", "{anvil}"), "There is no address book"),

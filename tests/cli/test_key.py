@@ -104,7 +104,7 @@ def test_without_anybody_to_ask_the_environment_is_named(forcemove: Command, mon
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "There is no key file"), ("{}", "no usable key file"), ("hello", "no usable key file")],
+    [(None, "There is no key file"), ("{}", "not a usable key file"), ("hello", "not a usable key file")],
 )
 def test_a_bad_file_is_told(forcemove: Command, content: str | None, words: str) -> None:
     if content is not None:

@@ -211,8 +211,8 @@ def test_a_damaged_store(command: Command, relay: RelayProcess) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--listen", "4600"], "no host and port"),
-        (["--listen", "127.0.0.1:65536"], "no host and port"),
+        (["--listen", "4600"], "not a host and port"),
+        (["--listen", "127.0.0.1:65536"], "not a host and port"),
         (["--listen", "0.0.0.0:0"], "the addresses by which clients know it"),
         (["--url", "http://relay.example"], "ws://host:port"),
         (["--connections", "0"], "--connections"),
@@ -259,6 +259,6 @@ def test_a_certificate_that_is_none(command: Command, tmp_path: Path) -> None:
     file.write_text("nonsense")
     store = str(tmp_path / "relay.sqlite")
     both = command("relay", "--store", store, "--tls-cert", str(file), "--tls-key", str(file))
-    assert (both.code, "no certificate and key" in both.err) == (1, True)
+    assert (both.code, "not a certificate and key" in both.err) == (1, True)
     one = command("relay", "--store", store, "--tls-cert", str(file))
     assert (one.code, "go together" in one.err) == (2, True)

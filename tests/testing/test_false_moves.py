@@ -70,7 +70,7 @@ def test_what_the_contract_lets_pass_and_the_next_player_leaves_is_counted() -> 
 
 
 def test_a_game_without_false_moves_is_not_asked_for_them() -> None:
-    with pytest.raises(AssertionError, match="no PlayerChecked"):
+    with pytest.raises(AssertionError, match="not a PlayerChecked"):
         check(RockPaperScissors())
 
 

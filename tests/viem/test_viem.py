@@ -304,7 +304,7 @@ def test_a_state_that_is_signed_as_another_type_is_told(playground: Playground, 
 @pytest.mark.parametrize(
     ("cut", "why"),
     [
-        (1, "message: record is not a hex"),
+        (1, "message: record is no hex"),
         (2, "record: it has 383 bytes, which do not fit its head"),
         (2 * 336, "record: it has 48 bytes, and no room for an allocation"),
     ],

@@ -77,8 +77,8 @@ def _read_state(data: bytes) -> tuple[VariablePart, tuple[Signature, ...] | None
 def _bare_position(data: bytes, games: Sequence[Game], why_no_state: str) -> BareReport:
     app = guess_app(data, games)
     if app is None:
-        known = "".join(f", no position of {game.title}" for game in games)
-        reason = f"these {len(data)} bytes are no state ({why_no_state}), no record{known}"
+        known = "".join(f", nor a position of {game.title}" for game in games)
+        reason = f"these {len(data)} bytes are not a state ({why_no_state}), nor a record{known}"
         raise MalformedBytes("state, record or position", reason)
     # Whose turn it was is unknown, so only what they have done distinguishes them: seat 0 is the mover's.
     seats = min(app.game.seats)

@@ -36,7 +36,7 @@ def parse_subject(text: str) -> SignedStateFile | bytes:
         parse_json(text, "signed state")  # bounds the depth, which Python's own parser does not
         return decode_file(text)
     if not set(text[2:]) <= set(hexdigits):
-        raise MalformedBytes("piece of hex", "it has characters that are not a hex digits")
+        raise MalformedBytes("piece of hex", "it has characters that are not hex digits")
     return parse_hex("0x" + text[2:], "piece of hex")
 
 

@@ -100,7 +100,7 @@ def test_an_export_is_explained_without_its_secrets(asker: Asker) -> None:
     ("what", "words"),
     [
         ("", "Type a channel's id"),
-        ("0x12g4", "no hex digits"),
+        ("0x12g4", "not hex digits"),
         ("0x" + "00" * 12 + "11" * 20, "is not a channel's id"),
         ("0x" + "ab" * 32, "knows nothing of channel"),
         ("{" * 500, "nested"),

@@ -97,7 +97,7 @@ def parse_hex_text(text: str, what: str, length: int) -> bytes:
     except ValueError:
         data = b""
     if len(data) != length or text != hex_text(data):
-        raise MalformedBytes(what, f"it is not a hex of {length} bytes, in lower case after 0x")
+        raise MalformedBytes(what, f"it is not hex of {length} bytes, in lower case after 0x")
     return data
 
 

@@ -277,7 +277,7 @@ def parse_hex(text: object, what: str, length: int | None = None) -> bytes:
     except ValueError:
         raise MalformedBytes(what, "it is not a whole number of hex bytes") from None
     if 2 * len(data) != len(digits):  # Python passes over spaces
-        raise MalformedBytes(what, "it has characters that are not a hex digits")
+        raise MalformedBytes(what, "it has characters that are not hex digits")
     if length is not None and len(data) != length:
         raise MalformedBytes(what, f"it has {len(data)} bytes, not {length}")
     return data

@@ -13,8 +13,8 @@ _IN_A_ROW, _STEP, _RADIUS = 7, 14, 6
 
 
 def draw(heap: int, choices: Sequence[str]) -> Svg:
-    """The heap. `choices`: the words that can be chosen now, each a number of stones: the last stone of this many is the
-    spot that takes them."""
+    """The heap. `choices`: the words that can be chosen now, each a number of stones: the last stone of that many is
+    the spot that takes them."""
     places = [(_STEP * (stone % _IN_A_ROW), _STEP * (stone // _IN_A_ROW)) for stone in range(heap)]
     takes = {heap - int(word): word for word in choices if int(word) <= heap}
     stones = [
