@@ -174,7 +174,7 @@ def tower_block_poll_ms(channels: int = CHANNELS) -> float:
 
 
 def tower_lost(crowd: int = CROWD) -> float:
-    """How many of this many channels of one client are lost that are all challenged in one block."""
+    """How many of `crowd` channels of one client are lost where all are challenged in one block."""
 
     async def lost(made: Served) -> float:
         node = made.playground.chain.node  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What the server needs of anyone who has the channels: a playground, or tables."""
+"""What the server needs of what has the channels: a playground, or tables."""
 
 from __future__ import annotations
 

@@ -121,8 +121,8 @@ class Rpc:
         self._last_block = hash_
 
     def request(self, method: str, *params: Any) -> Any:
-        """`ask`; at "latest" where the endpoint refuses the block tag "pending". A
-        call that it refuses for another reason would not fail only because it does at "latest". Raises as `ask`."""
+        """`ask`; at "latest" where the endpoint refuses the block tag "pending". A call that it refuses for another
+        reason would not fail only because it does at "latest". Raises as `ask`."""
         latest = at_latest(params)
         if latest == params or self._is_without_pending:
             return self.ask(method, *latest)

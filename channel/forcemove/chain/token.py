@@ -54,7 +54,7 @@ class Token:
 
     @asking
     def symbol(self) -> Steps[str]:
-        """The token's name for itself, as it says: any text, from anyone who wrote its contract."""
+        """The token's name for itself, as it says: any text that its contract's author has chosen."""
         return str((yield from self._answer(_SYMBOL)))
 
     def approve(self, spender: bytes, amount: int) -> Call:

@@ -1,6 +1,6 @@
 """The playground: a person plays Bob in a channel, and buttons let Bob, the network and the chain misbehave.
 
-Nothing here runs by itself: anyone who owns a playground calls `poll`, again at `next_due` at the latest, always in the
+Nothing here runs by itself: the owner of a playground calls `poll`, again at `next_due` at the latest, always in the
 same thread. So whatever moves the chain's clock is never inside of what reads it.
 """
 

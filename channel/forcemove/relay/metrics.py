@@ -28,7 +28,7 @@ class Metrics:
         self.commit_seconds = registry.histogram("commit_seconds", "How long commits take")
 
     def kept(self, entries: int, size: int) -> None:
-        """So many entries of this many bytes are on disk."""
+        """This many entries, of this many bytes, are on disk."""
         self.entries.inc(entries)
         self.bytes.inc(size)
 

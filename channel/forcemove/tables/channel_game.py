@@ -50,7 +50,7 @@ class ChannelGameRunner:
         - `game`: the game to play.
         - `venue`: the chain that is played on; None for friendly games.
         - `options`: of the table.
-        - `port`: anyone who sits at the table.
+        - `port`: the one who sits at the table.
         """
         self._service, self._game, self._venue, self._options, self._port = service, game, venue, options, port
         self._journal, self._key = service.journal, service.wallet.key

@@ -1,4 +1,4 @@
-"""What a table needs of anyone who sits at it. A terminal, a page or a program implements these ports."""
+"""What a table needs of those who sit at it. A terminal, a page or a program implements these ports."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class PlayTable:
         - `service`: whose node, journal and keys are used.
         - `venue`: the game, and the chain that it is played on.
         - `options`: how it is played.
-        - `port`: anyone who sits at the table.
+        - `port`: the one who sits at the table.
         - `runner`: plays a game once the players have met.
         """
         self._service, self._venue, self._options, self._port = service, venue, options, port

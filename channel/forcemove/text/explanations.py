@@ -108,7 +108,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "HeadTooFar": (
         "The node at {endpoint} shows block {block_number} as its newest, so far after {read_up_to}, the last one that "
-        "was read, that no chain can have made this many.",
+        "was read, that no chain can have made that many.",
         "The node is wrong, and is not believed. It is asked again; if it stays so, use another node.",
     ),
     "TimeInDoubt": (

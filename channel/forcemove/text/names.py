@@ -79,7 +79,7 @@ def seat_title(seat: int, seats: int) -> str:
 
 
 def _is_reserved(name: str) -> bool:
-    """Whether our text could be confused by this name: it looks like a seat, an address, or our word."""
+    """Whether our text could be confused by this name: it looks like a seat, an address, or a word of our text."""
     bare = _skeleton(name)
     is_seat = _SEAT.fullmatch(bare) or _ADDRESS.match(name.casefold())
     return is_seat is not None or bare in map(_skeleton, _OURS)

@@ -66,9 +66,9 @@ class Appointment(Struct, frozen=True, tag="HandOver"):
 
     `from_block`: a block before the channel's first log. `supported`: 1 to n consecutive states, oldest first, with
     signatures that hold every participant to the last one; a single final state that all have signed is the finished
-    channel. `replies`: empty, or 2 to n consecutive states of which the first may be recorded on chain (anyone who
-    signed it), and each later one is signed by its mover: they answer a challenge with the first one, such as by the
-    next move."""
+    channel. `replies`: empty, or 2 to n consecutive states of which the first may be recorded on chain (no matter
+    who signed it), and each later one is signed by its mover: they answer a challenge with the first one, such as by
+    the next move."""
 
     agreement: Agreement
     from_block: int

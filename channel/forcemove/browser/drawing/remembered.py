@@ -16,7 +16,7 @@ _MOST = 2_048
 
 class EntryMemo(Generic[MadeT]):
     """What was made of entries. An entry is known by its identity: it has lists in it, which nobody can look up, and
-    anyone who reads a history keeps its entries."""
+    the reader of a history keeps its entries."""
 
     def __init__(self) -> None:
         self._made: dict[int, tuple[Entry, object, MadeT]] = {}

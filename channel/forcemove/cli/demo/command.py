@@ -135,9 +135,9 @@ def demo(ctx: click.Context, /, **given: Any) -> int:
     compared with the expected ones; the exit code is not zero if they differ.
 
     Without options: all games, honest, then each dispute, on a chain inside this process; the first game is shown turn
-    by turn, of the others what decides. On a node the account of
-    --key plays Alice, and pays for the others, throw-away accounts that give back what is left. What a run that was
-    cut off has left in channels there, the next one brings home before it plays.
+    by turn, of the others what decides. On a node the account of --key plays Alice, and pays for the others, throw-away
+    accounts that give back what is left. What a run that was cut off has left in channels there, the next one brings
+    home before it plays.
 
     With --network the players are two processes that talk over a relay, as on two machines (`forcemove play`).
 

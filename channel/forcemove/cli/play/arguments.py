@@ -78,8 +78,8 @@ class TableArguments:
         return read_token(chains, self.asset) if self.asset is not None and any(self.asset) else None
 
     def open_wallet(self) -> Wallet:
-        """The player's keys. The key signs states; the account, or the wallet, pays, else the same key; anyone who pays
-        is paid, unless the payout is another address."""
+        """The player's keys. The key signs states; the account, or the wallet, pays, else the same key; the one that
+        pays is paid, unless the payout is another address."""
         from forcemove.tables.options import Wallet
 
         key = open_key_file(self.key_file)

@@ -154,7 +154,7 @@ ACCOUNTS = together(
         help="The address of a wallet in the browser, which pays in, pays the gas, and is paid: it signs on the page. "
         "In place of --account.",
     ),
-    click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: anyone who pays in]"),
+    click.option("--payout", type=ADDRESS, help="The address that is paid.  [default: the one that pays in]"),
 )
 """Who signs, who pays and who is paid."""
 OWN_NAME = click.option(

@@ -70,7 +70,7 @@ class ConnectionIntake(asyncio.BufferedProtocol):
         self.is_quiet = False
         """Whether all frames that have come were handled, so that `take` overtakes none."""
         self.has_received = False
-        """Whether anything has come; anyone who asks sets it back."""
+        """Whether anything has come; asking sets it back."""
 
     @property
     def unread(self) -> int:

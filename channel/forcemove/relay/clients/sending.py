@@ -1,7 +1,7 @@
 """What one client is sent. Knows WebSocket's frames and a transport, and nothing of what is in the messages.
 
 Messages that are added in one turn of the event loop go out at its end, in one frame and without a task: a relay sends
-this many small messages that waking a task for each would cost more than all else. Only for a client that reads more
+so many small messages that waking a task for each would cost more than all else. Only for a client that reads more
 slowly than it is sent to, a task waits, see `drain`.
 """
 

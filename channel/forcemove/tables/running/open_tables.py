@@ -63,7 +63,7 @@ class OpenTables:
         - `service`: drives the channels.
         - `playable`: the games that can be played here.
         - `options`: how a table is played; stake, duration and seats are each table's own.
-        - `seats`: anyone who plays.
+        - `seats`: those who play.
         - `output`: where the tables' lines are shown.
         """
         self.service, self.playable = service, tuple(playable)

@@ -59,7 +59,7 @@ class RunningTable:
 
         - `number`: of the table.
         - `title`: of its game.
-        - `seats`: anyone who plays.
+        - `seats`: those who play.
         - `output`: is given each line, with the table's number.
         - `on_change`: is called when anything of the table has changed.
         """

@@ -298,7 +298,7 @@ def _reason_of(error: Exception) -> str:
 
 
 def _parts(message: FromRelay) -> Iterator[FromRelay]:
-    """A message in parts of this many entries that taking one in is quick."""
+    """A message in parts of so few entries that each is taken in quickly."""
     if not isinstance(message, Entries) or len(message.entries) <= _AT_ONCE:
         yield message
         return
