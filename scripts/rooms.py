@@ -8,6 +8,8 @@ folder, and `games` is `forcemove_games`. The order is that of `tests/structure/
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
+from functools import cache
 
 from scripts.reference import first_sentence
 from tests.structure.imports import ROOTS, Imports, read_imports, source_files
@@ -29,24 +31,30 @@ def rooms() -> list[str]:
     return [*filter(None, dict.fromkeys(map(room_shown, ROOMS)))]
 
 
+@cache
+def _arrows_here() -> frozenset[Arrow]:
+    """Those of this tree: all its sources are read once for picture and table."""
+    return frozenset(arrows(read_imports(source_files())))
+
+
 def rooms_picture() -> str:
     """The rooms as they are, with arrows to what each uses."""
-    return picture(rooms(), arrows(read_imports(source_files())))
+    return picture(rooms(), _arrows_here())
 
 
 def rooms_table() -> str:
     """The rooms as they are, with what each does and imports."""
-    return table({room: sentence(room) for room in rooms()}, arrows(read_imports(source_files())))
+    return table({room: sentence(room) for room in rooms()}, _arrows_here())
 
 
-def picture(order: list[str], found: set[Arrow]) -> str:
+def picture(order: list[str], found: Set[Arrow]) -> str:
     """A diagram of the rooms, the highest first, without the arrows that say no more than a longer way does."""
     drawn = needed({arrow for arrow in found if NOT_DRAWN not in arrow})
     lines = [f"{here} --> {there}" for here in reversed(order) for there in order if (here, there) in drawn]
     return "\n".join(["```mermaid", "flowchart TD", *(f"    {line}" for line in (*lines, DOTTED)), "```"])
 
 
-def table(sentences: dict[str, str], found: set[Arrow]) -> str:
+def table(sentences: dict[str, str], found: Set[Arrow]) -> str:
     """A row for each room, the lowest first."""
     lines = ["| room | what it does | imports |", "|---|---|---|"]
     for room, text in sentences.items():
@@ -61,12 +69,12 @@ def arrows(imports: Imports) -> set[Arrow]:
     return {(here, there) for here, there in pairs if here and there and here != there}
 
 
-def needed(found: set[Arrow]) -> set[Arrow]:
+def needed(found: Set[Arrow]) -> set[Arrow]:
     """The arrows without those whose end a longer way leads to."""
     return {(here, there) for here, there in found if there not in _beneath(found - {(here, there)}, here)}
 
 
-def _beneath(found: set[Arrow], start: str) -> set[str]:
+def _beneath(found: Set[Arrow], start: str) -> set[str]:
     """All rooms to which arrows lead from a room, directly or through others."""
     beneath: set[str] = set()
     further = {start}
