@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from forcemove.cli.errors import run
-from forcemove.cli.main import forcemove
+from forcemove.cli.main import call
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Command:
 
     def __call__(self, *arguments: str) -> Said:
         self.capture.readouterr()
-        code = run(lambda: forcemove.main(list(arguments), prog_name="forcemove", standalone_mode=False))
+        code = call(arguments)
         out, err = self.capture.readouterr()
         assert "Traceback" not in err
         return Said(code, out, err)

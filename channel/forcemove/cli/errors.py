@@ -1,7 +1,8 @@
-"""How commands fail: every error becomes a text and an exit code."""
+"""How commands fail: every error becomes a text and an exit code, and JSON where a program asked for it."""
 
 from __future__ import annotations
 
+import json
 import os
 import traceback
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import IO, Any
 
 import click
 
+from forcemove.cli.error_json import error_json
 from forcemove.cli.terminal import wants_colours
 from forcemove.cli.wrapping import echo
 from forcemove.errors import ForcemoveError
@@ -58,28 +60,37 @@ class MainnetRefused(Explained):
         )
 
 
-def run(command: Callable[[], object]) -> int:
+def run(command: Callable[[], object], wants_json: Callable[[], bool] = lambda: False) -> int:
     """Run a command and return its exit code, whatever it raises: 0, 1 for an error, 2 for wrong usage, 130 for an
-    interrupt. No traceback, unless FORCEMOVE_DEBUG is set or --debug was given."""
+    interrupt. No traceback, unless FORCEMOVE_DEBUG is set or --debug was given. `wants_json`: asked when it fails,
+    whether the error is printed as JSON on standard output, too."""
     try:
         result = command()
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
-    except click.ClickException as error:
-        error.show()
-        _show_cause(error)
-        return error.code if isinstance(error, Explained) else error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        _say(words_of(KeyboardInterrupt()))
-        return EXIT_INTERRUPTED
-    except Exception as error:
-        _say(words_of(error))
-        _show_cause(error)
-        return EXIT_ERROR
+    except (KeyboardInterrupt, Exception) as error:
+        return _fail(error, wants_json)
     return result if isinstance(result, int) else 0
 
 
-def _show_cause(error: Exception) -> None:
+def _fail(error: BaseException, wants_json: Callable[[], bool]) -> int:
+    """Say what has failed, and return the exit code."""
+    words = words_of(error)
+    if isinstance(error, click.ClickException):
+        error.show()
+    else:
+        _say(words)
+    if wants_json():
+        click.echo(json.dumps(error_json(error, words)))
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return EXIT_INTERRUPTED
+    _show_cause(error)
+    if isinstance(error, Explained):
+        return error.code
+    return error.exit_code if isinstance(error, click.ClickException) else EXIT_ERROR
+
+
+def _show_cause(error: BaseException) -> None:
     """Print the traceback, if the debug variable is set. Of an `Explained` it is the traceback of its cause."""
     shown = error.__cause__ if isinstance(error, click.ClickException) else error
     if shown is not None and os.environ.get(DEBUG_VARIABLE):

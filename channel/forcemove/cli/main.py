@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 import click
 
+from forcemove.cli.error_json import wants_json
 from forcemove.cli.errors import DEBUG_VARIABLE, run
 from forcemove.cli.streams import open_streams
 from forcemove.cli.terminal import wants_colours
 
-__all__ = ["forcemove", "main"]
+__all__ = ["call", "forcemove", "main"]
 
 _COMMANDS = {
     "demo": "Watch players open a channel, play, and settle; disputes included.",
@@ -86,6 +88,14 @@ def forcemove(ctx: click.Context) -> None:
         ctx.color = False
 
 
+def call(arguments: Sequence[str]) -> int:
+    """Run the command that the arguments name, and return its exit code; see `forcemove.cli.errors.run`."""
+    return run(
+        lambda: forcemove.main(list(arguments), prog_name="forcemove", standalone_mode=False),
+        lambda: wants_json(forcemove, arguments),
+    )
+
+
 def main() -> None:
     """Run the command line and exit with its code: 0, 1 for an error, 2 for wrong usage, 130 for an interrupt."""
     # safe-pysha3 is six times as fast as what eth-hash takes on its own.
@@ -93,7 +103,7 @@ def main() -> None:
     if sys.argv[1:2] != ["demo"] and sys.platform != "win32":
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that is closed ends no defence
     finish = open_streams()
-    code, unwritten = run(lambda: forcemove.main(prog_name="forcemove", standalone_mode=False)), run(finish)
+    code, unwritten = call(sys.argv[1:]), run(finish)
     sys.exit(code or unwritten)
 
 

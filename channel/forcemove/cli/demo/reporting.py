@@ -61,7 +61,10 @@ def _error_json(error: BaseException) -> dict[str, Any]:
 
 
 class JsonCommand(click.Command):
-    """Prints errors as JSON, too, where `--json` was given."""
+    """Prints errors as JSON, too, where `--json` was given: within the document that has the results."""
+
+    reports_errors = True
+    """See `forcemove.cli.error_json.wants_json`."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The installed games, which are looked up only when help is asked for."""
