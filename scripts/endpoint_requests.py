@@ -28,14 +28,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # as the command line sets it
 
+from forcemove.arena.network import MemoryMessenger  # noqa: E402
+from forcemove.arena.virtual_time import VirtualTimeLoop  # noqa: E402
 from forcemove.chain.local import AnvilChain, connect  # noqa: E402
 from forcemove.chain.worker import EndpointWorker  # noqa: E402
 from forcemove.node.assemble import reassemble  # noqa: E402
-from forcemove.node.memory import MemoryMessenger  # noqa: E402
 from forcemove.node.node import Node  # noqa: E402
 from forcemove.node.policy import default_confirmations, default_look_every  # noqa: E402
 from forcemove.node.setup import ChannelSetup  # noqa: E402
-from forcemove.node.virtual_time import VirtualTimeLoop  # noqa: E402
 from forcemove.protocol.codec.msgpack_codec import CHANNELS  # noqa: E402
 from forcemove.store.journal import Journal  # noqa: E402
 from forcemove.store.opening import open_journal  # noqa: E402

@@ -19,10 +19,10 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from forcemove.arena.network import MemoryMessenger  # noqa: E402
 from forcemove.chain.chain import Chain  # noqa: E402
 from forcemove.chain.local import AnvilChain, connect  # noqa: E402
 from forcemove.node.assemble import Assembly, reassemble  # noqa: E402
-from forcemove.node.memory import MemoryMessenger  # noqa: E402
 from forcemove.node.metadata import METADATA  # noqa: E402
 from forcemove.node.node import Node  # noqa: E402
 from forcemove.node.setup import ChannelSetup  # noqa: E402

@@ -22,10 +22,10 @@ sys.path.insert(0, str(ROOT))
 
 from coincurve import PrivateKey  # noqa: E402
 
+from forcemove.arena.network import MemoryMessenger  # noqa: E402
 from forcemove.chain.chain import Chain  # noqa: E402
 from forcemove.chain.local import AnvilChain  # noqa: E402
 from forcemove.node.assemble import Assembly, assemble  # noqa: E402
-from forcemove.node.memory import MemoryMessenger  # noqa: E402
 from forcemove.node.node import Node  # noqa: E402
 from forcemove.node.policy import Policy  # noqa: E402
 from forcemove.node.setup import ChannelSetup  # noqa: E402

@@ -1,5 +1,8 @@
 """The public names, and where each is: type checkers read this, and `__init__.py` does, too."""
 
+from forcemove.arena.local_table import LocalTable as LocalTable
+from forcemove.arena.local_table import local_table as local_table
+from forcemove.arena.network import MemoryMessenger as MemoryMessenger
 from forcemove.artifact import Artifact as Artifact
 from forcemove.artifact import load_artifact as load_artifact
 from forcemove.chain.adjudicator import Adjudicator as Adjudicator
@@ -64,13 +67,10 @@ from forcemove.node.friendly import FriendlyAssembly as FriendlyAssembly
 from forcemove.node.keys import new_key as new_key
 from forcemove.node.keys import read_key_file as read_key_file
 from forcemove.node.keys import write_key_file as write_key_file
-from forcemove.node.local import LocalTable as LocalTable
-from forcemove.node.local import local_table as local_table
-from forcemove.node.local import undecided as undecided
 from forcemove.node.managed_channel import ManagedChannel as ManagedChannel
-from forcemove.node.memory import MemoryMessenger as MemoryMessenger
 from forcemove.node.node import Node as Node
 from forcemove.node.setup import ChannelSetup as ChannelSetup
+from forcemove.node.setup import undecided as undecided
 from forcemove.picture import Shape as Shape
 from forcemove.picture import Spot as Spot
 from forcemove.picture import Svg as Svg

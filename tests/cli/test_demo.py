@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from forcemove.arena.balances import BalanceCheck
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.cli.demo.output import DemoOutput
 from forcemove.cli.demo.planning import planned_scenarios
@@ -17,7 +18,7 @@ from forcemove.cli.main import forcemove
 from forcemove.cli.terminal import Terminal
 from forcemove.demo import environment
 from forcemove.demo.environment import counterparty_key
-from forcemove.demo.results import PlayerResult, ScenarioResult
+from forcemove.demo.results import ScenarioResult
 from forcemove.game import PlayerChecked
 from forcemove.node.keys import write_key_file
 from forcemove.protocol.codec.wire import decode_file
@@ -80,7 +81,7 @@ def test_of_all_games_the_first_one_is_shown_turn_by_turn_and_the_others_in_shor
 def test_in_short_a_wrong_balance_is_shown_all_the_same(
     found: int, shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    player = PlayerResult("Alice", bytes(20), ETHER, 1, 1, 0, 0, expected=0, found=found)
+    player = BalanceCheck("Alice", bytes(20), ETHER, before=0, deposit=1, due=1, gas_cost=0, found=found)
     output = DemoOutput(Terminal(), is_full=False)
     output.result(ScenarioResult("game", "honest", 1, bytes(20), bytes(32), ETHER, 1, (player,), (), True, True))
     assert shown in capsys.readouterr().out

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Generator
 from itertools import count
 from typing import Any, TypeVar
 
-from forcemove.node.virtual_time import VirtualTimeLoop
+from forcemove.arena.virtual_time import VirtualTimeLoop
 
 T = TypeVar("T")
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.errors import EndpointFailed, Unreachable
-from forcemove.node.memory import MemoryMessenger
 from tests.liars.places import BLOCK, AmongLiars, NodeAmongLiars, TowerAmongLiars, honest
 from tests.liars.proxy import Ask, Tell
 from tests.node.test_node import House

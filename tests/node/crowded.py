@@ -20,9 +20,9 @@ from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.local import connect
 from forcemove.node.assemble import reassemble
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.metadata import METADATA
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.errors import InvalidValue, LocalError, MalformedBytes
 from forcemove.node.client import Client
 from forcemove.node.events import CounterpartyFault, Mined, Sent
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import agree
 from forcemove.protocol.codec.limits import MAX_MESSAGE

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.local import AnvilChain, connect
 from forcemove.errors import InvalidValue, PassingError
 from forcemove.follower.errors import EndpointsDisagree
 from forcemove.node.assemble import Assembly, assemble, reassemble
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.policy import ConditionsCache
 from forcemove.node.setup import ChannelSetup

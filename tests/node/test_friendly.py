@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.errors import InvalidValue
 from forcemove.flow.channel import moves_of_new
 from forcemove.game import Game
@@ -16,7 +17,6 @@ from forcemove.node.events import CounterpartyFault, Event, Sent
 from forcemove.node.friendly import FriendlyAssembly
 from forcemove.node.leases import HeldLease
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import Agreement, agree
@@ -192,7 +192,7 @@ def test_what_we_have_said_before_we_were_killed_is_nobodys_fault(table: Table) 
         if number % 6 == 0 and not table.players[1].is_done:
             table.restart(1, loses=False)
             for message in said:
-                table.lines[1]._take(message)
+                table.lines[1].take(message)
 
     table.lines[1].send = remembered  # type: ignore[method-assign]  # as it was, and written down
     table.play(kill)

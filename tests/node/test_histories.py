@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.errors import JournalError
 from forcemove.history.entries import (
     ConnectionLost,
@@ -29,7 +30,6 @@ from forcemove.history.history import ChannelHistory
 from forcemove.node import histories, outbox, recorder
 from forcemove.node.events import LogAdded, LogRemoved, Mined, Received, Sent, SubmissionRefused
 from forcemove.node.histories import Histories, load_history
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.outbox import JournalledTxStore
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.protocol.codec.wire import encode_message

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.errors import NotGenuine, NoTransientStorage, Unreachable
 from forcemove.flow.channel import moves_of_new
 from forcemove.follower.errors import AnotherChain
@@ -25,7 +26,6 @@ from forcemove.node.assemble import Assembly, assemble, reassemble
 from forcemove.node.errors import ChannelInUse, LeaseLost, NotOursToDrive
 from forcemove.node.events import Event, Mined, Sent
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.metadata import CURSORS
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.asking import ask_now
 from forcemove.chain.chain import Fees
 from forcemove.chain.errors import Unreachable
 from forcemove.node import policy
 from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.errors import ChannelInUse
-from forcemove.node.local import undecided
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.policy import (
     USUAL_DISPUTE_GAS,
@@ -30,7 +29,7 @@ from forcemove.node.policy import (
     dispute_gas_of,
     usual_gas,
 )
-from forcemove.node.setup import ChannelSetup
+from forcemove.node.setup import ChannelSetup, undecided
 from forcemove.protocol.types import ETHER
 from forcemove.store.opening import open_journal
 from forcemove.store.records import ChannelLease, LeaseName, StoredChannel, TakenLeases

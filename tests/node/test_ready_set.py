@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.flow.transport import MemoryTransport
 from forcemove.history.entries import ConnectionLost, ConnectionRestored
 from forcemove.node.effect_executor import EffectExecutor
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.ports import WakingMessenger
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.records import Batch
@@ -124,11 +124,9 @@ def test_what_comes_while_others_wait_is_taken_in_without_another_word(house: Ho
 
     managed.client.on_message = counted  # type: ignore[method-assign]
     for _ in range(100):
-        line._take(b"early")
-    line._wake()
+        line.take(b"early")
     bob.node.step()
-    line._take(b"late")
-    line._wake()
+    line.take(b"late")
     for _ in range(3):
         bob.node.step()
     assert heard == {b"early": 100, b"late": 1}

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.asking import Asking, Steps
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent
-from forcemove.node.memory import MemoryMessenger
 from forcemove.protocol.codec.wire import decode_message, encode_message
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove

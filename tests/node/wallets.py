@@ -6,6 +6,7 @@ import secrets
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.chain import Call
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import EmbeddedChain, local_keys
@@ -13,7 +14,6 @@ from forcemove.chain.token import Token
 from forcemove.flow.channel import moves_of
 from forcemove.history.tokens import Tokens
 from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.machine.effects import ChooseMove, operation_name

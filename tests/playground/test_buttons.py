@@ -44,7 +44,7 @@ def phase(played: TimedPlayground) -> Phase:
 
 def paid(played: TimedPlayground) -> list[int]:
     """What the channel has paid to each, in stakes of a tenth of an ether."""
-    return [each.paid_out // 10**17 for each in played.playground.match.checks or ()]
+    return [each.due // 10**17 for each in played.playground.match.checks or ()]
 
 
 def test_an_honest_game_is_paid_at_once(played: TimedPlayground) -> None:

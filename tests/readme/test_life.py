@@ -8,10 +8,10 @@ from itertools import count, pairwise
 import pytest
 from msgspec.structs import replace
 
+from forcemove.arena.local_table import LocalTable, local_table
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.local import local_keys
 from forcemove.node.assemble import Assembly
-from forcemove.node.local import LocalTable, local_table
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.adjudicator import Operation, PlacedLog
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Call, Chain, Receipt
@@ -24,7 +25,6 @@ from forcemove.flow.channel import moves_of
 from forcemove.game import Bot, Game
 from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.events import CounterpartyFault, Event, Mined, SubmissionRefused
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.ports import Messenger
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.msgpack_codec import CHANNELS

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
+from forcemove.arena.local_table import local_table
 from forcemove.chain.chain import Call
 from forcemove.chain.token import Token
 from forcemove.follower.errors import LogsLeftOut
-from forcemove.node.local import local_table
 from forcemove.node.nonces import draw_nonce
 from forcemove.protocol.encoding import word
 from forcemove.protocol.errors import ChannelIdUsed

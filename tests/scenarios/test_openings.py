@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import NoContract, NotAnEthereumEndpoint, NotGenuine
 from forcemove.errors import InvalidValue
 from forcemove.node.assemble import Assembly
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import agree
 from forcemove.protocol.errors import MessageRefused, OpeningMismatch

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.rpc import as_number
 from forcemove.node.assemble import assemble
 from forcemove.node.events import Event, Mined, SubmissionRefused
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.channel import Phase

@@ -10,12 +10,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import JournalError, LocalError, PassingError
 from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.errors import ChannelInUse
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.policy import DurationTooShort, NotWorthItsDisputes
 from forcemove.node.setup import ChannelSetup

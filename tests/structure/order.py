@@ -37,6 +37,7 @@ ROOMS = (
     "forcemove.follower",
     "forcemove.sender",
     "forcemove.node",
+    "forcemove.arena",
     "forcemove.testing",
     "forcemove.watchtower",
     "forcemove.watchtower.service",
@@ -96,7 +97,7 @@ BANS = (
     Ban(("forcemove.inspect",), SCREENS, "inspection never prints"),
     Ban(("forcemove.tables",), SCREENS, "a table speaks through its port"),
     Ban(("forcemove.text",), SCREENS, "texts are values"),
-    Ban(("forcemove.playground",), SCREENS, "a page or a program shows it"),
+    Ban(("forcemove.arena", "forcemove.playground"), SCREENS, "a page or a program shows it"),
     Ban(("forcemove.demo",), SCREENS, "a program shows it"),
 )
 SEEN_BY_GAMES = frozenset(

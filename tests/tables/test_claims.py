@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.local import local_keys
 from forcemove.flow.transport import MemoryTransport
 from forcemove.node.friendly import FriendlyAssembly
-from forcemove.node.local import undecided
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
+from forcemove.node.setup import ChannelSetup, undecided
 from forcemove.protocol.signing import Key
 from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal

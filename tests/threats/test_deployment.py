@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Call
 from forcemove.chain.create2 import SALT, create2_address
@@ -16,7 +17,6 @@ from forcemove.chain.local import EmbeddedChain
 from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact
 from forcemove.node.assemble import Assembly
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import agree
 from forcemove.protocol.codec.msgpack_codec import CHANNELS

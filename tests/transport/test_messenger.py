@@ -12,6 +12,7 @@ from typing import cast
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import EmbeddedChain, local_keys
 from forcemove.errors import ForcemoveError
@@ -20,7 +21,6 @@ from forcemove.node.assemble import assemble
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
 from forcemove.node.friendly import NullSubmitter
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.ports import Messenger
 from forcemove.node.setup import ChannelSetup

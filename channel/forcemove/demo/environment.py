@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from forcemove.arena.participant import LocalParticipant
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Call, Chain, Receipt, contract_address
 from forcemove.chain.codec import function
@@ -20,7 +21,6 @@ from forcemove.demo.results import MinedTransaction
 from forcemove.errors import ChainError
 from forcemove.game import Game
 from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.node import Node
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
@@ -56,7 +56,7 @@ class DemoEnvironment:
     - `patience`: seconds that each waits for another's turn.
     - `look_every`: seconds between looks at the chain.
     - `spent`: every transaction so far.
-    - `nodes`: of the players, by seat.
+    - `players`: who have played, by seat.
     """
 
     chain: Chain
@@ -73,7 +73,7 @@ class DemoEnvironment:
     patience: float = 60.0
     look_every: float = 1.0
     spent: list[MinedTransaction] = field(default_factory=list)
-    nodes: dict[int, Node] = field(default_factory=dict)
+    players: dict[int, LocalParticipant] = field(default_factory=dict)
     others: tuple[Chain, ...] = ()
 
     @property
@@ -102,11 +102,12 @@ class DemoEnvironment:
             others=self.others,
         )
 
-    def node(self, seat: int) -> Node:
-        """The node that drives a seat's channels. It has no policy: a demonstration need not be worth its disputes."""
-        if seat not in self.nodes:
-            self.nodes[seat] = Node(self.journals.of(seat), policy=None, on_error=self.on_error)
-        return self.nodes[seat]
+    def player(self, seat: int) -> LocalParticipant:
+        """Who plays a seat in every channel."""
+        if seat not in self.players:
+            journal = self.journals.of(seat)
+            self.players[seat] = LocalParticipant(NAMES[seat], self.keys[seat], self.on_error, journal=journal)
+        return self.players[seat]
 
     def on_error(self, error: Exception) -> None:
         """Show an error of the chain, after which it is tried again; an error that lasts is raised by the scenario's
@@ -117,9 +118,8 @@ class DemoEnvironment:
 
     def forget(self, channel_id: bytes) -> None:
         """Finish a channel that is paid out."""
-        for node in self.nodes.values():
-            if channel_id in node.channels:
-                node.release_channel(channel_id)
+        for player in self.players.values():
+            player.leave(channel_id)
         self.journals.finish(channel_id)
 
     # --------------------------------------------------------------------------------------------------------- money

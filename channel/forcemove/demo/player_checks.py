@@ -53,7 +53,7 @@ async def bad_shuffle(environment: DemoEnvironment, game: Game, seats: int) -> S
     result = table.settle("bad-shuffle", last, as_expected=is_whole)
     environment.output.say(
         f"Caught by {honest.name}'s player, not by the contract, which lets it pass: {cheat.name} {_reason(table)}. It "
-        f"cost nobody a stake; {honest.name} has paid {result.players[honest.seat].gas_used:,} gas."
+        f"cost nobody a stake; {honest.name} has paid {result.gas_used(result.players[honest.seat]):,} gas."
     )
     return result
 

@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from forcemove.arena.balances import BalanceCheck
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Receipt
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.protocol.types import ETHER
 
-__all__ = ["PlayerResult", "ScenarioResult", "MinedTransaction", "results_json"]
+__all__ = ["ScenarioResult", "MinedTransaction", "results_json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,41 +54,6 @@ class MinedTransaction:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerResult:
-    """One player of a scenario. Amounts are in the asset's smallest unit, `gas_cost` in wei; `received` is what the
-    channel has paid out, `expected` and `found` are balances on the chain."""
-
-    name: str
-    address: bytes
-    asset: bytes
-    deposit: int
-    received: int
-    gas_used: int
-    gas_cost: int
-    expected: int
-    found: int
-
-    @property
-    def net(self) -> int:
-        """What was won or lost after the deposit, and after the gas where it is paid in the same asset."""
-        return self.received - self.deposit - (self.gas_cost if self.asset == ETHER else 0)
-
-    def to_json(self) -> dict[str, Any]:
-        """See the module."""
-        return {
-            "name": self.name,
-            "address": show_address(self.address),
-            "deposit": str(self.deposit),
-            "received": str(self.received),
-            "net": str(self.net),
-            "gas_used": self.gas_used,
-            "gas_cost": str(self.gas_cost),
-            "balance_expected": str(self.expected),
-            "balance_found": str(self.found),
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class ScenarioResult:
     """How one scenario has ended. `as_expected`: whether everything but the balances went as it must; `is_closed`:
     whether the channel has paid all."""
@@ -100,7 +65,7 @@ class ScenarioResult:
     channel_id: bytes
     asset: bytes
     stake: int
-    players: tuple[PlayerResult, ...]
+    players: tuple[BalanceCheck, ...]
     transactions: tuple[MinedTransaction, ...]
     as_expected: bool
     is_closed: bool
@@ -108,12 +73,29 @@ class ScenarioResult:
     @property
     def balances_as_expected(self) -> bool:
         """Whether every balance is as expected."""
-        return self.is_closed and all(player.found == player.expected for player in self.players)
+        return self.is_closed and all(player.is_right for player in self.players)
 
     @property
     def is_right(self) -> bool:
         """Whether the scenario has gone as it must."""
         return self.as_expected and self.balances_as_expected
+
+    def gas_used(self, player: BalanceCheck) -> int:
+        """The gas of a player's transactions."""
+        return sum(each.gas_used for each in self.transactions if each.sender == player.address)
+
+    def _player_json(self, player: BalanceCheck) -> dict[str, Any]:
+        return {
+            "name": player.name,
+            "address": show_address(player.address),
+            "deposit": str(player.deposit),
+            "received": str(player.received),
+            "net": str(player.net),
+            "gas_used": self.gas_used(player),
+            "gas_cost": str(player.gas_cost),
+            "balance_expected": str(player.expected),
+            "balance_found": str(player.found),
+        }
 
     def to_json(self) -> dict[str, Any]:
         """See the module."""
@@ -125,7 +107,7 @@ class ScenarioResult:
             "channel_id": hex_text(self.channel_id),
             "asset": show_address(self.asset),
             "stake": str(self.stake),
-            "players": [player.to_json() for player in self.players],
+            "players": [self._player_json(player) for player in self.players],
             "transactions": [transaction.to_json() for transaction in self.transactions],
             "balances_as_expected": self.balances_as_expected,
             "as_told": self.as_expected,

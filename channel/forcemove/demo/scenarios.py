@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from forcemove.arena.tricks import old_proof, signed_by
 from forcemove.demo.environment import DemoEnvironment
 from forcemove.demo.results import ScenarioResult
 from forcemove.demo.table import DemoPlayer, DemoTable, new_table
 from forcemove.errors import RuleError
 from forcemove.game import Game
-from forcemove.playground.attacks import old_proof, signed_by
 from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome

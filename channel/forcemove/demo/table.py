@@ -8,9 +8,11 @@ import contextlib
 import time
 from collections.abc import Callable
 
+from forcemove.arena.balances import BalanceCheck
+from forcemove.arena.network import MemoryMessenger, MemoryNetwork
 from forcemove.demo.environment import MAX_COST, DemoEnvironment
 from forcemove.demo.names import NAMES
-from forcemove.demo.results import MinedTransaction, PlayerResult, ScenarioResult
+from forcemove.demo.results import MinedTransaction, ScenarioResult
 from forcemove.errors import ChainError, ForcemoveError
 from forcemove.flow.channel import is_stuck, moves_of
 from forcemove.game import Bot, Game
@@ -20,13 +22,11 @@ from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, Submiss
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup
-from forcemove.playground.network import NetworkEnd, PlaygroundNetwork
 from forcemove.protocol.machine.channel import OVER
 from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import ETHER
 from forcemove.tables.playing.match import Patience
 
 __all__ = ["DemoPlayer", "DemoTable", "new_table"]
@@ -50,7 +50,7 @@ class DemoPlayer:
     state, where no round is running. `stops`: whether the player waits once it knows this state; `is_waiting`: whether
     it has begun to. `is_absent`: whether its node does nothing."""
 
-    def __init__(self, seat: int, name: str, bot: Bot, node: Node, end: NetworkEnd, patience: Patience) -> None:
+    def __init__(self, seat: int, name: str, bot: Bot, node: Node, end: MemoryMessenger, patience: Patience) -> None:
         """Give a player its seat.
 
         - `seat`: the player's index in the channel.
@@ -114,7 +114,7 @@ class DemoTable:
         environment.tables += 1
         self.number = environment.tables
         self._assembly, self.adjudicator = assembly, assembly.adjudicator
-        self.network = PlaygroundNetwork(time.monotonic, self.agreement.count)
+        self.network = MemoryNetwork(self.agreement.count)
         self.signed: list[SignedState] = []
         self.attempt = "sends something"
         self.challenger: DemoPlayer | None = None
@@ -131,8 +131,8 @@ class DemoTable:
         bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
         environment, end = self.environment, self.network.ends[seat]
         patience = Patience(environment.patience, 0)
-        player = DemoPlayer(seat, NAMES[seat], bot, environment.node(seat), end, patience)
-        player.managed = player.node.add(
+        player = DemoPlayer(seat, NAMES[seat], bot, environment.player(seat).node, end, patience)
+        player.managed = environment.player(seat).join(
             ChannelSetup(
                 self._assembly,
                 environment.keys[seat],
@@ -164,7 +164,6 @@ class DemoTable:
 
     def _step(self) -> bool:
         """Let each player who is not absent do what there is to do now; returns whether anything has happened."""
-        self.network.deliver()
         has_happened = [player.node.poll() for player in self._present]
         return any(has_happened)
 
@@ -197,7 +196,6 @@ class DemoTable:
     def inject(self, player: DemoPlayer, message: bytes) -> None:
         """Give a message of this player to the other players' clients, whatever it is."""
         player.end.inject(message)
-        self.network.deliver()
         for other in self.players:
             if other is not player:
                 other.node.poll()
@@ -285,7 +283,7 @@ class DemoTable:
             self.agreement.channel_id,
             self._asset,
             self.environment.stake,
-            tuple(self._player_result(each.seat, outcome, transactions) for each in self.players),
+            tuple(self._check(each.seat, outcome, transactions) for each in self.players),
             transactions,
             as_expected,
             is_closed,
@@ -293,22 +291,17 @@ class DemoTable:
         self.environment.output.result(result)
         return result
 
-    def _player_result(self, seat: int, outcome: Outcome, transactions: tuple[MinedTransaction, ...]) -> PlayerResult:
-        address, deposit = self.environment.keys[seat].address, self.agreement.deposits[0][1][seat]
-        own = [each for each in transactions if each.sender == address]
-        cost = sum(each.gas_cost for each in own)
-        left = self._before[seat] - deposit - (cost if self._asset == ETHER else 0)
-        found = self.environment.balance(address, self._asset)
-        return PlayerResult(
+    def _check(self, seat: int, outcome: Outcome, transactions: tuple[MinedTransaction, ...]) -> BalanceCheck:
+        address = self.environment.keys[seat].address
+        return BalanceCheck(
             self.players[seat].name,
             address,
             self._asset,
-            deposit,
-            received=found - left,
-            gas_used=sum(each.gas_used for each in own),
-            gas_cost=cost,
-            expected=left + outcome[seat].amount,
-            found=found,
+            self._before[seat],
+            deposit=self.agreement.deposits[0][1][seat],
+            due=outcome[seat].amount,
+            gas_cost=sum(each.gas_cost for each in transactions if each.sender == address),
+            found=self.environment.balance(address, self._asset),
         )
 
     @property

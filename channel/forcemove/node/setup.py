@@ -11,10 +11,15 @@ from forcemove.node.events import Event
 from forcemove.node.friendly import FriendlyAssembly
 from forcemove.node.policy import default_confirmations
 from forcemove.node.ports import Messenger
+from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.signing import Key
 from forcemove.store.records import Account
 
-__all__ = ["ChannelSetup"]
+__all__ = ["ChannelSetup", "undecided"]
+
+
+def undecided(_: ChooseMove) -> None:
+    """The player of a participant whose moves a flow makes, or nobody."""
 
 
 def _ignore(_: Event) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from forcemove.arena.network import MemoryMessenger
+from forcemove.arena.participant import LocalParticipant
+from forcemove.arena.tricks import forged_message, illegal_move, old_proof
+from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import Choose
 from forcemove.game import Game
 from forcemove.node.events import Event, Received, Sent
-from forcemove.playground.attacks import forged_message, illegal_move, old_proof
-from forcemove.playground.network import NetworkEnd
-from forcemove.playground.player import PlaygroundPlayer
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, Reconnected
@@ -34,8 +35,9 @@ class Counterparty:
 
     def __init__(
         self,
-        player: PlaygroundPlayer,
-        end: NetworkEnd,
+        player: LocalParticipant,
+        adjudicator: Adjudicator,
+        end: MemoryMessenger,
         game: Game,
         status: Callable[[], Status],
         clock: Callable[[], float],
@@ -43,13 +45,14 @@ class Counterparty:
         """Let Bob play fair.
 
         - `player`: his process.
+        - `adjudicator`: through his endpoint.
         - `end`: his messenger.
         - `game`: the game that is played.
         - `status`: the channel's, by the chain itself.
         - `clock`: seconds that go on steadily.
         """
         self.is_silent = self.is_late = self.will_cheat = self.will_withhold = False
-        self._player, self._end, self._game, self._clock = player, end, game, clock
+        self._player, self._adjudicator, self._end, self._game, self._clock = player, adjudicator, end, game, clock
         self._choose: Choose = choose_rounds(game, _SEAT, _ROUNDS, _TWO)
         self._status = status
         self._late: tuple[ChooseMove, float] | None = None
@@ -102,7 +105,7 @@ class Counterparty:
             return False
         if self._old_turn is None:
             return True
-        status, now = self._status(), self._player.adjudicator.chain.next_time()
+        status, now = self._status(), self._adjudicator.chain.next_time()
         if status.finalizes_at > now and status.turn_num_record == self._old_turn:
             return False
         self._old_turn = None
@@ -158,8 +161,7 @@ class Counterparty:
     def vanish(self) -> None:
         """End Bob's process: what is sent to him is lost."""
         self._player.die()
-        self._end.is_gone = True
-        self._end.receive()
+        self._end.leave()
 
     def play_fair(self) -> None:
         """Have no tricks in mind any more."""
@@ -199,6 +201,6 @@ class Counterparty:
         proof, player = self.old_proof, self._player
         if proof is None:
             return
-        adjudicator = player.adjudicator
+        adjudicator = self._adjudicator
         adjudicator.send(adjudicator.challenge(player.managed.channel.agreement.fixed_part, proof), player.key)
         self._old_turn = proof.states[-1].turn_num

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from forcemove.arena.balances import BalanceCheck, check_balances
+from forcemove.arena.chain import ArenaChain, ArenaEndpoint
+from forcemove.arena.network import MemoryNetwork
+from forcemove.arena.participant import LocalParticipant
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.book import AddressBook
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Randomness
-from forcemove.node.assemble import Assembly, assemble
+from forcemove.node.assemble import assemble
 from forcemove.node.events import Event
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.playground.balances import BalanceCheck, check_balances
-from forcemove.playground.chain import PlaygroundChain
+from forcemove.node.setup import ChannelSetup
 from forcemove.playground.counterparty import Counterparty
-from forcemove.playground.network import PlaygroundNetwork
-from forcemove.playground.player import PlaygroundPlayer
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, Reconnected
@@ -32,6 +33,8 @@ __all__ = ["PATIENCE", "PlaygroundMatch"]
 PATIENCE = 120
 """Seconds of the chain's clock after which the person's program challenges by itself where the person has nothing left
 to decide: before play, and after leaving."""
+_SILENCE = 2.0
+"""Seconds to wait for a message before asking whether one was lost."""
 _ROUNDS = 100
 """How often both participants have their turn in one poll at most."""
 _MINE_EVERY = 12
@@ -44,9 +47,10 @@ class PlaygroundMatch:
     def __init__(
         self,
         game: Game,
-        chain: PlaygroundChain,
+        chain: ArenaChain,
         book: AddressBook,
-        players: tuple[PlaygroundPlayer, PlaygroundPlayer],
+        players: Sequence[LocalParticipant],
+        endpoints: Sequence[ArenaEndpoint],
         clock: Callable[[], float],
         *,
         stake: int,
@@ -60,6 +64,7 @@ class PlaygroundMatch:
         - `chain`: on which it is played.
         - `book`: names the contracts on it.
         - `players`: the person and Bob.
+        - `endpoints`: of the chain, by player.
         - `clock`: seconds that go on steadily.
         - `stake`: of a round, in wei.
         - `duration`: of a challenge, in seconds.
@@ -68,32 +73,44 @@ class PlaygroundMatch:
         """
         self.game, self.players, self.chain = game, players, chain
         self.checks: tuple[BalanceCheck, ...] | None = None
-        self.network = PlaygroundNetwork(clock)
+        self.network = MemoryNetwork(len(players), clock)
         self.person = Person(game, randomness, agrees=True)
         chain.begin_game()
-        me, bob = (self._assembly(each, book, stake, duration, nonce) for each in players)
+        for player in players:
+            player.leave_all()
+        me, bob = (
+            assemble(
+                endpoint,
+                book,
+                game,
+                [each.key.address for each in players],
+                stake=stake,
+                deposit=stake * DEPOSIT_IN_STAKES,
+                duration=duration,
+                nonce=nonce,
+            )
+            for endpoint in endpoints
+        )
         self.adjudicator = Adjudicator(chain, me.adjudicator.address)
         self._before = tuple(chain.balance(each.key.address) for each in players)
         self._status: tuple[bytes, Status] | None = None
-        self.bob = Counterparty(players[1], self.network.ends[1], game, self.status, clock)
-        players[1].begin(bob, self.network.ends[1], self.bob.choose, self.bob.on_event)
-        players[0].begin(me, self.network.ends[0], self.person.choose, _ignore)
+        self.bob = Counterparty(players[1], bob.adjudicator, self.network.ends[1], game, self.status, clock)
+        choose, on_event = (self.person.choose, self.bob.choose), (_ignore, self.bob.on_event)
+        for seat, assembly in ((1, bob), (0, me)):
+            setup = ChannelSetup(
+                assembly,
+                players[seat].key,
+                self.network.ends[seat],
+                choose[seat],
+                on_event=on_event[seat],
+                silence=_SILENCE,
+                block_time=0,
+            )
+            players[seat].join(setup)
         self.person.attach(self.managed)
         self._compared_at = -1
         self._mined_at = chain.time
         self._patience = Patience(PATIENCE, chain.time)
-
-    def _assembly(self, player: PlaygroundPlayer, book: AddressBook, stake: int, duration: int, nonce: int) -> Assembly:
-        return assemble(
-            player.endpoint,
-            book,
-            self.game,
-            [each.key.address for each in self.players],
-            stake=stake,
-            deposit=stake * DEPOSIT_IN_STAKES,
-            duration=duration,
-            nonce=nonce,
-        )
 
     @property
     def managed(self) -> ManagedChannel:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
+from forcemove.arena.chain import ArenaChain, ArenaEndpoint
+from forcemove.arena.participant import LocalParticipant
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.local import deploy_locally, local_keys
 from forcemove.errors import ForcemoveError
@@ -19,9 +22,7 @@ from forcemove.history.overview import Overview, overview
 from forcemove.node.histories import load_history
 from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import usual_gas
-from forcemove.playground.chain import PlaygroundChain, PlaygroundEndpoint
 from forcemove.playground.match import PlaygroundMatch
-from forcemove.playground.player import PlaygroundPlayer
 from forcemove.playground.tours import TOURS, PlaygroundTour
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.rules import build_support_proof
@@ -68,17 +69,18 @@ class Playground:
         self.names = _NAMES
         self.errors: list[str] = []
         self.revision = 0
-        self.chain = PlaygroundChain(clock)
+        self.chain = ArenaChain(clock)
         self.chain.follow_clock()
         self._clock, self._stake, self._duration, self._randomness = clock, stake, duration, randomness
         self.book = deploy_locally(self.chain, self.games)
         self._nonces = nonces
-        self.endpoint = PlaygroundEndpoint(self.chain, "alice's endpoint")
-        endpoints = self.endpoint, PlaygroundEndpoint(self.chain, "bob's endpoint")
-        both = zip(_NAMES, local_keys(), endpoints, strict=False)
-        alice, bob = (PlaygroundPlayer(name, key, each, clock, self._on_error) for name, key, each in both)
-        alice.on_committed = self._on_committed
-        self.players = alice, bob
+        self.endpoint, bobs = (ArenaEndpoint(self.chain, f"{name.lower()}'s endpoint") for name in _NAMES)
+        self._endpoints = self.endpoint, bobs
+        self.players = tuple(
+            LocalParticipant(name, key, partial(self._on_error, name), clock=clock)
+            for name, key in zip(_NAMES, local_keys(), strict=False)
+        )
+        self.players[0].on_committed = self._on_committed
         self.match = self._begin(self.games[0])
         self.tour: PlaygroundTour | None = None
         self._history: tuple[tuple[bytes, int], ChannelHistory] | None = None
@@ -91,6 +93,7 @@ class Playground:
             self.chain,
             self.book,
             self.players,
+            self._endpoints,
             self._clock,
             stake=self._stake,
             duration=self._duration,
@@ -237,7 +240,7 @@ class Playground:
 def _end_lines(match: PlaygroundMatch) -> Iterator[str]:
     """The balances of each player, expected and found."""
     for each in match.checks or ():
-        parts = f"paid in {format_amount(each.paid_in)}, was paid {format_amount(each.paid_out)}"
+        parts = f"paid in {format_amount(each.deposit)}, was paid {format_amount(each.due)}"
         if each.is_right:
             yield f"{each.name} {parts}. The balance is as expected: {format_amount(each.found)}."
         else:

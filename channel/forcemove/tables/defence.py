@@ -23,11 +23,10 @@ from forcemove.game import Game
 from forcemove.inspect.journal_channel import JournalChannel, read_channels
 from forcemove.node.errors import ChannelInUse
 from forcemove.node.events import Event, Mined, SubmissionRefused
-from forcemove.node.local import undecided
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.policy import LOCAL_CHAINS
-from forcemove.node.setup import ChannelSetup
+from forcemove.node.setup import ChannelSetup, undecided
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
 from forcemove.protocol.status import Status

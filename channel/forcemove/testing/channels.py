@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from forcemove.arena.local_table import local_table
 from forcemove.chain.local import local_keys
 from forcemove.errors import AppError
 from forcemove.game import Game
 from forcemove.node.effect_executor import MoveChooser
-from forcemove.node.local import local_table
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.errors import MessageRefused

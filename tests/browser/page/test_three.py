@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from forcemove.arena.local_table import local_table
 from forcemove.browser.render import channel_panels
 from forcemove.browser.view import ChannelView
 from forcemove.flow.channel import moves_of
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
-from forcemove.node.local import local_table
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.scaffold.scaffold import write_game

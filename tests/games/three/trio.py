@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
 from forcemove.chain.local import deploy_locally, local_keys
 from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove
@@ -39,9 +39,9 @@ class _Line(MemoryMessenger):
 
     is_cut = False
 
-    def _take(self, message: bytes) -> None:
+    def take(self, message: bytes) -> None:
         if not self.is_cut:
-            super()._take(message)
+            super().take(message)
 
 
 def _lines() -> Iterator[_Line]:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.local import AnvilChain
 from forcemove.flow.channel import moves_of
 from forcemove.history.entries import AppointmentAcknowledged
 from forcemove.history.history import decode_history
 from forcemove.node.assemble import assemble
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.encoding import digest, hash_state

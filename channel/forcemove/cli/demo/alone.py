@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 
+from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.cli.demo.output import DemoOutput
 from forcemove.cli.play.screen import PutAside
@@ -16,7 +17,6 @@ from forcemove.demo.environment import MAX_COST, DemoEnvironment
 from forcemove.demo.names import NAMES
 from forcemove.game import Game
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.memory import MemoryMessenger
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.tables.playing.content import names_for
@@ -71,7 +71,7 @@ async def _play(game: Game, environment: DemoEnvironment, terminal: Terminal) ->
         ChannelSetup(assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), max_cost=MAX_COST)
         for at in range(1, seats)
     )
-    driven = [environment.node(at).add(setup) for at, setup in enumerate((person, *bots))]
+    driven = [environment.player(at).join(setup) for at, setup in enumerate((person, *bots))]
     seat.attach(driven[_PERSON], match.names)
     playing = match.until(lambda: all(each.is_done for each in driven), driven[_PERSON])
     await run_with_background(playing, _drive(environment), seat.run())
@@ -81,8 +81,8 @@ async def _play(game: Game, environment: DemoEnvironment, terminal: Terminal) ->
 async def _drive(environment: DemoEnvironment) -> None:
     """Poll the nodes until this is cancelled; the chain answers at once."""
     while True:
-        for node in environment.nodes.values():
-            node.poll()
+        for player in environment.players.values():
+            player.poll()
         await asyncio.sleep(_STEP_EVERY)
 
 

@@ -11,8 +11,9 @@ from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.text.explanations import describe
 
 if TYPE_CHECKING:
+    from forcemove.arena.balances import BalanceCheck
     from forcemove.cli.terminal import Terminal
-    from forcemove.demo.results import PlayerResult, ScenarioResult
+    from forcemove.demo.results import ScenarioResult
     from forcemove.errors import ForcemoveError
     from forcemove.game import Game
     from forcemove.protocol.outcome import Outcome
@@ -99,7 +100,8 @@ class DemoOutput:
             self._line(f"result      {won}. {self._states} states were signed off chain.", "bold")
             return
         self._line(f"result      {won}.", "bold")
-        self._each("gas", {each.name: f"{each.gas_used:,} gas, {format_amount(each.gas_cost)}" for each in players})
+        gas = {each.name: f"{result.gas_used(each):,} gas, {format_amount(each.gas_cost)}" for each in players}
+        self._each("gas", gas)
         self._each("net", {each.name: self._signed(each.net) for each in players})
         for player in players:
             self._balance(player)
@@ -107,7 +109,7 @@ class DemoOutput:
             self._line("WRONG       The scenario did not go as it must.", "red")
         self._terminal.say(f"channel     0x{result.channel_id.hex()}")
 
-    def _won(self, player: PlayerResult) -> str:
+    def _won(self, player: BalanceCheck) -> str:
         won = player.received - player.deposit
         if won == 0:
             return f"{player.name} is even"
@@ -117,14 +119,13 @@ class DemoOutput:
         sign = "+" if amount > 0 else "-" if amount < 0 else ""
         return f"{sign}{format_amount(abs(amount), self._symbol)}"
 
-    def _balance(self, player: PlayerResult) -> None:
-        right = player.found == player.expected
-        show = format_amount if right else exact_amount
+    def _balance(self, player: BalanceCheck) -> None:
+        show = format_amount if player.is_right else exact_amount
         found, expected = (show(each, self._symbol) for each in (player.found, player.expected))
         name = f"{player.name}: "
         self._line(f"balance     {name}{expected} expected")
-        mark = "as expected" if right else "WRONG"
-        self._line(f"{_INDENT}{' ' * len(name)}{found} found, {mark}", "green" if right else "red")
+        mark = "as expected" if player.is_right else "WRONG"
+        self._line(f"{_INDENT}{' ' * len(name)}{found} found, {mark}", "green" if player.is_right else "red")
 
     def _each(self, what: str, lines: dict[str, str]) -> None:
         """A line for each player, the first one with a heading."""

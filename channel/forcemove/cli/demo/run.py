@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from forcemove.arena.virtual_time import VirtualTimeLoop
 from forcemove.chain.book_file import load_book
 from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
@@ -32,7 +33,6 @@ from forcemove.demo.results import MinedTransaction, ScenarioResult, results_jso
 from forcemove.demo.scenarios import SCENARIOS
 from forcemove.demo.unfinished import bring_home, settle_accounts
 from forcemove.game import Game
-from forcemove.node.virtual_time import VirtualTimeLoop
 from forcemove.protocol.signing import Key
 from forcemove.store.records import Account
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from forcemove.arena.tricks import illegal_move
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.demo.errors import PlayerFailed
 from forcemove.game import Game
-from forcemove.playground.attacks import illegal_move
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key

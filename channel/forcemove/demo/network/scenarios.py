@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from forcemove.arena.balances import BalanceCheck
 from forcemove.demo.errors import PlayerFailed
 from forcemove.demo.names import NAMES as ALL_NAMES
 from forcemove.demo.network.attacks import challenge_with, say_something_illegal
@@ -17,6 +17,7 @@ from forcemove.game import Game
 from forcemove.node.keys import new_key
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.types import ETHER
 from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.transport.links import LINK_HEAD
 
@@ -31,18 +32,8 @@ _SHORT, _LONG = "4", "120"
 _POLL_SECONDS, _POLLS = 0.2, 300
 
 
-@dataclass(frozen=True)
-class ScenarioEnding:
-    """How a scenario has ended: `found`, what each player was paid (wei, by seat), and `expected`, what the channel's
-    last state says."""
-
-    expected: tuple[int, ...]
-    found: tuple[int, ...]
-
-    @property
-    def is_right(self) -> bool:
-        """Whether both are the same."""
-        return self.expected == self.found
+ScenarioEnding = tuple[BalanceCheck, ...]
+"""How a scenario has ended, by seat: what the address of a payout has, and what the channel's last state says."""
 
 
 class ScenarioRun:
@@ -112,8 +103,10 @@ class ScenarioRun:
     def ending(self, last: Channel) -> ScenarioEnding:
         """What was paid, and what the last state of this channel says."""
         outcome: Outcome = last.newest.state.outcome if last.newest else ()
-        found = tuple(self.network.chain.balance(each) for each in self._payouts)
-        return ScenarioEnding(tuple(each.amount for each in outcome), found)
+        return tuple(
+            BalanceCheck(name, address, ETHER, 0, 0, entry.amount, 0, self.network.chain.balance(address))
+            for name, address, entry in zip(NAMES, self._payouts, outcome, strict=True)
+        )
 
     @property
     def players(self) -> tuple[PlayerProcess, PlayerProcess]:
@@ -179,11 +172,11 @@ SCENARIOS: Mapping[str, Callable[[ScenarioRun], Awaitable[ScenarioEnding]]] = Ma
 
 def ending_line(ending: ScenarioEnding) -> str:
     """The payments, and whether they are right."""
-    if ending.is_right:
-        return f"paid        {_shares(ending.found, format_amount)}: as the last state says."
-    found, expected = (_shares(each, exact_amount) for each in (ending.found, ending.expected))
+    if all(each.is_right for each in ending):
+        return f"paid        {_shares(ending, 'found', format_amount)}: as the last state says."
+    found, expected = (_shares(ending, each, exact_amount) for each in ("found", "expected"))
     return f"WRONG       {found} was paid; the last state says {expected}."
 
 
-def _shares(amounts: tuple[int, ...], show: Callable[[int], str]) -> str:
-    return ", ".join(f"{name} {show(each)}" for name, each in zip(NAMES, amounts, strict=True))
+def _shares(ending: ScenarioEnding, amount: str, show: Callable[[int], str]) -> str:
+    return ", ".join(f"{each.name} {show(getattr(each, amount))}" for each in ending)

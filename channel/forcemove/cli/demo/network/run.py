@@ -38,7 +38,7 @@ class NetworkDemoRun:
     @property
     def verdicts(self) -> list[bool]:
         """Whether each scenario that has ended has ended as it must."""
-        return [ending.is_right for _, _, ending in self.endings]
+        return [all(each.is_right for each in ending) for _, _, ending in self.endings]
 
     def to_json(self) -> dict[str, Any]:
         """The results: amounts are decimal digits, in wei."""
@@ -47,8 +47,8 @@ class NetworkDemoRun:
                 {
                     "scenario": scenario,
                     "game": game.name,
-                    "paid": dict(zip(NAMES, map(str, ending.found), strict=True)),
-                    "expected": dict(zip(NAMES, map(str, ending.expected), strict=True)),
+                    "paid": {each.name: str(each.found) for each in ending},
+                    "expected": {each.name: str(each.expected) for each in ending},
                 }
                 for scenario, game, ending in self.endings
             ]
@@ -81,4 +81,4 @@ class NetworkDemoRun:
         finally:
             await asyncio.gather(*(player.kill() for player in run.players))
         self.endings.append((scenario, game, ending))
-        self.terminal.say(ending_line(ending), "green" if ending.is_right else "red")
+        self.terminal.say(ending_line(ending), "green" if self.verdicts[-1] else "red")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from forcemove.arena.local_table import local_table
 from forcemove.chain.local import local_keys
 from forcemove.errors import InvalidValue
-from forcemove.node.local import local_table
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.node.memory import MemoryMessenger
+from forcemove.arena.network import MemoryMessenger
 
 
 @pytest.mark.parametrize("count", [2, 3])

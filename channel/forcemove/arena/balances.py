@@ -1,13 +1,13 @@
-"""Compares the players' balances after a game with what they must be: what they had, less deposits and gas, and with
-what the channel has paid. Everything is read from the chain; no client is believed."""
+"""Compares the participants' balances after a channel with what they must be: what they had, less deposits and gas,
+and with what the channel pays. Everything is read from the chain; no client is believed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from forcemove.arena.chain import ArenaChain
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
-from forcemove.playground.chain import PlaygroundChain
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.logs import ChallengeRegistered, Closed, Concluded, Deposited, PartlyPaid, recorded_state
 from forcemove.protocol.machine.results import payable
@@ -19,15 +19,42 @@ __all__ = ["BalanceCheck", "check_balances"]
 
 @dataclass(frozen=True, slots=True)
 class BalanceCheck:
-    """One player's end of a game, in wei: what was paid in, what the channel has paid, the cost of gas, and the balance
-    that follows from these, with the one that was found. `name`: the player's."""
+    """One participant's end of a channel. Amounts are in the asset's smallest unit, `gas_cost` in wei.
+
+    - `name`: the participant's; `address`: of the account, 20 bytes.
+    - `asset`: 20 bytes, zeros for ether.
+    - `before`: the balance before the channel; `found`: the balance after it.
+    - `deposit`: what was paid in; `due`: what the channel pays by the outcome that was paid out.
+    """
 
     name: str
-    paid_in: int
-    paid_out: int
+    address: bytes
+    asset: bytes
+    before: int
+    deposit: int
+    due: int
     gas_cost: int
-    expected: int
     found: int
+
+    @property
+    def _left(self) -> int:
+        """The balance if the channel had paid nothing: gas is paid in ether."""
+        return self.before - self.deposit - (self.gas_cost if self.asset == ETHER else 0)
+
+    @property
+    def expected(self) -> int:
+        """The balance as it must be."""
+        return self._left + self.due
+
+    @property
+    def received(self) -> int:
+        """What the channel has paid, by the balance that was found."""
+        return self.found - self._left
+
+    @property
+    def net(self) -> int:
+        """What was won or lost after the deposit, and after the gas where it is paid in the same asset."""
+        return self.found - self.before
 
     @property
     def is_right(self) -> bool:
@@ -36,14 +63,14 @@ class BalanceCheck:
 
 
 def check_balances(
-    chain: PlaygroundChain,
+    chain: ArenaChain,
     adjudicator: Adjudicator,
     agreement: Agreement,
     names: Sequence[str],
     before: Sequence[int],
     agreed: Outcome | None,
 ) -> tuple[BalanceCheck, ...]:
-    """How every player's balance compares, in the order of seats.
+    """How every player's balance compares, in the order of seats, in a channel in ether.
 
     - `chain`: where the balances are.
     - `adjudicator`: of the channel.
@@ -56,17 +83,11 @@ def check_balances(
     total = max((each.log.held for each in logs if isinstance(each.log, Deposited)), default=0)
     deposits = _deposits(agreement, total)
     paid = payable(outcome, {ETHER: total}) if (outcome := _paid_outcome(chain, logs, agreed)) else [0] * len(deposits)
+    seats = zip(names, agreement.fixed_part.participants, before, deposits, paid, strict=True)
     return tuple(
-        _check(chain, name, address, had, deposit, received)
-        for name, address, had, deposit, received in zip(
-            names, agreement.fixed_part.participants, before, deposits, paid, strict=True
-        )
+        BalanceCheck(name, address, ETHER, had, deposit, due, chain.gas_paid(address), chain.balance(address))
+        for name, address, had, deposit, due in seats
     )
-
-
-def _check(chain: PlaygroundChain, name: str, address: bytes, before: int, deposit: int, received: int) -> BalanceCheck:
-    gas = chain.gas_paid(address)
-    return BalanceCheck(name, deposit, received, gas, before - deposit + received - gas, chain.balance(address))
 
 
 def _deposits(agreement: Agreement, total: int) -> list[int]:
@@ -75,7 +96,7 @@ def _deposits(agreement: Agreement, total: int) -> list[int]:
     return [min(amount, max(0, total - sum(amounts[:index]))) for index, amount in enumerate(amounts)]
 
 
-def _paid_outcome(chain: PlaygroundChain, logs: Sequence[PlacedLog], agreed: Outcome | None) -> Outcome | None:
+def _paid_outcome(chain: ArenaChain, logs: Sequence[PlacedLog], agreed: Outcome | None) -> Outcome | None:
     """The outcome that was paid: that of the state whose clock has run out, else the one that all have agreed on; None
     where nothing was paid."""
     recorded, paid_at = None, None

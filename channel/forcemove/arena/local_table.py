@@ -8,9 +8,10 @@ journal uses the same parts.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from dataclasses import dataclass
 
+from forcemove.arena.participant import LocalParticipant
+from forcemove.arena.virtual_time import VirtualTimeLoop
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.chain.local import LOCAL_BALANCE, EmbeddedChain, deploy_locally, local_keys
@@ -25,15 +26,11 @@ from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup
-from forcemove.node.virtual_time import VirtualTimeLoop
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
-from forcemove.store.opening import MEMORY, open_journal
-from forcemove.store.records import OWNER_LENGTH
 
-__all__ = ["LocalTable", "local_table", "undecided"]
+__all__ = ["LocalTable", "local_table"]
 
 _CHALLENGE_DURATION = 3600
 _MINUTE = 60.0
@@ -111,10 +108,6 @@ class LocalTable:
         return channel.newest.state.outcome if channel.newest else channel.agreement.outcome
 
 
-def undecided(_: ChooseMove) -> None:
-    """The player of a participant whose moves a flow makes."""
-
-
 def local_table(app: PlayableApp, *players: MoveChooser, stake: int, deposit: int | None = None) -> LocalTable:
     """A channel in ether between `players`, on a fresh chain in this process; `LocalTable.play` starts it.
 
@@ -135,18 +128,12 @@ def local_table(app: PlayableApp, *players: MoveChooser, stake: int, deposit: in
         duration=_CHALLENGE_DURATION,
     )
     errors, lines = list[Exception](), tuple(Line() for _ in players)
-    nodes = tuple(_node(errors) for _ in players)
+    seated = tuple(LocalParticipant(f"participant {seat}", key, errors.append) for seat, key in enumerate(keys))
     channels = (
-        node.add(ChannelSetup(assembly, key, line, choose, max_cost=LOCAL_BALANCE, block_time=0))
-        for node, key, line, choose in zip(nodes, keys, lines, players, strict=True)
+        each.join(ChannelSetup(assembly, each.key, line, choose, max_cost=LOCAL_BALANCE, block_time=0))
+        for each, line, choose in zip(seated, lines, players, strict=True)
     )
-    return LocalTable(chain, assembly.adjudicator, nodes, tuple(channels), lines, errors)
-
-
-def _node(errors: list[Exception]) -> Node:
-    """A node over a journal in memory."""
-    journal = open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH))
-    return Node(journal, policy=None, on_error=errors.append)
+    return LocalTable(chain, assembly.adjudicator, tuple(each.node for each in seated), tuple(channels), lines, errors)
 
 
 def _require_seats(app: PlayableApp, count: int) -> None:

@@ -14,7 +14,7 @@ from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.local import EmbeddedChain
 from forcemove.chain.rpc import Rpc, as_number
 
-__all__ = ["PlaygroundEndpoint", "PlaygroundChain"]
+__all__ = ["ArenaEndpoint", "ArenaChain"]
 
 _GWEI = 10**9
 _USUAL, _DEAR = _GWEI, 1_000 * _GWEI
@@ -31,7 +31,7 @@ class _AnyFee(EmbeddedChain):
         return super()._request(call, sender) | {"maxFeePerGas": hex(_MOST_OFFERED), "maxPriorityFeePerGas": "0x0"}
 
 
-class PlaygroundChain(_AnyFee):
+class ArenaChain(_AnyFee):
     """The chain itself. `is_dear`: whether gas is dear."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -157,10 +157,10 @@ class PlaygroundChain(_AnyFee):
         return total
 
 
-class PlaygroundEndpoint(_AnyFee):
+class ArenaEndpoint(_AnyFee):
     """The same chain through an endpoint that can be away. `is_away`: whether it is."""
 
-    def __init__(self, chain: PlaygroundChain, name: str) -> None:
+    def __init__(self, chain: ArenaChain, name: str) -> None:
         """`name`: of the endpoint, as errors name it."""
         self.tester, self._lock, self.is_away = chain.tester, chain._lock, False
         rpc = _EndpointRpc(self, chain, name)
@@ -171,7 +171,7 @@ class PlaygroundEndpoint(_AnyFee):
 class _EndpointRpc(Rpc):
     """Asks the chain, unless the endpoint is away."""
 
-    def __init__(self, endpoint: PlaygroundEndpoint, chain: PlaygroundChain, name: str) -> None:
+    def __init__(self, endpoint: ArenaEndpoint, chain: ArenaChain, name: str) -> None:
         super().__init__(chain.web3, name)
         self._of = endpoint
 
