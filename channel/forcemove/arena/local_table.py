@@ -25,7 +25,6 @@ from forcemove.node.assemble import assemble
 from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
@@ -130,7 +129,7 @@ def local_table(app: PlayableApp, *players: MoveChooser, stake: int, deposit: in
     errors, lines = list[Exception](), tuple(Line() for _ in players)
     seated = tuple(LocalParticipant(f"participant {seat}", key, errors.append) for seat, key in enumerate(keys))
     channels = (
-        each.join(ChannelSetup(assembly, each.key, line, choose, max_cost=LOCAL_BALANCE, block_time=0))
+        each.join(assembly, line, choose, max_cost=LOCAL_BALANCE, block_time=0)
         for each, line, choose in zip(seated, lines, players, strict=True)
     )
     return LocalTable(chain, assembly.adjudicator, tuple(each.node for each in seated), tuple(channels), lines, errors)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
+from forcemove.node.assemble import Assembly
 from forcemove.node.clock import seconds
+from forcemove.node.effect_executor import MoveChooser
+from forcemove.node.events import Event
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
+from forcemove.node.ports import Messenger
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.signing import Key
 from forcemove.store.journal import Journal
@@ -53,8 +57,28 @@ class LocalParticipant:
         node.on_committed(lambda _: self.on_committed())
         return node
 
-    def join(self, setup: ChannelSetup) -> ManagedChannel:
-        """Drive a channel. Raises as `Node.add`."""
+    def join(
+        self,
+        assembly: Assembly,
+        messenger: Messenger,
+        choose: MoveChooser,
+        *,
+        on_event: Callable[[Event], None] = lambda _: None,
+        max_cost: int | None = None,
+        silence: float = 5.0,
+        block_time: float | None = None,
+    ) -> ManagedChannel:
+        """Drive a channel; see `ChannelSetup` for the arguments. Raises as `Node.add`."""
+        setup = ChannelSetup(
+            assembly,
+            self.key,
+            messenger,
+            choose,
+            on_event=on_event,
+            max_cost=max_cost,
+            silence=silence,
+            block_time=block_time,
+        )
         self.managed = self.node.add(setup)
         self._setups[setup.id] = setup
         return self.managed

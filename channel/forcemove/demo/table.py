@@ -21,7 +21,6 @@ from forcemove.node.assemble import Assembly
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.channel import OVER
 from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -133,14 +132,7 @@ class DemoTable:
         patience = Patience(environment.patience, 0)
         player = DemoPlayer(seat, NAMES[seat], bot, environment.player(seat).node, end, patience)
         player.managed = environment.player(seat).join(
-            ChannelSetup(
-                self._assembly,
-                environment.keys[seat],
-                end,
-                player.answer,
-                on_event=lambda event: self._report(player, event),
-                max_cost=MAX_COST,
-            )
+            self._assembly, end, player.answer, on_event=lambda event: self._report(player, event), max_cost=MAX_COST
         )
         return player
 

@@ -15,9 +15,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Randomness
 from forcemove.node.assemble import assemble
-from forcemove.node.events import Event
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.setup import ChannelSetup
 from forcemove.playground.counterparty import Counterparty
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.machine.channel import Channel, Phase
@@ -95,18 +93,9 @@ class PlaygroundMatch:
         self._before = tuple(chain.balance(each.key.address) for each in players)
         self._status: tuple[bytes, Status] | None = None
         self.bob = Counterparty(players[1], bob.adjudicator, self.network.ends[1], game, self.status, clock)
-        choose, on_event = (self.person.choose, self.bob.choose), (_ignore, self.bob.on_event)
-        for seat, assembly in ((1, bob), (0, me)):
-            setup = ChannelSetup(
-                assembly,
-                players[seat].key,
-                self.network.ends[seat],
-                choose[seat],
-                on_event=on_event[seat],
-                silence=_SILENCE,
-                block_time=0,
-            )
-            players[seat].join(setup)
+        mine, his = self.network.ends
+        players[1].join(bob, his, self.bob.choose, on_event=self.bob.on_event, silence=_SILENCE, block_time=0)
+        players[0].join(me, mine, self.person.choose, silence=_SILENCE, block_time=0)
         self.person.attach(self.managed)
         self._compared_at = -1
         self._mined_at = chain.time
@@ -213,7 +202,3 @@ class PlaygroundMatch:
         self._patience.begin(now)
         with contextlib.suppress(ForcemoveError):  # there may be nothing to challenge with yet
             self.managed.feed(ChallengeWanted())
-
-
-def _ignore(_: Event) -> None:
-    """The history has it."""

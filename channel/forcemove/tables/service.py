@@ -171,16 +171,7 @@ class TableService:
         - `seat`: our player.
         - `match`: shows the channel.
         """
-        setup = ChannelSetup(
-            assembly,
-            self.wallet.key,
-            messenger,
-            match.answer,
-            on_event=match.on_event,
-            confirmations=confirmations,
-            payer=self.wallet.payer,
-        )
-        async with self._driving(setup, seat, match) as driven:
+        async with self._driving(assembly, messenger, seat, match, confirmations) as driven:
             if self._towers:
                 self._publisher.add(driven, self.wallet.key)
             carrying, connectivity = carry(messenger, seat.output.say), ChainConnectivity(driven.chain.viewers)
@@ -202,15 +193,30 @@ class TableService:
         - `match`: shows the channel.
         - `patience`: seconds to wait at most until the end is posted.
         """
-        setup = ChannelSetup(assembly, self.wallet.key, messenger, match.answer, on_event=match.on_event)
-        async with self._driving(setup, seat, match) as driven:
+        async with self._driving(assembly, messenger, seat, match) as driven:
             is_reported = until_delivered(lambda: driven.is_done, messenger, patience, seat.output.say, time.monotonic)
             await run_with_background(match.until(is_reported, driven), carry(messenger, seat.output.say), seat.run())
         return driven.channel
 
     @contextlib.asynccontextmanager
-    async def _driving(self, setup: ChannelSetup, seat: PlayerSeat, match: Match) -> AsyncIterator[ManagedChannel]:
+    async def _driving(
+        self,
+        assembly: Assembly | FriendlyAssembly,
+        messenger: ChannelMessenger,
+        seat: PlayerSeat,
+        match: Match,
+        confirmations: int | None = None,
+    ) -> AsyncIterator[ManagedChannel]:
         """A table's channel, once no other process drives it; what fails meanwhile is the match's."""
+        setup = ChannelSetup(
+            assembly,
+            self.wallet.key,
+            messenger,
+            match.answer,
+            on_event=match.on_event,
+            confirmations=confirmations,
+            payer=self.wallet.payer,
+        )
         self._seated[setup.id] = _Seated(match, seat.output)
         try:
             driven = await when_free(lambda: self._add(setup), seat.output.say)

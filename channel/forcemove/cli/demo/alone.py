@@ -17,7 +17,6 @@ from forcemove.demo.environment import MAX_COST, DemoEnvironment
 from forcemove.demo.names import NAMES
 from forcemove.game import Game
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.tables.playing.content import names_for
 from forcemove.tables.playing.ends import end_lines
@@ -64,14 +63,11 @@ async def _play(game: Game, environment: DemoEnvironment, terminal: Terminal) ->
     before = [environment.chain.balance(key.address) for key in keys]
     seat = PersonSeat(game, _left, _ASIDE, None if has_terminal() else terminal)
     match = Match(game, seat.choose, math.inf, seat.output, NAMES[:seats])
-    person = ChannelSetup(
-        assembly, keys[_PERSON], lines[_PERSON], match.answer, on_event=match.on_event, max_cost=MAX_COST
-    )
-    bots = (
-        ChannelSetup(assembly, keys[at], lines[at], choose_rounds(game, at, _ROUNDS, seats), max_cost=MAX_COST)
-        for at in range(1, seats)
-    )
-    driven = [environment.player(at).join(setup) for at, setup in enumerate((person, *bots))]
+    join = environment.player(_PERSON).join
+    driven = [join(assembly, lines[_PERSON], match.answer, on_event=match.on_event, max_cost=MAX_COST)]
+    for at in range(1, seats):
+        bot = choose_rounds(game, at, _ROUNDS, seats)
+        driven.append(environment.player(at).join(assembly, lines[at], bot, max_cost=MAX_COST))
     seat.attach(driven[_PERSON], match.names)
     playing = match.until(lambda: all(each.is_done for each in driven), driven[_PERSON])
     await run_with_background(playing, _drive(environment), seat.run())
