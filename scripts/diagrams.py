@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes what the pages show of the code between their markers: the demonstration, diagrams, gas, the smallest app,
-the rooms, and the names of the API reference.
+the rooms, the documents of `--json`, and the names of the API reference.
 
     scripts/diagrams.py             bring the pages up to date
     scripts/diagrams.py --check     only say what is stale (exit status 1)
@@ -30,6 +30,7 @@ from forcemove.game import Game  # noqa: E402
 from forcemove.protocol.machine.automatic_actions import AUTOMATIC_ACTIONS  # noqa: E402
 from forcemove.protocol.machine.channel import Phase  # noqa: E402
 from forcemove.registry import installed_games  # noqa: E402
+from scripts.documents import declarations  # noqa: E402
 from scripts.excerpt import excerpt, figures_aside  # noqa: E402
 from scripts.reference import PUBLIC, reference  # noqa: E402
 from scripts.rooms import rooms_picture, rooms_table  # noqa: E402
@@ -39,10 +40,19 @@ __all__ = ["LIFE", "MarkerMissing", "Step", "current", "main", "parts"]
 _OURS = "forcemove"
 PAGES_IN = ROOT
 README, CHANNEL, GAMES = "README.md", "channel/README.md", "games/README.md"
+COMMANDS = "docs/commands.md"
 REFERENCE = {f"api-{name}": f"docs/api/{name}.md" for name in PUBLIC}
 """The parts of the API reference, and the pages that show them."""
-PAGES = (README, CHANNEL, GAMES, *REFERENCE.values())
-PAGE_OF = {"demo": CHANNEL, "gas": README, "life": CHANNEL, "rooms-picture": CHANNEL, "rooms": CHANNEL, **REFERENCE}
+PAGES = (README, CHANNEL, GAMES, COMMANDS, *REFERENCE.values())
+PAGE_OF = {
+    "demo": CHANNEL,
+    "documents": COMMANDS,
+    "gas": README,
+    "life": CHANNEL,
+    "rooms-picture": CHANNEL,
+    "rooms": CHANNEL,
+    **REFERENCE,
+}
 """The page that shows a part; what is not named here belongs to the games' page."""
 SNAPSHOT = ROOT / "tests" / "gas" / "snapshot.json"
 SMALLEST_APP = ROOT / "contracts" / "test" / "CountingApp.sol"
@@ -221,6 +231,7 @@ def parts() -> dict[str, str]:
     return {
         "demo": excerpt(),
         "life": life_diagram(),
+        "documents": declarations(),
         "rooms-picture": rooms_picture(),
         "rooms": rooms_table(),
         **games_diagrams(),

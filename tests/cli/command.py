@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
+from msgspec import ValidationError, convert, to_builtins
 
 from forcemove.cli.main import call
+from forcemove.inspect.documents import Document
+from scripts.documents import DOCUMENTS, structs
 
 
 @dataclass(frozen=True)
@@ -16,6 +22,24 @@ class Said:
     code: int
     out: str
     err: str
+
+
+def require_shape(arguments: Sequence[str], out: str) -> None:
+    """Fail where a command has printed JSON that is not of the shape that is documented, to the last member."""
+    words = " ".join(arguments)
+    shape = next((shape for command, shape in DOCUMENTS.items() if words.startswith(command)), None)
+    if shape is None or not out.startswith("{") or (content := json.loads(out)).keys() == {"error"}:
+        return
+    fitting = [each for each in structs(shape) if fits(content, each)]
+    assert len(fitting) == 1, f"{words}: {out}"
+
+
+def fits(content: Any, document: type[Document]) -> bool:
+    """Whether this is what the document's class says, and no member is missing."""
+    try:
+        return bool(to_builtins(convert(content, document)) == content)
+    except ValidationError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -28,5 +52,7 @@ class Command:
         self.capture.readouterr()
         code = call(arguments)
         out, err = self.capture.readouterr()
+        if "--json" in arguments and code in (0, 1):
+            require_shape(arguments, out)
         assert "Traceback" not in err
         return Said(code, out, err)

@@ -153,7 +153,7 @@ def test_channels_are_listed_as_they_were_left(home: Callable[..., Home]) -> Non
     listed = json.loads(alice("list", "--json").out)
     assert {each["channelId"] for each in listed["channels"]} == {"0x" + id_.hex() for id_ in alice.ids}
     first = listed["channels"][0]
-    assert (first["phase"], first["standing"], first["turnNum"], first["participant"]) == ("playing", "active", 6, 0)
+    assert (first["phase"], first["ownership"], first["turnNum"], first["participant"]) == ("playing", "active", 6, 0)
     assert first["ours"] == [{"asset": "0x" + "0" * 40, "amount": str(DEPOSIT + STAKE)}]
 
 
@@ -662,7 +662,7 @@ def test_what_is_no_export_is_refused_and_changes_nothing(home: Callable[..., Ho
     Path("other.bin").write_bytes(b"something else")
     said = alice("import", "other.bin")
     assert said.code == 1
-    assert json.loads(alice("list", "--json").out)["channels"][0]["standing"] == "active"
+    assert json.loads(alice("list", "--json").out)["channels"][0]["ownership"] == "active"
 
 
 def test_the_game_must_be_installed_to_act(home: Callable[..., Home], monkeypatch: pytest.MonkeyPatch) -> None:

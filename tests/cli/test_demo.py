@@ -122,8 +122,8 @@ def test_the_results_can_be_read_by_a_program() -> None:
     assert result.exception is None
     content = json.loads(result.output)
     assert content["error"] is None
-    (story,) = content["stories"]
-    assert (story["game"], story["scenario"], story["balances_as_expected"]) == ("tic-tac-toe", "honest", True)
+    (story,) = content["scenarios"]
+    assert (story["game"], story["scenario"], story["balancesAsExpected"]) == ("tic-tac-toe", "honest", True)
 
 
 def test_it_shows_board_shares_gas_and_the_clock() -> None:

@@ -219,20 +219,20 @@ def test_it_is_told_in_json_too(tmp_path: Path, node: Node) -> None:
 
     content = json.loads(first.said)
     error = content["error"]
-    assert (error["type"], error["cause"]) == ("CutOff", "Stopped")
+    assert (error["type"], error["details"]["cause"]) == ("CutOff", "Stopped")
     ((id_, (kept, _)),) = unfinished(tmp_path).items()
-    assert error["locked"] == [
+    assert error["details"]["locked"] == [
         {
-            "channel_id": "0x" + id_.hex(),
-            "adjudicator": error["locked"][0]["adjudicator"],
+            "channelId": "0x" + id_.hex(),
+            "adjudicator": error["details"]["locked"][0]["adjudicator"],
             "asset": "0x" + "00" * 20,
             "amount": str(2 * 10**15),
             "exact": True,
         }
     ]
-    assert bytes.fromhex(error["locked"][0]["adjudicator"][2:]) == kept.agreement.domain.adjudicator
-    assert content["stories"] == []
-    assert [each["operation"] for each in content["other_transactions"]][:2] == ["fund", "deposit"]
+    assert bytes.fromhex(error["details"]["locked"][0]["adjudicator"][2:]) == kept.agreement.domain.adjudicator
+    assert content["scenarios"] == []
+    assert [each["operation"] for each in content["otherTransactions"]][:2] == ["fund", "deposit"]
     play_again(tmp_path, node, first)
 
 

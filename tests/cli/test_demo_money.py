@@ -139,7 +139,7 @@ def test_a_node_without_a_factory_for_contracts_needs_more(node: Node, forcemove
         refused = bare.demo("--json", *ONE)
         assert "bringing a factory for the contracts to this chain: 0.01 ether" in refused.err
 
-        needed = int(json.loads(refused.out)["error"]["needed"])
+        needed = int(json.loads(refused.out)["error"]["details"]["needed"])
         gas = 2 * budget.gas_for_scenarios(1) + 2 * budget.TRANSFER_GAS
         bringing = 10**16 + (budget.TRANSFER_GAS + FACTORY_GAS) * fee
         assert needed == int(usual) + bringing + gas * PRESIGNED_PRICE
@@ -153,7 +153,8 @@ def test_a_node_without_a_factory_for_contracts_needs_more(node: Node, forcemove
 def test_the_payer_needs_both_players_deposits(node: Node) -> None:
     node.give(PAYER.address, 0)
     low, high = (
-        int(json.loads(node.demo("--json", "--stake", stake, *ONE).out)["error"]["needed"]) for stake in ("100", "300")
+        int(json.loads(node.demo("--json", "--stake", stake, *ONE).out)["error"]["details"]["needed"])
+        for stake in ("100", "300")
     )
 
     assert high - low == 2 * 5 * 200
@@ -161,12 +162,12 @@ def test_the_payer_needs_both_players_deposits(node: Node) -> None:
 
 def test_what_the_counterparty_has_already_counts(node: Node) -> None:
     node.give(PAYER.address, 0)
-    needed = int(json.loads(node.demo("--json", *ONE).out)["error"]["needed"])
+    needed = int(json.loads(node.demo("--json", *ONE).out)["error"]["details"]["needed"])
     node.give(OTHER.address, 10**14)
 
     again = node.demo("--json", *ONE)
 
-    assert int(json.loads(again.out)["error"]["needed"]) == needed - 10**14
+    assert int(json.loads(again.out)["error"]["details"]["needed"]) == needed - 10**14
     assert "has already: 0.0001 ether" in again.err
 
 
@@ -178,7 +179,7 @@ def test_a_token_on_a_node_wants_gas_but_no_deposits(node: Node) -> None:
     assert said.code == 1
     assert "deposits" not in said.err
     assert "a token to deploy: " in said.err
-    needed = int(json.loads(node.demo("--asset", "token", "--json", *ONE).out)["error"]["needed"])
+    needed = int(json.loads(node.demo("--asset", "token", "--json", *ONE).out)["error"]["details"]["needed"])
     node.give(PAYER.address, needed)
     assert node.demo("--asset", "token", *ONE).code == 0
 
@@ -196,7 +197,7 @@ def test_the_gas_for_a_deployment_is_more_than_it_takes() -> None:
 def story_of(said: Said) -> Any:
     content = json.loads(said.out)
     assert content["error"] is None
-    (story,) = content["stories"]
+    (story,) = content["scenarios"]
     return story
 
 
@@ -217,33 +218,33 @@ def test_the_json_of_a_story_adds_up(forcemove: Command, asset: str) -> None:
     story = story_of(said)
 
     assert (said.code, said.err) == (0, "")
-    assert (story["game"], story["scenario"], story["balances_as_expected"], story["as_told"]) == (
+    assert (story["game"], story["scenario"], story["balancesAsExpected"], story["asExpected"]) == (
         "tic-tac-toe",
         "stall",
         True,
         True,
     )
-    assert len(bytes.fromhex(story["channel_id"][2:])) == 32
+    assert len(bytes.fromhex(story["channelId"][2:])) == 32
     assert (parse_address(story["asset"]) == bytes(20)) == (asset == "ether")
     assert story["stake"] == str(2 * 10**17)
     assert [each["operation"] for each in story["transactions"]] == ["deposit", "deposit", "challenge", "transfer"]
     assert sum(int(player["received"]) - int(player["deposit"]) for player in story["players"]) == 0
     for player in story["players"]:
         own = [each for each in story["transactions"] if each["from"] == player["address"]]
-        gas = int(player["gas_cost"]) if asset == "ether" else 0
+        gas = int(player["gasCost"]) if asset == "ether" else 0
         assert player["deposit"] == str(10**18)
         assert int(player["net"]) == int(player["received"]) - int(player["deposit"]) - gas
-        assert player["gas_used"] == sum(each["gas_used"] for each in own)
-        assert int(player["gas_cost"]) == sum(int(each["gas_cost"]) for each in own)
-        assert player["balance_expected"] == player["balance_found"]
+        assert player["gasUsed"] == sum(each["gasUsed"] for each in own)
+        assert int(player["gasCost"]) == sum(int(each["gasCost"]) for each in own)
+        assert player["balanceExpected"] == player["balanceFound"]
 
 
 def test_transactions_beside_the_channels_are_in_the_json_too(node: Node) -> None:
     content = json.loads(node.demo("--json", "--asset", "token", *ONE).out)
 
-    operations = [each["operation"] for each in content["other_transactions"]]
+    operations = [each["operation"] for each in content["otherTransactions"]]
     assert operations == ["fund", "deploy token", "mint", "approve", "mint", "approve", "return"]
-    hashes = [each["hash"] for each in content["other_transactions"] + content["stories"][0]["transactions"]]
+    hashes = [each["hash"] for each in content["otherTransactions"] + content["scenarios"][0]["transactions"]]
     assert len(set(hashes)) == len(hashes)
     for hash_ in hashes:
         assert node.chain.knows(bytes.fromhex(hash_[2:]))
@@ -291,7 +292,7 @@ def test_errors_are_json_where_that_was_asked_for(
     content = json.loads(said.out)
 
     assert said.code == code
-    assert (content["stories"], content["error"]["type"]) == ([], type_)
+    assert (content["scenarios"], content["error"]["type"]) == ([], type_)
     assert content["error"]["message"].splitlines()[0] in said.err
     assert forcemove("demo", *arguments).out == ""
 

@@ -22,10 +22,10 @@ SCENARIOS = ("honest", "stall", "stale-state", "cheat")
 def test_each_story_pays_what_its_last_state_says(forcemove: Command, scenario: str, game: str) -> None:
     said = forcemove("demo", "--network", "--scenario", scenario, "--game", game, "--json")
     assert said.code == 0, said.err
-    (story,) = json.loads(said.out)["stories"]
+    (story,) = json.loads(said.out)["scenarios"]
     assert (story["scenario"], story["game"]) == (scenario, game)
-    assert story["paid"] == story["expected"]
-    assert sum(map(int, story["paid"].values())) == 2 * 10**18
+    assert [each["paid"] for each in story["players"]] == [each["expected"] for each in story["players"]]
+    assert sum(int(each["paid"]) for each in story["players"]) == 2 * 10**18
 
 
 @pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.long)])

@@ -95,11 +95,11 @@ def test_the_other_commands_take_the_factory_from_the_book(forcemove: Command) -
         assert json.loads(deployed.out)["factory"] != show_address(CUSTOMARY_FACTORY)
         assert forcemove("verify", "--chain", node.endpoint).code == 0
         played = forcemove("demo", "--chain", node.endpoint, "--key", "a.key", "--json", *_ONE_STORY, "--save", ".")
-        (story,) = json.loads(played.out)["stories"]
-        assert (played.code, story["balances_as_expected"], story["as_told"]) == (0, True, True)
+        (story,) = json.loads(played.out)["scenarios"]
+        assert (played.code, story["balancesAsExpected"], story["asExpected"]) == (0, True, True)
 
         state = next(map(str, Path().glob("tic-tac-toe-*-turn-5.json")))
-        found = forcemove("inspect", story["channel_id"], "--chain", node.endpoint, "--json")
+        found = forcemove("inspect", story["channelId"], "--chain", node.endpoint, "--json")
         assert json.loads(found.out)["closed"]
         found = forcemove("inspect", state, "--chain", node.endpoint, "--json")
         assert json.loads(found.out)["app"]["knownBy"] == "code"

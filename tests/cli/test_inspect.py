@@ -102,7 +102,7 @@ def test_json_has_the_names_that_are_documented(forcemove: Command) -> None:
     }
     assert set(finding["app"]) == {"game", "title", "contract", "knownBy"}
     assert set(finding["position"]) == {"description", "board", "stake", "data", "problem"}
-    assert {*finding["signatures"][0]} == {"participant", "address", "standing", "recovered", "problem"}
+    assert {*finding["signatures"][0]} == {"participant", "address", "verdict", "recovered", "problem"}
     assert {*finding["could"][0]} == {"participant", "address", "actions"}
 
 
@@ -135,7 +135,7 @@ def test_each_signature_is_recovered_and_wrong_ones_are_named(forcemove: Command
     finding = found(forcemove, SAVED.save(SignedState(state, {0: right, 1: forged})), code=1)
     said = forcemove("inspect", "state.json")
 
-    assert [each["standing"] for each in finding["signatures"]] == ["signed", "wrong"]
+    assert [each["verdict"] for each in finding["signatures"]] == ["signed", "wrong"]
     assert finding["signatures"][1]["recovered"] == show_address(MALLORY.address)
     assert f"WRONG signature, made by {show_address(MALLORY.address)}" in said.out
 
@@ -145,7 +145,7 @@ def test_a_signature_of_another_state_of_the_channel_is_wrong(forcemove: Command
 
     finding = found(forcemove, SAVED.save(SignedState(state, {1: SAVED.signature(BOB, state_of(6))})), code=1)
 
-    assert [each["standing"] for each in finding["signatures"]] == ["missing", "wrong"]
+    assert [each["verdict"] for each in finding["signatures"]] == ["missing", "wrong"]
     assert words(finding) == [["wait"], ["sign"]]
 
 
@@ -160,7 +160,7 @@ def test_a_signature_that_nobody_can_have_made_is_wrong(forcemove: Command, comp
     assert finding["signatures"][1] == {
         "participant": 1,
         "address": B,
-        "standing": "wrong",
+        "verdict": "wrong",
         "recovered": None,
         "problem": problem,
     }
@@ -173,7 +173,7 @@ def test_a_signature_for_nobody_is_wrong(forcemove: Command) -> None:
     name = SAVED.save(SignedState(state, {1: SAVED.signature(BOB, state), 7: Signature(bytes(64))}))
     finding = found(forcemove, name, code=1)
 
-    assert finding["signatures"][2]["standing"] == "wrong"
+    assert finding["signatures"][2]["verdict"] == "wrong"
     assert finding["signatures"][2]["address"] is None
     assert "there is no such participant" in forcemove("inspect", "state.json").out
 

@@ -12,8 +12,8 @@ import click
 import pytest
 
 from forcemove.chain.errors import NotMined, TransactionReverted, Unreachable
-from forcemove.cli.error_json import detail_json, error_json, wants_json
 from forcemove.cli.errors import Explained, run
+from forcemove.cli.json_output import detail_json, error_json, wants_json
 from forcemove.cli.main import forcemove as group
 from forcemove.protocol.rule_errors import NothingToClaim
 from tests.cli.command import Command, Said
@@ -93,7 +93,7 @@ def test_a_failure_is_one_json_error_beside_the_same_words(
     error = said_error(said)
     assert words.code in (1, 2)
     assert (said.code, said.err, words.out) == (words.code, words.err, "")
-    assert command == "demo" or set(error) == {"type", "message", "details"}
+    assert set(error) == {"type", "message", "details"}
     assert not [secret for secret in (PATH_SECRET, USER_SECRET, KEY_SECRET) if secret in said.out + said.err]
 
 
@@ -162,8 +162,7 @@ class Colour(Enum):
     [
         (None, None),
         (True, True),
-        (1 << 53, 1 << 53),
-        ((1 << 53) + 1, str((1 << 53) + 1)),
+        (7, "7"),
         (-(1 << 60), str(-(1 << 60))),
         (0.5, 0.5),
         (float("inf"), None),
@@ -172,7 +171,7 @@ class Colour(Enum):
         (ADDRESS, SHOWN),
         (Colour.RED, "red"),
         (Path("a.json"), "a.json"),
-        ((1, b"\x01"), [1, "0x01"]),
+        ((1, b"\x01"), ["1", "0x01"]),
         ({"seen": (1 << 60,)}, {"seen": [str(1 << 60)]}),
         (object, "of the kind type"),
     ],
@@ -185,9 +184,9 @@ def test_a_detail_has_the_form_of_the_other_documents(value: object, encoded: ob
 def test_fields_are_in_camel_case_and_errors_inside_are_objects() -> None:
     inside = NothingToClaim(ADDRESS, bytes(20))
 
-    details = error_json(TransactionReverted(b"\x01" * 32, 7, 21_000, inside), "")["error"]["details"]
+    details = error_json(TransactionReverted(b"\x01" * 32, 7, 21_000, inside), "").details
 
-    assert (details["transactionHash"], details["blockNumber"]) == ("0x" + "01" * 32, 7)
+    assert (details["transactionHash"], details["blockNumber"]) == ("0x" + "01" * 32, "7")
     assert (details["reason"]["type"], details["reason"]["details"]["account"]) == ("NothingToClaim", SHOWN)
 
 
@@ -195,9 +194,9 @@ def test_an_error_that_explains_another_has_its_type_and_details() -> None:
     explained = Explained("What happened.")
     explained.__cause__ = NotMined(b"\x01" * 32, 120.0)
 
-    error = error_json(explained, "What happened.")["error"]
+    error = error_json(explained, "What happened.")
 
-    assert (error["type"], error["details"]["seconds"]) == ("NotMined", 120.0)
+    assert (error.type, error.details["seconds"]) == ("NotMined", 120.0)
 
 
 def test_a_url_in_a_detail_keeps_its_secrets() -> None:

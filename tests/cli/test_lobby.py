@@ -77,7 +77,7 @@ def test_the_list_is_for_programs_too(forcemove: Command, place: Process) -> Non
     (found,) = said["offers"]
     assert parse_link(found.pop("link")) == Link(place.url, offer.hash)
     assert found["stake"] == "10000000000000000"
-    assert (found["game"], found["chainId"], found["duration"]) == ("tic-tac-toe", 31_337, 3_600)
+    assert (found["game"], found["chainId"], found["duration"]) == ("tic-tac-toe", "31337", 3_600)
     assert (found["expires"], found["seats"], found["free"]) == (offer.expires, 2, 1)
 
 

@@ -16,6 +16,7 @@ from forcemove.errors import LocalError, MalformedBytes
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, Missing, inspect_bytes
 from forcemove.inspect.contracts import adjudicator_address, find_book, open_adjudicator
+from forcemove.inspect.documents import document_json
 from forcemove.inspect.errors import (
     AdjudicatorNotNamed,
     BookOfAnotherChain,
@@ -28,7 +29,7 @@ from forcemove.inspect.errors import (
 from forcemove.inspect.inspection import Report, inspect_channel, inspect_file
 from forcemove.inspect.onchain import read_channel
 from forcemove.inspect.possibilities import ACTIONS
-from forcemove.inspect.report_json import to_json
+from forcemove.inspect.report_json import report_document
 from forcemove.inspect.signatures import SignatureVerdict
 from forcemove.inspect.states import StateKind
 from forcemove.protocol.codec.wire import SignedStateFile
@@ -241,5 +242,5 @@ def test_every_report_is_json(story: Story, playground: Playground) -> None:
         inspect_bytes(encode_variable_part(state_of(6)), GAMES),
         inspect_bytes(TIC_TAC_TOE.initial_app_data(terms(7)), GAMES),
     ]
-    kinds = [json.loads(json.dumps(to_json(report)))["kind"] for report in reports]
+    kinds = [json.loads(document_json(report_document(report)))["kind"] for report in reports]
     assert kinds == ["signed-state", "signed-state", "channel", "state", "position"]

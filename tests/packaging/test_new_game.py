@@ -56,7 +56,7 @@ def test_its_own_tests_fail_when_the_languages_differ(begun: Begun) -> None:
 
 def test_three_play_it_in_the_demonstration(begun: Begun) -> None:
     said = run(begun.programs / "forcemove", "demo", "--game", "take-three", "--json", folder=begun.folder.parent)
-    (honest,) = (each for each in json.loads(said)["stories"] if each["scenario"] == "honest")
+    (honest,) = (each for each in json.loads(said)["scenarios"] if each["scenario"] == "honest")
     assert honest["game"] == "take-three"
     assert len(honest["players"]) == 3
 

@@ -73,16 +73,16 @@ def test_a_game_that_is_installed_later_is_added_to_the_book_and_played(
         *("demo", "--game", "counting", "--seats", "3", "--scenario", "honest", "--json", "--save", "states"),
         *("--chain", anvil.endpoint, "--key", "a.key"),
     )
-    (story,) = json.loads(played.out)["stories"]
+    (story,) = json.loads(played.out)["scenarios"]
     assert (played.code, story["game"], len(story["players"])) == (0, "counting", 3)
-    assert (story["balances_as_expected"], story["as_told"]) == (True, True)
+    assert (story["balancesAsExpected"], story["asExpected"]) == (True, True)
 
     state = environment("inspect", "states/counting-1-turn-8.json", "--chain", anvil.endpoint, "--json")
     finding = json.loads(state.out)
     assert (finding["app"]["game"], finding["app"]["knownBy"]) == ("counting", "code")
     assert finding["position"]["description"] == "Participant 2 says 3."
     assert finding["position"]["data"] == {"type": "NumberSaid", "count": "3"}
-    channel = json.loads(environment("inspect", story["channel_id"], "--chain", anvil.endpoint, "--json").out)
+    channel = json.loads(environment("inspect", story["channelId"], "--chain", anvil.endpoint, "--json").out)
     assert channel["closed"]
 
 
@@ -146,8 +146,8 @@ def test_the_disputes_are_told_of_any_game_for_two(environment: Environment, sce
     """Of one, too, that nobody wins and that ends only when somebody wants to leave."""
     environment.install_counting()
     played = environment("demo", "--game", "counting", "--scenario", scenario, "--json")
-    (story,) = json.loads(played.out)["stories"]
-    assert (played.code, story["balances_as_expected"], story["as_told"]) == (0, True, True)
+    (story,) = json.loads(played.out)["scenarios"]
+    assert (played.code, story["balancesAsExpected"], story["asExpected"]) == (0, True, True)
 
 
 @pytest.mark.parametrize(

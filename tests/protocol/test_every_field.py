@@ -8,11 +8,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from forcemove.chain.codec import fixed_part_values, function, proof_values
 from forcemove.inspect.bare import inspect_bytes
-from forcemove.inspect.report_json import to_json
+from forcemove.inspect.report_json import report_document
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.codec.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
 from forcemove.protocol.encoding import (
@@ -77,7 +78,7 @@ def of_state(signed: VariablePart) -> dict[str, object]:
         "app's calldata": encode_variable_part(signed),
         "snapshot": Codec[VariablePart]("state", VariablePart).encode(signed),
         "file": encode_file(SignedStateFile(DOMAIN, FIXED, SignedState(signed))),
-        "report": to_json(inspect_bytes(encode_variable_part(signed), ()))["state"],
+        "report": to_builtins(report_document(inspect_bytes(encode_variable_part(signed), ())))["state"],
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.readme.text import PAGES, README, Section, name_of, sections, sections_with
 
-KINDS = {"python", "sh", "mermaid", "solidity", "json", "text", "{eval-rst}"}
+KINDS = {"python", "sh", "ts", "mermaid", "solidity", "json", "text", "{eval-rst}"}
 """The kinds of blocks that tests look at: see the tests beside this one."""
 
 

@@ -3,7 +3,6 @@ the cards that it should know, and no other. And no secret is in what is shown, 
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,8 @@ from itertools import count, pairwise
 import pytest
 
 from forcemove.inspect.apps import KnownApp, KnownBy
-from forcemove.inspect.report_json import to_json
+from forcemove.inspect.documents import document_json
+from forcemove.inspect.report_json import report_document
 from forcemove.inspect.signed_state import report_signed_state
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import SignedStateFile, encode_file
@@ -189,7 +189,7 @@ def reports(story: Story, player: Player) -> Iterator[str]:
     agreement = story.agreement
     for signed in player.states:
         file = SignedStateFile(agreement.domain, agreement.fixed_part, signed)
-        yield json.dumps(to_json(report_signed_state(file, KnownApp(GAME, KnownBy.BOOK))))
+        yield document_json(report_document(report_signed_state(file, KnownApp(GAME, KnownBy.BOOK))))
         yield encode_file(file)
 
 

@@ -68,7 +68,16 @@ class LocalParticipant:
         silence: float = 5.0,
         block_time: float | None = None,
     ) -> ManagedChannel:
-        """Drive a channel; see `ChannelSetup` for the arguments. Raises as `Node.add`."""
+        """Drive a channel. Raises as `Node.add`.
+
+        - `assembly`: the channel, with its chain.
+        - `messenger`: carries its messages.
+        - `choose`: decides.
+        - `on_event`: called with each event.
+        - `max_cost`: what the gas of a transaction may cost, in wei.
+        - `silence`: seconds to wait for a message before asking whether one was lost.
+        - `block_time`: seconds from block to block, see `ChannelSetup`.
+        """
         setup = ChannelSetup(
             assembly,
             self.key,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import traceback
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from typing import IO, Any
 
 import click
 
-from forcemove.cli.error_json import error_json
+from forcemove.cli.json_output import print_failure
 from forcemove.cli.terminal import wants_colours
 from forcemove.cli.wrapping import echo
 from forcemove.errors import ForcemoveError
@@ -81,7 +80,7 @@ def _fail(error: BaseException, wants_json: Callable[[], bool]) -> int:
     else:
         _say(words)
     if wants_json():
-        click.echo(json.dumps(error_json(error, words)))
+        print_failure(error, words)
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return EXIT_INTERRUPTED
     _show_cause(error)

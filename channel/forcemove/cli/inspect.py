@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from forcemove.chain.addresses import parse_address
 from forcemove.cli.deploy import book_path, open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.games import usable_games
+from forcemove.cli.json_output import print_document
 from forcemove.cli.options import ENDPOINT, FILE, JSON
 from forcemove.cli.pages import page
 from forcemove.cli.terminal import waiting
@@ -24,7 +24,7 @@ from forcemove.inspect.bare import BareReport, inspect_bytes
 from forcemove.inspect.contracts import find_book
 from forcemove.inspect.inspection import Report, inspect_channel, inspect_file, parse_subject, require_channel_id
 from forcemove.inspect.onchain import ChannelReport
-from forcemove.inspect.report_json import to_json
+from forcemove.inspect.report_json import report_document
 from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.protocol.codec.json_text import MAX_LENGTH
 from forcemove.protocol.codec.wire import SignedStateFile
@@ -62,7 +62,7 @@ def inspect(what: str, endpoint: str | None, book_file: Path | None, adjudicator
     options = _Options(endpoint, book_file, None if adjudicator is None else parse_address(adjudicator))
     report = _inspect(_read(what), options)
     if as_json:
-        click.echo(json.dumps(to_json(report), indent=2))
+        print_document(report_document(report))
     else:
         echo(page(report))
     return EXIT_ERROR if isinstance(report, SignedStateReport) and report.has_wrong_signature else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import click
 
 from forcemove.chain.addresses import show_address
 from forcemove.cli.errors import Explained
+from forcemove.cli.json_output import print_document
 from forcemove.cli.options import FILE, JSON, NODE
 from forcemove.cli.parameters import AMOUNT
 from forcemove.cli.terminal import waiting
@@ -87,14 +87,15 @@ def fund(file: Path, endpoint: str, amount: int, as_json: bool) -> None:
     from forcemove.chain.local import connect
     from forcemove.cli.endpoints import endpoint_name, require_lasting
     from forcemove.cli.funding import fund as give
+    from forcemove.inspect.documents import FundedKeyDocument
 
     account = _account(file)
     require_lasting([endpoint])
     with waiting(f"Asking {endpoint_name(endpoint)}"), connect(endpoint) as chain:
         funded = give(chain, account, amount)
     if as_json:
-        balances = {"before": str(funded.before), "after": str(funded.after)}
-        click.echo(json.dumps({"address": show_address(account), "file": str(file)} | balances))
+        balances = str(funded.before), str(funded.after)
+        print_document(FundedKeyDocument(show_address(account), str(file), *balances), None)
         return
     echo(f"{show_address(account)}  {file}")
     echo(f"before      {format_amount(funded.before)}")
@@ -113,8 +114,13 @@ def _write(file: Path, made: Key, as_json: bool) -> None:
 
 
 def _print(file: Path, address: bytes, as_json: bool) -> None:
-    shown = show_address(address)
-    click.echo(json.dumps({"address": shown, "file": str(file)}) if as_json else f"{shown}  {file}")
+    from forcemove.inspect.documents import KeyDocument
+
+    document = KeyDocument(show_address(address), str(file))
+    if as_json:
+        print_document(document, None)
+    else:
+        click.echo(f"{document.address}  {file}")
 
 
 def _account(file: Path) -> bytes:

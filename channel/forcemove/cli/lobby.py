@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.cli.games import installed_names
+from forcemove.cli.json_output import print_document
 from forcemove.cli.options import FILE
 from forcemove.cli.terminal import has_terminal
 from forcemove.cli.typed import ask
@@ -76,7 +76,7 @@ def lobby(
 async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str | None, as_json: bool) -> None:
     from forcemove.cli.play.choosing import rows
     from forcemove.cli.terminal import Terminal
-    from forcemove.tables.meetings.lobby import offer_json
+    from forcemove.tables.meetings.lobby import LobbyDocument, offer_json
     from forcemove.transport.connect import connect
     from forcemove.transport.faults import FAULT_SECONDS
 
@@ -86,7 +86,7 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str 
     numbered = list(enumerate(found[:_MOST], 1))
     if as_json:
         offers = [offer_json(number, shown, url) for number, shown in numbered]
-        click.echo(json.dumps({"relay": url, "offers": offers, "isAll": len(found) <= _MOST}, indent=2))
+        print_document(LobbyDocument(url, offers, len(found) <= _MOST))
         return
     terminal = Terminal()
     if not numbered:

@@ -10,8 +10,8 @@ from importlib import import_module
 
 import click
 
-from forcemove.cli.error_json import wants_json
 from forcemove.cli.errors import DEBUG_VARIABLE, run
+from forcemove.cli.json_output import wants_json
 from forcemove.cli.streams import open_streams
 from forcemove.cli.terminal import wants_colours
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ import click
 from forcemove.cli.deploy import open_book, open_node
 from forcemove.cli.errors import EXIT_ERROR
 from forcemove.cli.games import usable_games
+from forcemove.cli.json_output import print_document
 from forcemove.cli.options import FILE, JSON, NODE
 from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
@@ -46,7 +46,7 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
     cannot be checked here. Neither makes the rest false.
     """
     from forcemove.inspect.deployments import inspect_deployment
-    from forcemove.inspect.report_json import deployment_json
+    from forcemove.inspect.report_json import deployment_document
     from forcemove.text.deployments import deployment_lines
 
     games = usable_games()
@@ -55,7 +55,7 @@ def verify(ctx: click.Context, endpoint: str, path: Path | None, confirmations: 
     with waiting("Comparing"):
         report = inspect_deployment(chain, book, games, confirmations=confirmations)
     if as_json:
-        click.echo(json.dumps(deployment_json(book, report), indent=2))
+        print_document(deployment_document(book, report))
     else:
         echo("\n".join(deployment_lines(report)))
     ctx.exit(0 if report.is_good else EXIT_ERROR)

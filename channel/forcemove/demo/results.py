@@ -1,28 +1,69 @@
-"""How a scenario has ended, in numbers, and as values for JSON.
-
-    {"stories": [...], "other_transactions": [...]}
-
-Of each scenario: `game`, `scenario`, `chain_id`, `adjudicator`, `channel_id`, `asset` (an address; zero is ether),
-`stake`; `players`, each with `name`, `address`, `deposit`, `received`, `net`, `gas_used`, `gas_cost`,
-`balance_expected`, `balance_found`; `transactions`, each with `hash`, `operation`, `from`, `gas_used`, `gas_cost`;
-`balances_as_expected`, and `as_told`: whether everything else went as it must.
-
-Amounts are decimal numbers in quotes, in the asset's smallest unit, `gas_cost` always in wei; gas and the chain's id
-are plain numbers. `net` is what was received less the deposit, and, where ether is played for, less `gas_cost`.
-"""
+"""How a scenario has ended, in numbers, and as documents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from msgspec import field
 
 from forcemove.arena.balances import BalanceCheck
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Receipt
+from forcemove.inspect.documents import Address, Amount, CommandErrorJson, Decimal, Document, Hash
 from forcemove.protocol.codec.json_text import hex_text
 
-__all__ = ["ScenarioResult", "MinedTransaction", "results_json"]
+__all__ = ["DemoDocument", "MinedTransaction", "ScenarioResult"]
+
+
+class TransactionJson(Document):
+    """A mined transaction. `operation`: the adjudicator's function, or another name; `gasCost`: in wei."""
+
+    hash: Hash
+    operation: str
+    sender: Address = field(name="from")
+    gas_used: int
+    gas_cost: Amount
+
+
+class PlayerJson(Document):
+    """One player of a scenario. `received`: what the channel has paid; `net`: what was received less the deposit, and,
+    where ether is played for, less `gasCost`, which is in wei; the balances are those on the chain."""
+
+    name: str
+    address: Address
+    deposit: Amount
+    received: Amount
+    net: Amount
+    gas_used: int
+    gas_cost: Amount
+    balance_expected: Amount
+    balance_found: Amount
+
+
+class ScenarioJson(Document):
+    """How a scenario has ended. `asExpected`: whether everything but the balances went as it must."""
+
+    game: str
+    scenario: str
+    chain_id: Decimal
+    adjudicator: Address
+    channel_id: Hash
+    asset: Address
+    stake: Amount
+    players: list[PlayerJson]
+    transactions: list[TransactionJson]
+    balances_as_expected: bool
+    as_expected: bool
+
+
+class DemoDocument(Document):
+    """What `demo` prints. `otherTransactions`: those that are not part of a scenario that has ended; `error`: what has
+    ended it, null where nothing has."""
+
+    scenarios: list[ScenarioJson]
+    other_transactions: list[TransactionJson]
+    error: CommandErrorJson | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +83,11 @@ class MinedTransaction:
         cost = receipt.gas_used * receipt.gas_price
         return cls(receipt.transaction_hash, operation, sender, receipt.gas_used, cost)
 
-    def to_json(self) -> dict[str, Any]:
-        """See the module."""
-        return {
-            "hash": hex_text(self.hash),
-            "operation": self.operation,
-            "from": show_address(self.sender),
-            "gas_used": self.gas_used,
-            "gas_cost": str(self.gas_cost),
-        }
+    @property
+    def document(self) -> TransactionJson:
+        """The transaction as a document."""
+        cost = str(self.gas_cost)
+        return TransactionJson(hex_text(self.hash), self.operation, show_address(self.sender), self.gas_used, cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,39 +121,32 @@ class ScenarioResult:
         """The gas of a player's transactions."""
         return sum(each.gas_used for each in self.transactions if each.sender == player.address)
 
-    def _player_json(self, player: BalanceCheck) -> dict[str, Any]:
-        return {
-            "name": player.name,
-            "address": show_address(player.address),
-            "deposit": str(player.deposit),
-            "received": str(player.received),
-            "net": str(player.net),
-            "gas_used": self.gas_used(player),
-            "gas_cost": str(player.gas_cost),
-            "balance_expected": str(player.expected),
-            "balance_found": str(player.found),
-        }
+    @property
+    def document(self) -> ScenarioJson:
+        """The result as a document."""
+        return ScenarioJson(
+            self.game,
+            self.scenario,
+            str(self.chain_id),
+            show_address(self.adjudicator),
+            hex_text(self.channel_id),
+            show_address(self.asset),
+            str(self.stake),
+            [self._player(player) for player in self.players],
+            [transaction.document for transaction in self.transactions],
+            self.balances_as_expected,
+            self.as_expected,
+        )
 
-    def to_json(self) -> dict[str, Any]:
-        """See the module."""
-        return {
-            "game": self.game,
-            "scenario": self.scenario,
-            "chain_id": self.chain_id,
-            "adjudicator": show_address(self.adjudicator),
-            "channel_id": hex_text(self.channel_id),
-            "asset": show_address(self.asset),
-            "stake": str(self.stake),
-            "players": [self._player_json(player) for player in self.players],
-            "transactions": [transaction.to_json() for transaction in self.transactions],
-            "balances_as_expected": self.balances_as_expected,
-            "as_told": self.as_expected,
-        }
-
-
-def results_json(scenarios: Sequence[ScenarioResult], others: Sequence[MinedTransaction]) -> dict[str, Any]:
-    """See the module."""
-    return {
-        "stories": [scenario.to_json() for scenario in scenarios],
-        "other_transactions": [transaction.to_json() for transaction in others],
-    }
+    def _player(self, player: BalanceCheck) -> PlayerJson:
+        return PlayerJson(
+            player.name,
+            show_address(player.address),
+            str(player.deposit),
+            str(player.received),
+            str(player.net),
+            self.gas_used(player),
+            str(player.gas_cost),
+            str(player.expected),
+            str(player.found),
+        )

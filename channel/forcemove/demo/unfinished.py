@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator
@@ -16,6 +15,8 @@ from forcemove.demo.environment import DemoEnvironment
 from forcemove.demo.errors import StillWaiting
 from forcemove.demo.journals import Journals, UnfinishedChannel
 from forcemove.demo.table import DemoTable
+from forcemove.inspect.documents import Address, Amount, Document, Hash
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER
@@ -25,6 +26,17 @@ __all__ = ["LockedFunds", "bring_home", "locked_in", "settle_accounts"]
 
 _WAIT_SECONDS = 120.0
 _POLL_SECONDS = 0.25
+
+
+class LockedJson(Document):
+    """What a channel holds. `exact`: false where the chain could not be asked, and `amount` is the most that there can
+    be."""
+
+    channel_id: Hash
+    adjudicator: Address
+    asset: Address
+    amount: Amount
+    exact: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +56,11 @@ class LockedFunds:
         amount = format_amount(self.amount) if self.asset == ETHER else f"{self.amount:,} of {show_address(self.asset)}"
         return amount if self.exact else f"at most {amount}"
 
-    def to_json(self) -> dict[str, Any]:
+    @property
+    def document(self) -> LockedJson:
         """As `forcemove demo --json` prints it."""
-        return {
-            "channel_id": "0x" + self.channel_id.hex(),
-            "adjudicator": show_address(self.adjudicator),
-            "asset": show_address(self.asset),
-            "amount": str(self.amount),
-            "exact": self.exact,
-        }
+        where = hex_text(self.channel_id), show_address(self.adjudicator), show_address(self.asset)
+        return LockedJson(*where, str(self.amount), self.exact)
 
 
 def locked_in(chain: Chain | None, journals: Journals) -> tuple[LockedFunds, ...]:

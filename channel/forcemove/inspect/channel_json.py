@@ -1,118 +1,234 @@
-"""The channels of a journal as values for JSON."""
+"""The channels of a journal as documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import asdict
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.history.history import ChannelHistory
-from forcemove.inspect.history_json import timeline_json
+from forcemove.inspect.documents import Address, Amount, AssetAmount, Decimal, Document, Hash, Seconds, amounts
+from forcemove.inspect.history_json import AnyEntryJson, StateSummaryJson, history_entries, state_summary
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
-from forcemove.inspect.onchain import turn_of
+from forcemove.inspect.report_json import LogJson, SignedStateDocument, log_json
+from forcemove.inspect.soundness import Finding
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.results import ChannelResult, Ending
 from forcemove.store.records import StoredEvidence
 
-__all__ = ["channel_json", "history_json", "listed_json", "result_json"]
+__all__ = [
+    "ChannelHistoryDocument",
+    "ChannelListDocument",
+    "DamagedChannelJson",
+    "JournalChannelDocument",
+    "ListedChannelJson",
+    "PruneDocument",
+    "ResultJson",
+    "SoundnessDocument",
+    "channel_document",
+    "history_document",
+    "listed_json",
+    "result_json",
+    "soundness_document",
+]
+
+# --------------------------------------------------------------------------------------------------------------- parts
 
 
-def channel_json(listed: ListedChannel) -> dict[str, Any]:
-    """`{"channelId", "game", "contract", "standing", "phase", "chainId", "adjudicator", "participant", "participants",
-    "turnNum", "isOurTurn", "finalizesAt", "deposits", "ours", "held", "result", "begunAt"}`: amounts are decimal digits
-    in quotes; `result`, as of `result_json`, is null before it is over, and `ours` is empty afterwards; `begunAt` is in
-    Unix seconds, null where nobody has noted it."""
+class DepositsJson(Document):
+    """What the participants pay in, by seat."""
+
+    asset: Address
+    amounts: list[Amount]
+
+
+class ShareJson(Document):
+    """What a participant has deposited, is allocated by the outcome, and is paid."""
+
+    asset: Address
+    participant: int
+    deposited: Amount
+    allocated: Amount
+    payable: Amount
+
+
+class ResultJson(Document):
+    """How a channel has ended. `ending`: `concluded`, `unanswered`, `unfunded`, `expired` (a clock has run out, and no
+    payment was seen) or `unknown` (what was paid is not known: no shares)."""
+
+    ending: str
+    shares: list[ShareJson]
+
+
+class ChannelJson(Document):
+    """A channel of a journal. `ours`: what our share is worth, empty when it is over; `held`: what the adjudicator
+    holds; `result`: null before it is over; `begunAt`: null where nobody has noted it."""
+
+    channel_id: Hash
+    game: str | None
+    contract: str | None
+    ownership: str
+    phase: str
+    chain_id: Decimal
+    adjudicator: Address
+    participant: int
+    participants: list[Address]
+    turn_num: int | None
+    is_our_turn: bool
+    finalizes_at: Seconds | None
+    deposits: list[DepositsJson]
+    ours: list[AssetAmount]
+    held: list[AssetAmount]
+    result: ResultJson | None
+    begun_at: Seconds | None
+
+
+class ListedChannelJson(ChannelJson):
+    """`isElsewhere`: whether the channel is of another chain with the id of the one that was asked, null where no chain
+    was asked; `onChain`: the same as the chain has it, null where that was not read."""
+
+    is_elsewhere: bool | None
+    on_chain: ChannelJson | None
+
+
+class DamagedChannelJson(Document):
+    """A channel that cannot be read."""
+
+    channel_id: Hash
+    problem: str
+
+
+class EvidenceJson(Document):
+    """What a counterparty did wrong."""
+
+    kind: str
+    facts: str
+
+
+class FindingJson(Document):
+    """What was checked, and what is wrong with it. `known`: whether it could be checked."""
+
+    what: str
+    problem: str | None
+    known: bool
+
+
+# ----------------------------------------------------------------------------------------------------------- documents
+
+
+class ChannelListDocument(Document):
+    """The channels of a journal, and those that cannot be read."""
+
+    channels: list[ListedChannelJson]
+    damaged: list[DamagedChannelJson]
+
+
+class JournalChannelDocument(ListedChannelJson):
+    """A channel with its newest state, null where nothing was signed."""
+
+    newest: SignedStateDocument | None
+
+
+class ChannelHistoryDocument(Document):
+    """What has happened in a channel, oldest first. `unreadable`: how many entries cannot be read; `states`: those that
+    the journal keeps; `logs`: null where no chain was asked."""
+
+    channel_id: Hash
+    history: list[AnyEntryJson]
+    unreadable: int
+    states: list[StateSummaryJson]
+    logs: list[LogJson] | None
+    evidence: list[EvidenceJson]
+
+
+class SoundnessDocument(Document):
+    """Whether what is kept of a channel is sound."""
+
+    channel_id: Hash
+    sound: bool
+    findings: list[FindingJson]
+
+
+class PruneDocument(Document):
+    """What was deleted of channels that are over, or would be: entries of histories and evidence, and their bytes."""
+
+    channels: list[Hash]
+    entries: int
+    bytes: int
+    deleted: bool
+
+
+def _channel(listed: ListedChannel) -> ChannelJson:
     summary = listed.summary
-    return {
-        "channelId": hex_text(listed.id),
-        "game": listed.game.name if listed.game else None,
-        "contract": summary.app,
-        "standing": listed.ownership.name.lower(),
-        "phase": summary.phase.name.lower(),
-        "chainId": str(summary.chain_id),
-        "adjudicator": show_address(summary.adjudicator),
-        "participant": summary.index,
-        "participants": [show_address(each) for each in summary.participants],
-        "turnNum": summary.turn_num,
-        "isOurTurn": summary.is_our_turn,
-        "finalizesAt": summary.finalizes_at or None,
-        "deposits": [
-            {"asset": show_address(asset), "amounts": [str(each) for each in amounts]}
-            for asset, amounts in summary.deposits
-        ],
-        "ours": _amounts_json(summary.ours),
-        "held": _amounts_json(summary.held),
-        "result": None if summary.result is None else result_json(summary.result),
-        "begunAt": summary.begun_at or None,
-    }
+    return ChannelJson(
+        hex_text(listed.id),
+        listed.game.name if listed.game else None,
+        summary.app,
+        listed.ownership.name.lower(),
+        summary.phase.name.lower(),
+        str(summary.chain_id),
+        show_address(summary.adjudicator),
+        summary.index,
+        [show_address(each) for each in summary.participants],
+        summary.turn_num,
+        summary.is_our_turn,
+        summary.finalizes_at or None,
+        [DepositsJson(show_address(asset), [str(each) for each in paid]) for asset, paid in summary.deposits],
+        amounts(summary.ours),
+        amounts(summary.held),
+        None if summary.result is None else result_json(summary.result),
+        summary.begun_at or None,
+    )
 
 
-def listed_json(listed: ListedChannel, on_chain: Mapping[bytes, ListedChannel | None] | None) -> dict[str, Any]:
-    """The same, and `"isElsewhere"`: whether the channel is of another chain with the id of the one that was asked,
-    null where no chain was asked; `"onChain"`: the same as the chain has it, null where that was not read."""
+def listed_json(listed: ListedChannel, on_chain: Mapping[bytes, ListedChannel | None] | None) -> ListedChannelJson:
+    """A channel of a list. `on_chain`: by id, the channels as the chain has them, None of those that are of another
+    chain; None where no chain was asked."""
     found = None if on_chain is None else on_chain.get(listed.id)
     is_elsewhere = None if on_chain is None else listed.id in on_chain and found is None
-    return channel_json(listed) | {
-        "isElsewhere": is_elsewhere,
-        "onChain": None if found is None else channel_json(found),
-    }
+    return ListedChannelJson(
+        **asdict(_channel(listed)), is_elsewhere=is_elsewhere, on_chain=None if found is None else _channel(found)
+    )
 
 
-def result_json(result: ChannelResult) -> dict[str, Any] | None:
-    """`{"ending", "shares"}`, or null of a channel that is not over. `ending`: `concluded`, `unanswered`, `unfunded`,
-    `expired` (a clock has run out, and no payment was seen) or `unknown` (what was paid is not known: no shares);
-    of each share `{"asset", "participant", "deposited", "allocated", "payable"}`, the amounts as decimal digits in
-    quotes."""
+def channel_document(listed: ListedChannelJson, newest: SignedStateDocument | None) -> JournalChannelDocument:
+    """The document of one channel."""
+    return JournalChannelDocument(**asdict(listed), newest=newest)
+
+
+def result_json(result: ChannelResult) -> ResultJson | None:
+    """How a channel has ended; None of one that is not over."""
     if result.ending is Ending.OPEN:
         return None
-    return {
-        "ending": result.ending.name.lower(),
-        "shares": [
-            {
-                "asset": show_address(share.asset),
-                "participant": share.participant,
-                "deposited": str(share.deposited),
-                "allocated": str(share.allocated),
-                "payable": str(share.payable),
-            }
-            for share in result.shares
-        ],
-    }
+    shares = [
+        ShareJson(
+            show_address(share.asset), share.participant, str(share.deposited), str(share.allocated), str(share.payable)
+        )
+        for share in result.shares
+    ]
+    return ResultJson(result.ending.name.lower(), shares)
 
 
-def _amounts_json(amounts: Iterable[tuple[bytes, int]]) -> list[dict[str, str]]:
-    return [{"asset": show_address(asset), "amount": str(amount)} for asset, amount in amounts]
-
-
-def history_json(
+def history_document(
     stored: JournalChannel,
     history: ChannelHistory,
     evidence: Sequence[StoredEvidence],
     logs: Sequence[PlacedLog] | None,
-) -> dict[str, Any]:
-    """`{"channelId", "history", "unreadable", "states", "logs", "evidence"}`: `history` is `timeline_json`'s,
-    `unreadable` how many pieces of it cannot be read; `logs` is null where no chain was asked."""
-    return {
-        "channelId": hex_text(stored.id),
-        "history": timeline_json(stored, history),
-        "unreadable": history.unreadable,
-        "states": [
-            {
-                "turnNum": each.state.turn_num,
-                "isFinal": each.state.is_final,
-                "signedBy": sorted(each.signatures),
-                "description": stored.describe(each),
-            }
-            for each in stored.states
-        ],
-        "logs": None
-        if logs is None
-        else [
-            {"block": each.place.block_number, "kind": type(each.log).__name__, "turnNum": turn_of(each.log)}
-            for each in logs
-        ],
-        "evidence": [
-            {"kind": each.evidence.kind, "facts": each.evidence.body.decode(errors="replace")} for each in evidence
-        ],
-    }
+) -> ChannelHistoryDocument:
+    """The document of a channel's history. `logs`: None where no chain was asked."""
+    return ChannelHistoryDocument(
+        hex_text(stored.id),
+        history_entries(stored, history),
+        history.unreadable,
+        [state_summary(stored, each) for each in stored.states],
+        None if logs is None else [log_json(each) for each in logs],
+        [EvidenceJson(each.evidence.kind, each.evidence.body.decode(errors="replace")) for each in evidence],
+    )
+
+
+def soundness_document(channel_id: bytes, findings: Sequence[Finding]) -> SoundnessDocument:
+    """The document of what was found of a channel."""
+    found = [FindingJson(each.what, each.problem, each.is_known) for each in findings]
+    return SoundnessDocument(hex_text(channel_id), not any(each.is_wrong for each in findings), found)

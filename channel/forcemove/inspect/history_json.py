@@ -1,8 +1,10 @@
-"""A channel's history as values for JSON."""
+"""A channel's history as documents."""
 
 from __future__ import annotations
 
-from typing import Any, assert_never
+from typing import assert_never
+
+from msgspec.structs import asdict
 
 from forcemove.chain.addresses import show_address
 from forcemove.history.entries import (
@@ -12,7 +14,6 @@ from forcemove.history.entries import (
     Entry,
     FaultFound,
     LogIncluded,
-    LogPosition,
     LogReorged,
     SignatureAdded,
     StateAccepted,
@@ -24,88 +25,212 @@ from forcemove.history.entries import (
     TxSent,
 )
 from forcemove.history.history import ChannelHistory
+from forcemove.inspect.documents import Address, Amount, Decimal, Document, Hash, Hex, Seconds
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import turn_of
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.state import SignedState
 
-__all__ = ["timeline_json"]
+__all__ = ["AnyEntryJson", "StateSummaryJson", "history_entries", "state_summary"]
 
 
-def timeline_json(stored: JournalChannel, history: ChannelHistory) -> list[dict[str, Any]]:
-    """For each entry, oldest first, `{"time", "kind", "isReorged", ...}`: Unix seconds of our own clock, the entry's
-    name, and its facts. Hashes are hex; nonces and amounts of wei are decimal digits in quotes."""
+class StateSummaryJson(Document):
+    """A signed state in short. `signedBy`: the participants whose signatures it has; `description`: for people."""
+
+    turn_num: int
+    is_final: bool
+    signed_by: list[Address]
+    description: str
+
+
+class HistoryEntryJson(Document, tag_field="kind", tag=lambda name: name.removesuffix("Json")):
+    """An entry of a channel's history. `time`: of our own clock, when this was learned; `isReorged`: whether a
+    reorganisation has removed it."""
+
+    time: Seconds
+    is_reorged: bool
+
+
+class StateSignedJson(HistoryEntryJson):
+    """We have signed a state."""
+
+    turn_num: int
+    is_final: bool
+    signed_by: list[Address]
+    description: str
+
+
+class StateAcceptedJson(StateSignedJson):
+    """A counterparty's state was accepted. `fromChain`: whether the chain has shown it."""
+
+    from_chain: bool
+
+
+class SignatureAddedJson(HistoryEntryJson):
+    """A further signature of a state."""
+
+    turn_num: int
+    participant: int
+    signature: Hex
+
+
+class LogIncludedJson(HistoryEntryJson):
+    """The chain has logged this."""
+
+    log: str
+    turn_num: int | None
+    block_number: int
+    block_hash: Hash
+    transaction_hash: Hash
+    log_index: int
+
+
+class LogReorgedJson(LogIncludedJson):
+    """A log is gone from the chain."""
+
+
+class FaultFoundJson(HistoryEntryJson):
+    """A counterparty has sent what it must not send. `participant`: null where that is not known; `fault`: the error's
+    name; `refused`: the state, null where it was none."""
+
+    participant: int | None
+    fault: str
+    facts: str
+    refused: StateSummaryJson | None
+
+
+class AppointmentAcknowledgedJson(HistoryEntryJson):
+    """A watchtower has an appointment up to this turn."""
+
+    watchtower: str
+    turn_num: int
+
+
+class ConnectionLostJson(HistoryEntryJson):
+    """No message goes or comes."""
+
+    url: str
+
+
+class ConnectionRestoredJson(ConnectionLostJson):
+    """Messages go and come again."""
+
+
+class TxRequestedJson(HistoryEntryJson):
+    """The channel has asked for a transaction, which 32 bytes name."""
+
+    request: Hash
+    operation: str
+
+
+class TxSentJson(TxRequestedJson):
+    """A transaction was sent: fees in wei for a unit of gas. `replaces`: the one with its nonce that it replaces."""
+
+    transaction_hash: Hash
+    nonce: Decimal
+    max_fee_per_gas: Amount
+    max_priority_fee_per_gas: Amount
+    replaces: Hash | None
+
+
+class TxMinedJson(TxRequestedJson):
+    """A transaction is in a block, and has succeeded. `gasPrice`: in wei for a unit of gas."""
+
+    transaction_hash: Hash
+    block_number: int
+    block_hash: Hash
+    gas_used: int
+    gas_price: Amount
+
+
+class TxReorgedJson(TxRequestedJson):
+    """The block that had a transaction is gone."""
+
+    transaction_hash: Hash
+    block_hash: Hash
+
+
+class TxRefusedJson(TxRequestedJson):
+    """The chain has refused a transaction. `error`: its name; `cost`: of the gas that was lost, in wei."""
+
+    error: str
+    facts: str
+    cost: Amount
+
+
+AnyEntryJson = (
+    StateSignedJson
+    | StateAcceptedJson
+    | SignatureAddedJson
+    | LogIncludedJson
+    | LogReorgedJson
+    | FaultFoundJson
+    | AppointmentAcknowledgedJson
+    | ConnectionLostJson
+    | ConnectionRestoredJson
+    | TxRequestedJson
+    | TxSentJson
+    | TxMinedJson
+    | TxReorgedJson
+    | TxRefusedJson
+)
+
+
+def history_entries(stored: JournalChannel, history: ChannelHistory) -> list[AnyEntryJson]:
+    """The entries, oldest first."""
     reorged = history.reorged
-    return [
-        {"time": each.time, "kind": type(each).__name__, "isReorged": place in reorged} | _facts(stored, each)
-        for place, each in enumerate(history.entries)
-    ]
+    return [_entry(stored, each, (each.time, place in reorged)) for place, each in enumerate(history.entries)]
 
 
-def _facts(stored: JournalChannel, entry: Entry) -> dict[str, Any]:
+def state_summary(stored: JournalChannel, signed: SignedState) -> StateSummaryJson:
+    """A signed state of the channel in short."""
+    participants = stored.channel.agreement.fixed_part.participants
+    known = [show_address(participants[at]) for at in sorted(signed.signatures) if at < len(participants)]
+    return StateSummaryJson(signed.state.turn_num, signed.state.is_final, known, stored.describe(signed))
+
+
+def _entry(stored: JournalChannel, entry: Entry, head: tuple[int, bool]) -> AnyEntryJson:
     match entry:
         case StateSigned(signed=signed):
-            return _state(stored, signed)
+            return StateSignedJson(*head, **asdict(state_summary(stored, signed)))
         case StateAccepted(signed=signed, from_chain=from_chain):
-            return _state(stored, signed) | {"fromChain": from_chain}
+            return StateAcceptedJson(*head, **asdict(state_summary(stored, signed)), from_chain=from_chain)
         case SignatureAdded(turn_num=turn, participant=index, signature=signature):
-            return {"turnNum": turn, "participant": index, "signature": hex_text(signature.compact)}
+            return SignatureAddedJson(*head, turn, index, hex_text(signature.compact))
         case LogIncluded(log=log, position=position) | LogReorged(log=log, position=position):
-            return {"log": type(log).__name__, "turnNum": turn_of(log)} | _position(position)
-        case FaultFound(participant=index, kind=kind, facts=facts, refused=refused):
-            state = None if refused is None else _state(stored, refused)
-            return {"participant": index, "fault": kind, "facts": facts, "refused": state}
+            kind = LogIncludedJson if isinstance(entry, LogIncluded) else LogReorgedJson
+            hashes = hex_text(position.block_hash), hex_text(position.transaction_hash)
+            number, index = position.block_number, position.log_index
+            return kind(*head, type(log).__name__, turn_of(log), number, *hashes, index)
+        case FaultFound(participant=whose, kind=fault, facts=facts, refused=refused):
+            shown = None if refused is None else state_summary(stored, refused)
+            return FaultFoundJson(*head, whose, fault, facts, shown)
         case AppointmentAcknowledged(url=url, turn_num=turn):
-            return {"watchtower": url, "turnNum": turn}
-        case ConnectionLost(url=url) | ConnectionRestored(url=url):
-            return {"url": url}
+            return AppointmentAcknowledgedJson(*head, url, turn)
+        case ConnectionLost(url=url):
+            return ConnectionLostJson(*head, url)
+        case ConnectionRestored(url=url):
+            return ConnectionRestoredJson(*head, url)
         case _:
-            return {"request": hex_text(entry.request), "operation": entry.operation} | _transaction(entry)
+            return _transaction(entry, (*head, hex_text(entry.request), entry.operation))
 
 
-def _transaction(entry: TxRequested | TxSent | TxMined | TxReorged | TxRefused) -> dict[str, Any]:
+def _transaction(
+    entry: TxRequested | TxSent | TxMined | TxReorged | TxRefused, head: tuple[int, bool, str, str]
+) -> TxRequestedJson | TxSentJson | TxMinedJson | TxReorgedJson | TxRefusedJson:
     match entry:
         case TxRequested():
-            return {}
+            return TxRequestedJson(*head)
         case TxSent():
-            return {
-                "transactionHash": hex_text(entry.transaction_hash),
-                "nonce": str(entry.nonce),
-                "maxFeePerGas": str(entry.max_fee),
-                "maxPriorityFeePerGas": str(entry.tip),
-                "replaces": None if entry.replaces is None else hex_text(entry.replaces),
-            }
+            hash_, nonce, replaces = hex_text(entry.transaction_hash), str(entry.nonce), entry.replaces
+            fees = str(entry.max_fee), str(entry.tip)
+            return TxSentJson(*head, hash_, nonce, *fees, None if replaces is None else hex_text(replaces))
         case TxMined():
-            return {
-                "transactionHash": hex_text(entry.transaction_hash),
-                "blockNumber": entry.block_number,
-                "blockHash": hex_text(entry.block_hash),
-                "gasUsed": entry.gas_used,
-                "gasPrice": str(entry.gas_price),
-            }
+            place = hex_text(entry.transaction_hash), entry.block_number, hex_text(entry.block_hash)
+            return TxMinedJson(*head, *place, entry.gas_used, str(entry.gas_price))
         case TxReorged():
-            return {"transactionHash": hex_text(entry.transaction_hash), "blockHash": hex_text(entry.block_hash)}
+            return TxReorgedJson(*head, hex_text(entry.transaction_hash), hex_text(entry.block_hash))
         case TxRefused():
-            return {"error": entry.kind, "facts": entry.facts, "cost": str(entry.cost)}
+            return TxRefusedJson(*head, entry.kind, entry.facts, str(entry.cost))
         case _:
             assert_never(entry)
-
-
-def _state(stored: JournalChannel, signed: SignedState) -> dict[str, Any]:
-    participants = stored.channel.agreement.fixed_part.participants
-    known = [index for index in sorted(signed.signatures) if index < len(participants)]
-    return {
-        "turnNum": signed.state.turn_num,
-        "isFinal": signed.state.is_final,
-        "signedBy": [show_address(participants[index]) for index in known],
-        "description": stored.describe(signed),
-    }
-
-
-def _position(position: LogPosition) -> dict[str, Any]:
-    return {
-        "blockNumber": position.block_number,
-        "blockHash": hex_text(position.block_hash),
-        "transactionHash": hex_text(position.transaction_hash),
-        "logIndex": position.log_index,
-    }

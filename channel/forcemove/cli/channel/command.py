@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +15,7 @@ from forcemove.cli.channel.options import ID, IDS, STORE
 from forcemove.cli.channel.pruning import prune
 from forcemove.cli.deploy import open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
+from forcemove.cli.json_output import print_document
 from forcemove.cli.options import ENDPOINT, JSON
 from forcemove.cli.pages import page
 from forcemove.cli.terminal import waiting
@@ -53,10 +53,6 @@ channel.add_command(collect)
 channel.add_command(prune)
 
 
-def _print(content: Any) -> None:
-    click.echo(json.dumps(content, indent=2))
-
-
 @channel.command("list")
 @STORE
 @click.option("--all", "wants_all", is_flag=True, help="List finished and moved channels, too.")
@@ -70,7 +66,7 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     """
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import list_all, open_store
-    from forcemove.inspect.channel_json import listed_json
+    from forcemove.inspect.channel_json import ChannelListDocument, DamagedChannelJson, listed_json
     from forcemove.tables.meetings.stored import names_by_players
 
     over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
@@ -80,8 +76,8 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
         on_chain = _on_chain(journal, shown, endpoint) if endpoint else None
         names = names_by_players(journal)
     if as_json:
-        broken = [{"channelId": hex_text(id_), "problem": problem} for id_, problem in damaged]
-        _print({"channels": [listed_json(each, on_chain) for each in shown], "damaged": broken})
+        broken = [DamagedChannelJson(hex_text(id_), problem) for id_, problem in damaged]
+        print_document(ChannelListDocument([listed_json(each, on_chain) for each in shown], broken))
     else:
         echo(pages.table(shown, names) if shown else "There are no open channels.")
         for id_, each in (on_chain or {}).items():
@@ -128,8 +124,8 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     """
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import find_channel, open_store
-    from forcemove.inspect.channel_json import listed_json
-    from forcemove.inspect.report_json import to_json
+    from forcemove.inspect.channel_json import channel_document, listed_json
+    from forcemove.inspect.report_json import signed_state_document
 
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
@@ -137,7 +133,7 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     report, on_chain = _report(stored, read), None if read is None else _as_read(stored, read[1])
     if as_json:
         listed = listed_json(stored.listed(now), {} if on_chain is None else {stored.id: on_chain})
-        _print(listed | {"newest": report and to_json(report)})
+        print_document(channel_document(listed, None if report is None else signed_state_document(report)))
         return
     echo(pages.channel_page(stored, now))
     if on_chain is not None:
@@ -192,7 +188,7 @@ def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     """
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import find_channel, open_store
-    from forcemove.inspect.channel_json import history_json
+    from forcemove.inspect.channel_json import history_document
     from forcemove.node.histories import load_history
 
     with open_store(store) as journal:
@@ -200,7 +196,7 @@ def history(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
         evidence, history = journal.evidence(stored.id), load_history(journal, stored.id)
     logs = _read_chain(stored, open_node(endpoint))[1].logs if endpoint else None
     if as_json:
-        _print(history_json(stored, history, evidence, logs))
+        print_document(history_document(stored, history, evidence, logs))
     else:
         echo(pages.history_page(stored, history, evidence, logs))
 
@@ -215,6 +211,7 @@ def verify(store: str, id_: str, endpoint: str | None, as_json: bool) -> int:
     deposits, and that the chain has nothing newer. Exits with 1 if anything is wrong."""
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import find_channel, open_store
+    from forcemove.inspect.channel_json import soundness_document
     from forcemove.inspect.soundness import examine, examine_on_chain
 
     with open_store(store) as journal:
@@ -223,8 +220,7 @@ def verify(store: str, id_: str, endpoint: str | None, as_json: bool) -> int:
     findings = [*examine(stored), *on_chain]
     is_sound = not any(each.is_wrong for each in findings)
     if as_json:
-        found = [{"what": each.what, "problem": each.problem, "known": each.is_known} for each in findings]
-        _print({"channelId": hex_text(stored.id), "sound": is_sound, "findings": found})
+        print_document(soundness_document(stored.id, findings))
     else:
         echo(click.style(f"{stored.title} in channel {hex_text(stored.id)}", bold=True))
         echo("\n".join(map(pages.finding_line, findings)) or "  nothing was signed yet")

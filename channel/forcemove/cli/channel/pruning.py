@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING
 
 import click
 
 from forcemove.cli.channel.options import STORE
+from forcemove.cli.json_output import print_document
 from forcemove.cli.options import JSON
 from forcemove.cli.typed import ask
 from forcemove.cli.wrapping import echo
@@ -43,6 +43,7 @@ def prune(store: str, days: int, agrees: bool, as_json: bool) -> None:
     signed in them again. With --json nothing is asked: without --yes it says what would be deleted.
     """
     from forcemove.cli.channel.stores import open_store
+    from forcemove.inspect.channel_json import PruneDocument
     from forcemove.inspect.pruning import prunable
 
     with open_store(store) as journal:
@@ -59,8 +60,7 @@ def prune(store: str, days: int, agrees: bool, as_json: bool) -> None:
         is_smaller = bool(pruned) and _compact(journal)
     if as_json:
         named = [hex_text(id_) for id_ in ids if id_ in pruned or not agrees]
-        content = {"channels": named, "entries": rows, "bytes": size, "deleted": bool(pruned)}
-        click.echo(json.dumps(content, indent=2))
+        print_document(PruneDocument(named, rows, size, bool(pruned)))
     elif not chosen:
         echo("No channel has anything to delete.")
     else:

@@ -278,13 +278,13 @@ class _DemoArguments:
 
     def _at_a_table(self, game: TableGame) -> int:
         """Play a game without money."""
-        from forcemove.cli.demo.without_money import sit_down, watch
+        from forcemove.cli.demo.without_money import TableDemoDocument, sit_down, watch
 
         report: JsonReport = self.ctx.obj
-        report.content = {"game": game.name, "result": None}
         if self.play and self.as_json:
             raise click.UsageError("--play is for people, and --json for programs: leave one of them out.")
         terminal, names = Terminal(indent=0, is_quiet=self.as_json), (NAMES[0], NAMES[1])
-        report.content["result"] = (sit_down if self.play else watch)(game, names, terminal)
+        report.document = TableDemoDocument(game.name)
+        report.document.result = (sit_down if self.play else watch)(game, names, terminal)
         report.print_out(None)
         return 0

@@ -26,7 +26,7 @@ class CutOff(Explained):
     """A demonstration did not come to its end, because of `cause`: a signal, a node, or our mistake."""
 
     def __init__(self, cause: BaseException, then: str, locked: tuple[LockedFunds, ...] = ()) -> None:
-        super().__init__(words_of(cause), then, cause=type(cause).__name__, locked=[each.to_json() for each in locked])
+        super().__init__(words_of(cause), then, cause=type(cause).__name__, locked=[each.document for each in locked])
         self._cause = cause
 
     @property

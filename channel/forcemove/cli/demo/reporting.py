@@ -1,38 +1,32 @@
-"""How the end of a demonstration's run is reported: as JSON, or in a sentence for people.
-
-The JSON is what `forcemove.demo.results` says, and `error`. That is null, or has `type`, `message`, and what else there
-is to know of it: `locked` (of each channel `channel_id`, `adjudicator`, `asset`, `amount`, and `exact`, false where the
-chain could not be asked and it is the most that there can be), `account`, `needed` and `there` (of an account that has
-too little), `path`.
-"""
+"""How the end of a demonstration's run is reported: as a document, or in a sentence for people."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from forcemove.cli.errors import EXIT_ERROR, Explained, words_of
 from forcemove.cli.games import game_names, table_game_names
+from forcemove.cli.json_output import error_json, print_document
 from forcemove.cli.terminal import Terminal
-from forcemove.demo.errors import DemoRefused
-from forcemove.text.explanations import show_value
 
 if TYPE_CHECKING:
-    from forcemove.cli.demo.network.run import NetworkDemoRun
+    from forcemove.cli.demo.network.run import NetworkDemoDocument, NetworkDemoRun
     from forcemove.cli.demo.run import DemoRun
+    from forcemove.cli.demo.without_money import TableDemoDocument
+    from forcemove.demo.results import DemoDocument
 
 __all__ = ["JsonCommand", "JsonReport", "report_run"]
 
 
 class JsonReport:
-    """The JSON of a run: its results as far as they are known, and the error that ends it."""
+    """The document of a run: its results as far as they are known, and the error that ends it."""
 
     def __init__(self, wanted: bool) -> None:
         """`wanted`: whether it is printed."""
         self._wanted = wanted
-        self.content: dict[str, Any] = {"stories": [], "other_transactions": []}
+        self.document: DemoDocument | NetworkDemoDocument | TableDemoDocument | None = None
 
     def __enter__(self) -> None:
         return None
@@ -42,29 +36,21 @@ class JsonReport:
             self.print_out(error)
 
     def print_out(self, error: BaseException | None) -> None:
-        """Print the JSON, once it is complete."""
+        """Print the document, once it is complete."""
         if not self._wanted:
             return
-        click.echo(json.dumps(self.content | {"error": error and _error_json(error)}, indent=1))
+        from forcemove.demo.results import DemoDocument
 
-
-_FACTS = ("account", "needed", "there", "path")
-"""Facts of errors that the JSON has beside their text."""
-
-
-def _error_json(error: BaseException) -> dict[str, Any]:
-    """See the module."""
-    facts = error.facts if isinstance(error, Explained) else {}
-    if isinstance(error, DemoRefused):
-        facts = {name: str(show_value(value)) for name, value in error.values().items() if name in _FACTS}
-    return {"type": type(error).__name__, "message": words_of(error)} | facts
+        document = self.document or DemoDocument([], [])
+        document.error = None if error is None else error_json(error, words_of(error))
+        print_document(document)
 
 
 class JsonCommand(click.Command):
     """Prints errors as JSON, too, where `--json` was given: within the document that has the results."""
 
     reports_errors = True
-    """See `forcemove.cli.error_json.wants_json`."""
+    """See `forcemove.cli.json_output.wants_json`."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The installed games, which are looked up only when help is asked for."""
@@ -101,7 +87,7 @@ def report_run(run: DemoRun | NetworkDemoRun, report: JsonReport, terminal: Term
         run.play()
     finally:
         terminal.close()
-        report.content = run.to_json()
+        report.document = run.document
     report.print_out(None)
     count, wrong = len(run.verdicts), run.verdicts.count(False)
     if terminal.is_quiet:

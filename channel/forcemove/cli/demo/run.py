@@ -6,7 +6,6 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -29,7 +28,7 @@ from forcemove.demo.environment import DemoEnvironment, counterparty_key
 from forcemove.demo.errors import DemoRefused
 from forcemove.demo.journals import Journals
 from forcemove.demo.player_checks import CHECKED_SCENARIOS
-from forcemove.demo.results import MinedTransaction, ScenarioResult, results_json
+from forcemove.demo.results import DemoDocument, MinedTransaction, ScenarioResult
 from forcemove.demo.scenarios import SCENARIOS
 from forcemove.demo.unfinished import bring_home, settle_accounts
 from forcemove.game import Game
@@ -98,9 +97,10 @@ class DemoRun:
         """Whether each scenario that has ended has ended as it must."""
         return [result.is_right for result in self.results]
 
-    def to_json(self) -> dict[str, Any]:
-        """The results of the run; see `results`."""
-        return results_json(self.results, self.others)
+    @property
+    def document(self) -> DemoDocument:
+        """The results of the run."""
+        return DemoDocument([each.document for each in self.results], [each.document for each in self.others])
 
     def play(self) -> None:
         """Play the scenarios. Raises `CutOff`, `NotEnough`, and, before any transaction is sent, the errors of the

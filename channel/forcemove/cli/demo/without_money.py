@@ -11,13 +11,22 @@ from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
 from forcemove.cli.play.seats import Numbered
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import has_terminal
+from forcemove.inspect.documents import CommandErrorJson, Document
 from forcemove.tables.playing.match import run_with_background
 
 if TYPE_CHECKING:
     from forcemove.cli.terminal import Terminal
     from forcemove.tables.ports import TableGame
 
-__all__ = ["LeftTheTable", "watch", "sit_down"]
+__all__ = ["LeftTheTable", "TableDemoDocument", "watch", "sit_down"]
+
+
+class TableDemoDocument(Document):
+    """What `demo` prints of a game without money. `result`: what the game itself says, null before its end."""
+
+    game: str
+    result: dict[str, Any] | None = None
+    error: CommandErrorJson | None = None
 
 
 class LeftTheTable(Explained):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
 
 from forcemove.chain.addresses import show_address
+from forcemove.inspect.documents import Address, Amount, Decimal, Document, Hash, Seconds
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.text.names import full_name, shown_name
 from forcemove.transport.connect import LobbyPort
-from forcemove.transport.joins import Join, OfferStatus
+from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link
 from forcemove.transport.offers import MIN_SEATS, Offer
 
-__all__ = ["Waiting", "offer_json", "open_offers", "seats_text", "who_waits"]
+__all__ = ["LobbyDocument", "Waiting", "offer_json", "open_offers", "seats_text", "who_waits"]
 
 _LEAST_PAUSE, _SHARE = 0.5, 4
 """Seconds between two looks, however much happens; and the pause as a multiple of the last look's duration."""
@@ -34,32 +34,63 @@ async def open_offers(lobby: LobbyPort, wanted: Callable[[Offer], bool], most: i
         await lobby.changed([each.offer.hash for each in found])
 
 
-def offer_json(number: int, shown: OfferStatus, relay: str) -> dict[str, Any]:
-    """An offer as values for JSON: amounts in the smallest unit, as text; `duration` in seconds, `expires` in Unix
-    seconds. Names are as they may be shown, null where there is none."""
+class GuestJson(Document):
+    """Somebody who has taken a seat. `name`: as it may be shown, null where there is none."""
+
+    address: Address
+    name: str | None
+
+
+class OfferJson(Document):
+    """An open offer. `duration` of a challenge; `name`: the host's, as it may be shown, null where there is none."""
+
+    number: int
+    offer: Hash
+    link: str
+    game: str
+    stake: Amount
+    deposit: Amount
+    asset: Address
+    seats: int
+    free: int
+    chain_id: Decimal
+    adjudicator: Address
+    duration: Seconds
+    expires: Seconds
+    host: Address
+    name: str | None
+    guests: list[GuestJson]
+
+
+class LobbyDocument(Document):
+    """The open offers at a relay. `isAll`: whether there are no others."""
+
+    relay: str
+    offers: list[OfferJson]
+    is_all: bool
+
+
+def offer_json(number: int, shown: OfferStatus, relay: str) -> OfferJson:
+    """An offer, under this number of a list."""
     offer = shown.offer
-    return {
-        "number": number,
-        "offer": hex_text(offer.hash),
-        "link": str(Link(relay, offer.hash)),
-        "game": offer.game,
-        "stake": str(offer.stake),
-        "deposit": str(offer.deposit),
-        "asset": show_address(offer.asset),
-        "seats": offer.seats,
-        "free": offer.seats - shown.taken,
-        "chainId": offer.chain_id,
-        "adjudicator": show_address(offer.adjudicator),
-        "duration": offer.duration,
-        "expires": offer.expires,
-        "host": show_address(offer.host),
-        "name": shown_name(offer.name) or None,
-        "guests": [_guest_json(each.join) for each in shown.joins],
-    }
-
-
-def _guest_json(join: Join) -> dict[str, Any]:
-    return {"address": show_address(join.guest), "name": shown_name(join.name) or None}
+    return OfferJson(
+        number,
+        hex_text(offer.hash),
+        str(Link(relay, offer.hash)),
+        offer.game,
+        str(offer.stake),
+        str(offer.deposit),
+        show_address(offer.asset),
+        offer.seats,
+        offer.seats - shown.taken,
+        str(offer.chain_id),
+        show_address(offer.adjudicator),
+        offer.duration,
+        offer.expires,
+        show_address(offer.host),
+        shown_name(offer.name) or None,
+        [GuestJson(show_address(each.join.guest), shown_name(each.join.name) or None) for each in shown.joins],
+    )
 
 
 class Waiting:

@@ -8,7 +8,6 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from forcemove.cli.demo.cut_off import NO_LOSS, CutOff
 from forcemove.cli.demo.network.columns import Columns
@@ -18,10 +17,34 @@ from forcemove.cli.terminal import Terminal
 from forcemove.demo.network.local_network import DemoNetwork, opened_network
 from forcemove.demo.network.scenarios import NAMES, SCENARIOS, ScenarioEnding, ScenarioRun, ending_line
 from forcemove.game import Game
+from forcemove.inspect.documents import Amount, CommandErrorJson, Document
 
 __all__ = ["NetworkDemoRun"]
 
 _PROGRAM = (sys.executable, "-m", "forcemove")
+
+
+class PayoutJson(Document):
+    """What a player was paid, and is due by the channel's last state, in wei."""
+
+    name: str
+    paid: Amount
+    expected: Amount
+
+
+class NetworkScenarioJson(Document):
+    """How a scenario has ended."""
+
+    scenario: str
+    game: str
+    players: list[PayoutJson]
+
+
+class NetworkDemoDocument(Document):
+    """What `demo --network` prints."""
+
+    scenarios: list[NetworkScenarioJson]
+    error: CommandErrorJson | None = None
 
 
 @dataclass
@@ -40,19 +63,17 @@ class NetworkDemoRun:
         """Whether each scenario that has ended has ended as it must."""
         return [all(each.is_right for each in ending) for _, _, ending in self.endings]
 
-    def to_json(self) -> dict[str, Any]:
-        """The results: amounts are decimal digits, in wei."""
-        return {
-            "stories": [
-                {
-                    "scenario": scenario,
-                    "game": game.name,
-                    "paid": {each.name: str(each.found) for each in ending},
-                    "expected": {each.name: str(each.expected) for each in ending},
-                }
+    @property
+    def document(self) -> NetworkDemoDocument:
+        """The results."""
+        return NetworkDemoDocument(
+            [
+                NetworkScenarioJson(
+                    scenario, game.name, [PayoutJson(each.name, str(each.found), str(each.expected)) for each in ending]
+                )
                 for scenario, game, ending in self.endings
             ]
-        }
+        )
 
     def play(self) -> None:
         """Play the scenarios. Raises `CutOff` where a signal ends it, `PlayerFailed`, and what the chain raises."""

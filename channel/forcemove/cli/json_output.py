@@ -1,9 +1,9 @@
-"""The failure of a command as JSON, which `--json` prints on standard output beside the words on standard error.
+"""What `--json` prints on standard output: a document, or how a command has failed.
 
-`{"error": {"type", "message", "details"}}`. `type`: the error's class, of a rule the name that it has in Solidity.
-`message`: the words. `details`: the error's fields in camelCase, bytes as hex with 0x, an address with its checksum, a
-number of more than 53 bits as decimal text, an error inside as an object of the same three. An endpoint is shown
-without what may be secret in it.
+A failure is `{"error": {"type", "message", "details"}}`. `type`: the error's class, of a rule the name that it has in
+Solidity. `message`: the words, which are on standard error, too. `details`: the error's fields in camelCase, bytes as
+hex with 0x, an address with its checksum, a whole number as decimal digits in quotes, an error inside as an object of
+the same three. An endpoint is shown without what may be secret in it.
 """
 
 from __future__ import annotations
@@ -13,19 +13,35 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct, to_builtins
 
 from forcemove.errors import ForcemoveError
 from forcemove.text.explanations import headline, show_value
 from forcemove.text.harmless import harmless
 
-__all__ = ["detail_json", "error_json", "wants_json"]
+if TYPE_CHECKING:
+    from forcemove.inspect.documents import CommandErrorJson, Document
 
-_EXACT = 1 << 53
-"""Up to here every program can hold a whole number."""
+__all__ = ["detail_json", "error_json", "print_document", "print_failure", "wants_json"]
+
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+
+
+def print_document(document: Document, indent: int | None = 2) -> None:
+    """Print a document. `indent`: None for a single line."""
+    from forcemove.inspect.documents import document_json
+
+    click.echo(document_json(document, indent))
+
+
+def print_failure(error: BaseException, message: str) -> None:
+    """Print how a command has failed. `message`: the error in words."""
+    from forcemove.inspect.documents import FailureDocument
+
+    print_document(FailureDocument(error_json(error, message)), None)
 
 
 def wants_json(group: click.Group, arguments: Sequence[str]) -> bool:
@@ -43,14 +59,16 @@ def wants_json(group: click.Group, arguments: Sequence[str]) -> bool:
     return False
 
 
-def error_json(error: BaseException, message: str) -> dict[str, Any]:
-    """The object; see the module. `message`: the error in words. Of an error that only explains another one, type and
-    details are the other's."""
+def error_json(error: BaseException, message: str) -> CommandErrorJson:
+    """How a command has failed; see the module. `message`: the error in words. Of an error that only explains another
+    one, type and details are the other's."""
+    from forcemove.inspect.documents import CommandErrorJson
+
     cause = error.__cause__
     named = cause if isinstance(error, click.ClickException) and isinstance(cause, ForcemoveError) else error
     facts: Mapping[str, object] = named.values() if isinstance(named, ForcemoveError) else getattr(named, "facts", {})
     details = {_camel(name): detail_json(value) for name, value in facts.items()}
-    return {"error": {"type": type(named).__name__, "message": harmless(message, "\n"), "details": details}}
+    return CommandErrorJson(type(named).__name__, harmless(message, "\n"), details)
 
 
 def detail_json(value: object) -> Any:
@@ -61,15 +79,15 @@ def detail_json(value: object) -> Any:
         case None | bool():
             return value
         case int():
-            return value if abs(value) <= _EXACT else str(value)
+            return str(value)
         case float():
             return value if math.isfinite(value) else None
-        case bytes():
-            return show_value(value)
         case str() | Path():
             return _URL.sub(_without_secrets, str(value))
         case ForcemoveError():
-            return error_json(value, headline(value))["error"]
+            return to_builtins(error_json(value, headline(value)))
+        case Struct():
+            return to_builtins(value)
         case tuple() | list() | set() | frozenset():
             return [detail_json(each) for each in value]
         case dict():
