@@ -244,10 +244,10 @@ def test_an_owner_has_sixteen_bytes() -> None:
     ("table", "column", "read"),
     [
         ("channels", "snapshot", lambda journal: journal.channels()),
-        ("origins", "about", lambda journal: journal.load(id_of(1))),
+        ("origins", "metadata", lambda journal: journal.load(id_of(1))),
         ("seeds", "seed", lambda journal: journal.keep_seed(b"a table", SEED)),
         ("evidence", "body", lambda journal: journal.evidence()),
-        ("wanted", "body", lambda journal: journal.transactions.outbox(ACCOUNT)),
+        ("outbox", "body", lambda journal: journal.transactions.outbox(ACCOUNT)),
         ("transactions", "body", lambda journal: journal.transactions.in_flight(ACCOUNT)),
     ],
 )
@@ -287,7 +287,7 @@ def test_how_much_of_the_chain_is_in_a_channel_is_kept_with_it(shared: Place) ->
 def test_a_changed_cursor_is_not_believed(shared: Place) -> None:
     with shared.open() as journal:
         journal.commit(batch(first(1, cursor=b"block 5"), first(2)))
-    shared.run("UPDATE channels SET reached = (SELECT reached FROM channels WHERE version = 2)")
+    shared.run("UPDATE channels SET cursor = (SELECT cursor FROM channels WHERE version = 2)")
     with shared.open() as journal, pytest.raises(JournalDamaged):
         journal.load(id_of(1))
 

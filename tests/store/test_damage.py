@@ -133,7 +133,7 @@ def test_a_row_that_an_index_has_lost_is_found_before_anything_is_written(file: 
 
 def test_a_flipped_byte_in_a_tables_definition_is_found(file: Path, sound: bytes, expected: list[Any]) -> None:
     """It is valid still, for another column."""
-    content = sound.replace(b"about BLOB NOT NULL", b"abput BLOB NOT NULL")
+    content = sound.replace(b"metadata BLOB NOT NULL", b"metacata BLOB NOT NULL")
     assert content != sound
 
     assert isinstance(damage(file, content, expected), JournalDamaged)

@@ -76,8 +76,8 @@ def test_threat_48_only_the_holder_of_the_lease_changes_anything(alices: Journal
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE hand_overs SET body = channel_id",
-        "UPDATE hand_overs SET client = body",
+        "UPDATE appointments SET body = channel_id",
+        "UPDATE appointments SET client = body",
         "UPDATE spent SET wei = '4'",
         "UPDATE spent SET client = account",
     ],
@@ -88,7 +88,7 @@ def test_what_was_changed_on_disk_is_not_believed(shared: Place, statement: str)
         journal.towers.keep(ACCOUNT, given(1))
         journal.towers.charge(ACCOUNT, Spent(1, CLIENT, 5))
     shared.run(statement)
-    read = "appointments" if "hand_overs" in statement else "spent"
+    read = "appointments" if "appointments" in statement else "spent"
     with shared.open() as journal, pytest.raises(JournalDamaged):
         getattr(journal.towers, read)(ACCOUNT)
 

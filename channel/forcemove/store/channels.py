@@ -49,7 +49,7 @@ def save(connection: Connection, updates: Sequence[ChannelUpdate]) -> list[Chann
 
 
 _LOCKED = (
-    select(CHANNELS.c.id, CHANNELS.c.version, CHANNELS.c.standing)
+    select(CHANNELS.c.id, CHANNELS.c.version, CHANNELS.c.ownership)
     .where(CHANNELS.c.id.in_(bindparam("ids", expanding=True)))
     .order_by(CHANNELS.c.id)
     .with_for_update()
@@ -77,7 +77,7 @@ def _lock(connection: Connection, ids: Sequence[bytes]) -> Iterable[Sequence[Any
 
 @cache
 def _found(count: int) -> str:
-    return f"SELECT id, version, standing FROM channels WHERE id IN ({', '.join('?' * count)})"  # noqa: S608  # marks
+    return f"SELECT id, version, ownership FROM channels WHERE id IN ({', '.join('?' * count)})"  # noqa: S608  # marks
 
 
 def _may_change(update_: ChannelUpdate, known: KnownVersions) -> bool:
@@ -88,12 +88,12 @@ def _may_change(update_: ChannelUpdate, known: KnownVersions) -> bool:
 # The statement that all speed depends on, in the SQL of each database: SQLAlchemy would build every row again, and on
 # SQLite it takes longer than the database.
 _UPDATE = {
-    "sqlite": "UPDATE channels SET version = ?, standing = ?, snapshot = ?, checksum = ?, reached = ?, summary = ?,"
+    "sqlite": "UPDATE channels SET version = ?, ownership = ?, snapshot = ?, checksum = ?, cursor = ?, summary = ?,"
     " summary_checksum = ? WHERE id = ?",
-    "postgresql": "UPDATE channels SET version = new.version, standing = new.standing, snapshot = new.snapshot,"
-    " checksum = new.checksum, reached = new.reached, summary = new.summary, summary_checksum = new.summary_checksum"
+    "postgresql": "UPDATE channels SET version = new.version, ownership = new.ownership, snapshot = new.snapshot,"
+    " checksum = new.checksum, cursor = new.cursor, summary = new.summary, summary_checksum = new.summary_checksum"
     " FROM unnest(%b::bigint[], %b::bigint[], %b::bytea[], %b::bigint[], %b::bytea[], %b::bytea[], %b::bigint[],"
-    " %b::bytea[]) AS new (version, standing, snapshot, checksum, reached, summary, summary_checksum, id)"
+    " %b::bytea[]) AS new (version, ownership, snapshot, checksum, cursor, summary, summary_checksum, id)"
     " WHERE channels.id = new.id",
 }
 
@@ -164,17 +164,17 @@ def _channel(
     return {
         "id": channel_id,
         "version": version,
-        "standing": ownership,
+        "ownership": ownership,
         "snapshot": snapshot,
         "checksum": seal(channel_id, ownership, snapshot, cursor),
-        "reached": cursor,
+        "cursor": cursor,
         "summary": None,
         "summary_checksum": None,
     }
 
 
 def _origin(channel_id: bytes, metadata: bytes) -> dict[str, object]:
-    row = {"channel_id": channel_id, "about": metadata, "checksum": checksum(channel_id, metadata)}
+    row = {"channel_id": channel_id, "metadata": metadata, "checksum": checksum(channel_id, metadata)}
     return row | {"profile": None, "profile_checksum": None}
 
 
@@ -182,7 +182,7 @@ def raise_versions(connection: Connection, ids: Collection[bytes]) -> None:
     """Let no process that knows the present versions commit any more. Moved channels keep theirs: it says which of
     their exports is the newest."""
     for chunk in chunks(lock(connection, ids)):
-        playable = CHANNELS.c.id.in_(chunk) & (CHANNELS.c.standing != Ownership.MOVED)
+        playable = CHANNELS.c.id.in_(chunk) & (CHANNELS.c.ownership != Ownership.MOVED)
         connection.execute(update(CHANNELS).where(playable).values(version=CHANNELS.c.version + 1))
 
 
@@ -209,7 +209,7 @@ def keep_seed(connection: Connection, where: str, table: bytes, seed: bytes) -> 
 
 # --------------------------------------------------------------------------------------------------------- reading back
 
-_STORED = select(CHANNELS, ORIGINS.c.about, ORIGINS.c.checksum.label("about_checksum")).outerjoin(
+_STORED = select(CHANNELS, ORIGINS.c.metadata, ORIGINS.c.checksum.label("metadata_checksum")).outerjoin(
     ORIGINS, ORIGINS.c.channel_id == CHANNELS.c.id
 )
 
@@ -232,17 +232,17 @@ def load_many(connection: Connection, where: str, ids: Collection[bytes]) -> dic
 
 def load_all(connection: Connection, where: str, ownerships: Collection[Ownership]) -> tuple[StoredChannel, ...]:
     """The channels of these ownerships, by their ids. Raises `JournalDamaged`."""
-    chosen: Select[tuple[object, ...]] = _STORED.where(CHANNELS.c.standing.in_(ownerships))
+    chosen: Select[tuple[object, ...]] = _STORED.where(CHANNELS.c.ownership.in_(ownerships))
     return tuple(_stored(where, row) for row in connection.execute(chosen.order_by(CHANNELS.c.id)))
 
 
 def _stored(where: str, row: Row[tuple[object, ...]]) -> StoredChannel:
-    cursor = row.reached or b""
-    require_sound(where, "a channel", row.checksum, *_sealed(row.id, row.standing, row.snapshot, cursor))
-    require_sound(where, "what a channel is about", row.about_checksum, row.id, row.about)
+    cursor = row.cursor or b""
+    require_sound(where, "a channel", row.checksum, *_sealed(row.id, row.ownership, row.snapshot, cursor))
+    require_sound(where, "what a channel is about", row.metadata_checksum, row.id, row.metadata)
     if type(row.version) is not int:
         raise JournalDamaged(where, "a channel's version is not a number")
-    return StoredChannel(row.id, row.version, Ownership(row.standing), row.snapshot, row.about, cursor)
+    return StoredChannel(row.id, row.version, Ownership(row.ownership), row.snapshot, row.metadata, cursor)
 
 
 def _sealed(id_: object, ownership: object, snapshot: object, cursor: object) -> tuple[object, ...]:
@@ -251,8 +251,8 @@ def _sealed(id_: object, ownership: object, snapshot: object, cursor: object) ->
 
 
 _SUMMARIES = (
-    select(*(CHANNELS.c[name] for name in ("id", "standing", "snapshot", "reached", "checksum")))
-    .add_columns(CHANNELS.c.summary, CHANNELS.c.summary_checksum, ORIGINS.c.about, ORIGINS.c.checksum)
+    select(*(CHANNELS.c[name] for name in ("id", "ownership", "snapshot", "cursor", "checksum")))
+    .add_columns(CHANNELS.c.summary, CHANNELS.c.summary_checksum, ORIGINS.c.metadata, ORIGINS.c.checksum)
     .add_columns(ORIGINS.c.profile, ORIGINS.c.profile_checksum)
     .outerjoin(ORIGINS, ORIGINS.c.channel_id == CHANNELS.c.id)
     .order_by(CHANNELS.c.id)
@@ -280,7 +280,7 @@ def _summary(id_: Any, ownership: Any, snapshot: Any, cursor: Any, sealed: Any, 
 
 def ids_of(connection: Connection, ownerships: Collection[Ownership]) -> tuple[bytes, ...]:
     """The ids of the channels of these ownerships, in order."""
-    chosen = select(CHANNELS.c.id).where(CHANNELS.c.standing.in_(ownerships))
+    chosen = select(CHANNELS.c.id).where(CHANNELS.c.ownership.in_(ownerships))
     return tuple(connection.scalars(chosen.order_by(CHANNELS.c.id)))
 
 

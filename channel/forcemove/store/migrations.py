@@ -97,8 +97,16 @@ _SEATS: MigrationStep = (
 
 _CONCLUDED: MigrationStep = ()  # older programs do not know `Record.concluded`, which channels may have
 
+_NAMES: MigrationStep = (
+    "ALTER TABLE channels RENAME COLUMN standing TO ownership",
+    "ALTER TABLE channels RENAME COLUMN reached TO cursor",
+    "ALTER TABLE origins RENAME COLUMN about TO metadata",
+    "ALTER TABLE wanted RENAME TO outbox",
+    "ALTER TABLE hand_overs RENAME TO appointments",
+)
+
 STEPS: tuple[MigrationStep, ...] = (
-    *(_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES, _SEATS, _CONCLUDED),
+    *(_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES, _SEATS, _CONCLUDED, _NAMES),
 )
 
 _UNUSED = {"cursors"}

@@ -41,7 +41,7 @@ def prune(connection: Connection, updates: Sequence[ChannelUpdate]) -> frozenset
         if known.get(id_) != (each.version, Ownership.FINISHED) or id_ in busy:
             continue
         seal = channels.seal(id_, Ownership.FINISHED, each.snapshot, each.cursor)
-        values = {"version": each.version + 1, "snapshot": each.snapshot, "checksum": seal, "reached": each.cursor}
+        values = {"version": each.version + 1, "snapshot": each.snapshot, "checksum": seal, "cursor": each.cursor}
         connection.execute(update(CHANNELS).where(CHANNELS.c.id == id_).values(**values))
         for table in (HISTORY, EVIDENCE):
             connection.execute(delete(table).where(table.c.channel_id == id_))

@@ -150,7 +150,7 @@ class ChannelUpdate(Struct, frozen=True):
         require_bytes("channel_id", self.channel_id, 32)
         require_uint("version", self.version, MAX_COUNT)
         if (self.version == 0) != (self.metadata is not None):
-            raise InvalidValue("about", self.metadata, "bytes when a channel is saved first, and None after that")
+            raise InvalidValue("metadata", self.metadata, "bytes when a channel is saved first, and None after that")
 
 
 class Batch(Struct, frozen=True):

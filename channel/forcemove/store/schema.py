@@ -55,10 +55,10 @@ CHANNELS = Table(
     METADATA,
     Column("id", Bytes, primary_key=True),
     Column("version", BigInteger),
-    Column("standing", BigInteger),
+    Column("ownership", BigInteger),
     Column("snapshot", Bytes),
     Column("checksum", BigInteger),
-    Column("reached", Bytes),  # null where an older program has written the row
+    Column("cursor", Bytes),  # null where an older program has written the row
     Column("summary", Bytes),  # the same; a checksum of its own, for what is damaged in it damages nothing else
     Column("summary_checksum", BigInteger),
 )
@@ -66,7 +66,7 @@ ORIGINS = Table(
     "origins",
     METADATA,
     Column("channel_id", Bytes, primary_key=True),
-    Column("about", Bytes),
+    Column("metadata", Bytes),
     Column("checksum", BigInteger),
     Column("profile", Bytes),  # null until a program that knows it has saved the channel; its checksum as above
     Column("profile_checksum", BigInteger),
@@ -115,7 +115,7 @@ TRANSACTIONS = Table(
     Column("checksum", BigInteger),
 )
 OUTBOX = Table(
-    "wanted",
+    "outbox",
     METADATA,
     Column("number", BigInteger, primary_key=True),
     Column("chain_id", Text),
@@ -133,7 +133,7 @@ LEASES = Table(
     Column("lasts", BigInteger),  # milliseconds; null where an older program has written the row
 )
 APPOINTMENTS = Table(
-    "hand_overs",
+    "appointments",
     METADATA,
     Column("chain_id", Text, primary_key=True),
     Column("account", Bytes, primary_key=True),  # the watchtower's
