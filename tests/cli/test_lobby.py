@@ -186,13 +186,13 @@ def test_a_bot_is_not_asked_what_to_join(house: House) -> None:
 
 
 def test_threat_61_a_game_that_is_called_as_an_option_is_none(house: House) -> None:
-    offered(house.carrier, new_offer(**FRIENDLY, game="--anew"))
+    offered(house.carrier, new_offer(**FRIENDLY, game="--fresh"))
     guest = Screen(COMMAND, "lobby", "--relay", house.carrier.url, "--key", "key.json", columns=80, folder=house.bob)
-    guest.reach("--anew")
+    guest.reach("--fresh")
     guest.type("1\r")
     shown = guest.end()
     assert shown.code == 1
-    assert any("There is no game '--anew'" in line for line in shown.lines)
+    assert any("There is no game '--fresh'" in line for line in shown.lines)
 
 
 def test_threat_61_strangers_that_fill_a_lobby_fill_no_screen(place: Process, tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_guest_that_never_signs_keeps_nobody_waiting(world: World) -> None:
     assert host.end() == 1
     assert "nobody has paid in" in host.complained
     assert world.node.chain.balance(HOST.address) == START
-    anew = world.play(world.alice, *create[:-1], "60", "--anew", "--rounds", "1")
+    anew = world.play(world.alice, *create[:-1], "60", "--fresh", "--rounds", "1")
     guest = world.play(world.bob, "--join", link_of(anew), "--rounds", "1", "--yes")
     assert (anew.end(), guest.end()) == (0, 0)
 

@@ -271,7 +271,7 @@ def test_whoever_begins_anew_takes_the_old_offer_back(house: House) -> None:
     host = house.play(house.alice, *CREATE, game="tic-tac-toe")
     link = link_of(host)
     host.end(by=signal.SIGKILL)
-    anew = house.play(house.alice, *CREATE, "--anew", game="tic-tac-toe")
+    anew = house.play(house.alice, *CREATE, "--fresh", game="tic-tac-toe")
     assert link_of(anew) != link
     guest = house.play(house.bob, "--join", link, "--yes", game="tic-tac-toe")
     assert guest.end() == 1

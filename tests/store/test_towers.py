@@ -20,7 +20,7 @@ def given(number: int, client: bytes = CLIENT, body: bytes = b"proof") -> Appoin
     return AppointmentRecord(id_of(number), client, body)
 
 
-def test_hand_overs_are_kept_by_account_channel_and_client(journal: Journal) -> None:
+def test_appointments_are_kept_by_account_channel_and_client(journal: Journal) -> None:
     elsewhere = Account(1, ACCOUNT.address)
     journal.leases.take([ACCOUNT, OTHER_ACCOUNT, elsewhere], 60)
     for each in (given(2), given(1, OTHER), given(1), given(1, body=b"better")):

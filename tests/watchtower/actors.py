@@ -26,8 +26,8 @@ LEASE = 0.3
 
 @dataclass(frozen=True)
 class Job:
-    """What a process is to do: take these hand-overs, and answer until no clock runs and the record is at `turn_num` at
-    least.
+    """What a process is to do: take these appointments, and answer until no clock runs and the record is at `turn_num`
+    at least.
     `die_at`: the number of the point at which it kills itself, None where it lives on."""
 
     url: str

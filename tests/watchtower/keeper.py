@@ -112,7 +112,7 @@ class Keeper:
 
     @property
     def kept(self) -> int:
-        """How many hand-overs are in the journal."""
+        """How many appointments are in the journal."""
         return len(self.journal.towers.appointments(self.tower._name))
 
     @property

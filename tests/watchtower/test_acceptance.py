@@ -1,4 +1,4 @@
-"""What a tower takes and what it refuses: each kind of bad hand-over is a typed error, and changes nothing."""
+"""What a tower takes and what it refuses: each kind of bad appointment is a typed error, and changes nothing."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_what_went_on_from_the_record_is_handed_over_with_what_is_proved(story: 
     assert [each.state.turn_num for each in given.replies] == [5, 6]
 
 
-def test_the_largest_legal_hand_over_fits() -> None:
+def test_the_largest_legal_appointment_fits() -> None:
     """Eight participants, whose states and proofs are as large as the protocol allows."""
     participants = tuple(bytes([seat + 1]) * 20 for seat in range(MAX_PARTICIPANTS))
     fixed_part = FixedPart(participants, 2**64 - 1, b"\xaa" * 20, 365 * 86_400)
@@ -137,7 +137,7 @@ def test_the_largest_legal_hand_over_fits() -> None:
 
 
 Make = Callable[[Story], bytes]
-_SIGNED: Codec[SignedAppointment] = Codec("signed hand-over", SignedAppointment)
+_SIGNED: Codec[SignedAppointment] = Codec("signed appointment", SignedAppointment)
 
 
 def offered(given: Appointment, key: object = ALICE, tower: bytes = TOWER.address) -> bytes:
@@ -293,7 +293,7 @@ def reversed_amounts(story: Story) -> Iterator[Allocation]:
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_threat_25_a_bad_hand_over_is_a_typed_error_and_changes_nothing(
+def test_threat_25_a_bad_appointment_is_a_typed_error_and_changes_nothing(
     story: Story, keeper: Keeper, kind: str
 ) -> None:
     keeper.served[OTHER_TOWER.address] = ETHER

@@ -83,7 +83,7 @@ def test_what_a_channel_keeps_to_itself_is_not_in_what_it_hands_over(story: Stor
 
 
 def test_the_code_of_a_tower_knows_no_participants_secret() -> None:
-    """It names no seed and no secrets, and of keys only the one that it is given and the one that signs a hand-over."""
+    """It names no seed and no secrets, and of keys only the given one and the one that signs an appointment."""
     folder = Path(__file__).parent.parent.parent / "channel" / "forcemove" / "watchtower"
     text = "".join(path.read_text() for path in folder.glob("*.py"))
     assert not re.findall(r"\.secrets?\b|keep_seed|\bseed=", text)

@@ -576,7 +576,7 @@ def test_settings_that_mean_nothing_are_refused(bad: dict[str, int]) -> None:
         TowerSettings(**bad)
 
 
-def test_a_hand_over_that_cannot_be_read_any_more_harms_no_other(story: Story, make: Make) -> None:
+def test_an_appointment_that_cannot_be_read_any_more_harms_no_other(story: Story, make: Make) -> None:
     keeper = make()
     keeper.give_newest(story)
     keeper.journal.towers.keep(keeper.tower._name, AppointmentRecord(bytes(32), ALICE.address, b"rubbish"))

@@ -94,7 +94,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     help="The address book that `forcemove deploy` wrote.  [default: forcemove-CHAINID.json]",
 )
 @click.option(
-    "--most",
+    "--max-cost",
     "max_cost",
     type=AMOUNT,
     default=_TOWER.max_cost,
@@ -121,7 +121,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     help="Seconds after which another process on the same store takes over from one that died.",
 )
 @click.option(
-    "--most-channels",
+    "--max-channels",
     "max_channels",
     type=click.IntRange(1),
     default=_TOWER.max_channels,
@@ -142,7 +142,7 @@ def watch(
 ) -> None:
     """Answer challenges for participants who are away: a watchtower.
 
-    Participants that are named with --for send appointments with their newest proof (POST /hand-over), and get a
+    Participants that are named with --for send appointments with their newest proof (POST /appointments), and get a
     signed receipt. If somebody then challenges with an older state, the watchtower answers on the chain, and pays the
     gas from its own account, up to the participant's budget.
 

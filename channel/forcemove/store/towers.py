@@ -46,7 +46,7 @@ class Towers:
             rows = connection.execute(chosen.order_by(APPOINTMENTS.c.channel_id, APPOINTMENTS.c.client)).all()
         for row in rows:
             values = (row.chain_id, row.account, row.channel_id, row.client, row.body)
-            require_sound(self._database.where, "a hand-over", row.checksum, *values)
+            require_sound(self._database.where, "an appointment", row.checksum, *values)
         return tuple(AppointmentRecord(row.channel_id, row.client, row.body) for row in rows)
 
     def charge(self, account: Account, *spent: Spent) -> None:

@@ -435,17 +435,17 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "GuestMissing": (
         "Nothing has happened in channel {channel_id} for {seconds:.0f} seconds, and nobody has paid in.",
-        "The other player may have gone, or the relay be away. Run the same command again to wait on, or with --anew "
+        "The other player may have gone, or the relay be away. Run the same command again to wait on, or with --fresh "
         "to begin another channel.",
     ),
     "OtherSilent": (
         "Nothing was heard of the other player for {seconds:,.0f} seconds.",
-        "The game waits. Run the same command again to wait on, or with --anew to begin another one.",
+        "The game waits. Run the same command again to wait on, or with --fresh to begin another one.",
     ),
     "FaultAtTable": (
         "{fault}.",
         "The game ends here and counts for nobody. What was said stays on the table's log: the same command says this "
-        "again, and with --anew it begins another game.",
+        "again, and with --fresh it begins another game.",
     ),
     "StakeTooLow": (
         "At the present price of gas a stake below {least:exact} is not worth its disputes; nothing was signed.",
@@ -516,7 +516,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "ChannelOver": ("Channel {channel_id} is finalized or closed.", "There is nothing to defend any more."),
     "TooManyChannels": (
         "The watchtower keeps {most} channels for each participant, and has as many of {client}.",
-        "Its operator can allow more with --most-channels.",
+        "Its operator can allow more with --max-channels.",
     ),
     "OtherReceipt": (
         "The watchtower's receipt differs from the appointment ({field}).",

@@ -60,7 +60,7 @@ class StoredAppointment(Struct, frozen=True, tag="Held"):
     conclude_at: int | None = None
 
 
-STORED_APPOINTMENTS: Codec[StoredAppointment] = Codec("hand-over that a tower keeps", StoredAppointment)
+STORED_APPOINTMENTS: Codec[StoredAppointment] = Codec("appointment that a tower keeps", StoredAppointment)
 """Encodes and decodes stored appointments, for a journal."""
 
 

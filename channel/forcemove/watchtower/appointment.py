@@ -101,9 +101,9 @@ class SignedAppointment(Struct, frozen=True, tag="SignedHandOver"):
     signature: Signature
 
 
-APPOINTMENTS: Codec[Appointment] = Codec("hand-over", Appointment)
+APPOINTMENTS: Codec[Appointment] = Codec("appointment", Appointment)
 """Encodes and decodes appointments."""
-_SIGNED: Codec[SignedAppointment] = Codec("signed hand-over", SignedAppointment)
+_SIGNED: Codec[SignedAppointment] = Codec("signed appointment", SignedAppointment)
 
 
 def make_appointment(channel: Channel, from_block: int) -> Appointment | None:
@@ -132,7 +132,7 @@ def decode(data: bytes) -> SignedAppointment:
     """Decode the outer part alone, since the signer is checked before the content is decoded. Raises `MalformedBytes`,
     also where the bytes are more than `MAX_APPOINTMENT`, and `UnknownVersion`."""
     if len(data) > MAX_APPOINTMENT:
-        raise MalformedBytes("signed hand-over", f"it is longer than {MAX_APPOINTMENT} bytes")
+        raise MalformedBytes("signed appointment", f"it is longer than {MAX_APPOINTMENT} bytes")
     return _SIGNED.decode(data)
 
 

@@ -64,7 +64,7 @@ class TowerClient:
         try:
             async with (
                 aiohttp.ClientSession(timeout=self._timeout, auto_decompress=False) as session,
-                session.post(f"{self.url}/hand-over", data=body, headers=headers, allow_redirects=False) as answer,
+                session.post(f"{self.url}/appointments", data=body, headers=headers, allow_redirects=False) as answer,
             ):
                 return answer.status, await _read(answer.content), answer.headers.get("Retry-After", "")
         except TimeoutError:

@@ -90,7 +90,7 @@ async def ask(tower: TowerProcess, method: str, path: str, **options: Any) -> tu
 
 
 def post(tower: TowerProcess, body: bytes) -> tuple[int, Any]:
-    status, said, _ = run(ask(tower, "POST", "/hand-over", data=body))
+    status, said, _ = run(ask(tower, "POST", "/appointments", data=body))
     return status, json.loads(said)
 
 
@@ -106,7 +106,7 @@ def test_threat_22_it_answers_for_who_is_away(tower: TowerProcess, story: Story)
     spent = before - story.chain.balance(TOWER.address)
     until(lambda: tower.metrics().get('forcemove_tower_answers_total{kind="checkpoint",result="mined"}') == 1)
     found = tower.metrics()
-    assert found["forcemove_tower_hand_overs_total"] == 1
+    assert found["forcemove_tower_appointments_total"] == 1
     assert found["forcemove_tower_spent_wei_total"] == spent > 0
     (left,) = (value for name, value in found.items() if name.startswith("forcemove_tower_budget_left_wei"))
     assert left == float(ETHER - spent)
@@ -201,7 +201,7 @@ def rubbish_in_an_envelope() -> bytes:
     from forcemove.protocol.codec.msgpack_codec import Codec
     from forcemove.watchtower.appointment import SignedAppointment, appointment_digest
 
-    codec: Codec[SignedAppointment] = Codec("signed hand-over", SignedAppointment)
+    codec: Codec[SignedAppointment] = Codec("signed appointment", SignedAppointment)
     content = b"\xc0" * 100
     return codec.encode(SignedAppointment(content, ALICE.sign(appointment_digest(TOWER.address, content))))
 
@@ -249,7 +249,7 @@ def test_a_malformed_request_is_one_line_of_its_log(tower: TowerProcess) -> None
 
 def test_a_body_without_a_length_is_not_read(tower: TowerProcess, story: Story) -> None:
     with socket.create_connection(("127.0.0.1", tower.port), _PATIENCE) as mallory:
-        mallory.sendall(b"POST /hand-over HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+        mallory.sendall(b"POST /appointments HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
         assert mallory.recv(4_096).startswith(b"HTTP/1.1 411 ")
     assert give(tower, story).turn_num == 6
 
@@ -257,7 +257,7 @@ def test_a_body_without_a_length_is_not_read(tower: TowerProcess, story: Story) 
 def test_a_body_that_is_packed_is_not_unpacked(tower: TowerProcess, story: Story) -> None:
     """A few bytes could become very many."""
     packed = zlib.compress(sign(newest(story), TOWER.address, ALICE))
-    status, said, _ = run(ask(tower, "POST", "/hand-over", data=packed, headers={"Content-Encoding": "deflate"}))
+    status, said, _ = run(ask(tower, "POST", "/appointments", data=packed, headers={"Content-Encoding": "deflate"}))
     assert (status, json.loads(said)["error"]) == (400, "MalformedBytes")
 
 
@@ -269,7 +269,7 @@ def test_who_sends_too_much_is_refused_for_a_while_and_challenges_are_answered(
         body = b"\x91" * MAX_APPOINTMENT
 
         async def flood() -> list[tuple[int, bytes, Any]]:
-            return await asyncio.gather(*(ask(tower, "POST", "/hand-over", data=body) for _ in range(12)))
+            return await asyncio.gather(*(ask(tower, "POST", "/appointments", data=body) for _ in range(12)))
 
         answers = run(flood())
         story.challenge(1, *stale(story))
@@ -311,7 +311,7 @@ def _is_let_in(tower: TowerProcess) -> bool:
 
 
 class Liar:
-    """Answers every hand-over with this."""
+    """Answers every appointment with this."""
 
     def __init__(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self._answer = (status, body, headers or {})
@@ -325,7 +325,7 @@ class Liar:
             return web.Response(status=status, body=body, headers=headers)
 
         app = web.Application()
-        app.router.add_post("/hand-over", answer)
+        app.router.add_post("/appointments", answer)
         self._runner = web.AppRunner(app)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()

@@ -42,7 +42,7 @@ ACCOUNT = click.option(
     help="The key file of the account that sends, and pays the gas.  [default: that of --key]",
 )
 MAX_COST = click.option(
-    "--most",
+    "--max-cost",
     "max_cost",
     type=AMOUNT,
     metavar="AMOUNT",

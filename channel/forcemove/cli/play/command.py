@@ -74,7 +74,7 @@ __all__ = ["play"]
 )
 @WAITING
 @click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
-@click.option("--anew", "from_scratch", is_flag=True, help="Do not continue games into which nobody has paid yet.")
+@click.option("--fresh", "from_scratch", is_flag=True, help="Do not continue games into which nobody has paid yet.")
 @ALLOW_MAINNET
 @click.option("--browser", "in_browser", is_flag=True, help="Play on a page in a browser on this machine, too.")
 @PAGE

@@ -17,8 +17,8 @@ class TowerMetrics:
 
     def __init__(self) -> None:
         self._registry = registry = MetricsRegistry("tower")
-        self.accepted = registry.counter("hand_overs", "Hand-overs with a receipt")
-        self.refused = registry.counter("refused", "Hand-overs without one, by error", "reason")
+        self.accepted = registry.counter("appointments", "Appointments with a receipt")
+        self.refused = registry.counter("refused", "Appointments without one, by error", "reason")
         self._answers = registry.counter("answers", "What became of answers", "kind", "result")
         self._spent = registry.counter("spent_wei", "What answers have cost")
         self._errors = registry.counter("troubles", "What failed and is tried again", "error")

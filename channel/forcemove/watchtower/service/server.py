@@ -50,7 +50,7 @@ from forcemove.watchtower.tower import Tower
 __all__ = ["APPOINTMENT_PATH", "MEDIA_TYPE", "MakeTower", "ServiceSettings", "outcome_of", "serve"]
 
 _LOG = logging.getLogger(__name__)
-APPOINTMENT_PATH = "/hand-over"
+APPOINTMENT_PATH = "/appointments"
 MEDIA_TYPE = "application/octet-stream"
 _SILENT_AFTER = 30.0
 """Seconds without a look at the chain after which the service fails its health check."""
@@ -58,7 +58,9 @@ _GOODBYE = 5.0
 """Seconds in which answers may still be sent when the service ends."""
 _AGAIN = 5
 """Seconds after which a client may try again, where nothing better is known."""
-_NO_PAGE = "This is a watchtower of Forcemove: POST /hand-over takes hand-overs, /health and /metrics tell how it is."
+_NO_PAGE = (
+    "This is a watchtower of Forcemove: POST /appointments takes appointments, /health and /metrics tell how it is."
+)
 _STATUS: tuple[tuple[type[ForcemoveError], int], ...] = (
     (StandingBy, 503),
     (JournalError, 503),
@@ -184,9 +186,9 @@ class _Service:
     async def _on_appointment(self, request: web.Request) -> web.Response:
         size, address = request.content_length, request.remote or ""
         if size is None:
-            return self._refuse(411, "LengthRequired", "say how long the hand-over is (Content-Length)")
+            return self._refuse(411, "LengthRequired", "say how long the appointment is (Content-Length)")
         if size > MAX_APPOINTMENT:
-            return self._refuse(413, "TooLong", f"a hand-over has at most {MAX_APPOINTMENT} bytes")
+            return self._refuse(413, "TooLong", f"an appointment has at most {MAX_APPOINTMENT} bytes")
         wait = self._allowances.take(address, size, time.monotonic())
         if wait:
             return self._refuse(429, "TooFast", "this address sends too much", math.ceil(wait))
@@ -203,7 +205,7 @@ class _Service:
             status = self._status_of(error)
             return self._refuse(status, type(error).__name__, str(error), _AGAIN if status == 503 else None)
         except Exception as error:
-            _LOG.exception("a hand-over was not read")
+            _LOG.exception("an appointment was not read")
             self._metrics.on_error(error)
             return self._refuse(500, "Mistake", "the tower made a mistake")
         self._metrics.accepted.inc()
