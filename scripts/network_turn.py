@@ -44,7 +44,7 @@ from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart  # noqa: E40
 from forcemove.registry import find_game  # noqa: E402
 from forcemove.store.opening import open_journal  # noqa: E402
 from forcemove.store.records import OWNER_LENGTH, Batch, ChannelUpdate  # noqa: E402
-from forcemove.transport.connect import connect  # noqa: E402
+from forcemove.transport.connect import connect_relay  # noqa: E402
 from forcemove.transport.messenger import ChannelMessenger  # noqa: E402
 from forcemove.transport.terms import TableKind, TableTerms  # noqa: E402
 from scripts.relay_speed import echo_process, relay_process  # noqa: E402
@@ -123,7 +123,7 @@ def _run(url: str, folder: Path, number: int, seat: int, writing: Connection) ->
 async def _play(url: str, folder: Path, number: int, seat: int, writing: Connection) -> None:
     """Play one seat. Seat 0 sends the time that it has taken; then both processes are killed."""
     agreement, game = _agreement(number), find_game("rock-paper-scissors").game
-    async with connect(url) as place:
+    async with connect_relay(url) as place:
         table = TableTerms(TableKind.CHANNEL, _ADDRESSES, agreement.channel_id)
         line = ChannelMessenger(await place.join(table, _KEYS[seat]))
         choose = moves_of_new(lambda secrets: game.bot(seat, secrets=secrets))

@@ -20,7 +20,7 @@ import forcemove
 __all__ = ["PUBLIC", "first_sentence", "offered", "reference"]
 
 PUBLIC = {
-    "forcemove": ("forcemove",),
+    "forcemove": ("forcemove", "forcemove.contracts"),
     "flow": ("forcemove.flow",),
     "picture": ("forcemove.picture",),
     "testing": ("forcemove.testing",),

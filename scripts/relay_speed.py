@@ -27,7 +27,7 @@ from aiohttp import web
 from forcemove.flow.transport import Transport
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
-from forcemove.transport.connect import connect
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.terms import TableKind, TableTerms
 
 __all__ = [
@@ -138,7 +138,7 @@ def relay_process(folder: Path) -> Iterator[str]:
 
 async def play(url: str, seat: int, ready: Ready) -> float:
     """Seconds that one process takes for its actions, and to read everybody's."""
-    async with connect(url) as place:
+    async with connect_relay(url) as place:
         tables = [TableTerms(TableKind.GAME, _ADDRESSES, number.to_bytes(32)) for number in range(TABLES)]
         transports = [await place.join(table, _KEYS[seat]) for table in tables]
         await ready()

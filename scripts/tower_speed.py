@@ -29,7 +29,7 @@ from forcemove.protocol.encoding import digest, hash_state  # noqa: E402
 from forcemove.protocol.rules import build_support_proof  # noqa: E402
 from forcemove.protocol.state import SignedState, VariablePart  # noqa: E402
 from forcemove.store.opening import open_journal  # noqa: E402
-from forcemove.watchtower.appointment import Appointment, sign  # noqa: E402
+from forcemove.watchtower.appointment import Appointment, sign_appointment  # noqa: E402
 from forcemove.watchtower.errors import BudgetExhausted  # noqa: E402
 from forcemove.watchtower.service.worker import ServiceWorker  # noqa: E402
 from forcemove.watchtower.settings import TowerSettings  # noqa: E402
@@ -63,7 +63,7 @@ def _signed(agreement: Agreement, turn: int) -> SignedState:
 
 def _appointment(agreement: Agreement, turn: int) -> bytes:
     """What Alice sends to the tower when the state of this turn is supported."""
-    return sign(Appointment(agreement, 0, (_signed(agreement, turn),)), TOWER.address, KEYS[0])
+    return sign_appointment(Appointment(agreement, 0, (_signed(agreement, turn),)), TOWER.address, KEYS[0])
 
 
 @dataclass

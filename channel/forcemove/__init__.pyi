@@ -11,7 +11,9 @@ from forcemove.chain.book_file import load_book as load_book
 from forcemove.chain.book_file import save_book as save_book
 from forcemove.chain.chain import Chain as Chain
 from forcemove.chain.deployment import deploy as deploy
+from forcemove.chain.local import EmbeddedChain as EmbeddedChain
 from forcemove.chain.local import connect as connect
+from forcemove.chain.local import local_keys as local_keys
 from forcemove.chain.verification import verify as verify
 from forcemove.errors import AppError as AppError
 from forcemove.errors import ChainError as ChainError
@@ -61,9 +63,13 @@ from forcemove.game import PlayerChecked as PlayerChecked
 from forcemove.game import Randomness as Randomness
 from forcemove.game import TransitionRow as TransitionRow
 from forcemove.game import seat_names as seat_names
+from forcemove.history.history import ChannelHistory as ChannelHistory
+from forcemove.history.overview import Overview as Overview
+from forcemove.history.overview import overview as overview
 from forcemove.node.assemble import Assembly as Assembly
 from forcemove.node.assemble import assemble as assemble
 from forcemove.node.friendly import FriendlyAssembly as FriendlyAssembly
+from forcemove.node.histories import load_history as load_history
 from forcemove.node.keys import new_key as new_key
 from forcemove.node.keys import read_key_file as read_key_file
 from forcemove.node.keys import write_key_file as write_key_file
@@ -106,5 +112,18 @@ from forcemove.protocol.types import require_uint as require_uint
 from forcemove.registry import find_game as find_game
 from forcemove.registry import installed_games as installed_games
 from forcemove.store.opening import open_journal as open_journal
+from forcemove.transport.connect import connect_relay as connect_relay
+from forcemove.transport.connect import messenger_on as messenger_on
+from forcemove.transport.connect import messenger_to as messenger_to
+from forcemove.transport.messenger import ChannelMessenger as ChannelMessenger
+from forcemove.transport.terms import TableKind as TableKind
+from forcemove.transport.terms import TableTerms as TableTerms
+from forcemove.watchtower.appointment import make_appointment as make_appointment
+from forcemove.watchtower.appointment import sign_appointment as sign_appointment
+from forcemove.watchtower.client import TowerClient as TowerClient
+from forcemove.watchtower.publisher import TowerPublisher as TowerPublisher
+from forcemove.watchtower.receipts import verify_receipt as verify_receipt
+from forcemove.watchtower.settings import TowerSettings as TowerSettings
+from forcemove.watchtower.tower import Tower as Tower
 
 __all__: list[str]

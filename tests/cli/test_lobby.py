@@ -14,7 +14,7 @@ import pytest
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.cli.play.choosing import Numbers, rows
 from forcemove.text.names import full_name
-from forcemove.transport.connect import Connection, connect
+from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link, parse_link
 from forcemove.transport.offers import Offer, SignedOffer
@@ -37,7 +37,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Process]:
 
 def offered(process: Process, *offers: Offer) -> None:
     async def story() -> None:
-        async with connect(process.url) as connection:
+        async with connect_relay(process.url) as connection:
             for offer in offers:
                 await connection.lobby.make(offer, ALICE)
 
@@ -46,7 +46,7 @@ def offered(process: Process, *offers: Offer) -> None:
 
 def withdrawn(process: Process, offer: Offer) -> None:
     async def story() -> None:
-        async with connect(process.url) as connection:
+        async with connect_relay(process.url) as connection:
             await connection.lobby.withdraw(offer.hash, ALICE)
 
     run(story())
@@ -83,7 +83,7 @@ def test_the_list_is_for_programs_too(forcemove: Command, place: Process) -> Non
 
 def test_the_list_says_how_many_seats_are_taken_and_by_whom(forcemove: Command, relay: Process) -> None:
     async def story() -> None:
-        async with connect(relay.url) as hosts, connect(relay.url) as guests:
+        async with connect_relay(relay.url) as hosts, connect_relay(relay.url) as guests:
             offer = new_offer(**FRIENDLY, seats=3, name="Alice")
             await hosts.lobby.make(offer, ALICE)
             await guests.lobby.join(offer.hash, GUEST, PAYOUT, chain_id=0, name="Mal\x1blory")
@@ -243,7 +243,7 @@ def test_what_a_row_says_of_an_offer() -> None:
 
 def test_a_change_of_a_listed_offer_ends_the_wait_at_once(place: Process) -> None:
     async def story() -> None:
-        async with connect(place.url) as looks, connect(place.url) as hosts:
+        async with connect_relay(place.url) as looks, connect_relay(place.url) as hosts:
             offer = new_offer()
             await hosts.lobby.make(offer, ALICE)
             assert [each.offer for each in await looks.lobby.list()] == [offer]
@@ -258,7 +258,7 @@ def test_a_change_of_a_listed_offer_ends_the_wait_at_once(place: Process) -> Non
 
 def test_nothing_that_happens_is_waited_for_some_seconds(place: Process) -> None:
     async def story() -> None:
-        async with connect(place.url) as looks:
+        async with connect_relay(place.url) as looks:
             assert 4 < await _timed(looks.lobby.changed([])) < 15
 
     run(story())
@@ -266,7 +266,7 @@ def test_nothing_that_happens_is_waited_for_some_seconds(place: Process) -> None
 
 def test_a_list_is_bounded_and_asks_for_what_is_wanted(place: Process) -> None:
     async def story() -> None:
-        async with connect(place.url) as connection:
+        async with connect_relay(place.url) as connection:
             offers = [new_offer(game="chess" if number % 3 else "go") for number in range(20)]
             for offer in offers:
                 await connection.lobby.make(offer, ALICE)

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.errors import UnknownVersion
-from forcemove.transport.connect import Connection, connect
+from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.jetstream.stored_offer import StoredOffer, read_entry
 from forcemove.transport.jetstream.streams import LOBBY, LOBBY_SUBJECT
@@ -32,7 +32,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
 @asynccontextmanager
 async def tampered(server: NatsServer, offer: Offer, value: bytes) -> AsyncIterator[Connection]:
     """A client of a lobby in which somebody else has put a value in the place of Alice's offer."""
-    async with connect(server.url) as place:
+    async with connect_relay(server.url) as place:
         await place.lobby.make(offer, ALICE)
         client = await nats.connect(server.url)
         await (await client.jetstream().key_value(LOBBY)).put(offer.hash.hex(), value)
@@ -107,7 +107,7 @@ def test_a_guest_that_read_an_offer_before_another_was_taken_takes_nobodys_seat(
 
     async def story() -> None:
         offer, shown = new_offer(), list[OfferStatus]()
-        async with connect(server.url) as bobs, connect(server.url) as carols:
+        async with connect_relay(server.url) as bobs, connect_relay(server.url) as carols:
             await bobs.lobby.make(offer, ALICE)
             write = carols.lobby._write  # type: ignore[attr-defined]  # the lobby's moment between reading and writing
 
@@ -169,7 +169,7 @@ def test_an_offer_of_a_newer_program_is_recognised(server: NatsServer) -> None:
 def test_keys_that_name_no_offer_are_passed_over(server: NatsServer) -> None:
     async def story() -> None:
         offer = new_offer()
-        async with connect(server.url) as place:
+        async with connect_relay(server.url) as place:
             await place.lobby.make(offer, ALICE)
             client = await nats.connect(server.url)
             bucket = await client.jetstream().key_value(LOBBY)
@@ -203,7 +203,7 @@ def test_threat_25_fuzzed_values_are_read_or_refused(count: int) -> None:
 def test_threat_25_headers_that_are_none_hide_no_other_offer(server: NatsServer) -> None:
     async def story() -> None:
         hidden, offer = new_offer(host=CAROL.address), new_offer(host=CAROL.address)
-        async with connect(server.url) as place:
+        async with connect_relay(server.url) as place:
             await place.lobby.make(offer, CAROL)
             for headers in (b"NATS/1.0", b"N", b"NATS/1.0 \xff\xfe\xff\r\n\r\n"):
                 subject = LOBBY_SUBJECT + hidden.hash.hex()

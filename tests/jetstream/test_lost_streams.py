@@ -12,7 +12,7 @@ import pytest
 from nats.aio.client import Client
 
 from forcemove.errors import ForcemoveError
-from forcemove.transport.connect import connect, messenger_to
+from forcemove.transport.connect import connect_relay, messenger_to
 from forcemove.transport.errors import LogReplaced, RelayUnreachable, StreamUnsuitable
 from forcemove.transport.jetstream.connection import JetStreamConnection
 from forcemove.transport.jetstream.streams import STREAMS
@@ -76,7 +76,7 @@ def test_consumers_that_are_gone_are_made_anew(tmp_path: Path) -> None:
     async def story() -> None:
         with running_server(tmp_path) as server:
             table = new_table()
-            async with JetStreamConnection(server.url, heartbeat=0.3) as place, connect(server.url) as elsewhere:
+            async with JetStreamConnection(server.url, heartbeat=0.3) as place, connect_relay(server.url) as elsewhere:
                 bob = await elsewhere.join(table, BOB)
                 reader = (await place.join(table, ALICE)).reader()
                 await bob.post(b"before")

@@ -12,7 +12,7 @@ import nats
 import pytest
 from nats.errors import TimeoutError as NatsTimeout
 
-from forcemove.transport.connect import connect
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.errors import RelayUnreachable
 from forcemove.transport.jetstream import streams
 from tests.jetstream.server import NatsServer, running_server
@@ -39,11 +39,11 @@ def test_the_pages_configuration_lets_players_play_and_nothing_else(tmp_path: Pa
         with running_server(tmp_path, _configuration(tmp_path), has_jetstream=False) as server:
             player, operator = _url(server, "player:and-this"), _url(server, "operator:change-this")
             with pytest.raises(RelayUnreachable):
-                async with connect(player, patience=1):
+                async with connect_relay(player, patience=1):
                     raise AssertionError("the operator has made no streams yet")
-            async with connect(operator):
+            async with connect_relay(operator):
                 pass
-            async with connect(player) as hers, connect(player) as his:
+            async with connect_relay(player) as hers, connect_relay(player) as his:
                 hash_ = await hers.lobby.make(new_offer(), ALICE)
                 assert [each.offer.hash for each in await his.lobby.list()] == [hash_]
                 table = await join_table(his.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)

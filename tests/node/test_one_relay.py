@@ -175,7 +175,7 @@ async def _play(part: Part, pipe: Connection) -> None:
     before, began = _largest(), time.monotonic()
     with open_journal(part.journal, owner=secrets.token_bytes(16)) as journal:
         node = Node(journal, policy=None, lease=part.lease)
-        async with carriers.connect(part.relay_url) as place, asyncio.TaskGroup() as group:
+        async with carriers.connect_relay(part.relay_url) as place, asyncio.TaskGroup() as group:
             for agreement in part.agreements:
                 table = TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
                 line = ChannelMessenger(await place.join(table, key))

@@ -13,8 +13,9 @@ import pytest
 
 from forcemove.cli.main import forcemove
 from forcemove.transport.links import LINK_HEAD
+from scripts.reference import PUBLIC, offered
 from tests.installed import GAMES
-from tests.readme.text import DOCS, PAGES, ROOT, code_spans, name_of, sections
+from tests.readme.text import DOCS, PAGES, ROOT, Section, code_spans, name_of, sections, sections_with
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 OF_OTHERS = {"eth_signTypedData_v4", "typehash", LINK_HEAD}
@@ -111,3 +112,12 @@ def test_a_dotted_name_that_leads_nowhere_is_seen(name: str) -> None:
 @pytest.mark.parametrize("command", ["missing", "key missing", "demo --missing", "inspect ID --chains URL"])
 def test_a_command_that_is_none_of_ours_is_seen(command: str) -> None:
     assert not is_known(command.split())
+
+
+@pytest.mark.parametrize("section", sections_with("python"), ids=str)
+def test_examples_import_what_programs_can_rely_on(section: Section) -> None:
+    """The modules of the API reference; the games beside them are examples."""
+    stable = {each for page in PUBLIC for each in offered(PUBLIC[page])}
+    text = "\n".join(section.blocks("python"))
+    imported = re.findall(r"^(?:>>>|\.\.\.) +(?:from|import) (forcemove(?:\.[\w.]+)?)(?: |$)", text, re.MULTILINE)
+    assert set(imported) <= stable

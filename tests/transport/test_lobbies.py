@@ -12,7 +12,7 @@ import pytest
 
 from forcemove.errors import InvalidValue
 from forcemove.protocol.signing import Key
-from forcemove.transport.connect import Connection, connect
+from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.jetstream.connection import JetStreamConnection
 from forcemove.transport.offers import OfferOfAnotherChain
@@ -50,15 +50,15 @@ class Place:
 class RelayPlace(Place):
     def connect(self, join_seconds: float | None = None) -> Connection:
         if join_seconds is None:
-            return connect(self.process.url)
+            return connect_relay(self.process.url)
         relay = self.stack.enter_context(running_relay(self.folder, "--join-seconds", str(join_seconds)))
-        return connect(relay.url)
+        return connect_relay(relay.url)
 
 
 class NatsPlace(Place):
     def connect(self, join_seconds: float | None = None) -> Connection:
         if join_seconds is None:
-            return connect(self.process.url)
+            return connect_relay(self.process.url)
         return JetStreamConnection(self.process.url, join_seconds=join_seconds)
 
 

@@ -14,7 +14,7 @@ import pytest
 from forcemove.errors import ForcemoveError
 from forcemove.flow.transport import Reader, Transport
 from forcemove.protocol.signing import Key
-from forcemove.transport.connect import connect
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.errors import LogBegins, LogReplaced, RelayUnreachable, TransportClosed
 from forcemove.transport.terms import TableKind, TableTerms
 from tests.certificate import tls_options, trusting
@@ -31,7 +31,7 @@ def carriers(request: pytest.FixtureRequest) -> Carriers:
 
 @asynccontextmanager
 async def joined(url: str, table: TableTerms, key: Key) -> AsyncIterator[Transport]:
-    async with connect(url) as place:
+    async with connect_relay(url) as place:
         yield await place.join(table, key)
 
 
@@ -39,7 +39,7 @@ def test_a_post_whose_acknowledgement_is_lost_is_there_once(carriers: Carriers, 
     async def story() -> None:
         async with through_a_proxy(carriers, tmp_path) as (proxy, url, process):
             table = new_table()
-            async with joined(url, table, ALICE) as alice, connect(process.url) as spectator:
+            async with joined(url, table, ALICE) as alice, connect_relay(process.url) as spectator:
                 await alice.post(b"first")
                 log = (await spectator.watch(table.id)).reader(1)
                 proxy.loses_answers = True
@@ -81,7 +81,7 @@ def test_cuts_at_random_moments_lose_repeat_and_reorder_nothing(carriers: Carrie
             async with (
                 joined(url, table, ALICE) as alice,
                 joined(url, table, BOB) as bob,
-                connect(process.url) as spectator,
+                connect_relay(process.url) as spectator,
             ):
                 await alice.post(b"first")
                 watched = (await spectator.watch(table.id)).reader()
@@ -122,7 +122,7 @@ def test_what_was_killed_comes_back_with_all_that_it_has_acknowledged(
                 assert await read(bob.reader(), 240) == order
                 for name in (b"a", b"b"):
                     assert [each for each in order if each[:1] == name] == _said(name, 120)
-            async with connect(process.url) as late:
+            async with connect_relay(process.url) as late:
                 assert await read((await late.watch(table.id)).reader(), 240) == order
 
     run(story())
@@ -166,7 +166,7 @@ def test_nobody_answers(carriers: Carriers) -> None:
             proxy.is_refusing = True
             url = proxy.url.replace("ws", carriers.scheme, 1)
             with pytest.raises(RelayUnreachable) as refused:
-                async with connect(url, patience=0.5):
+                async with connect_relay(url, patience=0.5):
                     raise AssertionError("nobody has welcomed us")
             assert refused.value.url == url
 
@@ -176,7 +176,7 @@ def test_nobody_answers(carriers: Carriers) -> None:
 async def _refused_by(url: str) -> str:
     """Why there is no connection."""
     with pytest.raises(RelayUnreachable) as refused:
-        async with connect(url, patience=0.5):
+        async with connect_relay(url, patience=0.5):
             raise AssertionError("nobody has welcomed us")
     return refused.value.reason
 
@@ -203,7 +203,7 @@ def test_what_is_wrong_with_tls_is_said_in_words(tmp_path: Path) -> None:
         (tmp_path / "plain").mkdir()
         with running_relay(tmp_path, *tls_options(tmp_path)) as relay, running_relay(tmp_path / "plain") as plain:
             assert "not trusted (self-signed certificate); SSL_CERT_FILE" in await _refused_by(relay.url)
-            async with connect(relay.url, ssl=trusting(tmp_path)):
+            async with connect_relay(relay.url, ssl=trusting(tmp_path)):
                 pass
             assert "begins with wss://" in await _refused_by(relay.url.replace("wss", "ws"))
             assert "does not speak TLS" in await _refused_by(plain.url.replace("ws", "wss"))
@@ -215,7 +215,7 @@ def test_of_a_relay_that_dies_it_is_said_that_the_connection_was_cut_off(tmp_pat
     async def story() -> None:
         heard = asyncio.Queue[ForcemoveError]()
         with running_relay(tmp_path) as relay:
-            async with connect(relay.url, on_error=heard.put_nowait) as place:
+            async with connect_relay(relay.url, on_error=heard.put_nowait) as place:
                 await place.join(new_table(), ALICE)
                 relay.kill()
                 error = await heard.get()
@@ -228,7 +228,7 @@ def test_of_a_relay_that_dies_it_is_said_that_the_connection_was_cut_off(tmp_pat
 def test_who_waits_is_told_when_the_connection_is_given_up(carriers: Carriers, tmp_path: Path) -> None:
     async def story() -> None:
         async with through_a_proxy(carriers, tmp_path) as (proxy, url, _):
-            async with connect(url) as place:
+            async with connect_relay(url) as place:
                 alice = await place.join(new_table(), ALICE)
                 proxy.hold()
                 waiting = [asyncio.create_task(alice.post(b"late")), asyncio.create_task(_read_one(alice))]
@@ -243,7 +243,7 @@ def test_who_leaves_a_table_leaves_the_others_alone(carriers: Carriers, tmp_path
     async def story() -> None:
         with carriers.running(tmp_path) as process:
             tables = new_table(), new_table()
-            async with connect(process.url) as place:
+            async with connect_relay(process.url) as place:
                 first, second = [await place.join(table, ALICE) for table in tables]
                 waiting = asyncio.create_task(_read_one(first))
                 await asyncio.sleep(0)
@@ -263,7 +263,7 @@ def test_who_leaves_a_table_leaves_the_others_alone(carriers: Carriers, tmp_path
 def test_it_is_said_whether_there_is_a_connection(carriers: Carriers, tmp_path: Path) -> None:
     async def story() -> None:
         with carriers.running(tmp_path) as process:
-            async with connect(process.url) as place:
+            async with connect_relay(process.url) as place:
                 for is_there, change in ((True, None), (False, process.kill), (True, process.start)):
                     if change is not None:
                         change()

@@ -28,7 +28,7 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.store.opening import open_journal
-from forcemove.transport.connect import connect
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove_games.tic_tac_toe import GAME, rules
@@ -72,7 +72,7 @@ def test_two_nodes_play_a_channel_over_a_relay(tmp_path: Path, carrier: str, cut
             url = stack.enter_context(_place(carrier, tmp_path, proxy))
             driven, carrying, nodes = [], [], []
             for key, name in zip(keys, ("alice", "bob"), strict=False):
-                connection = await stack.enter_async_context(connect(url))
+                connection = await stack.enter_async_context(connect_relay(url))
                 line = ChannelMessenger(await connection.join(table, key))
                 carrying.append(asyncio.create_task(line.run()))
                 journal = stack.enter_context(open_journal(str(tmp_path / name), owner=secrets.token_bytes(16)))

@@ -12,7 +12,7 @@ import pytest
 from forcemove.errors import InvalidValue
 from forcemove.flow.signed import SignedTransport
 from forcemove.flow.transport import Transport
-from forcemove.transport.connect import connect
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.terms import TableKind
 from tests.flow.table import ADDRESSES, KEYS, NAMES
 from tests.flow.transport_contract import TransportContract
@@ -46,7 +46,7 @@ class TestGamesTable(TransportContract):
         self.id = terms.id
         table = []
         for name in NAMES[:clients]:
-            place = await self.connections.enter_async_context(connect(self.url))
+            place = await self.connections.enter_async_context(connect_relay(self.url))
             table.append(await place.join(terms, KEYS[name]))
         return table
 
@@ -64,7 +64,7 @@ class TestSignedGamesTable(TestGamesTable):
 
 def test_there_is_no_message_before_the_first(url: str) -> None:
     async def story() -> None:
-        async with connect(url) as place:
+        async with connect_relay(url) as place:
             transport = await place.join(new_table(), KEYS["alice"])
             with pytest.raises(InvalidValue):
                 transport.reader(-1)

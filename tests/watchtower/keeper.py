@@ -17,7 +17,7 @@ from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
-from forcemove.watchtower.appointment import Appointment, make_appointment, sign
+from forcemove.watchtower.appointment import Appointment, make_appointment, sign_appointment
 from forcemove.watchtower.budgeted_sender import AnswerResult
 from forcemove.watchtower.channel_guard import ChannelGuard
 from forcemove.watchtower.receipts import AppointmentReceipt
@@ -105,7 +105,7 @@ class Keeper:
 
     def give(self, given: Appointment | None, key: Key = ALICE) -> AppointmentReceipt:
         assert given is not None
-        return self.tower.accept(sign(given, self.key.address, key))
+        return self.tower.accept(sign_appointment(given, self.key.address, key))
 
     def give_newest(self, story: Story, seat: int = 0) -> AppointmentReceipt:
         return self.give(newest(story, seat), (ALICE, BOB)[seat])

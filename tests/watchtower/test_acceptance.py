@@ -44,7 +44,7 @@ from forcemove.watchtower.appointment import (
     appointment_digest,
     decode,
     make_appointment,
-    sign,
+    sign_appointment,
 )
 from forcemove.watchtower.errors import (
     AppNotKnown,
@@ -128,7 +128,7 @@ def test_the_largest_legal_appointment_fits() -> None:
         SignedState(VariablePart(agreement.outcome, b"\xff" * MAX_APP_DATA, first + turn), signatures)
         for turn in range(MAX_PARTICIPANTS)
     )
-    data = sign(Appointment(agreement, UINT48_MAX, states, states), TOWER.address, ALICE)
+    data = sign_appointment(Appointment(agreement, UINT48_MAX, states, states), TOWER.address, ALICE)
     assert MAX_APPOINTMENT // 2 < len(data) <= MAX_APPOINTMENT
     assert decode(data).content in data
 
@@ -141,7 +141,7 @@ _SIGNED: Codec[SignedAppointment] = Codec("signed appointment", SignedAppointmen
 
 
 def offered(given: Appointment, key: object = ALICE, tower: bytes = TOWER.address) -> bytes:
-    return sign(given, tower, key)  # type: ignore[arg-type]
+    return sign_appointment(given, tower, key)  # type: ignore[arg-type]
 
 
 def changed(story: Story, **others: object) -> bytes:

@@ -13,9 +13,9 @@ from forcemove.errors import JournalUnavailable, MalformedBytes
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.records import Account, AppointmentRecord
 from forcemove.watchtower.acceptance import STORED_APPOINTMENTS
-from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, sign
+from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, sign_appointment
 from forcemove.watchtower.errors import NothingNewer, NotServed, TooManyChannels
-from forcemove.watchtower.receipts import AppointmentReceipt, verify
+from forcemove.watchtower.receipts import AppointmentReceipt, verify_receipt
 from tests.scenarios.story import ALICE, MALLORY, Story
 from tests.watchtower.keeper import SETTINGS, TOWER, Keeper, newest, stale, three_stories
 
@@ -46,7 +46,7 @@ def commits(keeper: Keeper) -> list[int]:
 
 
 def body(given: Appointment) -> bytes:
-    return sign(given, TOWER.address, ALICE)
+    return sign_appointment(given, TOWER.address, ALICE)
 
 
 def earlier(story: Story) -> Appointment:
@@ -70,7 +70,7 @@ def test_all_that_come_together_are_in_one_commit(
     found = keeper.tower.accept_all(map(body, given))
     for receipt, each in zip(found, given, strict=True):
         assert isinstance(receipt, AppointmentReceipt)
-        verify(receipt, TOWER.address, ALICE.address, each)
+        verify_receipt(receipt, TOWER.address, ALICE.address, each)
     assert commits == [3]
     assert kept(keeper) == [6, 6, 6]
     assert len(keeper.tower.channels) == 3
@@ -89,7 +89,7 @@ def test_one_that_is_refused_takes_no_other_with_it(
             raise RecursionError("an appointment that nobody thought of")
 
     monkeypatch.setattr("forcemove.watchtower.tower.require_proved", require_proved)
-    stranger = sign(newest(stories[0]), TOWER.address, MALLORY)
+    stranger = sign_appointment(newest(stories[0]), TOWER.address, MALLORY)
     first, odd, last = (body(newest(each)) for each in stories)
     found = keeper.tower.accept_all([b"rubbish", first, stranger, odd, last])
     assert kinds(found) == [MalformedBytes, AppointmentReceipt, NotServed, RecursionError, AppointmentReceipt]

@@ -14,7 +14,7 @@ from forcemove.chain.local import AnvilChain
 from forcemove.store.opening import open_journal
 from forcemove.store.records import Account
 from forcemove.watchtower.acceptance import STORED_APPOINTMENTS
-from forcemove.watchtower.appointment import content_hash, decode, sign
+from forcemove.watchtower.appointment import content_hash, decode, sign_appointment
 from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground, Story
@@ -40,7 +40,7 @@ class Match:
         self.story.play_until(6)
         later = newest(self.story)
         earlier = structs.replace(later, supported=self.story.alice.states[:2])
-        given = (sign(each, TOWER.address, ALICE) for each in (earlier, later))
+        given = (sign_appointment(each, TOWER.address, ALICE) for each in (earlier, later))
         agreement = self.story.agreement
         self.job = Job(
             self.story.chain.endpoint,

@@ -13,7 +13,7 @@ from forcemove.protocol.machine.record import Record, fold_all
 from forcemove.protocol.rule_errors import WrongSigner
 from forcemove.watchtower.appointment import Appointment
 from forcemove.watchtower.errors import OtherReceipt
-from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, is_neglected, verify
+from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, is_neglected, verify_receipt
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -52,7 +52,7 @@ def test_a_receipt_says_what_was_taken_for_whom_and_when(story: Story, keeper: K
     receipt = keeper.give(given)
     assert (receipt.channel_id, receipt.client, receipt.turn_num) == (given.agreement.channel_id, ALICE.address, 6)
     assert story.chain.now() <= receipt.time <= story.chain.next_time()
-    verify(receipt, TOWER.address, ALICE.address, given, now=story.chain.next_time())
+    verify_receipt(receipt, TOWER.address, ALICE.address, given, now=story.chain.next_time())
     assert RECEIPTS.decode(RECEIPTS.encode(receipt)) == receipt
 
 
@@ -69,9 +69,9 @@ def test_a_receipt_says_what_was_taken_for_whom_and_when(story: Story, keeper: K
 def test_what_the_tower_has_not_signed_is_no_receipt(story: Story, keeper: Keeper, lie: dict[str, object]) -> None:
     receipt = keeper.give_newest(story)
     with pytest.raises(WrongSigner):
-        verify(structs.replace(receipt, **lie), TOWER.address, ALICE.address, newest(story))
+        verify_receipt(structs.replace(receipt, **lie), TOWER.address, ALICE.address, newest(story))
     with pytest.raises(WrongSigner):
-        verify(receipt, OTHER_TOWER.address, ALICE.address, newest(story))
+        verify_receipt(receipt, OTHER_TOWER.address, ALICE.address, newest(story))
 
 
 def test_a_receipt_for_something_else_is_no_receipt_for_this(story: Story, keeper: Keeper) -> None:
@@ -79,20 +79,20 @@ def test_a_receipt_for_something_else_is_no_receipt_for_this(story: Story, keepe
     early = structs.replace(newest(story), supported=tuple(stale(story)))
     receipt = keeper.give(early)
     with pytest.raises(OtherReceipt) as raised:
-        verify(receipt, TOWER.address, ALICE.address, newest(story))
+        verify_receipt(receipt, TOWER.address, ALICE.address, newest(story))
     assert raised.value == OtherReceipt("turn_num")
     with pytest.raises(OtherReceipt) as raised:
-        verify(receipt, TOWER.address, ALICE.address, structs.replace(early, from_block=0))
+        verify_receipt(receipt, TOWER.address, ALICE.address, structs.replace(early, from_block=0))
     assert raised.value == OtherReceipt("accepted")
     with pytest.raises(OtherReceipt) as raised:
-        verify(receipt, TOWER.address, BOB.address, early)
+        verify_receipt(receipt, TOWER.address, BOB.address, early)
     assert raised.value == OtherReceipt("client")
 
 
 def test_a_receipt_from_the_future_is_refused(story: Story, keeper: Keeper) -> None:
     receipt = keeper.give_newest(story)
     with pytest.raises(OtherReceipt) as raised:
-        verify(receipt, TOWER.address, ALICE.address, newest(story), now=receipt.time - 1)
+        verify_receipt(receipt, TOWER.address, ALICE.address, newest(story), now=receipt.time - 1)
     assert raised.value == OtherReceipt("time")
 
 

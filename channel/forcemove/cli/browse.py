@@ -60,9 +60,9 @@ def browse(**given: Any) -> None:
     arguments = TableArguments(**given)
     arguments.require_accounts()
     from forcemove.cli.channel.stores import open_store
-    from forcemove.transport.connect import connect
+    from forcemove.transport.connect import connect_relay
 
-    connect(str(arguments.relay))  # checks the relay's address before anything is begun
+    connect_relay(str(arguments.relay))  # checks the relay's address before anything is begun
     chains, book = arguments.open_chains()
     token = arguments.open_token(chains)
     wallet = arguments.open_wallet()

@@ -77,10 +77,10 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str 
     from forcemove.cli.play.choosing import rows
     from forcemove.cli.terminal import Terminal
     from forcemove.tables.meetings.lobby import LobbyDocument, offer_json
-    from forcemove.transport.connect import connect
+    from forcemove.transport.connect import connect_relay
     from forcemove.transport.faults import FAULT_SECONDS
 
-    async with connect(relay, fault_seconds=FAULT_SECONDS) as connection:
+    async with connect_relay(relay, fault_seconds=FAULT_SECONDS) as connection:
         found = await connection.lobby.list(is_wanted, _MOST + 1)
         url = connection.url
     numbered = list(enumerate(found[:_MOST], 1))
@@ -105,10 +105,10 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str 
 
 async def _choose(relay: str, is_wanted: Callable[[Offer], bool]) -> Offer:
     from forcemove.cli.play.choosing import choose
-    from forcemove.transport.connect import connect
+    from forcemove.transport.connect import connect_relay
     from forcemove.transport.faults import FAULT_SECONDS
 
-    async with connect(relay, fault_seconds=FAULT_SECONDS) as connection:
+    async with connect_relay(relay, fault_seconds=FAULT_SECONDS) as connection:
         offer = await choose(connection, is_wanted, "open games", may_offer=False)
     if offer is None:
         raise click.Abort

@@ -30,7 +30,7 @@ from forcemove.tables.ports import PlayerSeat, TablePort
 from forcemove.tables.service import TableService
 from forcemove.tables.standby import when_answered
 from forcemove.text.names import full_name, seat_title, shown_names
-from forcemove.transport.connect import connect, messenger_on
+from forcemove.transport.connect import connect_relay, messenger_on
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.offers import MIN_SEATS
 from forcemove.transport.terms import TableKind, TableTerms
@@ -119,7 +119,7 @@ class ChannelGameRunner:
 
     async def _drive_friendly(self, agreement: Agreement, seat: PlayerSeat, match: Match) -> Channel:
         assembly, patience = FriendlyAssembly(self._game, agreement), self._options.patience
-        async with connect(self._options.relay) as connection:
+        async with connect_relay(self._options.relay) as connection:
             # who has ended the game and gone greets nobody
             messenger = messenger_on(connection, _table_of(agreement), self._key)
             self._join_chat(agreement, messenger, seat, match)

@@ -23,7 +23,7 @@ from forcemove.tables.ports import TableGame, TablePort
 from forcemove.tables.service import TableService
 from forcemove.tables.standby import when_free
 from forcemove.text.names import full_name
-from forcemove.transport.connect import Connection, connect
+from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.faults import FAULT_SECONDS
 
 __all__ = ["LogGameRunner"]
@@ -56,7 +56,7 @@ class LogGameRunner:
         """Play the game of a meeting, from wherever its log is, to its end. Raises `OtherSilent` and `FaultAtTable`."""
         hold = await when_free(partial(HeldLease, self._journal, meeting.table.id, self._service.lease), self._port.say)
         try:
-            async with connect(self._options.relay, fault_seconds=FAULT_SECONDS) as connection:
+            async with connect_relay(self._options.relay, fault_seconds=FAULT_SECONDS) as connection:
                 await run_with_background(self._play(connection, meeting), _keep(hold))
         except (ActionMissing, KeysMissing):
             raise OtherSilent(self._options.patience) from None

@@ -22,7 +22,7 @@ from forcemove.tables.ports import TablePort
 from forcemove.tables.service import TableService
 from forcemove.tables.standby import relay_pauses, when_answered
 from forcemove.text.explanations import headline
-from forcemove.transport.connect import Connection, connect
+from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.errors import TransportError
 from forcemove.transport.faults import FAULT_SECONDS
 from forcemove.transport.joins import OfferStatus
@@ -144,7 +144,7 @@ class PlayTable:
         self._stored.forget(meeting)
 
     def _connected(self) -> Connection:
-        return connect(self._options.relay, fault_seconds=FAULT_SECONDS)
+        return connect_relay(self._options.relay, fault_seconds=FAULT_SECONDS)
 
     def _ended(self) -> list[Meeting]:
         return [each for each in self._stored.meetings(self._is_free) if self._runner.is_over(each)]

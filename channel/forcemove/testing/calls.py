@@ -25,8 +25,12 @@ from forcemove.protocol.types import UINT256_MAX
 from forcemove.testing.difference import ACCEPTED, Pair, TwinsDiffer, bytecode_verdict, explain, twin_verdict
 from forcemove.testing.evm import Evm, errors_of, function_selector
 
+__all__ = ["FROM", "ID", "TO", "TURN_NUM", "Bench", "TransitionCall", "Variation", "length_position", "outcome"]
+
 FROM, TO = 0, 1
+"""Of a call's two states: the one from which, and the one to which it leads."""
 ID = bytes.fromhex("c0" * 32)
+"""The channel's id in every call."""
 
 _SLACK = bytes(64)
 """Zeros behind the calldata, so that an appData that claims to be longer is refused by the game, not the decoder."""
@@ -34,6 +38,7 @@ _SLACK = bytes(64)
 # Where a field is in an encoded state. Four words of the head, then the outcome: its length, three words for each
 # allocation; then the length of appData.
 TURN_NUM = 2 * 32
+"""Where the turn number is in an encoded state."""
 _FIRST_AMOUNT = 7 * 32
 _ALLOCATION = 3 * 32
 

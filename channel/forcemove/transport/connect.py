@@ -19,7 +19,7 @@ from forcemove.transport.messenger import ChannelMessenger, LogSource
 from forcemove.transport.offers import MAX_LISTED, Offer
 from forcemove.transport.terms import TableTerms
 
-__all__ = ["Connection", "LobbyPort", "connect", "messenger_on", "messenger_to"]
+__all__ = ["Connection", "LobbyPort", "connect_relay", "messenger_on", "messenger_to"]
 
 OnError = Callable[[ForcemoveError], None]
 
@@ -77,7 +77,7 @@ class LobbyPort(Protocol):
 
 
 class Connection(Protocol):
-    """A connection to a server with tables and a lobby. Used as `async with connect(url) as connection`; a lost
+    """A connection to a server with tables and a lobby. Used as `async with connect_relay(url) as connection`; a lost
     connection is opened again until the block is left. Entering the block raises `RelayUnreachable` where nobody
     answers in time."""
 
@@ -122,7 +122,7 @@ class Connection(Protocol):
         ...
 
 
-def connect(
+def connect_relay(
     url: str,
     *,
     patience: float | None = 10.0,
@@ -183,13 +183,13 @@ def messenger_to(
     on_error: OnError = lambda _: None,
 ) -> ChannelMessenger:
     """A channel's messenger with a connection of its own, which is opened when the messenger runs, not before. Raises
-    as `connect`.
+    as `connect_relay`.
 
-    - `url`: see `connect`.
+    - `url`: see `connect_relay`.
     - `table`: the channel's table.
     - `key`: see `Connection.join`.
     - `start`: see `ChannelMessenger`.
-    - `ssl`: see `connect`.
+    - `ssl`: see `connect_relay`.
     - `on_error`: see `ChannelMessenger`.
     """
     return ChannelMessenger(_OwnConnection(url, table, key, ssl, on_error), start, on_error=on_error)
@@ -233,7 +233,7 @@ class _OwnConnection(_SharedConnection):
             yield transport
 
     def _new(self) -> Connection:
-        return connect(self._address, patience=None, ssl=self._ssl, on_error=self._on_error)
+        return connect_relay(self._address, patience=None, ssl=self._ssl, on_error=self._on_error)
 
 
 def _require_nats() -> None:

@@ -45,7 +45,7 @@ __all__ = [
     "decode",
     "make_appointment",
     "appointment_digest",
-    "sign",
+    "sign_appointment",
     "tower_digest",
 ]
 
@@ -122,7 +122,7 @@ def _supporting(fixed_part: FixedPart, states: Sequence[SignedState]) -> tuple[S
     return tuple(states[-len(proof.states) :]) if proof else ()
 
 
-def sign(appointment: Appointment, tower: bytes, key: Key) -> bytes:
+def sign_appointment(appointment: Appointment, tower: bytes, key: Key) -> bytes:
     """The bytes to send to a tower, signed for that tower alone. `tower`: its account, 20 bytes."""
     content = APPOINTMENTS.encode(appointment)
     return _SIGNED.encode(SignedAppointment(content, key.sign(appointment_digest(tower, content))))

@@ -13,9 +13,9 @@ from forcemove.errors import InvalidValue, MalformedBytes
 from forcemove.protocol.codec.json_text import parse_json
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import require_bytes
-from forcemove.watchtower.appointment import Appointment, sign
+from forcemove.watchtower.appointment import Appointment, sign_appointment
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
-from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, verify
+from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, verify_receipt
 
 __all__ = ["TowerClient"]
 
@@ -48,14 +48,14 @@ class TowerClient:
         `TowerRefused`; and where the receipt does not pass `verify` `OtherReceipt`, what `require_signer` raises,
         and `UnknownVersion`.
         """
-        status, data, again = await self._post(sign(appointment, self.tower, key))
+        status, data, again = await self._post(sign_appointment(appointment, self.tower, key))
         if status != 200:
             raise self._failure(status, data, again)
         try:
             receipt = RECEIPTS.decode(data)
         except MalformedBytes as error:
             raise TowerUnreachable(self.url, f"what answers is not a tower: {error.reason}"[:_LONGEST]) from None
-        verify(receipt, self.tower, key.address, appointment, now=now)
+        verify_receipt(receipt, self.tower, key.address, appointment, now=now)
         return receipt
 
     async def _post(self, body: bytes) -> tuple[int, bytes, str]:

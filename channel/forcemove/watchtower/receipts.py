@@ -15,7 +15,15 @@ from forcemove.protocol.types import UINT48_MAX, Signature, require_bytes, requi
 from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, SignedAppointment, content_hash, tower_digest
 from forcemove.watchtower.errors import OtherReceipt
 
-__all__ = ["RECEIPTS", "RECEIPT_TYPE", "AppointmentReceipt", "give_receipt", "is_neglected", "receipt_digest", "verify"]
+__all__ = [
+    "RECEIPTS",
+    "RECEIPT_TYPE",
+    "AppointmentReceipt",
+    "give_receipt",
+    "is_neglected",
+    "receipt_digest",
+    "verify_receipt",
+]
 
 RECEIPT_TYPE = b"Receipt(bytes32 channelId,address client,uint48 turnNum,bytes32 accepted,uint48 time)"
 _TYPEHASH = keccak256(RECEIPT_TYPE)
@@ -76,7 +84,7 @@ def receipt_digest(channel_id: bytes, client: bytes, turn_num: int, accepted: by
     return tower_digest(_TYPEHASH + b"".join(fields))
 
 
-def verify(
+def verify_receipt(
     receipt: AppointmentReceipt, tower: bytes, client: bytes, appointment: Appointment, *, now: int | None = None
 ) -> None:
     """Refuse a receipt that is not the tower's for this appointment of the client's.
@@ -127,7 +135,7 @@ def is_neglected(
 
     Anybody can check this with the receipt, the appointment and the chain. Raises as `verify`.
     """
-    verify(receipt, tower, client, appointment)
+    verify_receipt(receipt, tower, client, appointment)
     if record.recorded is None or record.payout_begun or record.status.mode(now) is not Mode.FINALIZED:
         return False
     fixed_part = appointment.agreement.fixed_part

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from forcemove.chain.local import local_keys
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.tables.meetings.venues import FriendlyVenue, new_offer
-from forcemove.transport.connect import connect
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.errors import TransportError
 from forcemove.transport.offers import Offer
 from tests.browser.html import elements, find
@@ -59,7 +59,7 @@ def strange_offer(relay: str, name: str) -> None:
 
 
 async def _make(relay: str, offer: Offer) -> None:
-    async with connect(relay) as connection:
+    async with connect_relay(relay) as connection:
         await connection.lobby.make(offer, EVE)
 
 
@@ -67,7 +67,7 @@ def withdraw_all(relay: str) -> None:
     """Nobody offers anything any more."""
 
     async def main() -> None:
-        async with connect(relay) as connection:
+        async with connect_relay(relay) as connection:
             for each in await connection.lobby.list():
                 with suppress(TransportError):
                     await connection.lobby.withdraw(each.offer.hash, EVE)

@@ -14,7 +14,7 @@ from forcemove.errors import InvalidValue, UnknownVersion
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.signing import Key
 from forcemove.relay.offers.listing import PAGE
-from forcemove.transport.connect import connect
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.errors import Reason, TwoSeatsOnly
 from forcemove.transport.joins import JOINS, MAX_JOINS, Join, SignedJoin, meeting_table
 from forcemove.transport.limits import MAX_FRAME
@@ -100,7 +100,7 @@ def addresses(*keys: Key) -> list[bytes]:
 
 def test_guests_join_until_all_seats_are_taken_and_all_see_their_order(relay: RelayProcess) -> None:
     async def story() -> None:
-        async with connect(relay.url) as hosts, connect(relay.url) as his, connect(relay.url) as hers:
+        async with connect_relay(relay.url) as hosts, connect_relay(relay.url) as his, connect_relay(relay.url) as hers:
             offer = new_offer(seats=3, name="Alice")
             await hosts.lobby.make(offer, ALICE)
             waiting = asyncio.create_task(all_seated(hosts.lobby, offer.hash))
@@ -298,7 +298,7 @@ def test_all_are_told_that_an_offer_has_expired(tmp_path: Path) -> None:
 def test_on_a_nats_server_only_two_can_meet(tmp_path: Path) -> None:
     async def story() -> None:
         with running_server(tmp_path) as server:
-            async with connect(server.url) as place:
+            async with connect_relay(server.url) as place:
                 with pytest.raises(TwoSeatsOnly) as error:
                     await place.lobby.make(new_offer(seats=3), ALICE)
                 assert error.value.seats == 3

@@ -14,7 +14,7 @@ import pytest
 from forcemove.backoff import Backoff
 from forcemove.errors import MalformedBytes
 from forcemove.transport import reconnecting
-from forcemove.transport.connect import Connection, connect, messenger_on
+from forcemove.transport.connect import Connection, connect_relay, messenger_on
 from forcemove.transport.errors import RelayFaulty, RelayUnreachable, TransportError
 from forcemove.transport.faults import Faults
 from forcemove.transport.terms import TableKind
@@ -47,7 +47,7 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("mode", ["mute", "closing", "malformed"])
 def test_threat_57_a_request_of_the_lobby_ends_in_time_and_says_what_is_missing(mode: str, request_: str) -> None:
     async def story() -> None:
-        async with StrangeRelay() as relay, connect(relay.url) as place:
+        async with StrangeRelay() as relay, connect_relay(relay.url) as place:
             await relay.turn(mode)
             with pytest.raises(RelayUnreachable) as missing:
                 async with asyncio.timeout(10):
@@ -64,7 +64,7 @@ def test_threat_57_a_request_of_the_lobby_ends_in_time_and_says_what_is_missing(
 @pytest.mark.parametrize("mode", ["closing", "malformed", "text", "newer"])
 def test_threat_57_a_relay_that_does_nothing_but_faults_is_left(mode: str) -> None:
     async def story() -> None:
-        async with StrangeRelay() as relay, connect(relay.url, fault_seconds=QUICK) as place:
+        async with StrangeRelay() as relay, connect_relay(relay.url, fault_seconds=QUICK) as place:
             await relay.turn(mode)
             began = relay.count
             with pytest.raises(TransportError):  # a request may end before, with words of its own
@@ -84,7 +84,7 @@ def test_threat_57_a_relay_that_does_nothing_but_faults_is_left(mode: str) -> No
 @pytest.mark.parametrize("mode", ["closing", "malformed", "newer"])
 def test_threat_57_where_there_may_be_money_no_relay_is_left(mode: str) -> None:
     async def story() -> None:
-        async with StrangeRelay() as relay, connect(relay.url) as place:
+        async with StrangeRelay() as relay, connect_relay(relay.url) as place:
             line = messenger_on(place, new_table(TableKind.CHANNEL, ALICE.address), ALICE)
             running = asyncio.create_task(line.run())
             await until(lambda: relay.proofs != [])
@@ -102,7 +102,7 @@ def test_threat_57_where_there_may_be_money_no_relay_is_left(mode: str) -> None:
 
 def test_threat_57_a_relay_that_is_away_is_not_left() -> None:
     async def story() -> None:
-        async with StrangeRelay() as relay, connect(relay.url, fault_seconds=0.0) as place:
+        async with StrangeRelay() as relay, connect_relay(relay.url, fault_seconds=0.0) as place:
             await relay.turn("no relay")
             await until(lambda: relay.count > 10)
             await relay.turn(GOOD)

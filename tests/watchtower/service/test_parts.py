@@ -18,7 +18,7 @@ from forcemove.protocol.rule_errors import ChannelClosed
 from forcemove.protocol.types import ETHER
 from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.serving.rate import Allowances
-from forcemove.watchtower.appointment import MAX_APPOINTMENT, sign
+from forcemove.watchtower.appointment import MAX_APPOINTMENT, sign_appointment
 from forcemove.watchtower.budgeted_sender import AnswerResult
 from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.errors import BudgetExhausted
@@ -70,7 +70,7 @@ def test_polls_go_before_what_waits(keeper: Keeper, story: Story) -> None:
     async def tell() -> None:
         door = attendant(keeper)
         running = asyncio.create_task(door.run())
-        await door.accept(sign(newest(story), TOWER.address, ALICE))
+        await door.accept(sign_appointment(newest(story), TOWER.address, ALICE))
         flood = [asyncio.create_task(send(door)) for _ in range(5)]
         await asyncio.to_thread(story.challenge, 1, *stale(story))
         end = time.monotonic() + _PATIENCE
@@ -88,7 +88,7 @@ def test_polls_go_before_what_waits(keeper: Keeper, story: Story) -> None:
 def test_more_than_so_many_do_not_wait(keeper: Keeper, story: Story) -> None:
     async def tell() -> None:
         door = attendant(keeper, most=2)
-        body = sign(newest(story), TOWER.address, ALICE)
+        body = sign_appointment(newest(story), TOWER.address, ALICE)
         waiting = [asyncio.create_task(door.accept(body)) for _ in range(2)]
         await asyncio.sleep(0)
         with pytest.raises(TooManyWaiting):
@@ -105,7 +105,9 @@ def test_a_group_ends_when_a_poll_is_due(keeper: Keeper, story: Story) -> None:
 
     async def tell() -> None:
         door = attendant(keeper)
-        waiting = [asyncio.create_task(door.accept(sign(newest(story), TOWER.address, ALICE))) for _ in range(3)]
+        waiting = [
+            asyncio.create_task(door.accept(sign_appointment(newest(story), TOWER.address, ALICE))) for _ in range(3)
+        ]
         await asyncio.sleep(0)
         door.polled_at = time.monotonic() + _PATIENCE
         assert len(list(door._in_time(door._waiting))) == 3

@@ -31,7 +31,7 @@ from forcemove.store.opening import open_journal
 from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.client_errors import TowerRefused, TowerUnreachable
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
-from forcemove.watchtower.receipts import verify
+from forcemove.watchtower.receipts import verify_receipt
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.watchtower.keeper import TOWER
@@ -148,7 +148,7 @@ def test_threat_22_each_step_is_handed_over_and_then_alice_can_go_away(table: Ta
     assert receipts_in_history(table) == turns
     for each in table.told:
         if isinstance(each, Acknowledged):
-            verify(each.receipt, TOWER.address, ALICE.address, each.appointment)
+            verify_receipt(each.receipt, TOWER.address, ALICE.address, each.appointment)
     assert {type(each.error) for each in table.told if isinstance(each, NotAcknowledged)} == {TowerUnreachable}
     table.challenge_with_the_opening()  # nobody drives Alice's channel any more
 

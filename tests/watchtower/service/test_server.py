@@ -22,7 +22,7 @@ from msgspec import structs
 from forcemove.chain.local import AnvilChain
 from forcemove.errors import UnknownVersion
 from forcemove.protocol.rule_errors import WrongSigner
-from forcemove.watchtower.appointment import MAX_APPOINTMENT, decode, sign
+from forcemove.watchtower.appointment import MAX_APPOINTMENT, decode, sign_appointment
 from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
 from forcemove.watchtower.errors import OtherReceipt
@@ -214,10 +214,10 @@ def rubbish_in_an_envelope() -> bytes:
         (lambda _: b"\x91" * MAX_APPOINTMENT, 400, "MalformedBytes"),
         (lambda _: bytes(MAX_APPOINTMENT + 1), 413, "TooLong"),
         (lambda _: rubbish_in_an_envelope(), 400, "MalformedBytes"),
-        (lambda story: sign(newest(story), TOWER.address, ALICE)[:-1], 400, "MalformedBytes"),
-        (lambda story: sign(newest(story), TOWER.address, MALLORY), 403, "NotServed"),
-        (lambda story: sign(newest(story), TOWER.address, BOB), 403, "NotServed"),
-        (lambda story: sign(newest(story), OTHER_TOWER.address, ALICE), 403, "NotServed"),
+        (lambda story: sign_appointment(newest(story), TOWER.address, ALICE)[:-1], 400, "MalformedBytes"),
+        (lambda story: sign_appointment(newest(story), TOWER.address, MALLORY), 403, "NotServed"),
+        (lambda story: sign_appointment(newest(story), TOWER.address, BOB), 403, "NotServed"),
+        (lambda story: sign_appointment(newest(story), OTHER_TOWER.address, ALICE), 403, "NotServed"),
     ],
 )
 def test_what_is_refused_is_an_error_with_a_name_and_changes_nothing(
@@ -256,7 +256,7 @@ def test_a_body_without_a_length_is_not_read(tower: TowerProcess, story: Story) 
 
 def test_a_body_that_is_packed_is_not_unpacked(tower: TowerProcess, story: Story) -> None:
     """A few bytes could become very many."""
-    packed = zlib.compress(sign(newest(story), TOWER.address, ALICE))
+    packed = zlib.compress(sign_appointment(newest(story), TOWER.address, ALICE))
     status, said, _ = run(ask(tower, "POST", "/appointments", data=packed, headers={"Content-Encoding": "deflate"}))
     assert (status, json.loads(said)["error"]) == (400, "MalformedBytes")
 
@@ -366,10 +366,12 @@ def test_a_client_believes_nothing_else(
 def test_a_client_believes_no_receipt_of_another_tower_or_for_something_else(story: Story) -> None:
     given = newest(story)
     older = structs.replace(given, supported=story.alice.states[:2])
-    signed = decode(sign(given, TOWER.address, ALICE))
+    signed = decode(sign_appointment(given, TOWER.address, ALICE))
     right = give_receipt(given, signed, ALICE.address, story.chain.now(), TOWER)
     forged = give_receipt(given, signed, ALICE.address, story.chain.now(), OTHER_TOWER)
-    replayed = give_receipt(older, decode(sign(older, TOWER.address, ALICE)), ALICE.address, right.time, TOWER)
+    replayed = give_receipt(
+        older, decode(sign_appointment(older, TOWER.address, ALICE)), ALICE.address, right.time, TOWER
+    )
     late = give_receipt(given, signed, ALICE.address, right.time + 1_000, TOWER)
 
     async def asking(receipt: AppointmentReceipt) -> AppointmentReceipt:

@@ -122,11 +122,11 @@ class _PlayArguments(TableArguments):
         self._require_seats()
         self._require_screen()
         from forcemove.cli.channel.stores import open_store
-        from forcemove.transport.connect import connect
+        from forcemove.transport.connect import connect_relay
 
         link = _link(self.join_text, self.relay)
         where = _place(self.relay, link)
-        connect(where)  # checks the relay's address before anything is begun
+        connect_relay(where)  # checks the relay's address before anything is begun
         venue = self._venue() if self.endpoints else None
         player = self._player(where, link, venue)
         wallet = self.open_wallet()

@@ -12,7 +12,7 @@ from forcemove.game import Game
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
-from forcemove.transport.connect import connect
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.terms import TableKind, TableTerms
 
 __all__ = ["challenge_with", "say_something_illegal"]
@@ -40,7 +40,7 @@ async def say_something_illegal(relay: str, key: Key, game: Game, other: Channel
     if found is None:
         raise PlayerFailed("The game has no move that is forbidden now")
     label, message = found
-    async with connect(relay) as connection:
+    async with connect_relay(relay) as connection:
         table = TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
         log = await connection.join(table, key)
         await asyncio.wait_for(log.post(message), 30)

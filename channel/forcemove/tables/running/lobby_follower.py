@@ -11,7 +11,7 @@ from forcemove.tables.meetings.lobby import open_offers
 from forcemove.tables.running.playable import PlayableGame, playable_for
 from forcemove.tables.standby import relay_pauses
 from forcemove.text.explanations import headline
-from forcemove.transport.connect import connect
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.faults import FAULT_SECONDS
 from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import public_url
@@ -46,7 +46,7 @@ class LobbyFollower:
         pauses = relay_pauses()
         while True:
             try:
-                async with connect(self._relay, fault_seconds=FAULT_SECONDS) as connection:
+                async with connect_relay(self._relay, fault_seconds=FAULT_SECONDS) as connection:
                     async for found in open_offers(connection.lobby, self._is_shown, _MOST + 1):
                         pauses.reset()
                         self._take(tuple(found[:_MOST]), has_more=len(found) > _MOST)

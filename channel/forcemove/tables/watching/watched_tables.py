@@ -13,7 +13,7 @@ from forcemove.tables.watching.spectator import ChannelSpectator
 from forcemove.tables.watching.watch_link import WatchLink
 from forcemove.text.explanations import headline
 from forcemove.transport.chat import CHAT_MARK
-from forcemove.transport.connect import connect
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.errors import LogBegins
 from forcemove.transport.faults import FAULT_SECONDS
 
@@ -39,7 +39,7 @@ class WatchedTable:
         link, pauses = self.spectator.link, relay_pauses()
         while True:
             try:
-                async with connect(link.relay, fault_seconds=FAULT_SECONDS) as connection:
+                async with connect_relay(link.relay, fault_seconds=FAULT_SECONDS) as connection:
                     log = await connection.watch(link.table)
                     self._report("")
                     pauses.reset()
