@@ -24,6 +24,7 @@ from forcemove.chain.errors import (
     TransactionReverted,
 )
 from forcemove.chain.limits import keeping_recursion_limit
+from forcemove.chain.quirks import Meaning, means
 from forcemove.chain.reading import ReadingChain, block_text
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.rpc import Reverted, making_sense
@@ -92,7 +93,7 @@ class Chain(ReadingChain):
         try:
             yield from ask("eth_sendRawTransaction", hex_text(signed.raw))
         except EndpointFailed as error:
-            if "already known" in error.reason.lower() or "already imported" in error.reason.lower():
+            if means(Meaning.HAS_IT, message=error.reason):
                 return
             raise (without_funds(error, signed.sender) or TransactionRefused(signed.hash, error.reason)) from None
 

@@ -30,6 +30,7 @@ from forcemove.chain.limits import (
     require_time,
     seconds_left,
 )
+from forcemove.chain.quirks import Meaning, means
 from forcemove.connecting import CERTIFICATES_VARIABLE
 from forcemove.errors import MalformedBytes, PassingError
 
@@ -46,13 +47,11 @@ if TYPE_CHECKING:
 
     from web3.types import RPCEndpoint, RPCResponse
 
-__all__ = ["HttpProvider", "refusal"]
+__all__ = ["HttpProvider", "busy", "refusal"]
 
 _ATTEMPTS = 3
 _PAUSE, _LONGEST_PAUSE = 0.1, 0.2
 """Seconds before another attempt to connect, at first and at last."""
-_BUSY, _TOO_MUCH = (429, 503), (400, 413)
-"""Statuses of a server that does not answer now; and with which one refuses what is too much, as a range may be."""
 _USUAL_WAIT, _LONGEST_WAIT = 1.0, 30.0
 """Seconds for which a server that is busy is not asked: where it does not say how long, and at most, since a challenge
 may last for no more than a minute."""
@@ -151,7 +150,7 @@ def _answer(response: Response, parse: Callable[[bytes], Any]) -> Any:
     if response.status_code == codes.ok:
         return parse(body)
     with suppress(MalformedBytes):
-        if response.status_code not in _BUSY and "error" in (answer := parse_answer(body)):
+        if not means(Meaning.BUSY, status=response.status_code) and "error" in (answer := parse_answer(body)):
             return answer
     raise HTTPError(response=response)
 
@@ -159,11 +158,16 @@ def _answer(response: Response, parse: Callable[[bytes], Any]) -> Any:
 def refusal(endpoint: str, method: str, status: int, retry_after: str) -> PassingError:
     """The error of an HTTP status that comes without a JSON-RPC error. `retry_after`: the header, empty where there is
     none."""
-    if status in _BUSY:
-        return NodeBusy(endpoint, asked_pause(retry_after, _USUAL_WAIT, _LONGEST_WAIT))
-    if status in _TOO_MUCH:
+    if means(Meaning.BUSY, status=status):
+        return busy(endpoint, retry_after)
+    if means(Meaning.TOO_MUCH, status=status):
         return EndpointFailed(method, f"HTTP status {status}")
     return NotAnEthereumEndpoint(endpoint, f"it answered with HTTP status {status}")
+
+
+def busy(endpoint: str, retry_after: str = "") -> NodeBusy:
+    """The error of a server that will answer later; `retry_after` as of `refusal`."""
+    return NodeBusy(endpoint, asked_pause(retry_after, _USUAL_WAIT, _LONGEST_WAIT))
 
 
 def _body(response: Response) -> bytes:

@@ -14,6 +14,7 @@ from typing import Any
 
 from forcemove.artifact import Artifact
 from forcemove.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
+from forcemove.chain.quirks import Meaning, means
 from forcemove.contracts import artifact
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.protocol.hashing import keccak256
@@ -160,8 +161,8 @@ def _of_rpc_error(error: Mapping[str, Any]) -> bytes | None:
     found = _hex(data)
     if found is not None:
         return found
-    said = str(error.get("message", "")).lower()
-    return b"" if error.get("code") == 3 or "revert" in said else None
+    is_revert = means(Meaning.REVERTED, message=error.get("message", ""), code=error.get("code"))
+    return b"" if is_revert else None
 
 
 def _hex(text: object) -> bytes | None:

@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, TlsFailed, Unreachable, WrongChain
 from forcemove.chain.limits import AnswerTooLarge, RequestRate, keeping_recursion_limit
+from forcemove.chain.quirks import Meaning, means
 from forcemove.chain.reverts import revert_data
 from forcemove.connecting import connection_words
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
@@ -54,8 +55,6 @@ _PATIENCE, _ATTEMPTS = 5.0, 3
 """Seconds for which a request waits where an endpoint wants us to, and how often it is sent."""
 _WITHOUT_PENDING = 60.0
 """Seconds for which an endpoint that has refused the block tag "pending" is asked at "latest"."""
-_BUSY = 429
-"""The HTTP status of who is asked too often; some have it as the code of a JSON-RPC error."""
 _CALLS = ("eth_call", "eth_estimateGas")
 """They may be refused for what they call, too: Hardhat 2 finds the gas of a whole pending block too much for one."""
 
@@ -272,10 +271,10 @@ class Rpc:
     def _refused(self, method: str, response: object) -> ForcemoveError:
         error = response.get("error") if isinstance(response, Mapping) else None
         code, words = (error.get("code"), error.get("message")) if isinstance(error, Mapping) else (None, error)
-        if code == _BUSY:
-            from forcemove.chain.http import refusal
+        if means(Meaning.BUSY, code=code):
+            from forcemove.chain.http import busy
 
-            return refusal(self.endpoint, method, _BUSY, "")
+            return busy(self.endpoint)
         return EndpointFailed(method, self._shown(str(words or "it gave no reason")))
 
 

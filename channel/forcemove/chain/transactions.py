@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forcemove.chain.errors import EndpointFailed, InsufficientFunds
+from forcemove.chain.quirks import Meaning, means
 from forcemove.protocol.hashing import keccak256
 
 __all__ = ["Call", "Fees", "SignedTransaction", "contract_address", "without_funds"]
@@ -55,7 +56,4 @@ def contract_address(sender: bytes, nonce: int) -> bytes:
 
 def without_funds(error: EndpointFailed, account: bytes) -> InsufficientFunds | None:
     """The error of an account (20 bytes) that cannot pay, where a node has meant that by another one; else None."""
-    said = error.reason.lower()
-    if any(words in said for words in ("insufficient funds", "not have enough balance", "cannot afford")):
-        return InsufficientFunds(account, error.reason)
-    return None
+    return InsufficientFunds(account, error.reason) if means(Meaning.NO_FUNDS, message=error.reason) else None
