@@ -25,6 +25,8 @@ class NodeAnswer:
 EXAMPLES: list[tuple[NodeAnswer, Meaning]] = [
     (NodeAnswer("already known"), Meaning.HAS_IT),
     (NodeAnswer("transaction already imported"), Meaning.HAS_IT),
+    (NodeAnswer("AlreadyKnown, transaction is already in the pool"), Meaning.HAS_IT),
+    (NodeAnswer("Known transaction"), Meaning.HAS_IT),
     (NodeAnswer("Insufficient funds for gas * price + value"), Meaning.NO_FUNDS),
     (NodeAnswer("sender does not have enough balance"), Meaning.NO_FUNDS),
     (NodeAnswer("Sender account balance cannot afford txn gas"), Meaning.NO_FUNDS),

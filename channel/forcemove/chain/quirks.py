@@ -43,6 +43,8 @@ class Quirk:
 QUIRKS = (
     Quirk(Meaning.HAS_IT, words="already known"),  # geth, reth
     Quirk(Meaning.HAS_IT, words="already imported"),  # anvil
+    Quirk(Meaning.HAS_IT, words="alreadyknown"),  # Nethermind
+    Quirk(Meaning.HAS_IT, words="known transaction"),  # Besu
     Quirk(Meaning.NO_FUNDS, words="insufficient funds"),  # geth, anvil
     Quirk(Meaning.NO_FUNDS, words="not have enough balance"),
     Quirk(Meaning.NO_FUNDS, words="cannot afford"),  # eth-tester
