@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import get_args
 
 import pytest
 
+from forcemove.relay.admission import meter
 from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.admission.turns import Gate, Turns
 from forcemove.relay.limits import Limits
+from forcemove.transport.wire import Leave, PostEntry, ToRelay
 from tests.transport.people import run
 
 MALLORY, ALICE = (AddressAccount(host, Limits(), 0.0) for host in ("192.0.2.1", "192.0.2.2"))
@@ -143,3 +146,7 @@ def test_who_leaves_a_gates_queue_holds_up_nobody() -> None:
         await enter(ALICE)
 
     run(story())
+
+
+def test_every_message_but_a_post_and_a_leave_says_what_it_costs() -> None:
+    assert set(meter._COSTS) == set(get_args(ToRelay)) - {PostEntry, Leave}

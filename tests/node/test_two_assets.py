@@ -1,0 +1,74 @@
+"""A channel in ether and a token: nodes pay both in and both out."""
+
+from __future__ import annotations
+
+import secrets
+
+from forcemove.chain.chain import Call
+from forcemove.chain.codec import function
+from forcemove.chain.local import LOCAL_BALANCE, EmbeddedChain, deploy_locally, local_keys
+from forcemove.chain.token import Token
+from forcemove.flow.channel import Line
+from forcemove.node.assemble import begin
+from forcemove.node.local import LocalTable
+from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
+from forcemove.protocol.agreement import agree
+from forcemove.protocol.encoding import Domain
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ConcludeWanted
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.types import ETHER, FixedPart
+from forcemove.store.opening import MEMORY, open_journal
+from forcemove.store.records import OWNER_LENGTH
+from tests.chain.world import deploy_contract
+from tests.viem.table import Counting
+
+KEYS, ADMIN = local_keys()[:2], local_keys()[-1]
+PEOPLE = tuple(key.address for key in KEYS)
+
+
+def leave(question: ChooseMove) -> ConcludeWanted:
+    return ConcludeWanted()
+
+
+def table_in(chain: EmbeddedChain, token: bytes) -> LocalTable:
+    book = deploy_locally(chain, [Counting()])
+    agreement = agree(
+        Domain(chain.chain_id, book.adjudicator),
+        FixedPart(PEOPLE, 1, book.find("CountingApp").address, 3600),
+        Counting(),
+        10,
+        ((ETHER, (10, 20)), (token, (30, 10))),
+        tuple(map(address_destination, PEOPLE)),
+    )
+    assembly, errors, lines = (
+        begin(chain, agreement, Counting(), factory=book.factory),
+        list[Exception](),
+        (Line(), Line()),
+    )
+    nodes = tuple(
+        Node(open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)), policy=None, on_error=errors.append)
+        for _ in KEYS
+    )
+    channels = tuple(
+        node.add(ChannelSetup(assembly, key, line, leave, max_cost=LOCAL_BALANCE, block_time=0))
+        for node, key, line in zip(nodes, KEYS, lines, strict=True)
+    )
+    return LocalTable(chain, assembly.adjudicator, nodes, channels, lines, errors)
+
+
+def test_both_assets_are_paid_in_and_both_paid_out() -> None:
+    chain = EmbeddedChain()
+    token = deploy_contract(chain, "TestToken")
+    for person in PEOPLE:
+        chain.send(Call(token, function("mint", "TestToken").encode(person, 30)), ADMIN)
+    table = table_in(chain, token)
+
+    table.play()
+
+    assert [channel.phase for channel in table.channels] == [Phase.CLOSED] * 2
+    channel_id = table.channels[0].channel.agreement.channel_id
+    assert all(table.adjudicator.holdings_of(channel_id, asset).closed for asset in (ETHER, token))
+    assert [Token(chain, token).balance_of(person) for person in PEOPLE] == [30, 30]
