@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
-from forcemove.errors import MalformedBytes
 from forcemove.game import Game
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
@@ -79,10 +78,6 @@ def test_who_cannot_pay_is_told_before_anything_is_signed(venue: ChainVenue, off
     assert "has 0 ether, and needs 0.05" in explain(refused.value)
 
 
-def rounds_of(game: Game, seat: int, most: int, secrets: bytes) -> Rounds:
-    return Rounds(game, lambda left: game.bot(seat, secrets=left), most, 4, secrets)
-
-
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "tic-tac-toe"])
 @pytest.mark.parametrize("wanted", [1, 3])
 def test_players_that_are_made_anew_for_each_move_play_as_many_rounds(
@@ -90,20 +85,16 @@ def test_players_that_are_made_anew_for_each_move_play_as_many_rounds(
 ) -> None:
     game: Game = find_game(name).game
     state = agreement_of(offer, (Join(offer.hash, GUEST.address, GUEST.address),), game).setup_state(3)
-    secrets, begun = [b"", b""], 0
+    states, secrets, begun = [state], [b"", b""], 0
     while True:
         seat = (state.turn_num + 1) % 2
-        player = rounds_of(game, seat, wanted, secrets[seat])
+        player = Rounds(game, game.bot(seat, secrets=secrets[seat]), wanted, 4, states)
         move = player.move(state, another_round=True)
         if move is None:
             break
         secrets[seat] = player.secrets()
         begun += game.position(state)["type"] == game.table[0].from_type.label
         state = move.after(state)
+        states.append(state)
         assert begun <= wanted
     assert begun == player.over == wanted
-
-
-def test_secrets_of_something_else_are_refused(venue: ChainVenue) -> None:
-    with pytest.raises(MalformedBytes):
-        rounds_of(venue.game, 0, 1, b"123")

@@ -21,7 +21,6 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.store.journal import Journal
 from forcemove.tables.meetings.stored import signed_names
 from forcemove.tables.playing.person import Person
-from forcemove.tables.playing.rounds import with_counts
 from forcemove.text.names import shown_names
 
 __all__ = ["TablePages"]
@@ -144,9 +143,8 @@ class TablePages:
         seated, notice = self._seated.get(channel_id), self._notices.get(channel_id, "")
         if seated is not None and seated.played is not None:
             channel, now = seated.played
-            own = with_counts(channel.secrets)[1]
-            choices = seated.person.choices
-            found = self._view(seated.game, channel, now, seated.names, own, choices, at, form_token, notice)
+            seen = seated.names, channel.secrets, seated.person.choices
+            found = self._view(seated.game, channel, now, *seen, at, form_token, notice)
             return replace(found, chat=seated.lines, tokens=seated.tokens, depth=seated.depth)
         stored = self._journal.load(channel_id)
         kept: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)

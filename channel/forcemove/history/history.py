@@ -17,6 +17,7 @@ from forcemove.history.entries import (
     TxReorged,
 )
 from forcemove.history.packing import unpack
+from forcemove.protocol.state import VariablePart
 
 __all__ = ["MAX_ENTRIES", "ChannelHistory", "decode_history"]
 
@@ -37,6 +38,11 @@ class ChannelHistory:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "notes", tuple([each for each in self.entries if type(each) not in _SIGNED]))
+
+    @property
+    def states(self) -> tuple[VariablePart, ...]:
+        """All states, in the order in which we have signed or accepted them."""
+        return tuple([each.signed.state for each in self.entries if isinstance(each, StateSigned | StateAccepted)])
 
     @property
     def reorged(self) -> frozenset[int]:

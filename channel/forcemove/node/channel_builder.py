@@ -15,6 +15,7 @@ from forcemove.chain.errors import NotConfirmed
 from forcemove.chain.genuine import genuine_steps
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.game import Game, PlayableApp
 from forcemove.history.index import HistoryIndex
 from forcemove.node.assemble import Assembly
 from forcemove.node.client import Client, begin_or_resume
@@ -38,6 +39,7 @@ from forcemove.store.records import Account, Ownership, StoredChannel
 __all__ = ["ChannelBuilder"]
 
 _NO_FACTORY = bytes(20)
+_COUNTS = 16
 
 
 class ChannelBuilder:
@@ -117,7 +119,20 @@ def _begin_or_resume(setup: ChannelSetup, stored: StoredChannel | None) -> Chann
         if stored.ownership is Ownership.MOVED or (is_copy and isinstance(assembly, FriendlyAssembly)):
             raise NotOursToDrive(setup.id)
     remembered = CHANNELS.decode(stored.snapshot) if stored else None
-    return begin_or_resume(remembered, assembly.agreement, setup.key)
+    return _without_counts(begin_or_resume(remembered, assembly.agreement, setup.key), assembly.app)
+
+
+def _without_counts(channel: Channel, app: PlayableApp) -> Channel:
+    """The channel with secrets that its game takes: programs before 0.3.0 have stored 16 bytes in front of them, with
+    which the game refuses them."""
+    if channel.secrets and isinstance(app, Game):
+        try:
+            app.bot(channel.index, secrets=channel.secrets)
+        except MalformedBytes:
+            return replace(channel, secrets=channel.secrets[_COUNTS:])
+        except Exception:  # noqa: S110  # a game's fault keeps no channel from being defended
+            pass
+    return channel
 
 
 def _stored_metadata(setup: ChannelSetup, stored: StoredChannel) -> ChannelMetadata:

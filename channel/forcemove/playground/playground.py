@@ -27,7 +27,6 @@ from forcemove.playground.tours import TOURS, PlaygroundTour
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.rules import build_support_proof
 from forcemove.sender.errors import NotTaken, StillToSend
-from forcemove.tables.playing.rounds import with_counts
 from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.text.explanations import headline
 
@@ -172,7 +171,7 @@ class Playground:
     @property
     def own(self) -> bytes:
         """The person's secrets, as the game gave them."""
-        return with_counts(self.channel.secrets)[1]
+        return self.channel.secrets
 
     def history(self, channel_id: bytes) -> ChannelHistory:
         """What has happened in a channel of the person's. Raises `JournalError`."""

@@ -19,7 +19,6 @@ from forcemove.history.entries import StateAccepted, StateSigned
 from forcemove.playground.buttons import press
 from forcemove.playground.playground import Playground
 from forcemove.protocol.state import VariablePart
-from forcemove.tables.playing.rounds import with_counts
 from forcemove_games.discard import GAME as DISCARD
 from forcemove_games.discard.board import own_cards
 from forcemove_games.discard.secrets import HandSecrets
@@ -114,7 +113,7 @@ def hidden_now(playground: Playground) -> dict[str, bytes]:
     found = {f"key of {each.name}": each.key.secret for each in playground.players}
     shown = b"".join(state.app_data for state in states_of(playground))
     for player in playground.players:
-        own = with_counts(player.managed.channel.secrets)[1]
+        own = player.managed.channel.secrets
         if playground.match.game is ROCK_PAPER_SCISSORS:
             salts = [each.salt for each in decode_openings(own).values()]
             found |= {f"salt {each.hex()}": each for each in salts if each not in shown}
@@ -135,7 +134,7 @@ def cards_of_bob(playground: Playground) -> list[str]:
     channel = playground.players[1].managed.channel
     if playground.match.game is not DISCARD or channel.newest is None or channel.newest.state.is_final:
         return []
-    own = own_cards(channel.newest.state, with_counts(channel.secrets)[1])
+    own = own_cards(channel.newest.state, channel.secrets)
     return [] if own is None else [name(card) for card in own[1]]
 
 

@@ -106,7 +106,7 @@ class Screen:
 def test_the_screen_says_why_a_player_leaves(kind: PositionType, is_person: bool) -> None:
     pair, (false, *_) = false_shuffles(kind)
     bad = pair.take(false.move, false.secrets or b"")
-    question, screen = ChooseMove(bad, secrets=bytes(16) + pair.stored[pair.mover]), Screen()
+    question, screen = ChooseMove(bad, secrets=pair.stored[pair.mover]), Screen()
     choose = Person(GAME).choose if is_person else choose_rounds(GAME, pair.mover, 1, 2)
     decided = Match(GAME, choose, 60, screen, NAMES).answer(question)
     assert decided == ConcludeWanted()

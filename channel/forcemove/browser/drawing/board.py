@@ -12,7 +12,6 @@ from forcemove.browser.drawing.money import Balance, balances_of
 from forcemove.browser.drawing.words import amount_text, capitalised, gas_text, named, paid_text, shown_names
 from forcemove.browser.view import ChannelView
 from forcemove.game import Names, Pictured
-from forcemove.history.entries import StateAccepted, StateSigned
 from forcemove.history.overview import Option
 from forcemove.picture import Spot, Svg
 from forcemove.protocol.machine.channel import OVER, Phase
@@ -138,9 +137,8 @@ def _last_position(view: ChannelView) -> VariablePart | None:
     for accepted in reversed(channel.accepted):
         if not accepted.state.is_final:
             return accepted.state if accepted.state.turn_num >= last_of_opening else None
-    for entry in reversed(view.history.entries):
-        if isinstance(entry, StateSigned | StateAccepted) and not entry.signed.state.is_final:
-            state = entry.signed.state
+    for state in reversed(view.history.states):
+        if not state.is_final:
             return state if state.turn_num >= last_of_opening else None
     return None
 

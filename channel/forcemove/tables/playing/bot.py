@@ -10,6 +10,7 @@ from forcemove.game import Game, Names
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
+from forcemove.protocol.state import VariablePart
 from forcemove.tables.playing.rounds import choose_rounds
 from forcemove.tables.ports import Chat, Output
 
@@ -29,7 +30,7 @@ class BotSeat:
         - `output`: where the match is shown.
         - `pace`: seconds that the bot takes for a move.
         """
-        self._choose, self._pace = choose_rounds(game, seat, rounds, seats), pace
+        self._choose, self._pace = choose_rounds(game, seat, rounds, seats, self._before), pace
         self.output = output
         self._played: ManagedChannel | None = None
         self._questions: asyncio.Queue[ChooseMove] = asyncio.Queue()
@@ -47,6 +48,10 @@ class BotSeat:
 
     def join_chat(self, chat: Chat) -> None:
         """See `PlayerSeat`. A bot says nothing."""
+
+    def _before(self) -> tuple[VariablePart, ...]:
+        """The channel's states so far."""
+        return () if self._played is None else self._played.history().states
 
     async def run(self) -> None:
         """Answer the questions that were not answered at once."""

@@ -23,7 +23,6 @@ from forcemove.protocol.state import VariablePart
 from forcemove.tables.errors import GuestMissing
 from forcemove.tables.playing.content import NAMES, balances, content_of
 from forcemove.tables.playing.ends import EndObserver, race_text
-from forcemove.tables.playing.rounds import with_counts
 from forcemove.tables.ports import Output
 from forcemove.text.explanations import headline
 
@@ -126,7 +125,7 @@ class Match:
             silence_left=left,
             warning=self.warning,
             names=self.names,
-            own=with_counts(channel.secrets)[1],
+            own=channel.secrets,
             tokens=played.tokens,
             depth=played.depth,
         )
@@ -170,7 +169,7 @@ class Match:
         if state.is_final or not isinstance(game, PlayerChecked):
             return
         with contextlib.suppress(ForcemoveError):  # nothing that is said stands between a player and its end
-            if objection := game.objection(state, with_counts(question.secrets)[1]):
+            if objection := game.objection(state, question.secrets):
                 mover = self.names[state.turn_num % len(self.names)]
                 self._output.say(f"You leave, with what the balances are now: {mover} {objection}.")
 

@@ -18,7 +18,6 @@ from forcemove.protocol.state import VariablePart
 from forcemove.tables.playing.content import NAMES
 from forcemove.tables.playing.help import HELP, HISTORY, SAY, help_lines, history_lines
 from forcemove.tables.playing.leaving import Leaving
-from forcemove.tables.playing.rounds import with_counts
 from forcemove.tables.ports import Chat
 from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
@@ -61,14 +60,13 @@ class Person:
 
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
         """The answer where there is nothing to decide; None where the person is asked. Raises as `Game.choices`."""
-        counts, own = with_counts(question.secrets)
         self._leaving.observe(question.state)
-        found = tuple(self._game.choices(question.state, self._randomness, own, question.between))
+        found = tuple(self._game.choices(question.state, self._randomness, question.secrets, question.between))
         if not found:
             return ConcludeWanted()
         if len(found) == 1 and found[0].is_forced:
             self._leaving.observe(found[0].move.after(question.state))
-            return _move(found[0], counts)
+            return _move(found[0])
         self._question, self._choices = question, found
         return None
 
@@ -170,8 +168,8 @@ class Person:
 
     def _input_for(self, word: str) -> MoveChosen | ConcludeWanted | ChallengeWanted:
         for choice in self.choices:
-            if choice.word == word and self._question is not None:
-                return _move(choice, with_counts(self._question.secrets)[0])
+            if choice.word == word:
+                return _move(choice)
         return ChallengeWanted() if word == _CHALLENGE else ConcludeWanted()
 
 
@@ -180,5 +178,5 @@ def _gas_text(gas: int | None) -> str:
     return f" (about {round(gas, -3):,} gas)" if gas else ""
 
 
-def _move(choice: Choice, counts: bytes) -> MoveChosen:
-    return MoveChosen(*choice.move, None if choice.secrets is None else counts + choice.secrets)
+def _move(choice: Choice) -> MoveChosen:
+    return MoveChosen(*choice.move, choice.secrets)

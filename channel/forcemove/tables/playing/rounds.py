@@ -2,69 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from forcemove.errors import MalformedBytes
-from forcemove.flow.channel import Choose, Player, moves_of_new
+from forcemove.flow.channel import Choose, moves_of_new
 from forcemove.game import Bot, Game, Move
 from forcemove.protocol.state import VariablePart
 
-__all__ = ["Rounds", "choose_rounds", "with_counts"]
-
-_NUMBER = 8
-"""Bytes of a number among the secrets."""
+__all__ = ["Rounds", "choose_rounds"]
 
 
 class Rounds:
-    """A bot whose rounds are counted: how many are over, and up to which turn they were counted. Both numbers are kept
-    with the bot's secrets."""
+    """A bot whose rounds are counted. `over`: those that are over, by the states that it has seen."""
 
-    def __init__(self, game: Game, make: Callable[[bytes], Bot], most: int, opening: int, secrets: bytes) -> None:
-        """Go on with the bot that has left `secrets`. Raises `MalformedBytes` on secrets that no `Rounds` has left.
+    def __init__(self, game: Game, bot: Bot, most: int, opening: int, before: Iterable[VariablePart] = ()) -> None:
+        """Count the rounds of `bot`.
 
         - `game`: the game that is played.
-        - `make`: makes the bot from its own secrets.
+        - `bot`: makes the moves.
         - `most`: rounds until the bot leaves.
         - `opening`: the number of turns before the first round.
-        - `secrets`: what `secrets()` returned before; empty for a new bot.
+        - `before`: the channel's states so far, in the order of turns.
         """
-        if 0 < len(secrets) < 2 * _NUMBER:
-            raise MalformedBytes("secrets", f"{len(secrets)} bytes are too few")
-        self._game, self._most = game, most
+        self._game, self._bot, self._most = game, bot, most
         self._begin = game.table[0].from_type.label
-        self.over = int.from_bytes(secrets[:_NUMBER])
-        self._seen = int.from_bytes(secrets[_NUMBER : 2 * _NUMBER]) or opening - 1
-        self._bot = make(secrets[2 * _NUMBER :])
+        self.over, self._seen = 0, opening - 1
+        self._count(*before)
 
     def move(self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()) -> Move | None:
         """See `forcemove.game.Bot.move`."""
-        self._count(state)
+        self._count(*between, state)
         move = self._bot.move(state, another_round=another_round and self.over < self._most, between=between)
         if move is not None:
             self._count(move.after(state))
         return move
 
     def secrets(self) -> bytes:
-        """The counts, and then the bot's own secrets."""
-        return self.over.to_bytes(_NUMBER) + self._seen.to_bytes(_NUMBER) + self._bot.secrets()
+        """The bot's own secrets: the rounds are counted again."""
+        return self._bot.secrets()
 
-    def _count(self, state: VariablePart) -> None:
+    def _count(self, *states: VariablePart) -> None:
         """Count a round at its end, where a game is in its first position again. A state may come twice."""
-        if state.turn_num <= self._seen:
-            return
-        self._seen = state.turn_num
-        self.over += self._game.position(state)["type"] == self._begin
+        for state in states:
+            if state.turn_num > self._seen:
+                self._seen = state.turn_num
+                self.over += self._game.position(state)["type"] == self._begin
 
 
-def with_counts(secrets: bytes) -> tuple[bytes, bytes]:
-    """The counts among the secrets, zeros where there are none, and the bot's own part."""
-    return secrets[: 2 * _NUMBER] or bytes(2 * _NUMBER), secrets[2 * _NUMBER :]
+def choose_rounds(
+    game: Game, seat: int, most: int, seats: int, before: Callable[[], Iterable[VariablePart]] = tuple
+) -> Choose:
+    """The moves of the game's bot.
 
-
-def choose_rounds(game: Game, seat: int, most: int, seats: int) -> Choose:
-    """The moves of the game's bot in a seat, for a number of rounds; after a restart the bot goes on where it was."""
-    return moves_of_new(lambda secrets: _rounds(game, seat, most, seats, secrets))
-
-
-def _rounds(game: Game, seat: int, most: int, seats: int, secrets: bytes) -> Player:
-    return Rounds(game, lambda left: game.bot(seat, secrets=left), most, 2 * seats, secrets)
+    - `game`: the game that is played.
+    - `seat`: the bot's.
+    - `most`: rounds until it leaves.
+    - `seats`: the number of players.
+    - `before`: gives the channel's states so far; with them the bot continues after a restart where it was.
+    """
+    return moves_of_new(lambda secrets: Rounds(game, game.bot(seat, secrets=secrets), most, 2 * seats, before()))
