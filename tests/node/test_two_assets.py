@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 
+from forcemove.arena.local_table import LocalTable
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.local import LOCAL_BALANCE, EmbeddedChain, deploy_locally, local_keys
 from forcemove.chain.token import Token
 from forcemove.flow.channel import Line
 from forcemove.node.assemble import begin
-from forcemove.node.local import LocalTable
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import agree
