@@ -51,7 +51,7 @@ _PICTURE = re.compile(r'<picture>.*?<img alt="(?P<text>[^"]*)" src="(?P<path>[^"
 
 
 def _adapt(_: Sphinx, page: str, source: list[str]) -> None:
-    """Give an index its place above the pages that it lists, show a link to a folder or file that is no page as its
+    """Give an index its place above the pages that it lists, show a link to a folder or file that is not a page as its
     text, and a picture of two colour schemes as an image, which is copied."""
     trees = "".join(_trees(ROOT / f"{page}.md", source[0]))
 

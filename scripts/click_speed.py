@@ -121,7 +121,7 @@ def _click(pages: list[Page]) -> float:
 
 
 def _mover(pages: list[Page]) -> Page:
-    """Whoever is to move, once all pages show the same turn."""
+    """The page of the mover, once all pages show the same turn."""
     while True:
         spots = [each for each in pages if each.locator(_SPOT).count()]
         turns = {_TURN.search(each.locator("#board").inner_text()) for each in pages}

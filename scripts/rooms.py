@@ -59,7 +59,7 @@ def table(sentences: dict[str, str], found: Set[Arrow]) -> str:
     lines = ["| room | what it does | imports |", "|---|---|---|"]
     for room, text in sentences.items():
         imported = ", ".join(there for there in sentences if (room, there) in found)
-        lines.append(f"| {room} | {text} | {imported or 'nothing of ours'} |")
+        lines.append(f"| {room} | {text} | {imported or 'nothing'} |")
     return "\n".join(lines)
 
 

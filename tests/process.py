@@ -31,7 +31,7 @@ def memory_journal() -> Journal:
 
 
 class Process:
-    """A process that plays one channel. Another one on the same journal goes on with it."""
+    """A process that plays one channel. Another one on the same journal continues it."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class Backoff:
         self._next, self._ceiling = self._first, self._longest
 
     def lengthen(self, first: float, longest: float) -> None:
-        """What is wrong will not pass soon: until `reset` the pauses are no shorter than `first`, and may grow to
+        """What is wrong will not pass soon: until `reset` the pauses are at least `first`, and may grow to
         `longest` seconds."""
         self._next, self._ceiling = max(self._next, first), max(self._ceiling, longest)
 

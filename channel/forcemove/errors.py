@@ -3,7 +3,7 @@
 `ForcemoveError`
 ├── `LocalError`              ours: we asked for something that we may not do
 │   └── `InvalidValue`        ... and a value was built that the protocol's types do not allow
-├── `CounterpartyError`       a counterparty broke a rule, or kept silent; nothing of ours has changed
+├── `CounterpartyError`       a counterparty broke a rule, or kept silent; on our side nothing has changed
 ├── `ChainError`              the chain, or the way to it, failed
 │   └── `PassingError`        ... as it does now and then: the same request may work in a moment
 ├── `JournalError`            the journal, or the disk or database server that it is on, failed
@@ -115,7 +115,7 @@ class AppError(RuleError):
 
 @dataclass(eq=False)
 class CounterpartyError(ForcemoveError):
-    """A counterparty's fault: it broke a rule, or did not do what it was to do. Nothing of ours has changed."""
+    """A counterparty's fault: it broke a rule, or did not do what it was to do. On our side nothing has changed."""
 
 
 @dataclass(eq=False)

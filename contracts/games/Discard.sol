@@ -109,7 +109,7 @@ contract Discard is IForceMoveApp {
 
     // ----------------------------------------------------------------------------------------------------- positions
 
-    /// @dev Refuses what is no position; returns its type.
+    /// @dev Refuses what is not a position; returns its type.
     function _requirePosition(bytes calldata position) private pure returns (uint256 positionType) {
         unchecked {
             if (position.length < 32 * CORE_WORDS) {

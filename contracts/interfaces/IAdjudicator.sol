@@ -7,7 +7,7 @@ import {Allocation, FixedPart, HoldingsEntry, HoldingsKey, Signature, State, Var
 /// @notice Holds the deposits of state channels and decides when somebody stops. Participants exchange signed states
 /// off chain; here they fund, prove what was agreed, challenge who is silent, and are paid.
 /// A channel is Open, in Challenge (a clock runs until `finalizesAt`) or Finalized (from `finalizesAt` on). Once
-/// everything that an outcome allocates has been paid the channel is closed for ever, and its id must not be used again.
+/// everything that an outcome allocates has been paid the channel is closed forever, and its id must not be used again.
 ///
 /// SUPPORT. A state may be recorded when a proof shows that every participant can be held to it. A proof is 1 to n
 /// consecutive states, n being the number of participants, each a valid transition from the one before; the last is
@@ -35,7 +35,7 @@ import {Allocation, FixedPart, HoldingsEntry, HoldingsKey, Signature, State, Var
 ///   blocks nobody else.
 ///
 /// A WARNING. Movers may extend a recorded or a stale state with final states that they sign alone, each in its own
-/// turn, until it is the turn of somebody who does not take part: at most n - 1 turns. So whoever lets all sign a later
+/// turn, until it is the turn of somebody who does not take part: at most n - 1 turns. So anyone who lets all sign a later
 /// state puts its turn number at least n above what could be recorded.
 ///
 /// NOT SUPPORTED: tokens that rebase (the first channel to close takes the others' money); NFTs (a deposit counts one
@@ -73,7 +73,7 @@ interface IAdjudicator {
     /// @notice A payout left this much owed; it can be claimed with `transfer` once the holdings allow it.
     event PartlyPaid(bytes32 indexed channelId, bytes32 stateHash, Allocation[] remaining);
 
-    /// @notice Everything allocated was paid; the id is closed for ever.
+    /// @notice Everything allocated was paid; the id is closed forever.
     event Closed(bytes32 indexed channelId);
 
     /// @notice A payment could not be pushed; `account` can claim it.
@@ -230,7 +230,7 @@ interface IAdjudicator {
     /// @param signedStates Byte i, counted from the lowest, is the index in `states` of what participant i signed: the
     /// state of its own turn or a later one, any where its own turn lies before them. Bytes n to 31 are zero. From the
     /// record, zero.
-    /// @param challengerSignature A participant's signature of the challenge where the sender is no participant;
+    /// @param challengerSignature A participant's signature of the challenge where the sender is not a participant;
     /// ignored (and best zero) where it is one.
     function challenge(
         FixedPart calldata fixedPart,
@@ -288,7 +288,7 @@ interface IAdjudicator {
     ) external;
 
     /// @notice Pays a finalised channel out, as far as its holdings reach. Entry i of an asset is worth
-    /// min(amount i, max(0, held - unpaid amounts before i)), whoever else is chosen. What goes to an address is pushed
+    /// min(amount i, max(0, held - unpaid amounts before i)), no matter who else is chosen. What goes to an address is pushed
     /// with 100,000 gas, and what it refuses becomes its credit; what goes to a channel is added to its holdings, and
     /// logged there as a deposit is. A channel that is closed, or could not hold so much, is skipped and stays owed.
     /// @dev Reverts, in this order, with ChannelNotFinalized; FingerprintMismatch; for each index IndexOutOfRange,

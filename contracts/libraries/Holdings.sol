@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {IAdjudicator} from "../interfaces/IAdjudicator.sol";
 
 /// @notice What a channel holds of one asset, in one storage word: the amount in the 254 low bits, above it whether
-/// the channel has begun to pay out, and in the highest bit whether it is closed for ever (its tombstone).
+/// the channel has begun to pay out, and in the highest bit whether it is closed forever (its tombstone).
 type Holdings is uint256;
 
 using HoldingsLibrary for Holdings global;

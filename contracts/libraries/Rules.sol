@@ -92,7 +92,7 @@ library Rules {
         }
     }
 
-    /// @dev Refuses what is no chain of 2 to `count` consecutive states, each a valid transition from the one before; the
+    /// @dev Refuses what is not a chain of 2 to `count` consecutive states, each a valid transition from the one before; the
     /// first one is the recorded one where `fromRecord`. Returns the states' hashes, and the hash of the last one's outcome.
     function requireValidChain(
         bytes32 channelId,

@@ -51,7 +51,7 @@ library TwoPlayer {
         if (to[index].destination != destination) revert DestinationChanged(index, destination, to[index].destination);
     }
 
-    /// @dev Refuses appData that is not so many words long.
+    /// @dev Refuses appData that is not this many words long.
     function requireWords(bytes calldata appData, uint256 words) internal pure {
         if (appData.length != words * 32) revert WrongPositionLength(words * 32, appData.length);
     }

@@ -13,7 +13,7 @@ import {VariablePart} from "../types/Channel.sol";
 /// mover's shares of the others' cards; c and s; the shares, by rising index of their cards. Participant i is dealt
 /// cards 3i to 3i + 2.
 contract DealApp is IForceMoveApp {
-    /// @notice appData has another length than that of a position after so many moves.
+    /// @notice appData has another length than that of a position after this many moves.
     error WrongLength(uint256 moves, uint256 length);
     /// @notice The position is not one move later.
     error WrongMoveCount(uint256 expected, uint256 submitted);

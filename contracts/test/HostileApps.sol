@@ -26,7 +26,7 @@ contract RefusingApp is IForceMoveApp {
     }
 }
 
-/// @title An app whose answer is no bool
+/// @title An app whose answer is not a bool
 contract GarbageApp {
     fallback(bytes calldata) external returns (bytes memory) {
         return abi.encode(uint256(2));

@@ -64,7 +64,7 @@ contract FeeToken is TestToken {
     }
 }
 
-/// @title Refuses to move anything to whoever is on its list
+/// @title Refuses to move anything to anyone on its list
 contract BlacklistToken is TestToken {
     error Blacklisted(address account);
 
@@ -113,7 +113,7 @@ contract BombToken is TestToken {
     }
 }
 
-/// @title Tells whoever is listed of each transfer, before it, as ERC-777 does its senders
+/// @title Tells anyone listed of each transfer, before it, as ERC-777 does its senders
 contract HookToken is TestToken {
     mapping(address account => Reentry) private _hooks;
 

@@ -70,7 +70,7 @@ struct HoldingsKey {
 /// @notice What a channel holds of one asset.
 /// @param held In the asset's smallest unit.
 /// @param payoutBegun Whether the channel has begun to pay out: deposits are refused.
-/// @param closed Whether the channel is closed for ever.
+/// @param closed Whether the channel is closed forever.
 struct HoldingsEntry {
     uint256 held;
     bool payoutBegun;

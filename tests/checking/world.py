@@ -230,7 +230,7 @@ class Setting:
 
     @cached_property
     def others(self) -> tuple[int, ...]:
-        """Bob's seat, and those of whoever helps him."""
+        """Bob's seat, and those of anyone who helps him."""
         return tuple(seat for seat in range(self.count) if seat != self.bounds.seat)
 
     @property

@@ -1,4 +1,4 @@
-"""The command, in a directory of its own and with nothing of ours in the environment; and houses whose people play."""
+"""The command, in a directory of its own without our environment variables; and houses whose people play."""
 
 from __future__ import annotations
 

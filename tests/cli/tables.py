@@ -43,8 +43,8 @@ _LEAVING = "end the game with your next turn"
 
 
 class House:
-    """`alice` and `bob`: the folders of the host and of the guest. `server`: where the journals are, if they are no
-    files."""
+    """`alice` and `bob`: the folders of the host and of the guest. `server`: where the journals are, if they are
+    not files."""
 
     def __init__(self, folder: Path, carrier: Process, server: Server | None = None) -> None:
         self.folder, self.carrier, self._server = folder, carrier, server

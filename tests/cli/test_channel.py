@@ -526,7 +526,7 @@ def test_collect_leaves_what_is_played_and_looks_at_every_channel(home: Callable
     alice = home(count=3)
     said = alice.act("collect")
     assert said.code == 1
-    assert said.out.count("It goes on with its players") == 3
+    assert said.out.count("Its players continue it") == 3
     assert [alice.held(number) for number in range(3)] == [2 * DEPOSIT] * 3
 
 

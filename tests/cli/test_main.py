@@ -227,14 +227,14 @@ def test_an_unknown_version_says_who_must_update() -> None:
 @pytest.mark.parametrize(
     ("reason", "then"),
     [
-        ("expired", "Nothing of ours was changed. Set this machine's clock."),
+        ("expired", "Nothing was changed on your side. Set this machine's clock."),
         (
             "unknown-offer",
-            "Nothing of ours was changed. It was taken back, or is over, or was played already. `forcemove lobby` "
+            "Nothing was changed on your side. It was taken back, or is over, or was played already. `forcemove lobby` "
             "shows the open games.",
         ),
-        ("offer-taken", "Nothing of ours was changed. `forcemove lobby` shows the open games."),
-        ("busy", "Nothing of ours was changed."),
+        ("offer-taken", "Nothing was changed on your side. `forcemove lobby` shows the open games."),
+        ("busy", "Nothing was changed on your side."),
     ],
 )
 def test_a_refusal_of_a_relay_says_what_helps_against_it(reason: str, then: str) -> None:

@@ -78,7 +78,7 @@ def test_what_is_not_known_or_not_paid_yet_is_told_as_that() -> None:
 
 
 def test_who_was_never_joined_is_told_what_came_back() -> None:
-    """Also where the chain's clock is ahead of ours."""
+    """Also where the chain's clock is ahead of this machine's."""
     table = agreed_table()
     alice, bob = table.seats
     bob.is_away = True

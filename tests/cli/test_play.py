@@ -47,7 +47,7 @@ def test_a_player_that_is_killed_goes_on_with_the_same_command(world: World, kil
     second = world.play(home, *again)
     assert second.end() == 0, second.complained
     assert other.end() == 0, other.complained
-    assert "Going on with the open channel" in second.said
+    assert "Continuing the open channel" in second.said
     assert LINK_HEAD not in second.said
     channel = world.require_right_ends()
     assert channel.newest is not None

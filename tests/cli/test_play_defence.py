@@ -128,7 +128,7 @@ def test_threat_57_another_keys_channel_is_defended_while_a_game_is_offered(worl
 
 
 def require_free_soon(world: World, channel: Channel) -> None:
-    """Anyone who plays it may go on with it, while the other command still runs."""
+    """Anyone who plays it may continue it, while the other command still runs."""
     again = world.play(world.alice, "--patience", "2")
     again.reach("Nothing was heard for 2 seconds")  # it drives the channel
     again.end(by=signal.SIGKILL)

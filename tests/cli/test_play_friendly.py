@@ -103,7 +103,7 @@ def test_discard_is_played_over_the_log_and_both_are_killed_and_go_on(house: Hou
     again = [house.play(house.alice, *CREATE, game="discard-sra"), house.play(house.bob, *join, game="discard-sra")]
     for player in again:
         assert player.end() == 0, player.complained
-        assert "Going on with the open game" in player.said
+        assert "Continuing the open game" in player.said
         assert "every turn was legal" in player.said
     results = [line for line in again[0].said.splitlines() if " after " in line]
     assert results

@@ -57,7 +57,7 @@ def test_a_person_who_puts_the_game_aside_comes_back_with_the_same_choice(world:
     back.type("leave")
     ends = [each.end() for each in (back, guest)]
     assert [each.code for each in ends] == [0, 0], ends
-    assert any("Going on with the open channel" in line for line in ends[0].lines)
+    assert any("Continuing the open channel" in line for line in ends[0].lines)
     world.require_right_ends()
 
 

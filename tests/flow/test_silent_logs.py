@@ -51,7 +51,7 @@ def until_decided(scenario: Story, seat: int) -> Callable[[Any, Seat], Any]:
 
 @pytest.mark.parametrize("most", [8, 9])
 def test_threat_57_a_log_that_takes_nothing_any_more_keeps_no_client_from_the_chain(most: int) -> None:
-    """Whoever is to move answers on the chain, and the other one challenges: the game is decided, its money paid."""
+    """The mover answers on the chain, and the other one challenges: the game is decided, its money paid."""
     scenario, log = Playground.on(MemoryChain()).story(TIC_TAC_TOE), HangingLog(most)
     play(scenario, until_decided(scenario, 0), until_decided(scenario, 1), log=log)
     assert log.hung

@@ -1,5 +1,5 @@
 """An overview among three participants, against the adjudicator's twin: the shares of a silent mover's channel are what
-the chain pays, whoever looks and whoever challenges."""
+the chain pays, no matter who looks and who challenges."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
 
 @asynccontextmanager
 async def bare(server: NatsServer) -> AsyncIterator[Client]:
-    """A client that is none of ours."""
+    """A client that is not ours."""
     client = await nats.connect(server.url)
     try:
         yield client

@@ -1,4 +1,4 @@
-"""Python's recursion limit stays what Python has set, whatever of ours is imported and used."""
+"""Python's recursion limit stays what Python has set, whatever we import and use."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def story(playground: Playground) -> Story:
 
 
 class BrokenError(Exception):
-    """What no library of ours raises."""
+    """What none of our libraries raises."""
 
 
 class DownLine:

@@ -32,7 +32,7 @@ class Receipt(NamedTuple):
 
 
 class Chain:
-    """In process, without blocks: signatures and nonces do not exist, whoever is named as sender sends, and nobody pays
+    """In process, without blocks: signatures and nonces do not exist, anyone named as sender sends, and nobody pays
     for gas."""
 
     chain_id = 1

@@ -86,7 +86,7 @@ def test_moves_with_the_same_word_changed_on_both_sides_have_one_verdict() -> No
 
 
 def test_decks_that_are_none_have_one_verdict() -> None:
-    """Nobody but the players looks at a deck before it is dealt: what is dealt of it may be no point."""
+    """Nobody but the players looks at a deck before it is dealt: what is dealt of it may not be a point."""
     chance = Random(30)
     for from_, to in moves_of_each_form(2):
         if decode(to.app_data).position_type not in (PositionType.DEALT_FIRST, PositionType.DEALT):

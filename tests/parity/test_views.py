@@ -83,7 +83,7 @@ def test_the_domain_that_wallets_ask_for(actor: Actor) -> None:
 
 
 def test_dirty_values_are_refused(actor: Actor) -> None:
-    """An address wider than an address is no key, and no state has one."""
+    """An address wider than an address is not a key, and no state has one."""
     world = actor.world
     dirty = abi.Tail(word(1) + actor.ids[0] + b"\x01" + abi.address(ETHER)[1:])
     wide = b"\x01" + abi.outcome(outcome()).data[33:]

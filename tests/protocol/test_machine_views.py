@@ -513,7 +513,7 @@ def test_who_has_challenged_lets_the_other_of_two_answer_first() -> None:
 
 
 def test_who_was_challenged_with_an_old_state_waits_for_nobody() -> None:
-    """Whoever is to move on it: the challenger is the other one, who will not answer it."""
+    """The mover after it: the challenger is the other one, who will not answer it."""
     for turn in (2, 3):
         table = open_table(until=6)
         shown = Clock(Status(turn, table.now + DURATION, 7))

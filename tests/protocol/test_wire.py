@@ -173,7 +173,7 @@ def test_one_message_has_one_encoding() -> None:
 
 @pytest.mark.parametrize("version", [2, 65_535])
 def test_a_message_of_another_version_says_which(version: int) -> None:
-    """Whatever else is in it, as far as it is no larger than ours may be."""
+    """Whatever else is in it, as long as it is not larger than ours may be."""
     contents: tuple[dict[str, Any], ...] = (json.loads(message()), json.loads(encode_greeting(ID, 1, 1)), {"new": [{}]})
     for content in contents:
         with pytest.raises(UnknownVersion) as raised:

@@ -55,8 +55,8 @@ def test_every_room_is_drawn_but_the_kit_for_tests() -> None:
 def test_the_table_lists_what_a_room_imports_in_the_order_of_the_rooms() -> None:
     rows = table({"core": "Rules.", "chain": "Calls.", "cli": "Commands."}, {("cli", "chain"), ("cli", "core")})
     assert rows.splitlines()[2:] == [
-        "| core | Rules. | nothing of ours |",
-        "| chain | Calls. | nothing of ours |",
+        "| core | Rules. | nothing |",
+        "| chain | Calls. | nothing |",
         "| cli | Commands. | core, chain |",
     ]
 

@@ -320,7 +320,7 @@ def test_who_is_behind_by_little_reads_no_disk(path: Path, clock: Clock) -> None
 
 
 def test_the_log_beside_the_store_is_bounded_while_somebody_reads(path: Path, clock: Clock) -> None:
-    """Put back, it is begun anew, whoever reads in between."""
+    """Put back, it is begun again, no matter who reads in between."""
 
     async def story() -> None:
         relay = await Inside.start(path, clock, Limits())

@@ -1,4 +1,4 @@
-"""Senders whose pauses are no matter of chance."""
+"""Senders whose pauses do not depend on chance."""
 
 from __future__ import annotations
 

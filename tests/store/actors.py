@@ -46,7 +46,7 @@ def batch_of_everything(version: int) -> Batch:
 
 def at_point(journal: Journal, point: int, do: Callable[[], None]) -> Callable[..., None]:
     """Do something just before the statement, or the commit, of this number; the last point is the caller's own. On
-    SQLite the driver tells of each, whoever has given it."""
+    SQLite the driver tells of each, no matter who has given it."""
     points = count()
 
     def passed(*_: object) -> None:

@@ -90,7 +90,7 @@ def test_but_not_for_ever(shared: Place) -> None:
 
 @contextmanager
 def full_disk(room: int) -> Iterator[None]:
-    """The system lets no file of ours grow beyond this many bytes."""
+    """The system lets none of our files grow beyond this many bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
     try:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ROOTS = {"forcemove": ROOT / "channel", "forcemove_games": ROOT / "games", "scripts": ROOT}
-"""Where each import package of ours is, tests aside."""
+"""Where each of our import packages is, tests aside."""
 
 Imports = Mapping[str, frozenset[str]]
-"""For each module of ours the modules that it imports: ours in full, others by their first name."""
+"""For each of our modules the modules that it imports: ours in full, others by their first name."""
 
 
 def source_files() -> dict[str, Path]:
-    """Every module of ours, tests aside, by name."""
+    """Each of our modules, tests aside, by name."""
     return {
         _module_name(path.relative_to(root)): path
         for package, root in ROOTS.items()

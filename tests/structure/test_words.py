@@ -58,7 +58,7 @@ DENIED = {
     "witness": "endpoint",
     "witnesses": "endpoint_quorum, cross_check",
 }
-"""Words that are no part of a name, and what is said instead."""
+"""Words that are not part of a name, and what is said instead."""
 DENIED_WHOLE = {
     "class": {
         "driven": "ManagedChannel",

@@ -1,6 +1,6 @@
 """Faults that the contracts might have, each with the proof that finds it.
 
-A fault is a change of the source text; what it is compiled to is not code of ours, so that the proofs are told to take
+A fault is a change of the source text; what it is compiled to is not our code, so that the proofs are told to take
 it.
 """
 

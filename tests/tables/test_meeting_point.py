@@ -114,7 +114,7 @@ def test_threat_27_a_game_of_another_order_or_of_others_is_not_begun(over: tuple
         asyncio.run(place.point(BOB).take(PAYOUT))
     assert place.been == [meeting(BOB, CAROL).table.id]
     assert place.at == []
-    assert place.stored == [], "nobody goes on with it later"
+    assert place.stored == [], "nobody continues it later"
 
 
 def test_a_game_whose_offer_the_lobby_has_forgotten_has_begun() -> None:

@@ -103,7 +103,7 @@ DECODERS: dict[str, tuple[Callable[[bytes, Path], object], int]] = {
 
 
 def _filled(before: str, filling: str, after: str = "") -> Callable[[int], bytes]:
-    """So many bytes: a beginning, a filling as often as it goes in, an end."""
+    """This many bytes: a beginning, a filling as often as it goes in, an end."""
     room = len(before) + len(after)
     return lambda size: (before + filling * ((size - room) // len(filling)) + after).encode()
 

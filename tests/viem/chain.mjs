@@ -42,7 +42,7 @@ export class Chain {
   async requireGenuine(factory, name, address) {
     const expected = deployedAt(factory, artifact(name).bytecode);
     if (address.toLowerCase() !== expected) {
-      throw new Refused("NotGenuine", `${address} is no genuine ${name}, which stands at ${expected}`);
+      throw new Refused("NotGenuine", `${address} is not a genuine ${name}, which stands at ${expected}`);
     }
     if (!(await this.reader.getCode({ address }))) throw new Refused("NoContract", `there is no ${name} at ${address}`);
   }

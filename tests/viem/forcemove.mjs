@@ -266,15 +266,15 @@ export function decodeMessage(text) {
   try {
     message = JSON.parse(text);
   } catch {
-    refuse("it is no JSON");
+    refuse("it is not JSON");
   }
-  if (message === null || typeof message !== "object") refuse("it is no JSON object");
+  if (message === null || typeof message !== "object") refuse("it is not a JSON object");
   requireVersion(message.version, refuse);
   const members = Object.hasOwn(MEMBERS, message.kind) ? MEMBERS[message.kind] : refuse(`its kind is ${message.kind}`);
   if (Object.keys(message).join() !== members.join() || canonical(message) !== text) refuse("it is not in canonical form");
-  if (!/^0x[0-9a-f]{64}$/.test(message.channelId)) refuse("channelId is no word");
+  if (!/^0x[0-9a-f]{64}$/.test(message.channelId)) refuse("channelId is not a word");
   if (message.kind === "greeting") return message;
-  if (!/^0x([0-9a-f]{2})*$/.test(message.record)) refuse("record is no hex");
+  if (!/^0x([0-9a-f]{2})*$/.test(message.record)) refuse("record is not hex");
   const { state, signatures } = decodeRecord(message.record);
   const { signers } = message;
   const rise = signers.every((signer, place) => Number.isInteger(signer) && signer > (signers[place - 1] ?? -1));
@@ -327,7 +327,7 @@ export function decodeFile(text) {
   try {
     file = JSON.parse(text);
   } catch {
-    refuse("it is no JSON");
+    refuse("it is not JSON");
   }
   const version = /^forcemove-signed-state\/([1-9][0-9]{0,4})$/.exec(file?.format)?.[1];
   requireVersion(Number(version), refuse);

@@ -256,7 +256,7 @@ def test_a_look_alike_is_told(playground: Playground, node: NodeLine, seen: str)
     assert told["refused"] == "NotGenuine"
     name, looks_alike = ("Adjudicator", address) if seen == "adjudicator" else (GAME.artifact.name, app)
     genuine = book.find(name).address
-    assert told["message"] == f"0x{looks_alike.hex()} is no genuine {name}, which stands at 0x{genuine.hex()}"
+    assert told["message"] == f"0x{looks_alike.hex()} is not a genuine {name}, which stands at 0x{genuine.hex()}"
 
 
 def setup_of(table: Table, key: Key, to_sign: bytes) -> SignedState:
@@ -304,7 +304,7 @@ def test_a_state_that_is_signed_as_another_type_is_told(playground: Playground, 
 @pytest.mark.parametrize(
     ("cut", "why"),
     [
-        (1, "message: record is no hex"),
+        (1, "message: record is not hex"),
         (2, "record: it has 383 bytes, which do not fit its head"),
         (2 * 336, "record: it has 48 bytes, and no room for an allocation"),
     ],

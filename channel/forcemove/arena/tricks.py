@@ -1,4 +1,4 @@
-"""What a cheat signs and sends, on a page and in every demonstration: states and proofs that no client of ours would
+"""What a cheat signs and sends, on a page and in every demonstration: states and proofs that none of our clients would
 make. Pure."""
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def require_not_mainnet(chain: Chain, allowed: bool) -> None:
 @click.option(
     "--out",
     type=FILE,
-    help="The address book to write or go on with.  [default: forcemove-CHAINID.json]",
+    help="The address book to write or continue.  [default: forcemove-CHAINID.json]",
 )
 @click.option(
     "--game",

@@ -169,7 +169,7 @@ def _has_loser(state: VariablePart) -> bool:
 
 
 def _challenge_with_old(table: DemoTable, player: DemoPlayer) -> None:
-    """A challenge that no client of ours would send, with the old state that pays the player most."""
+    """A challenge that none of our clients would send, with the old state that pays the player most."""
     key, environment, agreement = table.environment.keys[player.seat], table.environment, table.agreement
     signed = {each.state.turn_num: each for each in table.signed}
     proof = old_proof(agreement, signed, above=-1, below=table.last.turn_num, cheat=player.seat)

@@ -192,8 +192,8 @@ class SignedTransport:
         return _Unsure(sequence, message, self._seal(sequence, message))
 
     async def _counts(self, client_id: str, said: _Unsure) -> bool:
-        """Whether the message that the log has taken counts as our next one there: it is a replay where more messages
-        of ours came before it than was known. Where nothing can have come between, nothing is read: a carrier may show
+        """Whether the message that the log has taken counts as our next one there: it is a replay where more of our
+        messages came before it than was known. Where nothing can have come between, nothing is read: a carrier may show
         late what it has acknowledged, or never. A message that cannot be read may have been ours."""
         end = self.length()
         if end <= self._own.count + 1:
@@ -228,7 +228,7 @@ class SignedTransport:
         return max(0, self._transport.length() - self._start)
 
     def _seal(self, sequence: int, message: bytes) -> bytes:
-        """The envelope of a message; it names all entries that any reader of ours has read."""
+        """The envelope of a message; it names all entries that any of our readers has read."""
         count = self._history.count
         hash_ = self._history.at(count)
         signature = self._key.sign(message_digest(self._table_id, sequence, count, hash_, message)).compact
@@ -260,7 +260,7 @@ class SignedTransport:
 
 @dataclass(frozen=True, slots=True)
 class _Unsure:
-    """A message of ours that the log has not acknowledged, and its envelope."""
+    """Our message that the log has not acknowledged, and its envelope."""
 
     sequence: int
     message: bytes

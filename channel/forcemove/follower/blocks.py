@@ -26,7 +26,7 @@ _LOOKS_BEHIND = 3
 _FARTHEST = 10**9
 """The most new blocks: more than any chain has."""
 _ROOT = 64
-"""So many blocks behind the head no reorganisation replaces a block: two epochs of Ethereum."""
+"""This many blocks behind the head no reorganisation replaces a block: two epochs of Ethereum."""
 
 
 @dataclass(frozen=True, slots=True)

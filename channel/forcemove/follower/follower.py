@@ -115,7 +115,7 @@ class Follower:
     def look(self, uncertain: Collection[bytes] = ()) -> Look[FollowerLook]:
         """Read what is new up to the confirmation depth. `uncertain`: the channels whose holdings are to be read even
         where nothing is logged, since money is to come or go. Ends some seconds after what defends is read; what is
-        left then is not a failure, and the next look goes on with it.
+        left then is not a failure, and the next look continues.
 
         Raises a `ChainError` where the endpoint does not show a head that can be believed, and `EndpointHangs`: then
         this follower may not be used again.

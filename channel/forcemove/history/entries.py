@@ -168,7 +168,7 @@ class TxRefused(Struct, frozen=True, array_like=True, tag=True):
 class FaultFound(Struct, frozen=True, array_like=True, tag=True):
     """A counterparty has sent what it must not send. `participant`: whose fault it is, None where that is not known.
     `kind`, `facts`: the error, as in the journal's evidence. `refused`: the state that was refused, None where it was
-    no state."""
+    not a state."""
 
     time: int
     participant: int | None

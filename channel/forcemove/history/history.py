@@ -29,7 +29,7 @@ _SIGNED = frozenset({StateSigned, StateAccepted, SignatureAdded})
 @dataclass(frozen=True, slots=True)
 class ChannelHistory:
     """What has happened in a channel, oldest first. `unreadable`: how many pieces of it are damaged, or were written by
-    another program; `notes`: the entries that are no states and no signatures, found once: in a long game they are
+    another program; `notes`: the entries that are neither states nor signatures, found once: in a long game they are
     few."""
 
     entries: tuple[Entry, ...] = ()

@@ -96,7 +96,7 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class PendingTransaction:
-    """A transaction of ours that is not mined yet. `operation`: the adjudicator's, in one word. `nonce`, `max_fee` (wei
+    """Our transaction that is not mined yet. `operation`: the adjudicator's, in one word. `nonce`, `max_fee` (wei
     for a unit of gas): of the newest version, None where none was sent; `versions`: how many were sent; `refused`: the
     error's name, where the chain has refused the last one."""
 

@@ -23,7 +23,7 @@ class SignatureVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SignatureCheck:
-    """The check of one participant's signature. `address`: the participant's, None for an index that is no
+    """The check of one participant's signature. `address`: the participant's, None for an index that is not a
     participant's; `recovered`: the account that has made the signature (20 bytes each); `problem`: why nobody can have
     made it."""
 

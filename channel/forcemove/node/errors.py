@@ -44,6 +44,6 @@ class LookFailed(PassingError):
 
 @dataclass(eq=False)
 class NotOursToDrive(LocalError):
-    """The channel was moved to another journal, whose process goes on with it."""
+    """The channel was moved to another journal, whose process continues it."""
 
     channel_id: bytes

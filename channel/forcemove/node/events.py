@@ -59,7 +59,7 @@ class LogRemoved:
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """A transaction of ours is in the chain."""
+    """Our transaction is in the chain."""
 
     submission: Submission
     receipt: Receipt[PlacedLog]

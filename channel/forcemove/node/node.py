@@ -278,7 +278,7 @@ class Node:
                 worker.dismiss()
 
     def release_channel(self, channel_id: bytes) -> None:
-        """Stop driving a channel. Another process may go on with it."""
+        """Stop driving a channel. Another process may continue it."""
         self._forget(channel_id)
         self._leases.give_back([ChannelLease(channel_id)])
 

@@ -86,7 +86,7 @@ def _hashes_of(transaction: InFlightTransaction) -> frozenset[bytes]:
 
 def _history_of(pending: PendingTx, sent: frozenset[bytes]) -> list[tuple[bytes, HistoryRow]]:
     """What the versions that were not `sent` before add to the history of the transaction's channel; nothing where the
-    transaction is of no channel of ours."""
+    transaction is of none of our channels."""
     request_id, operation = pending.request.request_id, None
     if isinstance(request_id, Approval):
         request_id, operation = request_id.needed_by, _APPROVAL

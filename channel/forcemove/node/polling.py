@@ -69,7 +69,7 @@ def poll_once(worker: PollingWorker, on_error: OnPollError) -> None:
 
 
 def _typed(error: Exception) -> ForcemoveError:
-    """The error as one of ours: whatever an answer has led to ends no process, and may pass."""
+    """The error in our terms: whatever an answer has led to ends no process, and may pass."""
     return error if isinstance(error, ForcemoveError) else LookFailed(f"{error!r:.200}")
 
 

@@ -21,8 +21,8 @@ _BLOCK_TIME, _LOCAL_BLOCK_TIME = 12.0, 1.0
 """Seconds from block to block on Ethereum's mainnet, and at most on a chain that people run for themselves."""
 _AGAIN = 20
 """After this many pauses a submission that is due again is held back again, so that the other participant sends first.
-Not sooner: a submission that is asked for at each look, because endpoints contradict each other, would be held back for
-ever."""
+Not sooner: a submission that is asked for at each look, because endpoints contradict each other, would be held back
+forever."""
 _BLOCKS = 1.5
 """Block times for which a transaction is held back: until the other participant's is mined, and its block is read."""
 

@@ -134,7 +134,7 @@ class Committer:
                 await self._keep([self._oldest(log) for log in batch])
 
     def _oldest(self, log: LiveLog) -> Addition:
-        """The next post of a log that has a turn, whoever's turn it is."""
+        """The next post of a log that has a turn, no matter whose turn it is."""
         waiting = self._waiting[log]
         addition = waiting.popleft()
         if not waiting:

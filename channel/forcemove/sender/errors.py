@@ -74,7 +74,7 @@ class OpinionsDiffer(PassingError):
 @dataclass(eq=False)
 class NonceBlocked(PassingError):
     """A transaction of another program with the same key waits at the `nonce` of the account (20 bytes), and no block
-    takes it: none of ours can be mined before it. Where an answer to a challenge waits it is outbid by an empty
+    takes it: our transactions cannot be mined before it. Where an answer to a challenge waits it is outbid by an empty
     transaction."""
 
     account: bytes

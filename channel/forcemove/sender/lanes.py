@@ -189,7 +189,7 @@ class EndpointLane:
 
 
 def _typed(lane: EndpointLane, error: Exception) -> PassingError:
-    """The error as one of ours: whatever a decoder or a library raises, its cause was the endpoint's answer."""
+    """The error in our terms: whatever a decoder or a library raises, its cause was the endpoint's answer."""
     if isinstance(error, PassingError):
         return error
     return NotAnEthereumEndpoint(lane.chain.endpoint, f"its answer makes no sense: {error!r:.80}")
@@ -211,7 +211,7 @@ class EndpointLanes:
         self._failing: tuple[float, int] | None = None
 
     def begin_look(self, *, is_idle: bool) -> None:
-        """Time in which nothing was to be asked, or in which nobody has looked, is no silence of the endpoints."""
+        """Time in which there was nothing to ask, or nobody has looked, does not count as silence of the endpoints."""
         if is_idle or self._now() - self._looked_at >= _SILENT:
             for each in self.all:
                 each.on_pause()

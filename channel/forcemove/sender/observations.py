@@ -31,7 +31,7 @@ class TxStatus(Enum):
     MINED = auto()
     """It is in a block, with a receipt."""
     TAKEN = auto()
-    """Its nonce belongs to a transaction of somebody else, as deep as we believe, and none of ours is known."""
+    """Its nonce belongs to a transaction of somebody else, as deep as we believe, and none of our versions is known."""
     UNCLEAR = auto()
     """Its nonce is used, and there is no receipt, or it was not asked for yet: the endpoint lags, lies, or is slow."""
 
@@ -195,7 +195,7 @@ def _reason(chain: Chain, question: Question, pending: PendingTx, block: int) ->
 
 
 def _is_taken(chain: Chain, question: Question, pending: PendingTx, height: int) -> Steps[bool]:
-    """Whether another transaction has our nonce, as deep as we believe, so that no version of ours will be mined. An
+    """Whether another transaction has our nonce, as deep as we believe, so that none of our versions will be mined. An
     endpoint that knows one of them, and has no receipt, lags or lies: sent again, the call might be done twice."""
     depth = max(height - question.confirmations + 1, 0)
     if (yield from chain.nonce_of.steps(question.account, block=depth)) <= pending.nonce:

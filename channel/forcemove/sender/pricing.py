@@ -29,7 +29,7 @@ _ALIKE = 4
 
 @dataclass(frozen=True, slots=True)
 class FeeMarket:
-    """What a unit of gas costs in wei, by an endpoint's word. `base`: the base fee, None where there is none; `tip`:
+    """What a unit of gas costs in wei, according to an endpoint. `base`: the base fee, None where there is none; `tip`:
     what the endpoint suggests, None where it does not; the whole price where there is no base fee."""
 
     base: int | None

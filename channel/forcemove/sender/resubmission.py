@@ -89,20 +89,20 @@ class Resubmitter:
         return [pending[nonce] for nonce in sorted(pending) if nonce < last and opinion.shows(nonce) is TxStatus.WAITS]
 
     def _is_near(self, lowest: PendingTx, opinions: Sequence[Opinion]) -> bool:
-        """Whether nothing keeps the lowest of ours from being mined, according to one endpoint."""
+        """Whether nothing keeps our lowest transaction from being mined, according to one endpoint."""
         return self._pending.is_confirmed(lowest.request.request_id) or any(
             each.mined >= lowest.nonce for each in opinions
         )
 
     def _missing(self, lowest: PendingTx, opinion: Opinion, opinions: Sequence[Opinion]) -> Sequence[int]:
-        """The nonce before all of ours with which no endpoint has a transaction: another program's was dropped, or a
-        reorganisation has removed one of ours after we had believed it. None where there is no such nonce."""
+        """The nonce before all our transactions with which no endpoint has a transaction: another program's was
+        dropped, or a reorganisation has removed one that we had believed. Empty where there is none."""
         is_missing = all(max(each.next, each.mined) < lowest.nonce for each in opinions)
         return (max(opinion.next, opinion.mined),) if is_missing else ()
 
     def _blocked(self, lowest: PendingTx, opinion: Opinion, urgency: Urgency) -> Sequence[int]:
-        """The nonces before all of ours with which another program's transactions wait, and no block takes them. That
-        is told; they are to be replaced where they hold up an answer, else there are none."""
+        """The nonces before all our transactions with which another program's transactions wait, and no block takes
+        them. That is told; they must be replaced where they hold up an answer, else there are none."""
         if opinion.mined not in self._notified:
             self._report(NonceBlocked(self._account, opinion.mined))
             self._notified.add(opinion.mined)

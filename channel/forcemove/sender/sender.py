@@ -1,7 +1,7 @@
 """The sender of one account on one chain: every transaction of the account goes through it.
 
 A transaction is written down by its nonce before any endpoint is offered it, and forgotten only when it is mined and
-confirmed, and the owner was given its outcome and has called `look` again: after a crash the next sender goes on with
+confirmed, and the owner was given its outcome and has called `look` again: after a crash the next sender continues
 it, and returns its outcome again. A sender never waits for a block: each `look` takes what endpoints have answered
 since the last one, and begins what is due, so that no transaction holds up another account's, or anything else in this
 process.
@@ -175,7 +175,7 @@ class Sender:
 
     def withdraw(self, request_ids: Collection[RequestId]) -> None:
         """Send nothing for these requests, unless they are asked for again. A transaction that has a nonce goes on: it
-        may be mined, whoever wants it."""
+        may be mined, no matter who wants it."""
         self._requests.remove(request_ids)
 
     @property

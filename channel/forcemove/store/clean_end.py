@@ -34,7 +34,9 @@ def is_clean(path: str) -> bool:
     """Whether nothing has opened or changed the file since it was marked. Raises `OSError`."""
     found = os.stat(path)
     is_marked = found.st_mtime_ns % _SECOND == _fraction(path, found)
-    is_since = abs(found.st_ctime_ns - found.st_mtime_ns) > 2 * _SECOND  # set by the system, whoever sets the other
+    is_since = (
+        abs(found.st_ctime_ns - found.st_mtime_ns) > 2 * _SECOND
+    )  # set by the system, no matter who sets the other
     return is_marked and not is_since and not os.path.lexists(f"{path}-wal")
 
 

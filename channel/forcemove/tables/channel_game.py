@@ -63,7 +63,7 @@ class ChannelGameRunner:
         stored = next((each for each in ours if self._service.claim(each.id, self)), None)
         if stored is None:
             return False
-        self._port.say(f"Going on with the open channel of {self._journal.where}.")
+        self._port.say(f"Continuing the open channel of {self._journal.where}.")
         await self._play(stored.channel.agreement, stored)
         return True
 

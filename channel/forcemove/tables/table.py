@@ -180,7 +180,7 @@ class PlayTable:
         return meeting
 
     async def _stored_meeting(self, connection: Connection) -> Meeting | None:
-        """The first stored meeting to go on with. The others are forgotten."""
+        """The first stored meeting that can be continued. The others are forgotten."""
         for meeting in self._stored.meetings(self._claim):
             if await self._has_come_about(connection, meeting):
                 return meeting
@@ -194,7 +194,7 @@ class PlayTable:
         if self._options.from_scratch or not await has_come_about(connection, meeting):
             self._stored.forget_meeting(meeting)
             return False
-        self._port.say(f"Going on with the open game of {self._service.journal.where}.")
+        self._port.say(f"Continuing the open game of {self._service.journal.where}.")
         return True
 
     def _is_free(self, offer: bytes) -> bool:
@@ -235,7 +235,7 @@ class PlayTable:
             raise
 
     async def _offer(self, connection: Connection, wanted: Offer) -> Offer:
-        """The offer that is in the lobby then: one of ours that still waits there, or the wanted one."""
+        """The offer that is in the lobby then: our own that still waits there, or the wanted one."""
         key = self._wallet.key
         for stored in self._stored.offers(lambda offer: _is_alike(offer, wanted) and self._claim(offer.hash)):
             if self._options.from_scratch:

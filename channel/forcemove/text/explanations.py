@@ -277,7 +277,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "UnknownArtifact": ("This version has no contract {name}.", "It has {known}."),
     "BookMissing": (
         "There is no address book at {path}.",
-        "`forcemove deploy` writes one, and whoever you play with has a copy for you; --book says where it is.",
+        "`forcemove deploy` writes one, and the person you play with has a copy for you; --book says where it is.",
     ),
     "BookOfOlderProgram": (
         "The address book {path} has format {version}, of an older version of Forcemove (this one: format {known}). "
@@ -395,7 +395,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "RelayRefused": (
         "The relay refused: {detail} ({reason}).",
-        "Nothing of ours was changed. {advice}",
+        "Nothing was changed on your side. {advice}",
     ),
     "LogReplaced": (
         "The relay shows another log of table {table} than before, from entry {position} on or earlier.",
@@ -510,7 +510,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Send the appointment that the channel's client makes; nothing was changed.",
     ),
     "NothingNewer": (
-        "The watchtower has states that answer up to turn {held}; turn {turn_num} is no better.",
+        "The watchtower has states that answer up to turn {held}; turn {turn_num} is not newer.",
         "It keeps its own. If this program was restored from a backup, the watchtower knows later states than it does.",
     ),
     "ChannelOver": ("Channel {channel_id} is finalized or closed.", "There is nothing to defend any more."),

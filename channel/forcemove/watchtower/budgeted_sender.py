@@ -68,7 +68,7 @@ class SpendingTerms:
 
 
 class BudgetedSender:
-    """Sends and pays for an account whose lease is ours. Goes on with the transactions that the journal has pending."""
+    """Sends and pays for an account whose lease is ours. Continues the transactions that the journal has pending."""
 
     def __init__(
         self, journal: Journal, key: Key, chains: Sequence[Chain], errors: ErrorTable, terms: SpendingTerms

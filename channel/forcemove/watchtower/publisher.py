@@ -27,7 +27,7 @@ __all__ = ["Acknowledged", "TowerPublisher", "NotAcknowledged", "Unprotected"]
 
 _LOG = logging.getLogger(__name__)
 _LAG = 60
-"""Seconds by which the chain's time, as a tower reads it, may be ahead of ours."""
+"""Seconds by which the chain's time, as a tower reads it, may be ahead of our clock."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 _OVER, _OTHER_VERSION = "ChannelOver", UnknownVersion.__name__
 """Reasons for which a tower refuses: it need not accept the appointment, or cannot until one side is updated."""

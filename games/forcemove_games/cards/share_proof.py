@@ -151,7 +151,7 @@ def take_shares(
     channel_id: bytes,
     turn_num: int,
 ) -> tuple[CardWords, ...]:
-    """As `require_shares`, of cards that may be no points, as in a deck that nobody has checked: the twin of the
+    """As `require_shares`, of cards that may not be points, as in a deck that nobody has checked: the twin of the
     contract's function.
 
     - `key`: whose shares they are.

@@ -95,7 +95,7 @@ class DiscardBot:
 
 
 def _worth(side: PlayerSide, index: int) -> tuple[int, int, int]:
-    """How good it is to lay this card of ours: the fewest cards that the other may hold fit on it, then we keep the
+    """How good it is to lay this card: the fewest cards that the other may hold fit on it, then we keep the
     most suits, then the most values."""
     laid = side.hand[index]
     denied = side.core.denied[1 - side.seat]

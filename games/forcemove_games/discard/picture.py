@@ -102,7 +102,7 @@ def _back(x: float, y: float, tone: str) -> Iterator[Shape]:
 
 
 def _spots(cards: Sequence[int], places: Sequence[float], choices: Sequence[str]) -> Iterator[Spot]:
-    """Each open card of ours, as wide as it is not covered by the next one, and the pile."""
+    """Each of our open cards, as wide as it is not covered by the next one, and the pile."""
     if not choices:
         return
     for place, card in enumerate(cards):

@@ -54,8 +54,8 @@ class Position(Struct, frozen=True):
 
     `stake`: uint256, in the asset's smallest unit. `pre_commit`: 32 bytes, from ROUND_PROPOSED on. `b_play`: 0 to 2,
     from ROUND_ACCEPTED on. `a_play`: 0 to 2, and `salt`: 32 bytes, in REVEAL. `round_num`: uint256, how many rounds
-    have been played out. Raises `InvalidValue` on what is no uint256 or no 32 bytes at all, then `MalformedPosition` in
-    the order of the contract.
+    have been played out. Raises `InvalidValue` on what is not a uint256 or not 32 bytes at all, then
+    `MalformedPosition` in the order of the contract.
     """
 
     position_type: PositionType

@@ -118,8 +118,8 @@ class DecryptionKey:
 
     @classmethod
     def decode(cls, text: str) -> DecryptionKey:
-        """The inverse of `encode`. Raises `MalformedBytes` on other texts, `InvalidExponent` on an exponent that is no
-        key."""
+        """The inverse of `encode`. Raises `MalformedBytes` on other texts, `InvalidExponent` on an exponent that is
+        not a key."""
         return cls(decode_number(text))
 
 

@@ -33,7 +33,7 @@ class ViewedGame(Protocol):
 
 
 Update = Callable[[Json, Change], tuple[Json, bytes]]
-"""What `apply_update` does: makes, of the draft that the game gives, the draft to go on with, and its text."""
+"""What `apply_update` does: makes, of the draft that the game gives, the draft to continue with, and its text."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class _Run:
     is_running: bool = True
 
     def hand_over(self, given: Json, fn: Change) -> Json:
-        """The draft to go on with. Raises `TwoResults` where the game has changed the one that it has, and gives
+        """The draft to continue with. Raises `TwoResults` where the game has changed the one that it has, and gives
         another."""
         self._look_for_changes()
         if given is not self.draft and self.is_changed:
@@ -77,8 +77,8 @@ _RUN: ContextVar[_Run | None] = ContextVar("run", default=None)
 def apply_update(state: Json, fn: Change) -> Json:
     """Inside `update_state`: let `fn` change the state, or return a new one, with what viewers may not know.
 
-    Returns the state to go on with. That is `state` itself, with what `fn` has returned in it, unless one of the two is
-    a list and the other a dictionary, or one is neither. Raises `OutsideAction`, `TwoResults`, `NotJson`, and while
+    Returns the state to continue with. That is `state` itself, with what `fn` has returned in it, unless one of the two
+    is a list and the other a dictionary, or one is neither. Raises `OutsideAction`, `TwoResults`, `NotJson`, and while
     replaying what `replay_action` raises of disclosures.
     """
     run = _RUN.get()
@@ -129,7 +129,7 @@ def changed(name: str, change: Change, draft: Json, before: StrictValue) -> Json
 
 
 def placed(given: Json, result: Json) -> Json:
-    """The draft to go on with, where a game has given a draft and this is the result: the same root if possible. No
+    """The draft to continue with, where a game has given a draft and this is the result: the same root if possible. No
     part of the result may be the root itself."""
     if type(result) is not type(given) or type(given) not in (dict, list):
         return result

@@ -61,7 +61,7 @@ class StrictValue(NamedTuple):
 
 
 def json_of(text: bytes) -> Json:
-    """The value of a JSON text of ours."""
+    """The value of a JSON text that we have written."""
     return _DECODER.decode(text)
 
 

@@ -1,4 +1,4 @@
-"""A relay that is killed while strangers attack it goes on with the same command, and has lost nothing that it has
+"""A relay that is killed while strangers attack it continues with the same command, and has lost nothing that it has
 acknowledged."""
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Siege:
         self.relay, self.crowd, self.quiet = relay, crowd, quiet
 
     def watch(self, seconds: float) -> Seen:
-        """So many seconds of both."""
+        """This many seconds of both."""
         self.crowd.report(), self.quiet.report()
         until, memory = time.monotonic() + seconds, 0
         while time.monotonic() < until:

@@ -18,7 +18,7 @@ _KINDS = ((r"0x[0-9a-fA-F]*", "hex"), (r"\d+", "decimal"), (r".*", "text"))
 
 def shape_of(*types: Any) -> Any:
     """Names, tags, types and bounds of all that values of these types are written with. What a class is called in the
-    code is no part of it, unless it is the class's tag."""
+    code is not part of it, unless it is the class's tag."""
     return [_shape(each, ()) for each in multi_type_info(types)]
 
 

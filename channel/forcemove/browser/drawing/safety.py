@@ -107,7 +107,7 @@ def _stake(view: ChannelView) -> SafetyWord:
 
 
 def _pending(tx: PendingTransaction) -> SafetyWord:
-    """A transaction of ours that is not mined yet."""
+    """Our transaction that is not mined yet."""
     name = f"Transaction: {harmless(tx.operation)}"
     if tx.refused:
         return SafetyWord(name, "refused", "bad", harmless(f"The chain says {tx.refused}."))

@@ -163,7 +163,7 @@ class LobbyPages:
         self._show("" if is_done else "It cannot be taken back: the game has begun, or is over.")
 
     def resume(self) -> None:
-        """Go on with what is open in the journal, and has no table."""
+        """Continue what is open in the journal, and has no table."""
         self._tables.resume()
         self._show("")
 

@@ -47,6 +47,6 @@ def _notice(text: str) -> str:
 
 
 def _said(view: LobbyView) -> tuple[str, str]:
-    """What a screen reader is told: of the newest table of ours, and how many games are open."""
+    """What a screen reader is told: of our newest table, and how many games are open."""
     newest = next((f"{each.title}: {' '.join(each.lines)}" for each in reversed(view.tables)), "")
     return newest, view.problem or f"{count_text(len(view.offers), 'open game')}."

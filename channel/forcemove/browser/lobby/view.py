@@ -57,7 +57,7 @@ class OfferRow:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A table of ours.
+    """One of our tables.
 
     - `number`: of the table; `title`: of its game; `tone`; `lines`: how far it is.
     - `link`: to hand to a friend; `watch_link`: to hand to spectators. Both are empty where there is none.
@@ -199,7 +199,7 @@ def _amount(offer: Offer, amount: int, token: TokenFacts | None) -> str:
 
 
 def table_row(table: RunningTable, relay: str) -> TableRow:
-    """A table of ours. `relay`: its address, without a password."""
+    """One of our tables. `relay`: its address, without a password."""
     offer, agreement = table.offer, table.agreement
     is_playing = table.state is TableState.PLAYING
     return TableRow(

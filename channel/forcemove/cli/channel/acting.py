@@ -55,7 +55,7 @@ def collect(ids: tuple[str, ...], waits: bool, **session: Any) -> int:
     """Bring home what the channels of this key still have on this chain: all of them, or those that are named.
 
     Answers challenges with what is kept, concludes what all have signed, pays out what the chain has decided, and takes
-    credits. It signs nothing new, and starts no challenge: a channel that goes on with its players is left to them, or
+    credits. It signs nothing new, and starts no challenge: a channel that its players continue is left to them, or
     to `forcemove channel conclude`.
 
     Exits with 1 if something is left on the chain.

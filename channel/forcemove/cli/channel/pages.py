@@ -48,14 +48,14 @@ _NO_NAMES: Mapping[tuple[bytes, ...], Sequence[str]] = MappingProxyType({})
 _STANDINGS = {
     Ownership.ACTIVE: "ours to play",
     Ownership.FINISHED: "finished: nothing is left to do",
-    Ownership.MOVED: "moved to another journal, which goes on with it",
+    Ownership.MOVED: "moved to another journal, which continues it",
     Ownership.BACKUP: "from a backup: nothing is signed, but it is defended and collected",
 }
 ADVICE = {
     Phase.CHECKING: "Nothing was signed yet.",
     Phase.PREFUND: "Nothing was paid in yet.",
     Phase.FUNDING: "Not all have paid in. `conclude` takes back what is there.",
-    Phase.PLAYING: "It goes on with its players. `conclude` leaves it.",
+    Phase.PLAYING: "Its players continue it. `conclude` leaves it.",
     Phase.CONCLUDING: "`collect` concludes it once all have signed; `conclude` does not wait for them.",
     Phase.CHALLENGED: "A clock runs: `collect` answers what can be answered, and collects when it is over.",
     Phase.FINALIZED: "`collect` brings home what it holds.",

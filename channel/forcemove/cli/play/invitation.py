@@ -34,7 +34,7 @@ def say_invitation(terminal: Terminal, offer: Offer, link: Link, relay: str) -> 
 
 
 def join_command(offer: Offer, link: Link, relay: str) -> str:
-    """The command that a friend types: values that only the friend knows are named in capitals. A password of ours is
+    """The command that a friend types: values that only the friend knows are named in capitals. Our password is
     not in it."""
     command = ["forcemove", "play", offer.game, "--join", str(link), "--key", "FILE"]
     if not offer.is_friendly:

@@ -39,7 +39,7 @@ __all__ = ["PlayerOptions", "TerminalPort"]
 
 _FRIENDLY_PARTING = "You have put the game aside."
 _PARTING = "The game goes on without you: be back before a challenge can run out."
-_ASIDE = "the game is put aside; the same command goes on with it."
+_ASIDE = "the game is put aside; the same command continues it."
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class TerminalPort(TerminalOutput):
             return options.table.stake
         if options.rounds is not None:
             raise Explained(
-                "The journal has no open channel of this game, chain and key to go on with.",
+                "The journal has no open channel of this game, chain and key to continue.",
                 "Offer a game with --create --stake AMOUNT, or join one with --join LINK.",
             )
         self._terminal.close()  # the screen is the person's

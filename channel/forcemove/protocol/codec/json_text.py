@@ -91,7 +91,7 @@ def hex_text(data: bytes) -> str:
 
 
 def parse_hex_text(text: str, what: str, length: int) -> bytes:
-    """So many bytes as `hex_text` writes them. Raises `MalformedBytes` on any other way to write them."""
+    """This many bytes as `hex_text` writes them. Raises `MalformedBytes` on any other way to write them."""
     try:
         data = bytes.fromhex(text[2:])
     except ValueError:

@@ -93,8 +93,8 @@ def _answers_nobody(channel: Channel, now: int) -> bool:
 
 
 def _lacks(channel: Channel, accepted: Accepted, greeting: Greeted) -> bool:
-    """Whether the sender may lack this state of ours: one of a later turn, or signatures on the final one. (A state
-    that came from the chain without its mover's signature is of use to nobody.)"""
+    """Whether the sender may lack this state that we have: one of a later turn, or signatures on the final one. (A
+    state that came from the chain without its mover's signature is of use to nobody.)"""
     state, signatures = accepted.state, accepted.signed.signatures
     missing = state.turn_num >= greeting.next_turn or (state.is_final and state.turn_num + 1 == greeting.next_turn)
     return missing and channel.index in signatures and channel.agreement.fixed_part.mover(state.turn_num) in signatures

@@ -1,8 +1,8 @@
 """What one client is sent. Knows WebSocket's frames and a transport, and nothing of what is in the messages.
 
 Messages that are added in one turn of the event loop go out at its end, in one frame and without a task: a relay sends
-so many small messages that waking a task for each would cost more than all else. Only for a client that reads more
-slowly than it is sent to, a task waits, see `drain`.
+many small messages, and waking a task for each would cost more than all else. Only for a client that reads more slowly
+than it is sent to, a task waits, see `drain`.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Meeting(Struct, frozen=True, tag=True):
 
 
 class PendingOffer(Struct, frozen=True, tag="Waiting"):
-    """An offer of ours that not all guests have joined yet."""
+    """Our offer that not all guests have joined yet."""
 
     offer: Offer
 
@@ -189,7 +189,7 @@ class MeetingPoint:
         return replace(meeting, has_met=True)
 
     def _forget(self) -> None:
-        """Forget the meeting that we are or were at: it has not come about, and nobody is to go on with it."""
+        """Forget the meeting that we are or were at: it has not come about, and nobody must continue it."""
         if self._at is not None:
             self._stored.forget_meeting(self._at)
 

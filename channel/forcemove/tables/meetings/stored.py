@@ -108,7 +108,7 @@ def _stored_meetings(journal: Journal) -> Iterator[Meeting]:
 
 
 def _readable(stored: Meetings) -> Iterator[tuple[bytes, Meeting | PendingOffer]]:
-    """Those that this program can read, by their ids. One that it cannot is of another program, which goes on with it:
+    """Those that this program can read, by their ids. One that it cannot is of another program, which continues it:
     nobody has paid into a game that is not a channel yet."""
     for id_, body in stored.all():
         try:

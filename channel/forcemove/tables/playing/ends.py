@@ -46,7 +46,7 @@ class EndObserver:
 
     def of(self, channel: Channel, now: int) -> ChannelResult:
         """How the channel has ended by time `now` (seconds), or by the time that was observed last: a chain's clock may
-        be ahead of ours."""
+        be ahead of this machine's."""
         return result_of(channel, max(now, self._time))
 
 

@@ -33,7 +33,7 @@ _BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
 
 
 def is_unpaid(channel: Channel) -> bool:
-    """Whether nobody has paid in, as far as we know, and no transaction of ours is on its way."""
+    """Whether nobody has paid in, as far as we know, and none of our transactions is on its way."""
     return not any(held for _, held in channel.holdings) and not channel.requested
 
 
@@ -216,8 +216,8 @@ class Match:
 
 
 def _opening_history(played: ManagedChannel) -> ChannelHistory:
-    """What the screen says of a channel's history: how deep our deposit is. A journal that cannot be read for that is
-    no reason to end a game."""
+    """What the screen says of a channel's history: how deep our deposit is. A journal that cannot be read for
+    that does not end a game."""
     if played.phase in _BEGINNING:
         with contextlib.suppress(ForcemoveError):
             return played.history()

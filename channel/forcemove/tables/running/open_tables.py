@@ -128,8 +128,8 @@ class OpenTables:
         return next((each for each in each_of if each.offer is not None and each.offer.hash == offer), None)
 
     def resume(self) -> None:
-        """Open a table for each open channel of the journal, each meeting that may have come about, and each offer of
-        ours that waits, unless there is one."""
+        """Open a table for each open channel of the journal, each meeting that may have come about, and each of our
+        offers that waits, unless there is one."""
         self._resume_channels()
         for game in self.playable:
             stored = StoredMeetings(self.service.journal, game.venue, self.service.wallet.key.address)

@@ -256,7 +256,7 @@ def _soon(loop: asyncio.AbstractEventLoop, part: Callable[..., None], value: obj
 
 def outcome_of(paid: AnswerResult) -> tuple[str, dict[str, str]]:
     """What became of an answer, in the words of the log, and why it was not sent. An answer that was not needed any
-    more, since another one was faster or the channel was settled, is no error."""
+    more, since another one was faster or the channel was settled, is not an error."""
     if paid.error is None:
         return "answered", {}
     if isinstance(paid.error, RuleError | TransactionReverted) and not isinstance(paid.error, RevertsAgain):
