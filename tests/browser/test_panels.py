@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +14,6 @@ from msgspec import structs
 from forcemove.browser import templating
 from forcemove.browser.drawing import board, happenings
 from forcemove.browser.drawing.listing import listed_rows
-from forcemove.browser.drawing.safety import safety_of
 from forcemove.browser.render import PANELS, channel_page, channel_panels
 from forcemove.browser.view import ChannelView
 from forcemove.cli.play.screen import content_lines
@@ -28,10 +26,12 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.record import Record
 from forcemove.protocol.machine.results import ChannelResult, Ending
 from forcemove.store.records import Ownership
-from forcemove.tables.playing.content import clock_text, content_of
+from forcemove.tables.playing.content import content_of
 from forcemove.tables.playing.ends import EndObserver, end_lines
 from forcemove.text.amounts import format_amount
 from forcemove.text.entries import entry_text
+from forcemove.text.situation.moment import clock_text
+from forcemove.text.situation.safety import safety_of
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.html import elements, find, text_of
 from tests.browser.views import WALL, Looks, view_of
@@ -58,24 +58,22 @@ def amounts(text: str) -> list[str]:
 
 
 def test_the_page_and_the_terminal_say_the_same(view: ChannelView) -> None:
-    content = content_of(view.game, view.channel, view.seen, view.now, silence_left=math.inf, names=view.names)
     board = panel(view, "board")
-    assert content.headline in board
+    assert content_of(view).headline in board
     shown = set(amounts(board))
     assert {format_amount(share.payable) for share in view.seen.result.shares} <= shown
     for name in view.names:
         assert name in board
 
 
-def test_both_say_how_long_a_clock_runs_and_what_it_pays(looks: Looks) -> None:
+def test_a_clock_says_how_long_it_runs_and_what_it_pays(looks: Looks) -> None:
     view = view_of(looks.challenged())
-    content = content_of(view.game, view.channel, view.seen, view.now, silence_left=math.inf, names=view.names)
     silence = view.seen.silence
     assert silence is not None
     assert silence.shares is not None
     assert silence.finalizes_at is not None
     left = clock_text(silence.finalizes_at - view.now)
-    assert f"Bob has {left} to answer" in content.outlook
+    assert f"{left} left." in content_of(view).outlook
     clock = panel(view, "clock")
     assert left in clock
     assert amounts(clock) == [format_amount(each.payable) for each in silence.shares]
@@ -263,12 +261,11 @@ def test_how_deep_our_deposit_is_stands_on_the_page(looks: Looks) -> None:
 def test_endpoints_agree_only_where_two_answer(
     looks: Looks, answering: int, silent: int, words: str, tone: str
 ) -> None:
-    """In the same words on the page and in the terminal."""
     view = view_of(looks.challenged(), depth=ChainDepth(9, 1, answering, silent))
     left = clock_text(view.channel.status.finalizes_at - view.now - silent)
     (said,) = (each for each in safety_of(view) if each.name == "Endpoints")
     assert (said.word, said.tone) == (words.format(left), tone)
-    content = content_of(view.game, view.channel, view.seen, view.now, silence_left=30, depth=view.depth)
+    content = content_of(view)
     assert content.warning == ("" if answering else f"Endpoints: {words.format(left)}.")
     assert {style for style, line in content_lines(content, 200) if line == content.warning} <= {"bold red"}
 

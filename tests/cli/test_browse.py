@@ -17,7 +17,7 @@ from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import House, World
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/enter\?token=[\w-]{43}")
-HOME = "came home"
+HOME = "was paid to you"
 OFFER = {"game": "tic-tac-toe", "stake": "0.01 ether", "seats": "2", "duration": "3600"}
 
 

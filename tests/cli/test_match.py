@@ -70,7 +70,7 @@ def test_what_is_not_known_or_not_paid_yet_is_told_as_that() -> None:
     unknown, expired = ChannelResult(Ending.UNKNOWN, ()), ChannelResult(Ending.EXPIRED, shares)
     assert [line[:12].strip() for line in end_lines(unknown, 0, EndObserver())] == ["result", "ended"]
     lines = list(end_lines(expired, 0, EndObserver()))
-    assert lines[0].endswith(f"{format_amount(30)} is to be paid to you.")
+    assert lines[0].endswith(f"{format_amount(30)} will be paid to you.")
     assert lines[1] == "ended       A clock has run out, and no payment was seen yet."
     assert lines[2].startswith("to be paid  Host (you)")
     assert "not known" in next(result_lines(unknown))

@@ -54,7 +54,7 @@ class Match:
     def host_challenges(self) -> None:
         self.host.reach("wait no longer, and ask the chain")
         self.host.type("challenge")
-        self.host.reach("A challenge is running: Guest has")
+        self.host.reach("A clock is running: ")
 
     def leave(self) -> None:
         """Both, as soon as either may; all is as their last state says."""
@@ -79,7 +79,7 @@ def one_goes_and_comes_back(match: Match) -> None:
 
 def one_is_slow_and_answers_on_the_chain(match: Match) -> None:
     match.host_challenges()
-    match.guest.reach("A challenge is running: you have")
+    match.guest.reach("A clock is running: ")
     challenged = match.world.saved(match.world.alice)
     match.guest_moves()
     match.world.await_answer(challenged, challenged.status.turn_num_record)

@@ -10,14 +10,16 @@ from forcemove.browser.drawing.happenings import Window, window_of
 from forcemove.browser.drawing.inspector import inspected, shown_place
 from forcemove.browser.drawing.listing import listed_rows
 from forcemove.browser.drawing.money import bar_of
-from forcemove.browser.drawing.outlook import ClockPanel, clock_of, end_of, ways_out
-from forcemove.browser.drawing.safety import safety_of
 from forcemove.browser.drawing.timeline import timeline_of
 from forcemove.browser.drawing.timeline_svg import line_markup, timeline_markup
 from forcemove.browser.templating import PLAIN_NAV, Nav, fill_in, fill_in_once
 from forcemove.browser.view import ChannelView
 from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.text.harmless import harmless
+from forcemove.text.situation.clock import ClockPanel, clock_of
+from forcemove.text.situation.end import end_of
+from forcemove.text.situation.safety import safety_of
+from forcemove.text.situation.ways_out import ways_out
 
 __all__ = ["PANELS", "channel_page", "channel_panels", "channels_page", "message_page"]
 

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from forcemove.game import Game
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import overview
 from forcemove.node.histories import load_history
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.tables.playing.content import TableContent, content_of
 from forcemove.tables.playing.person import Person
+from forcemove.text.durations import local_time
+from forcemove.text.situation.moment import Moment
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.rock_paper_scissors.openings import decode_openings
 from forcemove_games.rock_paper_scissors.position import Weapon
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.node.test_friendly import Table
-from tests.scenarios.story import Player, Playground, Story
+from tests.scenarios.story import DURATION, Player, Playground, Story
 from tests.simulation.chain import MemoryChain
 
 TURN = 6
+NOTHING = ChannelHistory()
 NAMES = ("Ann", "Ben")
 
 
@@ -41,9 +47,13 @@ def played(playground: Playground) -> Story:
 
 
 def content(player: Player, silence_left: float = 30) -> TableContent:
-    channel, now = player.client.channel, player.client.managed.time()
-    seen = overview(channel, ChannelHistory(), now)
-    return content_of(TIC_TAC_TOE, channel, seen, now, silence_left=silence_left, names=NAMES)
+    return content_of(moment_of(player.client.managed, TIC_TAC_TOE, silence_left=silence_left))
+
+
+def moment_of(managed: ManagedChannel, game: Game, history: ChannelHistory = NOTHING, **others: Any) -> Moment:
+    """The channel now, where a block's time is the reader's time of day."""
+    channel, now = managed.channel, managed.time()
+    return Moment(game, channel, history, overview(channel, history, now), now, now, NAMES, **others)
 
 
 def test_who_waits_is_told_when_the_mover_is_challenged_and_the_mover_what_that_leads_to(played: Story) -> None:
@@ -51,15 +61,20 @@ def test_who_waits_is_told_when_the_mover_is_challenged_and_the_mover_what_that_
     assert waiting.headline.startswith("Turn 7.")
     assert waiting.money == "Ann (you) 0.6 ether (+0.1 ether), Ben 0.4 ether (-0.1 ether)"
     assert asked.money == "Ann 0.6 ether (+0.1 ether), Ben (you) 0.4 ether (-0.1 ether)"
+    now = played.bob.client.managed.time()
+    (_, until), (_, from_hers) = local_time(now + DURATION), local_time(played.alice.client.managed.time() + DURATION)
     assert waiting.outlook == (
-        "If Ben stays silent for 0:30 more, it is challenged, and has 1:00:00 to answer, or the channel pays what is "
-        "said above."
+        "After 0:30 more your client challenges. Then Ben has 1:00:00 to answer, or you are paid 0.6 ether and Ben "
+        "0.4 ether."
     )
     assert asked.outlook == (
-        "If you stay silent, Ann can challenge you; then you have 1:00:00 to answer, or the channel pays what is said "
-        "above."
+        f"Ann can challenge you. After a challenge now you have until {until} to answer, or you are paid 0.4 ether "
+        "and Ann 0.6 ether."
     )
-    assert content(played.alice, math.inf).outlook == "Ben is to move."
+    assert content(played.alice, math.inf).outlook == (
+        f"You can challenge. After a challenge now Ben has until {from_hers} to answer, or you are paid 0.6 ether and "
+        "Ben 0.4 ether."
+    )
 
 
 def test_who_has_paid_in_is_told_how_deep_that_is(playground: Playground) -> None:
@@ -78,11 +93,8 @@ def test_who_has_paid_in_is_told_how_deep_that_is(playground: Playground) -> Non
 
 def _opening(player: Player) -> str:
     managed = player.client.managed
-    seen = overview(managed.channel, load_history(player.journal, managed.id), managed.time())
-    shown = content_of(
-        TIC_TAC_TOE, managed.channel, seen, managed.time(), silence_left=30, names=NAMES, depth=managed.depth
-    )
-    return shown.headline
+    history = load_history(player.journal, managed.id)
+    return content_of(moment_of(managed, TIC_TAC_TOE, history, depth=managed.depth)).headline
 
 
 def test_the_board_is_the_viewers_own(playground: Playground) -> None:
@@ -91,10 +103,8 @@ def test_the_board_is_the_viewers_own(playground: Playground) -> None:
     made.play_until(4)
     boards = []
     for player in made.players:
-        channel, now = player.client.channel, player.client.managed.time()
-        seen = overview(channel, ChannelHistory(), now)
-        shown = content_of(ROCK_PAPER_SCISSORS, channel, seen, now, silence_left=30, own=channel.secrets)
-        boards.append(shown.board[0])
+        managed = player.client.managed
+        boards.append(content_of(moment_of(managed, ROCK_PAPER_SCISSORS), managed.channel.secrets).board[0])
     (opening,) = decode_openings(made.alice.client.channel.secrets).values()
     assert boards[0].endswith(f"{Weapon(opening.choice).name.lower()}, hidden ({opening.commitment.hex()})")
     assert boards[1].split(": ")[1].strip() == f"hidden ({opening.commitment.hex()})"
@@ -107,8 +117,9 @@ def test_a_challenge_says_how_long_it_runs(played: Story) -> None:
     played.chain.travel_to(played.finalizes_at - 600)
     played.mine()
     played.alice.client.poll()
+    _, until = local_time(played.finalizes_at)
     assert content(played.alice).outlook == (
-        "A challenge is running: Ben has 9:59 to answer. At zero the channel pays what is said above."
+        f"A clock is running: 9:59 left. If Ben does not answer by {until}, you are paid 0.6 ether and Ben 0.4 ether."
     )
 
 
@@ -148,8 +159,7 @@ def test_of_a_game_for_nothing_no_amounts_are_said(tmp_path: Path) -> None:
         for each in nodes:
             each.poll()
     person.attach(played)
-    channel, now = played.channel, played.time()
-    shown = content_of(TIC_TAC_TOE, channel, overview(channel, ChannelHistory(), now), now, silence_left=math.inf)
-    assert (shown.money, shown.outlook) == ("", "Nothing is at stake: nobody loses anything by leaving.")
+    shown = content_of(moment_of(played, TIC_TAC_TOE))
+    assert (shown.money, shown.outlook) == ("", "Nobody loses anything by leaving.")
     assert dict(person.options)["leave"] == "end the game with your next turn"
     table.close()

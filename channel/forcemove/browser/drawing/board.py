@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from forcemove.browser.drawing.money import Balance, balances_of
-from forcemove.browser.drawing.words import amount_text, capitalised, gas_text, named, paid_text, shown_names
 from forcemove.browser.view import ChannelView
 from forcemove.game import Names, Pictured
 from forcemove.history.overview import Option
 from forcemove.picture import Spot, Svg
 from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.protocol.state import VariablePart
-from forcemove.tables.playing.content import content_of
+from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
+from forcemove.text.situation.headline import headline_of, names_for, played_state
+from forcemove.text.situation.moment import capitalised, gas_text, named, paid_text, shown_names
 
 __all__ = ["SCALE_TO", "Board", "Drawing", "PlacedSpot", "SpotButton", "board_of"]
 
@@ -104,17 +104,6 @@ def board_of(view: ChannelView) -> Board:
     keys = _keys(moves)
     drawing = None if state is None else _drawing(view, state, moves, keys)
     placed = set() if drawing is None else {each.button.word for each in drawing.spots}
-    content = content_of(
-        view.game,
-        view.channel,
-        seen,
-        view.now,
-        silence_left=math.inf,
-        names=shown_names(view.names),
-        own=view.own,
-        tokens=view.tokens,
-        depth=view.depth,
-    )
     balances = balances_of(view)
     return Board(
         harmless(view.game.title),
@@ -123,10 +112,16 @@ def board_of(view: ChannelView) -> Board:
         tuple(each for each in balances if not each.is_ours),
         tuple(each for each in balances if each.is_ours),
         drawing,
-        "" if drawing is not None else "\n".join(map(harmless, content.board)),
-        harmless(content.headline),
+        "" if drawing is not None else _text(view),
+        harmless(headline_of(replace(view, names=shown_names(view.names)))),
         tuple(_button(view, each, keys) for word, each in moves.items() if word not in placed),
     )
+
+
+def _text(view: ChannelView) -> str:
+    """The board as text; empty while there is none."""
+    state, names = played_state(view), names_for(view.channel.index, shown_names(view.names))
+    return "" if state is None else "\n".join(map(harmless, view.game.board(state, names, view.own).splitlines()))
 
 
 def _last_position(view: ChannelView) -> VariablePart | None:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import NamedTuple, assert_never
 
 from forcemove.browser.drawing.remembered import EntryMemo
-from forcemove.browser.drawing.words import capitalised, named
 from forcemove.browser.view import ChannelView
 from forcemove.history.entries import (
     AppointmentAcknowledged,
@@ -44,6 +43,7 @@ from forcemove.protocol.logs import (
 )
 from forcemove.protocol.state import SignedState
 from forcemove.text.entries import entry_text, signer_of
+from forcemove.text.situation.moment import capitalised, named
 
 __all__ = ["WINDOW", "Happening", "Window", "window_of"]
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from forcemove.browser.drawing.answers import ChainAnswer, answers_to
-from forcemove.browser.drawing.words import amount_text, capitalised, named, short_hash, shown_names
+from forcemove.browser.drawing.words import short_hash
 from forcemove.browser.view import ChannelView
 from forcemove.chain.addresses import show_address
 from forcemove.history.entries import (
@@ -33,7 +33,9 @@ from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.logs import recorded_state
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import Signature
+from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
+from forcemove.text.situation.moment import capitalised, named, shown_names
 
 __all__ = ["Actor", "Field", "Inspected", "inspected", "shown_place"]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forcemove.browser.drawing.words import amount_text, short_address
+from forcemove.chain.addresses import short_address
 from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.results import Ending
-from forcemove.tables.playing.content import clock_text
+from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
+from forcemove.text.situation.moment import clock_text
 
 __all__ = ["ListingRow", "listed_rows"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.browser.drawing.words import amount_text, change_text, shown_names
 from forcemove.browser.view import ChannelView
 from forcemove.protocol.machine.channel import Phase
+from forcemove.text.amounts import amount_text
+from forcemove.text.situation.moment import change_text, shown_names
 
 __all__ = ["Balance", "BarPart", "MoneyBar", "balances_of", "bar_of"]
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from forcemove.browser.drawing.happenings import Happening
-from forcemove.browser.drawing.words import shown_names
 from forcemove.browser.view import ChannelView
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Closed, Concluded, PartlyPaid, Responded
 from forcemove.protocol.machine.channel import Phase
+from forcemove.text.situation.moment import shown_names
 
 __all__ = ["Bar", "Bracket", "Lane", "TimelineLink", "Sign", "Timeline", "timeline_of"]
 

@@ -11,7 +11,7 @@ from html import escape
 
 from forcemove.browser.drawing.happenings import Happening
 from forcemove.browser.drawing.timeline import Sign, Timeline
-from forcemove.browser.drawing.words import local_time
+from forcemove.text.durations import local_time
 
 __all__ = ["line_markup", "timeline_markup"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from forcemove.browser.drawing.words import count_text
 from forcemove.browser.lobby.view import LobbyView, OfferPage
 from forcemove.browser.templating import Nav, fill_in
 from forcemove.text.harmless import harmless
+from forcemove.text.situation.moment import count_text
 
 __all__ = ["lobby_page", "lobby_panels", "offer_page", "offer_panels"]
 

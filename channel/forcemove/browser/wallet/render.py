@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from forcemove.browser.drawing.words import count_text
 from forcemove.browser.templating import Nav, fill_in
 from forcemove.browser.wallet.view import WalletView
+from forcemove.text.situation.moment import count_text
 
 __all__ = ["wallet_page", "wallet_panels"]
 

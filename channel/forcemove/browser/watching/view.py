@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from forcemove.browser.drawing.board import SCALE_TO, Drawing
-from forcemove.browser.drawing.words import amount_text, count_text
 from forcemove.chain.addresses import short_address
 from forcemove.game import Game, Names, Pictured
 from forcemove.tables.watching.spectator import ChannelSpectator, SeenState, played
 from forcemove.tables.watching.watch_link import WatchLink
 from forcemove.tables.watching.watched_tables import WatchedTable
+from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
 from forcemove.text.harmless import harmless
 from forcemove.text.names import seat_title
+from forcemove.text.situation.moment import count_text
 
 __all__ = ["WatchView", "watch_view"]
 

@@ -18,11 +18,11 @@ from forcemove.demo.names import NAMES
 from forcemove.game import Game
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.tables.playing.content import names_for
 from forcemove.tables.playing.ends import end_lines
 from forcemove.tables.playing.match import Match, run_with_background
 from forcemove.tables.playing.rounds import choose_rounds
 from forcemove.text.amounts import format_amount
+from forcemove.text.situation.headline import names_for
 
 __all__ = ["play_alone"]
 

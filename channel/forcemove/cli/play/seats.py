@@ -11,11 +11,12 @@ from forcemove.cli.play.screen import Lines, Screen
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game, Names
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.tables.playing.content import TableContent, clock_text
+from forcemove.tables.playing.content import TableContent
 from forcemove.tables.playing.help import HELP, help_lines
 from forcemove.tables.playing.match import run_with_background
 from forcemove.tables.playing.person import Person
 from forcemove.tables.ports import Chat
+from forcemove.text.situation.moment import clock_text
 
 __all__ = ["Numbered", "PersonSeat"]
 

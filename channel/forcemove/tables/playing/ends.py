@@ -11,14 +11,12 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.machine.results import ChannelResult, Ending, result_of
 from forcemove.sender.errors import Overtaken, RevertsAgain
-from forcemove.tables.playing.content import NAMES, names_for
+from forcemove.tables.playing.content import NAMES
 from forcemove.text.amounts import amount_text, format_amount
-from forcemove.text.reports import ending_text
+from forcemove.text.situation.end import ENDINGS, paid_to_you
+from forcemove.text.situation.headline import names_for
 
-__all__ = ["ENDINGS", "EndObserver", "end_lines", "race_text"]
-
-ENDINGS = {each: f"{ending_text(each)[0].upper()}{ending_text(each)[1:]}." for each in Ending}
-"""How a channel has ended, in a sentence, on every screen."""
+__all__ = ["EndObserver", "end_lines", "race_text"]
 
 
 class EndObserver:
@@ -67,13 +65,12 @@ def end_lines(
         return
     ours = next(share for share in result.shares if share.participant == index)
     won = ours.payable - ours.deposited
-    verb = "is to be" if result.ending is Ending.EXPIRED else "was"
     if result.ending is Ending.UNFUNDED:
         back = f"{amount_text(ours.asset, ours.payable, tokens)} came back to you"
         text = f"Not all have paid in; {back if ours.payable else 'you had paid in nothing'}."
     else:
         what = "are even" if not won else f"{'win' if won > 0 else 'lose'} {amount_text(ours.asset, abs(won), tokens)}"
-        text = f"You {what}; {amount_text(ours.asset, ours.payable, tokens)} {verb} paid to you."
+        text = f"You {what}; {paid_to_you((ours,), tokens, is_paid=result.ending is not Ending.EXPIRED)}."
     yield f"result      {text}"
     yield f"ended       {ENDINGS[result.ending]}"
     named = zip(names_for(index, names), result.shares, strict=True)

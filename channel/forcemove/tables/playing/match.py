@@ -25,6 +25,7 @@ from forcemove.tables.playing.content import NAMES, balances, content_of
 from forcemove.tables.playing.ends import EndObserver, race_text
 from forcemove.tables.ports import Output
 from forcemove.text.explanations import headline
+from forcemove.text.situation.moment import Moment
 
 __all__ = ["Match", "Patience", "is_unpaid", "run_with_background"]
 
@@ -117,19 +118,20 @@ class Match:
             return
         left = self._patience.left(time.monotonic())
         channel, now = played.channel, played.time()
-        content = content_of(
+        history = _opening_history(played)
+        moment = Moment(
             self._game,
             channel,
-            overview(channel, _opening_history(played), now),
+            history,
+            overview(channel, history, now),
             now,
-            silence_left=left,
-            warning=self.warning,
-            names=self.names,
-            own=channel.secrets,
+            int(time.time()),
+            self.names,
             tokens=played.tokens,
             depth=played.depth,
+            silence_left=left,
         )
-        self._output.show(content)
+        self._output.show(content_of(moment, channel.secrets, self.warning))
 
     def _press(self, played: ManagedChannel) -> None:
         """Challenge where nothing has happened for too long. Raises `GuestMissing` where the chain has nothing to

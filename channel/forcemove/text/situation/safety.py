@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.browser.drawing.words import amount_text
-from forcemove.browser.view import ChannelView
 from forcemove.errors import AppError
-from forcemove.history.overview import PendingTransaction
+from forcemove.history.overview import ChainDepth, PendingTransaction
 from forcemove.protocol.machine.channel import OVER, Phase
-from forcemove.tables.playing.content import silence_text
+from forcemove.text.amounts import amount_text
 from forcemove.text.depths import depth_text
 from forcemove.text.harmless import harmless
+from forcemove.text.situation.moment import Moment, clock_text
 
-__all__ = ["SafetyWord", "safety_of"]
+__all__ = ["SafetyWord", "safety_of", "silence_text"]
 
 _GWEI = 10**9
 
@@ -29,80 +28,81 @@ class SafetyWord:
     behind: str
 
 
-def safety_of(view: ChannelView) -> tuple[SafetyWord, ...]:
+def safety_of(moment: Moment) -> tuple[SafetyWord, ...]:
     """The words, in a fixed order; transactions on their way come last."""
-    if view.channel.agreement.is_friendly:
-        return (_connection(view), SafetyWord("Stake", "nothing", "muted", "The game is on no chain."))
-    words = (_contracts(view), _deposits(view), _provable(view), _watchtower(view), _endpoints(view))
-    return (*words, _connection(view), _stake(view), *(_pending(each) for each in view.seen.safety.pending))
+    if moment.channel.agreement.is_friendly:
+        return (_connection(moment), SafetyWord("Stake", "nothing", "muted", "The game is on no chain."))
+    words = (_contracts(moment), _deposits(moment), _provable(moment), _watchtower(moment), _endpoints(moment))
+    return (*words, _connection(moment), _stake(moment), *(_pending(each) for each in moment.seen.safety.pending))
 
 
-def _contracts(view: ChannelView) -> SafetyWord:
+def _contracts(moment: Moment) -> SafetyWord:
     behind = "The adjudicator and the game on the chain are the ones that this program knows, byte for byte."
-    if view.seen.safety.is_genuine:
+    if moment.seen.safety.is_genuine:
         return SafetyWord("Contracts", "genuine", "good", behind)
     return SafetyWord("Contracts", "not checked yet", "bad", "Nothing is signed before they are found genuine.")
 
 
-def _deposits(view: ChannelView) -> SafetyWord:
-    if view.seen.phase is Phase.CLOSED:
+def _deposits(moment: Moment) -> SafetyWord:
+    if moment.seen.phase is Phase.CLOSED:
         return SafetyWord("Deposits", "paid out", "good", "The channel holds nothing any more.")
-    if view.seen.safety.is_funded:
+    if moment.seen.safety.is_funded:
         behind = "The channel holds what everybody was to pay in, as deep in the chain as this program wants it."
         return SafetyWord("Deposits", "all there", "good", behind)
-    if view.seen.phase in OVER:
+    if moment.seen.phase in OVER:
         return SafetyWord("Deposits", "not all there", "", "Not everybody has paid in.")
     behind = "You pay in only after those before you, and nothing is played before all is there."
-    block = view.seen.safety.deposit_block
-    word = "not yet all there" if block is None or view.depth is None else f"yours: {depth_text(block, view.depth)}"
+    block = moment.seen.safety.deposit_block
+    word = "not yet all there" if block is None or moment.depth is None else f"yours: {depth_text(block, moment.depth)}"
     return SafetyWord("Deposits", word, "", behind)
 
 
-def _provable(view: ChannelView) -> SafetyWord:
-    turn = view.seen.safety.provable_turn
-    if view.seen.phase is Phase.CLOSED:
+def _provable(moment: Moment) -> SafetyWord:
+    turn = moment.seen.safety.provable_turn
+    if moment.seen.phase is Phase.CLOSED:
         return SafetyWord("Provable", "nothing left to prove", "good", "All is paid.")
     if turn is None:
         return SafetyWord("Provable", "nothing yet", "muted", "No state has all the signatures that it takes.")
     return SafetyWord("Provable", f"turn {turn:,}", "good", "You can prove it to the chain without anybody's help.")
 
 
-def _watchtower(view: ChannelView) -> SafetyWord:
-    turn = view.seen.safety.watched_turn
+def _watchtower(moment: Moment) -> SafetyWord:
+    turn = moment.seen.safety.watched_turn
     if turn is None:
         return SafetyWord("Watchtower", "none", "muted", "Nobody answers for you while this program does not run.")
     return SafetyWord("Watchtower", f"has turn {turn:,}", "good", "It answers old challenges for you.")
 
 
-def _endpoints(view: ChannelView) -> SafetyWord:
-    if view.seen.safety.is_denied:
+def _endpoints(moment: Moment) -> SafetyWord:
+    if moment.seen.safety.is_denied:
         return SafetyWord("Endpoints", "one denies what another shows", "bad", "Challenges are answered all the same.")
-    depth = view.depth
+    depth = moment.depth
     if depth is None:
         return SafetyWord("Endpoints", "not known here", "muted", "This page does not follow who answers.")
     if not depth.answering:
-        text = silence_text(depth, view.channel.status.finalizes_at, view.now)
-        return SafetyWord("Endpoints", text, "bad", "What you do is kept, and sent when one answers again.")
+        return SafetyWord(
+            "Endpoints", silence_text(moment, depth), "bad", "What you do is kept, and sent when one answers again."
+        )
     if depth.answering == 1:
         return SafetyWord("Endpoints", "one endpoint answers", "", "What it shows is compared with nobody's word.")
     return SafetyWord("Endpoints", "agree", "good", f"{depth.answering} nodes of the chain answer, and show the same.")
 
 
-def _connection(view: ChannelView) -> SafetyWord:
-    if view.seen.safety.is_connected:
+def _connection(moment: Moment) -> SafetyWord:
+    if moment.seen.safety.is_connected:
         return SafetyWord("Messages", "come and go", "good", "The connection to the others is there.")
     return SafetyWord("Messages", "connection lost", "bad", "It is tried again; the chain is watched meanwhile.")
 
 
-def _stake(view: ChannelView) -> SafetyWord:
-    newest, assets = view.channel.newest, view.channel.agreement.deposits
-    app_data = view.channel.agreement.app_data if newest is None or newest.state.is_final else newest.state.app_data
+def _stake(moment: Moment) -> SafetyWord:
+    newest, assets = moment.channel.newest, moment.channel.agreement.deposits
+    app_data = moment.channel.agreement.app_data if newest is None or newest.state.is_final else newest.state.app_data
     try:
-        stake = view.game.stake_of(app_data)
+        stake = moment.game.stake_of(app_data)
     except AppError:
         return SafetyWord("Stake", "unknown", "bad", "The position cannot be read.")
     return SafetyWord(
-        "Stake", amount_text(assets[0][0], stake, view.tokens), "", "What a round, or a move, is played for."
+        "Stake", amount_text(assets[0][0], stake, moment.tokens), "", "What a round, or a move, is played for."
     )
 
 
@@ -118,3 +118,10 @@ def _pending(tx: PendingTransaction) -> SafetyWord:
     version = "" if tx.versions == 1 else f" Version {tx.versions} replaces the ones before."
     fee = f"{tx.max_fee / _GWEI:,.3f}".rstrip("0").rstrip(".")
     return SafetyWord(name, "on its way", "", f"Nonce {tx.nonce:,}, at most {fee} gwei for a unit of gas.{version}")
+
+
+def silence_text(moment: Moment, depth: ChainDepth) -> str:
+    """How long no endpoint has answered, and how long a clock still runs."""
+    until = moment.channel.status.finalizes_at
+    clock = f"; the running clock leaves {clock_text(until - moment.now - depth.silent)}" if until else ""
+    return f"nobody has answered for {clock_text(depth.silent)}{clock}"

@@ -1,0 +1,76 @@
+"""How a channel has ended. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from forcemove.chain.addresses import short_address
+from forcemove.history.entries import TxMined, TxReorged
+from forcemove.history.tokens import Tokens
+from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.protocol.machine.results import Ending, Share
+from forcemove.text.amounts import amount_text
+from forcemove.text.reports import ending_text
+from forcemove.text.situation.moment import Moment, capitalised, change_text, count_text
+
+__all__ = ["ENDINGS", "EndText", "end_of", "paid_to_you"]
+
+ENDINGS = {each: f"{capitalised(ending_text(each))}." for each in Ending}
+"""How a channel has ended, in a sentence."""
+_TITLES = {
+    Ending.UNFUNDED: "The game did not begin",
+    Ending.EXPIRED: "The clock has run out",
+    Ending.UNKNOWN: "It is over",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EndText:
+    """How the channel has ended. `change`: of our money; `sentences`: what came where, why, and what it has cost."""
+
+    title: str
+    change: str
+    sentences: tuple[str, ...]
+
+
+def end_of(moment: Moment) -> EndText | None:
+    """How it has ended, None before."""
+    seen, channel = moment.seen, moment.channel
+    if seen.phase not in OVER:
+        return None
+    ours = [each for each in seen.result.shares if each.participant == channel.index]
+    changes = [(each.asset, each.payable - each.deposited) for each in ours]
+    won = sum(change for _, change in changes)
+    title = _TITLES.get(seen.result.ending) or ("You are even" if not won else "You won" if won > 0 else "You lost")
+    sentences = [ENDINGS[seen.result.ending]]
+    if ours and not channel.agreement.is_friendly:
+        where = "another channel" if channel.payee is None else short_address(channel.payee)
+        is_paid = seen.phase is Phase.CLOSED and not seen.to_come
+        sentences.insert(0, f"{paid_to_you(ours, moment.tokens, is_paid=is_paid)} ({where}).")
+    sentences += _spent(moment)
+    return EndText(
+        title, ", ".join(filter(None, (change_text(*each, moment.tokens) for each in changes))), tuple(sentences)
+    )
+
+
+def paid_to_you(ours: Iterable[Share], tokens: Tokens, *, is_paid: bool) -> str:
+    """What our shares bring us, without a stop at the end. `is_paid`: whether a payment of them was seen."""
+    paid = " and ".join(amount_text(each.asset, each.payable, tokens) for each in ours)
+    return f"{paid} {'was' if is_paid else 'will be'} paid to you"
+
+
+def _spent(moment: Moment) -> list[str]:
+    """What our transactions have cost, as far as the history has them."""
+    mined: dict[tuple[bytes, bytes], int] = {}
+    for each in moment.history.notes:
+        match each:
+            case TxMined(request=request, block_hash=block, gas_used=gas):
+                mined[request, block] = gas
+            case TxReorged(request=request, block_hash=block):
+                mined.pop((request, block), None)
+            case _:
+                pass
+    if not mined:
+        return []
+    return [f"{count_text(len(mined), 'transaction')} of yours took {sum(mined.values()):,} gas."]

@@ -1,0 +1,34 @@
+"""What has happened, and who is to do what, in a line. Pure."""
+
+from __future__ import annotations
+
+from forcemove.game import Names
+from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.state import VariablePart
+from forcemove.text.depths import deposit_text
+from forcemove.text.situation.moment import Moment
+
+__all__ = ["headline_of", "names_for", "played_state"]
+
+
+def played_state(moment: Moment) -> VariablePart | None:
+    """The newest state, while the game is played; None before and after."""
+    channel, phase = moment.channel, moment.seen.phase
+    newest, last_of_opening = channel.newest, 2 * channel.agreement.count - 1
+    if newest is None or newest.state.turn_num < last_of_opening or phase not in (Phase.PLAYING, Phase.CHALLENGED):
+        return None
+    return newest.state
+
+
+def headline_of(moment: Moment) -> str:
+    """The turn and the game's own words while it is played; before and after the phase, and how deep our deposit is."""
+    seen, state = moment.seen, played_state(moment)
+    if state is None:
+        deposit = deposit_text(seen.safety.deposit_block, moment.depth)
+        return f"{seen.phase.value.capitalize()}. {deposit}".strip()
+    return f"Turn {seen.next_turn}. {moment.game.describe(state, names_for(moment.channel.index, moment.names))}"
+
+
+def names_for(seat: int, names: Names) -> Names:
+    """The names, with ours marked."""
+    return tuple(f"{name} (you)" if each == seat else name for each, name in enumerate(names))

@@ -1,0 +1,129 @@
+"""A channel at one moment, as one participant sees it, and the words that its sentences share. Pure but for the
+reader's own time zone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
+
+from forcemove.game import Game, Names
+from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import ChainDepth, Overview
+from forcemove.history.tokens import Tokens
+from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.results import Share
+from forcemove.text.amounts import amount_text
+from forcemove.text.durations import local_time
+from forcemove.text.entries import name_at
+from forcemove.text.harmless import harmless
+
+__all__ = [
+    "Moment",
+    "capitalised",
+    "change_text",
+    "clock_text",
+    "clock_time",
+    "count_text",
+    "gas_text",
+    "named",
+    "paid_text",
+    "shown_names",
+]
+
+_LONGEST = 40
+_MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What the sentences are made of.
+
+    - `game`: the channel's.
+    - `channel`: as it is now.
+    - `history`: of the channel.
+    - `seen`: its overview at `now`.
+    - `now`: the chain's time, or our own of a friendly game, in seconds.
+    - `wall`: our own Unix seconds that go with `now`, for times of day.
+    - `names`: of the participants, by seat.
+    - `tokens`: what the channel's tokens say of themselves, as far as that is known.
+    - `depth`: how far the chain goes, and how deep logs are believed; None where that is not known.
+    - `silence_left`: seconds until our client challenges a silent counterparty; infinite where it does not.
+    """
+
+    game: Game
+    channel: Channel
+    history: ChannelHistory
+    seen: Overview
+    now: int
+    wall: int
+    names: Names
+    _: KW_ONLY
+    tokens: Tokens = ()
+    depth: ChainDepth | None = None
+    silence_left: float = math.inf
+
+
+@lru_cache(maxsize=64)
+def shown_names(names: Names) -> Names:
+    """The names as they may be shown: strangers choose their own."""
+    return tuple(harmless(name[:_LONGEST]) for name in names)
+
+
+def named(moment: Moment, seat: int | None) -> str:
+    """A participant in a sentence: `you`, or a name."""
+    return name_at(seat, shown_names(moment.names), moment.channel.index)
+
+
+def change_text(asset: bytes, change: int, tokens: Tokens = ()) -> str:
+    """A change with its sign; empty where nothing has changed."""
+    if not change:
+        return ""
+    return f"{_MINUS if change < 0 else '+'}{amount_text(asset, abs(change), tokens)}"
+
+
+def paid_text(moment: Moment, shares: Iterable[Share]) -> str:
+    """Who is paid what, such as `you are paid 0.6 ether and Bob 0.4 ether`: we come first."""
+    ordered = sorted(shares, key=lambda each: (each.participant != moment.channel.index, each.participant))
+    parts = list[str]()
+    for each in ordered:
+        who = named(moment, each.participant)
+        verb = "" if parts else " are paid" if each.participant == moment.channel.index else " is paid"
+        parts.append(f"{who}{verb} {amount_text(each.asset, each.payable, moment.tokens)}")
+    if len(parts) < 2:
+        return "".join(parts) or "nobody is paid anything"
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def gas_text(gas: int | None) -> str:
+    """What something costs in gas."""
+    if gas is None:
+        return "gas: not known yet"
+    return f"about {round(gas, -3):,} gas" if gas else "no gas"
+
+
+def count_text(count: int, what: str) -> str:
+    """Such as `1 transaction`, or `3 transactions`."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def capitalised(text: str) -> str:
+    """A sentence that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
+def clock_text(seconds: float) -> str:
+    """Hours, minutes and seconds, such as 1:05:09, or 5:09; never below zero."""
+    whole = max(0, int(seconds))
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def clock_time(moment: Moment, block_time: int) -> str:
+    """The time of day, on the reader's clock, at which the chain's clock shows this time; with the date where that is
+    another day."""
+    date, clock = local_time(moment.wall + block_time - moment.now)
+    today, _ = local_time(moment.wall)
+    return clock if date == today else f"{clock} on {date}"

@@ -1,0 +1,96 @@
+"""The ways out of a channel, each with what follows and what it costs, or why it is shut. Pure but for the reader's own
+time zone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forcemove.history.overview import Option
+from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.text.amounts import amount_text
+from forcemove.text.situation.moment import Moment, capitalised, clock_time, gas_text, named, paid_text
+
+__all__ = ["WayOut", "ways_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class WayOut:
+    """A way out of the channel. `name`: the form's value; `text`: on the button; `consequence`: what follows; `gas`:
+    what it costs; `reason`: why it is shut, empty where it is open."""
+
+    name: str
+    text: str
+    consequence: str
+    gas: str
+    reason: str
+
+
+def ways_out(moment: Moment) -> tuple[WayOut, ...]:
+    """Leaving, challenging and collecting, each with what follows and what it costs; none once all is over."""
+    if moment.seen.phase is Phase.CLOSED:
+        return ()
+    options = {each.kind: each for each in moment.seen.options}
+    ways = [_leave(moment, options.get("leave"))]
+    if not moment.channel.agreement.is_friendly:
+        ways += [_challenge(moment, options.get("challenge")), _collect(moment)]
+    return tuple(ways)
+
+
+def _leave(moment: Moment, option: Option | None) -> WayOut:
+    if option is None:
+        return WayOut("leave", "Leave the game", "", "", _why_not_leave(moment))
+    when = "now" if moment.seen.is_ours else "with your next turn"
+    paid = paid_text(moment, option.shares)
+    if moment.channel.agreement.is_friendly or not paid:
+        return WayOut("leave", "Leave the game", f"You sign the end {when}.", "", "")
+    but = "" if moment.seen.is_ours else ", unless a move before it changes that"
+    gas = "" if moment.channel.agreement.is_friendly else gas_text(option.gas)
+    return WayOut("leave", "Leave the game", f"You sign the end {when}; {paid}{but}.", gas, "")
+
+
+def _why_not_leave(moment: Moment) -> str:
+    phase = moment.seen.phase
+    if phase is Phase.CONCLUDING:
+        return "The end is signed: the others are to sign it, too."
+    if phase not in OVER and moment.channel.cannot_sign_next:
+        return "There is nothing that you can sign: a challenge lets the chain decide."
+    if moment.channel.leaving:
+        return "You are leaving: the end is signed with your next turn."
+    if phase in OVER:
+        return "It is over."
+    return "The game has not begun."
+
+
+def _challenge(moment: Moment, option: Option | None) -> WayOut:
+    if option is None:
+        return WayOut("challenge", "Challenge", "", "", _why_not_challenge(moment))
+    time = clock_time(moment, moment.now + moment.channel.agreement.fixed_part.challenge_duration)
+    silence = moment.seen.silence
+    paid = paid_text(moment, option.shares if silence is None or silence.shares is None else silence.shares)
+    who = capitalised(named(moment, moment.seen.mover))
+    text = f"At {time} {paid}." if moment.seen.is_ours else f"{who} has until {time} to answer, or {paid}."
+    return WayOut("challenge", "Challenge", text, gas_text(option.gas), "")
+
+
+def _why_not_challenge(moment: Moment) -> str:
+    seen = moment.seen
+    match seen.phase:
+        case Phase.CHALLENGED:
+            return "A clock is running already."
+        case Phase.PLAYING if seen.is_ours:
+            return "Only while another is to move."
+        case Phase.PLAYING:
+            return "You are leaving."
+        case Phase.FINALIZED | Phase.CLOSED:
+            return "It is over."
+        case Phase.CONCLUDING:
+            return "The end is signed: your client challenges by itself if it must."
+        case _:
+            return "The game has not begun: your client challenges by itself if it must."
+
+
+def _collect(moment: Moment) -> WayOut:
+    owed = " and ".join(amount_text(*each, moment.tokens) for each in moment.seen.to_come)
+    if owed:
+        return WayOut("collect", "Collect", "", "", f"{owed} are owed to you: your client collects by itself.")
+    return WayOut("collect", "Collect", "", "", "Nothing is owed to you before the end; then your client collects it.")
