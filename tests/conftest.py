@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -14,12 +15,13 @@ from forcemove.chain.local import AnvilChain, EmbeddedChain
 from tests.chain.world import World, make_world
 from tests.simulation.chain import MemoryChain
 from tests.store.server import Server, running_server
-from tests.tiers import in_order, is_long, is_slow
+from tests.tiers import has_quick, in_order, is_long, is_slow
 
 # As the command line sets it, before anything imports what it is for: chains hash all the time.
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
 # All that tests ask is on this machine, whatever proxy its users need.
 os.environ.setdefault("NO_PROXY", "127.0.0.1,localhost")
+gc.disable()
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("forcemove", deadline=None, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=200)
@@ -36,6 +38,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             mark.args[1][:] = [each for each in mark.args[1] if not is_long(each)] or mark.args[1]
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file for the quick run that it leaves out: each worker would."""
+    return True if "not slow" in config.option.markexpr and not has_quick(collection_path) else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, before marks select what is run; and put the files in order."""
@@ -46,9 +53,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests and all modules stay until the end: the collector need not look at them again and again."""
+    """Thousands of tests and all modules stay until the end: the collector need not look at them again and again, nor
+    before."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["QUICK", "SLOW", "WAITING", "in_order", "is_long", "is_slow"]
+__all__ = ["QUICK", "SLOW", "WAITING", "has_quick", "in_order", "is_long", "is_slow"]
 
 _FOLDER = Path(__file__).parent
 
@@ -143,6 +143,12 @@ def is_slow(path: Path) -> bool:
     """Whether a file's tests are left out of the quick run."""
     name = path.relative_to(_FOLDER)
     return name.as_posix() not in QUICK and any(map(name.is_relative_to, SLOW))
+
+
+@cache
+def has_quick(path: Path) -> bool:
+    """Whether the quick run has a test of this file, or of a file in this folder."""
+    return not is_slow(path) or any((_FOLDER / name).is_relative_to(path) for name in QUICK)
 
 
 def is_long(case: object) -> bool:

@@ -8,7 +8,7 @@ from math import inf
 
 from forcemove.protocol.state import VariablePart
 from forcemove_games.discard.position import PositionType, decode
-from tests.games.discard.hands import GAMES, STATES
+from tests.games.discard.hands import games, states
 
 __all__ = ["Pair", "first_move", "moves_of_each_form", "reachable", "shape"]
 
@@ -17,12 +17,13 @@ Pair = tuple[VariablePart, VariablePart]
 
 def reachable() -> list[VariablePart]:
     """States of the sample, each position once."""
-    return list({state.app_data: state for state in STATES}.values())
+    return list({state.app_data: state for state in states()}.values())
 
 
 def first_move() -> tuple[VariablePart, VariablePart]:
     """The state in which a channel starts, and the first move."""
-    return STATES[0], STATES[1]
+    first, second, *_ = states()
+    return first, second
 
 
 def shape(state: VariablePart) -> tuple[int, ...]:
@@ -35,8 +36,8 @@ def shape(state: VariablePart) -> tuple[int, ...]:
 def moves_of_each_form(most: float = inf) -> Iterator[Pair]:
     """Moves of whole hands; of each form at most this many."""
     found: dict[tuple[int, ...], int] = {}
-    for states in GAMES.values():
-        for from_, to in pairwise(states):
+    for played in games().values():
+        for from_, to in pairwise(played):
             kind = shape(to)
             found[kind] = found.get(kind, 0) + 1
             if found[kind] <= most:

@@ -23,7 +23,7 @@ from forcemove.testing.space import Bounds, StateSpace
 from forcemove_games.discard import rules
 from forcemove_games.discard.position import CORE_LENGTH, PositionType, decode
 from tests.games.discard.dealer import Dealer, begin
-from tests.games.discard.hands import GAMES
+from tests.games.discard.hands import NAMES, games
 from tests.parity.discard_space import moves_of_each_form, shape
 
 BENCH = Bench(artifact("Discard"), rules)
@@ -31,9 +31,9 @@ UNCHECKED = (PositionType.SHUFFLED_FIRST, PositionType.SHUFFLED)
 """Deck and proof of these are for players."""
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_whole_hands_are_accepted_by_both(name: str) -> None:
-    for from_, to in pairwise(GAMES[name]):
+    for from_, to in pairwise(games()[name]):
         BENCH.require_accepted(TransitionCall(from_, to))
 
 

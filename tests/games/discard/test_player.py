@@ -33,7 +33,8 @@ from forcemove_games.discard.tails import ShownCards, ShuffledDeck
 from forcemove_games.discard_sra.cards import SIZE, fits, names
 from tests.games.cards.dealt import stream
 from tests.games.discard.dealer import BALANCE, STAKE, begin
-from tests.games.discard.hands import BY_TYPE, STATES
+from tests.games.discard.hands import NAMES as HANDS
+from tests.games.discard.hands import by_type, games
 from tests.games.discard.players import Pair, amounts, kind_of
 
 NAMES = ("Alice", "Bob")
@@ -245,11 +246,12 @@ def test_what_was_drawn_just_now_is_unread_until_the_other_has_answered() -> Non
     assert len(after[1]) == len(before[1]) + 1
 
 
-@pytest.mark.parametrize("state", STATES[::9])
-def test_every_position_is_in_one_line_three_rows_and_a_picture(state: VariablePart) -> None:
-    assert describe(state, NAMES).endswith(".")
-    assert len(board(state, NAMES, b"").splitlines()) == 3
-    assert draw(state, None, b"", NAMES, ()).markup()
+@pytest.mark.parametrize("hand", HANDS)
+def test_every_position_is_in_one_line_three_rows_and_a_picture(hand: str) -> None:
+    for state in games()[hand][::9]:
+        assert describe(state, NAMES).endswith(".")
+        assert len(board(state, NAMES, b"").splitlines()) == 3
+        assert draw(state, None, b"", NAMES, ()).markup()
 
 
 def test_the_picture_opens_our_cards_and_no_others_and_has_a_spot_for_each_move() -> None:
@@ -334,7 +336,7 @@ def test_the_contract_lets_false_moves_pass_and_the_next_player_leaves() -> None
 
 @pytest.mark.parametrize("kind", PositionType)
 def test_every_type_of_position_is_explained_to_who_inspects_it(kind: PositionType) -> None:
-    state = BY_TYPE[kind][0]
+    state = by_type()[kind][0]
     facts = read_position(KnownApp(GAME, KnownBy.CODE), state, NAMES)
     assert isinstance(facts, PositionFacts)
     assert facts.description == describe(state, NAMES)

@@ -11,7 +11,7 @@ from forcemove.protocol.types import UINT48_MAX, UINT256_MAX
 from forcemove_games.discard.position import Core, CoreWord, Position, PositionType, decode, initial
 from forcemove_games.discard.tails import DECK_LENGTH, PROOF_LENGTH, MoveShares, ShuffledDeck
 from forcemove_games.two_player import MalformedPosition, WrongPositionLength
-from tests.games.discard.hands import BY_TYPE, STATES
+from tests.games.discard.hands import by_type, states
 
 ID = b"\xc0" * 32
 LONGEST = 5_456
@@ -34,8 +34,8 @@ each_type = pytest.mark.parametrize("kind", PositionType)
 
 
 def test_every_position_of_whole_hands_has_its_bytes_back() -> None:
-    assert set(BY_TYPE) == set(PositionType)
-    for state in STATES:
+    assert set(by_type()) == set(PositionType)
+    for state in states():
         position = decode(state.app_data)
         assert position.encode() == state.app_data
         assert Position(position.core, position.tail) == position
@@ -43,24 +43,24 @@ def test_every_position_of_whole_hands_has_its_bytes_back() -> None:
 
 @pytest.mark.parametrize("kind", LENGTHS)
 def test_the_length_follows_from_the_type(kind: PositionType) -> None:
-    assert {len(state.app_data) for state in BY_TYPE[kind]} == {LENGTHS[kind]}
+    assert {len(state.app_data) for state in by_type()[kind]} == {LENGTHS[kind]}
 
 
 def test_the_length_of_a_move_follows_from_its_cards() -> None:
     for kind in (PositionType.PLAYING, PositionType.OVER):
-        for state in BY_TYPE[kind]:
+        for state in by_type()[kind]:
             core = decode(state.app_data).core
             touched = bool(core.shared) + bool(core.laid)
             assert len(state.app_data) == 608 + bool(touched) * 64 + touched * 544
     for kind in (PositionType.SHOWING, PositionType.TIED):
-        for state in BY_TYPE[kind]:
+        for state in by_type()[kind]:
             count = decode(state.app_data).core.laid
             assert len(state.app_data) == 608 + bool(count) * 64 + count * 576
 
 
 @each_type
 def test_any_other_length_is_refused(kind: PositionType) -> None:
-    data = BY_TYPE[kind][0].app_data
+    data = by_type()[kind][0].app_data
     for other in (data[:-1], data + b"\0", data[:-32], data + bytes(32)):
         with pytest.raises(WrongPositionLength) as caught:
             decode(other)
@@ -81,7 +81,7 @@ def test_there_are_eleven_types() -> None:
 def test_words_that_a_type_does_not_use_are_zero(kind: PositionType, place: int) -> None:
     if kind >= USED_FROM[place]:
         return
-    data = BY_TYPE[kind][0].app_data
+    data = by_type()[kind][0].app_data
     changed = data[: 32 * place] + word(1) + data[32 * place + 32 :]
     with pytest.raises(MalformedPosition) as caught:
         decode(changed)
@@ -139,7 +139,7 @@ def test_what_follows_must_fit_the_core() -> None:
     shuffled = ShuffledDeck(bytes(DECK_LENGTH), bytes(PROOF_LENGTH))
     ready, playing = Core(PositionType.READY, 3, ID), Core(PositionType.PLAYING, 3, ID, laid=1)
     assert initial(ID, 3) == Position(ready)
-    (laid,) = [decode(state.app_data).tail for state in BY_TYPE[PositionType.PLAYING] if _lays_alone(state.app_data)][
+    (laid,) = [decode(state.app_data).tail for state in by_type()[PositionType.PLAYING] if _lays_alone(state.app_data)][
         :1
     ]
     assert isinstance(laid, MoveShares)

@@ -11,29 +11,29 @@ from forcemove_games.discard.position import PositionType, decode
 from forcemove_games.discard.rules import valid_transition
 from forcemove_games.discard.table import TABLE
 from tests.games.discard.dealer import BALANCE, STAKE
-from tests.games.discard.hands import GAMES, STATES
+from tests.games.discard.hands import NAMES, games, states
 from tests.games.states import ID
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_move_of_whole_hands_is_legal(name: str) -> None:
-    for from_, to in pairwise(GAMES[name]):
+    for from_, to in pairwise(games()[name]):
         assert valid_transition(ID, from_, to, 2)
 
 
 def test_hands_end_by_wins_and_by_ties_and_play_every_row_of_the_table() -> None:
     rows = {
         (decode(from_.app_data).position_type, decode(to.app_data).position_type)
-        for states in GAMES.values()
-        for from_, to in pairwise(states)
+        for played in games().values()
+        for from_, to in pairwise(played)
     }
     assert rows == {(row.from_type, row.to_type) for row in TABLE}
 
 
 def test_who_is_to_move_has_lost_nothing_before_the_first_deal_and_one_stake_from_then_on() -> None:
-    for states in GAMES.values():
+    for played in games().values():
         settled = BALANCE, BALANCE
-        for state in states:
+        for state in played:
             kind = decode(state.app_data).position_type
             waits = (state.turn_num + 1) % 2
             if kind in (PositionType.OVER, PositionType.TIED, PositionType.READY):
@@ -50,4 +50,4 @@ def amounts(state: VariablePart) -> tuple[int, int]:
 
 
 def test_there_are_hands_of_every_length() -> None:
-    assert max(decode(state.app_data).core.laid for state in STATES) == 24
+    assert max(decode(state.app_data).core.laid for state in states()) == 24
