@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
+from forcemove import Game, installed_games
 from forcemove.chain.deployment import contracts_to_deploy
-from forcemove.game import Game
-from forcemove.registry import installed_games
 
 __all__ = ["CONTRACTS", "GAMES", "GAMES_FOR_TWO", "each_game", "part_of", "space_of"]
 

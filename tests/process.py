@@ -5,13 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
+from forcemove import Channel, ChannelSetup, Node, Phase
 from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.node.clock import seconds
 from forcemove.node.metadata import METADATA, ChannelMetadata
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import Input
 from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal

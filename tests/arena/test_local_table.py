@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.arena.local_table import local_table
-from forcemove.chain.local import local_keys
-from forcemove.errors import InvalidValue
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ConcludeWanted
-from forcemove.protocol.types import ETHER
+from forcemove import ETHER, ChooseMove, ConcludeWanted, InvalidValue, Phase, local_keys, local_table
 from forcemove_games.tic_tac_toe import GAME
 from tests.sampled import sampled
 from tests.viem.table import Counting

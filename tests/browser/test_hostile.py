@@ -8,9 +8,9 @@ from functools import cache
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from forcemove import ChannelHistory, JsonValue, Names, VariablePart
 from forcemove.browser.render import channel_page, channels_page, message_page
 from forcemove.browser.view import ChannelView
-from forcemove.game import JsonValue, Names
 from forcemove.history.entries import (
     AppointmentAcknowledged,
     ConnectionLost,
@@ -21,11 +21,9 @@ from forcemove.history.entries import (
     TxRequested,
     TxSent,
 )
-from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import Option, overview
 from forcemove.picture import Spot, Svg, text
 from forcemove.playground.controls import ControlGroup
-from forcemove.protocol.state import VariablePart
 from forcemove.text.harmless import harmless
 from forcemove_games.tic_tac_toe.game import TicTacToe
 from tests.browser.html import elements

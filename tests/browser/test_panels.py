@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from msgspec import structs
 
+from forcemove import ChannelHistory, Phase
 from forcemove.browser import templating
 from forcemove.browser.drawing import board, happenings
 from forcemove.browser.drawing.listing import listed_rows
@@ -18,11 +19,9 @@ from forcemove.browser.render import PANELS, channel_page, channel_panels
 from forcemove.browser.view import ChannelView
 from forcemove.cli.play.screen import content_lines
 from forcemove.history.entries import Entry
-from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import ChainDepth, overview
 from forcemove.history.summary import summarise
 from forcemove.inspect.journal_channel import ListedChannel
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.record import Record
 from forcemove.protocol.machine.results import ChannelResult, Ending
 from forcemove.store.records import Ownership

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from forcemove import InvalidValue, Pictured, VariablePart
 from forcemove.browser.render import channel_panels
 from forcemove.browser.view import ChannelView
-from forcemove.errors import InvalidValue
-from forcemove.game import Pictured
 from forcemove.picture import MAX_SHAPES, TONES, Shape, Spot, Svg, circle, line, path, rect, text
-from forcemove.protocol.state import VariablePart
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.rock_paper_scissors.openings import decode_openings
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE

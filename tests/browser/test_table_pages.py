@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from forcemove.arena.local_table import LocalTable, local_table
+from forcemove import LocalTable, local_table, moves_of
 from forcemove.browser.render import channel_page
 from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.view import ChannelView
-from forcemove.flow.channel import moves_of
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 from forcemove.tables.playing.person import Person

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from forcemove import Channel, ChannelHistory, Choice, ForcemoveError, Game, VariablePart, load_history
 from forcemove.browser.view import ChannelView
 from forcemove.browser.wallet.view import SentState, WalletRow, WalletView
-from forcemove.errors import ForcemoveError
-from forcemove.game import Choice, Game
-from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import Overview, overview
-from forcemove.node.histories import load_history
 from forcemove.playground.controls import Control, ControlGroup
-from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
-from forcemove.protocol.state import VariablePart
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Player, Playground, Story

@@ -8,14 +8,12 @@ from collections.abc import Callable
 import pytest
 import requests
 
+from forcemove import ETHER, ForcemoveError, Key, Outcome, connect, word
 from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, Operation
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.errors import CallRefused, EndpointFailed, Panicked, RevertedWithText, TransactionReverted
-from forcemove.chain.local import connect
 from forcemove.chain.token import Token
-from forcemove.errors import ForcemoveError
-from forcemove.protocol.encoding import word
 from forcemove.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
@@ -28,7 +26,6 @@ from forcemove.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rule_errors import (
     ChannelFinalized,
     ChannelNotFinalized,
@@ -41,9 +38,7 @@ from forcemove.protocol.rule_errors import (
     TurnNumberNotIncreased,
     WrongSigner,
 )
-from forcemove.protocol.signing import Key
 from forcemove.protocol.status import EMPTY_STATUS, Mode
-from forcemove.protocol.types import ETHER
 from tests.chain.server import serving
 from tests.chain.world import World, deploy_contract, place
 from tests.protocol.builders import (

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
+from forcemove import Chain, connect
 from forcemove.chain.asking import RpcRequest, Steps, ask_now
-from forcemove.chain.chain import Chain
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, Unreachable, WrongChain
-from forcemove.chain.local import connect
 from forcemove.chain.rpc import Reverted
 from tests.chain.server import CHAIN_ID, serving
 from tests.chain.test_http import PAGE, Clock, clock

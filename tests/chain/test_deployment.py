@@ -12,18 +12,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from forcemove import Key, deploy, load_book, save_book
 from forcemove.chain.book import AddressBook, GameOfContract, Pending
-from forcemove.chain.book_file import load_book, save_book
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, deploying_calldata
-from forcemove.chain.deployment import deploy
 from forcemove.chain.errors import NotMined, WrongChain
 from forcemove.chain.genuine import adjudicator_artifact, derived_address
 from forcemove.chain.local import AnvilChain, EmbeddedChain, local_keys
 from forcemove.chain.progress import BookOfOtherContracts, ContractNamedTwice, DeploymentStage, Progress
 from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact
-from forcemove.protocol.signing import Key
 from tests.chain.world import bring_factory
 from tests.cli import warm
 from tests.installed import CONTRACTS, GAMES

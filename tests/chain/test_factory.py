@@ -12,14 +12,12 @@ from threading import Barrier, Event
 import pytest
 from eth_account import Account
 
+from forcemove import AddressBook, Key, deploy, load_book, save_book
 from forcemove.chain import create2
 from forcemove.chain.addresses import show_address
 from forcemove.chain.asking import Steps, asking
-from forcemove.chain.book import AddressBook
-from forcemove.chain.book_file import load_book, save_book
 from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
-from forcemove.chain.deployment import deploy
 from forcemove.chain.errors import InsufficientFunds, NoContract
 from forcemove.chain.factory import FACTORY, FUNDS, deployment_block
 from forcemove.chain.genuine import adjudicator_artifact, derived_address
@@ -28,7 +26,6 @@ from forcemove.chain.progress import DeploymentStage, NotAFactory, Progress
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact
-from forcemove.protocol.signing import Key
 from scripts.compile_contracts import PINNED
 from tests.chain.nodes import forgets, node_before, wants_replay_protection
 from tests.chain.test_deployment import kill_at, sent_by

@@ -11,10 +11,10 @@ import pytest
 from eth_utils.address import to_canonical_address
 from web3 import Web3
 
+from forcemove import deploy, verify
 from forcemove.chain.asking import ask_now
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
-from forcemove.chain.deployment import deploy
 from forcemove.chain.errors import (
     EndpointFailed,
     NoContract,
@@ -26,7 +26,6 @@ from forcemove.chain.errors import (
 from forcemove.chain.genuine import derived_address, genuine_steps, require_genuine_contract
 from forcemove.chain.local import AnvilChain, EmbeddedChain
 from forcemove.chain.rpc import Reverted
-from forcemove.chain.verification import verify
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
 from tests.chain.world import MINER, World, deploy_artifact, deploy_contract, place
 from tests.simulation.chain import MemoryChain

@@ -16,9 +16,8 @@ from websockets.datastructures import Headers
 from websockets.http11 import Response
 from websockets.sync.server import serve
 
-from forcemove.chain.chain import Chain
+from forcemove import Chain, connect
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, WrongChain
-from forcemove.chain.local import connect
 from tests.chain.server import CHAIN_ID, answer_chain_id, serving
 
 ERROR = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32005, "message": "query exceeds max block range"}}'

@@ -11,11 +11,10 @@ from eth_tester.exceptions import TransactionFailed
 from web3.exceptions import ContractCustomError, ContractLogicError, Web3RPCError
 from web3.types import RPCResponse
 
+from forcemove import AppError, InvalidValue, keccak256
 from forcemove.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors, app_errors, revert_data
 from forcemove.contracts import artifact
-from forcemove.errors import AppError, InvalidValue
-from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS, NotAChannelId, TotalChanged
 from tests.protocol.builders import MalformedCount, WrongCount
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from forcemove.artifact import Artifact
+from forcemove import Artifact, Key, local_keys
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.chain import Call, Chain, Receipt
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNED, PRESIGNED_COST, PRESIGNER, deploying_calldata
 from forcemove.chain.genuine import derived_address, require_genuine_contract
-from forcemove.chain.local import local_keys
 from forcemove.chain.reverts import app_errors
 from forcemove.contracts import artifact
 from forcemove.protocol.encoding import Domain, channel_id, hash_state
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart, Signature
 from tests.protocol.builders import (

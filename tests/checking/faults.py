@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
+from forcemove import Key, SignedState
 from forcemove.follower import cross_check
 from forcemove.follower.cross_check import Combined, EndpointView
 from forcemove.node import client
@@ -21,8 +22,6 @@ from forcemove.protocol.machine.automatic_actions import AUTOMATIC_ACTIONS
 from forcemove.protocol.machine.channel import Accepted, Channel, Phase, Step
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitDeposit, SubmitRespond
 from forcemove.protocol.machine.inputs import SubmissionFailed
-from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState
 from tests.checking.ladder import Ladder
 from tests.checking.world import Bounds
 

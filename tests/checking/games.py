@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from forcemove.protocol.app import App, Terms
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
+from forcemove import App, Outcome, Terms, VariablePart
 from forcemove_games import rock_paper_scissors, tic_tac_toe
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import rules as rock_paper_scissors_rules

@@ -8,10 +8,8 @@ from itertools import product
 
 from msgspec.structs import replace
 
-from forcemove.protocol.app import Terms
-from forcemove.protocol.outcome import Outcome
+from forcemove import Outcome, Terms, VariablePart
 from forcemove.protocol.rule_errors import TransitionRefused
-from forcemove.protocol.state import VariablePart
 
 __all__ = ["Ladder"]
 

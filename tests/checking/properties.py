@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+from forcemove import ETHER, Outcome, VariablePart
 from forcemove.protocol.machine.automatic_actions import answer_margin
 from forcemove.protocol.machine.channel import Accepted, Channel
 from forcemove.protocol.machine.effects import SubmitDeposit
 from forcemove.protocol.machine.results import Ending, result_of
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER
 from tests.checking.world import DURATION, Setting, World
 
 __all__ = ["PROPERTIES", "Property", "Violated", "is_out", "with_due"]

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from forcemove.protocol.machine.channel import Channel, Phase
-from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove import ChallengeWanted, Channel, ConcludeWanted, MoveChosen, Phase
 from tests.checking.bob import deposits, messages, transactions
 from tests.checking.keys import Keys
 from tests.checking.properties import PROPERTIES, Property, Violated, is_out, with_due

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
+from forcemove import ETHER, Agreement, App, Channel, Domain, FixedPart, Key, SignedState, VariablePart, agree
 from forcemove.errors import ChainError, CounterpartyError, LocalError, RuleError
 from forcemove.follower import cross_check
 from forcemove.follower.cross_check import EndpointView
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.node import client
 from forcemove.protocol.adjudication import Adjudication, Transaction
-from forcemove.protocol.agreement import Agreement, agree
-from forcemove.protocol.app import App
-from forcemove.protocol.encoding import Domain
 from forcemove.protocol.logs import Log
-from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import (
     ChooseMove,
     Effect,
@@ -47,10 +44,7 @@ from forcemove.protocol.machine.inputs import (
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.outcome import Outcome, address_destination
-from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.status import EMPTY_STATUS
-from forcemove.protocol.types import ETHER, FixedPart
 from tests.checking.remembering import RememberingKey
 from tests.protocol.builders import ALICE, APP, BOB, CAROL, DOMAIN
 from tests.protocol.operations import ether_with, perform

@@ -13,14 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import ETHER, Adjudicator, Chain, connect, local_keys, write_key_file
 from forcemove.chain.anvil import find_anvil
-from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
-from forcemove.chain.local import connect, local_keys
 from forcemove.demo.environment import counterparty_key
-from forcemove.node.keys import write_key_file
-from forcemove.protocol.types import ETHER
 from tests.cli import warm
 
 PAYER = local_keys()[0]

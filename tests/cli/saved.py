@@ -7,10 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from forcemove import Domain, Key, SignedState, VariablePart, channel_id
 from forcemove.protocol.codec.wire import SignedStateFile, encode_file
-from forcemove.protocol.encoding import Domain, channel_id
-from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import FixedPart, Signature
 from forcemove_games.tic_tac_toe import GAME
 from tests.protocol.builders import DOMAIN, PLAYERS, fixed_part, outcome, sign, terms

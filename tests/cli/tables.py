@@ -11,16 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.deployment import deploy
-from forcemove.chain.local import local_keys
-from forcemove.node.keys import write_key_file
+from forcemove import ETHER, Adjudicator, Channel, Key, deploy, local_keys, open_journal, write_key_file
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.signing import Key
-from forcemove.protocol.types import ETHER
 from forcemove.registry import installed_games
-from forcemove.store.opening import open_journal
 from forcemove.store.records import Ownership
 from forcemove.transport.links import LINK_HEAD
 from tests.cli.nodes import PASSPHRASE, Demo, Node, start, wait_until

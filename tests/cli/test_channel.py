@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from forcemove import Adjudicator, ChannelSetup, Node, Phase, SignedState, open_journal
 from forcemove.chain.addresses import show_address
-from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import AnvilChain, connect, local_keys
 from forcemove.chain.worker import Look
@@ -25,13 +25,8 @@ from forcemove.cli.wrapping import wrapped
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.inspect.journal_channel import read_channels, read_listed_channel
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.encoding import hash_state
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState
-from forcemove.store.opening import open_journal
 from forcemove.store.records import ChannelLease, Ownership
 from forcemove.tables.defence import Defence, Nobody
 from forcemove.text.amounts import format_amount

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.chain.local import local_keys
+from forcemove import local_keys, write_key_file
 from forcemove.cli.endpoints import endpoint_name, open_nodes
-from forcemove.node.keys import write_key_file
 from tests.chain.server import serving
 from tests.cli.command import Command
 from tests.cli.nodes import PASSPHRASE, Node

@@ -13,13 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from forcemove import Allocation, Key, SignedState, VariablePart
 from forcemove.chain.addresses import show_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
 from forcemove.inspect.possibilities import ACTIONS
 from forcemove.protocol.encoding import encode_record, encode_variable_part
-from forcemove.protocol.outcome import Allocation
-from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import Signature
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command

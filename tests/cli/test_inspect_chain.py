@@ -12,22 +12,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from forcemove import ETHER, AddressBook, Key, Outcome, deploy, save_book
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator, Operation
-from forcemove.chain.book import AddressBook
-from forcemove.chain.book_file import save_book
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
-from forcemove.chain.deployment import deploy
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.inspect.possibilities import ACTIONS
 from forcemove.protocol.codec.wire import SignedStateFile, encode_file
 from forcemove.protocol.encoding import hash_state
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
 from tests.chain.world import deploy_contract
 from tests.cli.command import Command

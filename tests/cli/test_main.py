@@ -15,18 +15,10 @@ import click
 import pytest
 
 import forcemove as forcemove_package
+from forcemove import Action, AppError, ForcemoveError, InvalidValue, LocalError, MalformedBytes, UnknownVersion
 from forcemove.chain.errors import NoContract, NotMined, TransactionReverted, Unreachable
 from forcemove.cli.errors import Explained, MainnetRefused, run
 from forcemove.cli.main import forcemove as group
-from forcemove.errors import (
-    AppError,
-    ForcemoveError,
-    InvalidValue,
-    LocalError,
-    MalformedBytes,
-    UnknownVersion,
-)
-from forcemove.flow.actions import Action
 from forcemove.flow.steps import UnexpectedAction
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim, TurnNumberNotConsecutive

@@ -6,20 +6,17 @@ from itertools import count
 
 import pytest
 
+from forcemove import ETHER, ChallengeWanted, Phase, TableKind
 from forcemove.chain.chain import Receipt
 from forcemove.chain.errors import TransactionReverted
 from forcemove.cli.pages import result_lines
 from forcemove.node.events import Mined, SubmissionRefused
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import SubmitPayCredit
-from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.protocol.machine.results import ChannelResult, Ending, Share
-from forcemove.protocol.types import ETHER
 from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.tables.carrying import messenger_for, until_delivered
 from forcemove.tables.playing.ends import EndObserver, end_lines, race_text
 from forcemove.text.amounts import format_amount
-from forcemove.transport.terms import TableKind
 from forcemove.transport.terms import TableTerms as LogTable
 from tests.protocol.builders import PLAYERS
 from tests.protocol.table import Table, agreed_table, counting_table, open_table

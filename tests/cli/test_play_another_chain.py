@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.deployment import deploy
-from forcemove.chain.local import connect, local_keys
+from forcemove import connect, deploy, installed_games, local_keys
 from forcemove.demo.network.attacks import challenge_with
-from forcemove.registry import installed_games
 from tests.cli.nodes import Demo, Node, wait_until
 from tests.cli.tables import BOOK, GUEST, HOST, World, link_of
 from tests.liars.proxy import lying

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.chain.local import local_keys
+from forcemove import Channel, local_keys
 from forcemove.demo.network.attacks import challenge_with
-from forcemove.protocol.machine.channel import Channel
 from forcemove.transport.links import LINK_HEAD
 from tests.cli.nodes import Node, wait_until
 from tests.cli.tables import DEPOSIT, GUEST, HOST, START, World, link_of

@@ -10,10 +10,8 @@ from random import Random
 
 import pytest
 
+from forcemove import Key, keccak256, local_keys
 from forcemove.chain.addresses import show_address
-from forcemove.chain.local import local_keys
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.signing import Key
 from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import STAKE, World, link_of, world_on
 from tests.jetstream.server import running_server

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.chain.local import local_keys
-from forcemove.node.keys import write_key_file
+from forcemove import local_keys, write_key_file
 from tests.cli.nodes import PASSPHRASE
 from tests.cli.tables import World
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from forcemove import Game, Key, address_destination, find_game
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
-from forcemove.game import Game
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.signing import Key
-from forcemove.registry import find_game
 from forcemove.tables.errors import CannotPayIn, OfferDiffers
 from forcemove.tables.meetings.terms import agreement_of
 from forcemove.tables.meetings.venues import ChainVenue, new_offer, require_ours

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from forcemove import InvalidValue, find_game
 from forcemove.browser.lobby.drafts import read_draft
 from forcemove.browser.lobby.view import OfferDraft
 from forcemove.chain.addresses import short_address, show_address
@@ -17,10 +18,8 @@ from forcemove.chain.codec import function
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.chain.token import Token
 from forcemove.cli.play.options import STAKE_AMOUNT, TypedStake
-from forcemove.errors import InvalidValue
 from forcemove.history.tokens import TokenFacts, Tokens
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.registry import find_game
 from forcemove.tables.errors import CannotPayIn, NoSuchToken, OfferDiffers, TokenUnclear, TooFewTokens
 from forcemove.tables.meetings.terms import terms_lines
 from forcemove.tables.meetings.tokens import read_token

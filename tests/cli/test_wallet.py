@@ -12,11 +12,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
+from forcemove import Key, address_destination, local_keys
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Call, Chain
-from forcemove.chain.local import local_keys
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.signing import Key
 from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import DEPOSIT, GAS_AT_MOST, GUEST, HOST, START, World
 

@@ -8,12 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.deployment import deploy
-from forcemove.chain.local import local_keys
-from forcemove.game import Game
-from forcemove.protocol.machine.channel import Channel
-from forcemove.registry import installed_games
+from forcemove import Adjudicator, Channel, Game, deploy, installed_games, local_keys
 from forcemove.scaffold.scaffold import write_game
 from tests.cli.nodes import Demo, Node
 from tests.cli.tables import BOOK, DEPOSIT, GAS_AT_MOST, GUEST, HOST, START, House, World

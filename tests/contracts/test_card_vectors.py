@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from eth_abi import decode, encode  # type: ignore[attr-defined]
 
-from forcemove.errors import AppError
-from forcemove.protocol.hashing import keccak256
+from forcemove import AppError, keccak256
 from forcemove_games.cards.curve import Point
 from forcemove_games.cards.deck import (
     Deck,

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
+from forcemove import Allocation, AppError, VariablePart
 from forcemove.contracts import artifact
-from forcemove.errors import AppError
-from forcemove.protocol.outcome import Allocation
-from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import ID, TO, Bench, TransitionCall
 from forcemove_games.cards.curve import times_g
 from forcemove_games.discard import rules

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from forcemove import Allocation, ForcemoveError, MalformedBytes, keccak256
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.chain import Call
@@ -17,7 +18,6 @@ from forcemove.chain.create2 import SALT, create2_address
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.chain.reverts import app_errors
 from forcemove.contracts import artifact
-from forcemove.errors import ForcemoveError, MalformedBytes
 from forcemove.protocol.adjudication import Adjudication, Transaction, checkpoint
 from forcemove.protocol.codec.wire import (
     SignedStateFile,
@@ -39,9 +39,7 @@ from forcemove.protocol.encoding import (
     hash_state,
     word,
 )
-from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.inputs import Greeted, StateReceived
-from forcemove.protocol.outcome import Allocation
 from forcemove.protocol.signing import Key, require_signer
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.status import Status

@@ -6,11 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 
-from forcemove.flow.actions import Action, ActionCodec
-from forcemove.flow.queue import ActionQueue
-from forcemove.flow.signed import SignedTransport
+from forcemove import Action, ActionCodec, ActionQueue, Key, SignedTransport
 from forcemove.flow.transport import MemoryTransport, Reader, Transport
-from forcemove.protocol.signing import Key
 
 TABLE_ID = bytes(31) + b"\x07"
 NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.errors import ForcemoveError, InvalidValue, UnknownVersion
+from forcemove import ForcemoveError, InvalidValue, Key, UnknownVersion
 from forcemove.flow.actions import ActionCodec, MalformedAction
 from forcemove.flow.keys import (
     ClientTwice,
@@ -27,7 +27,6 @@ from forcemove.flow.keys import (
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.encoding import key_digest
-from forcemove.protocol.signing import Key
 from tests.flow.table import ADDRESSES, KEYS, MALLORY, NAMES, TABLE_ID, Delayed, Said, queue_of
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 

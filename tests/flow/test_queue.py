@@ -7,11 +7,10 @@ import tracemalloc
 
 import pytest
 
-from forcemove.errors import ForcemoveError
+from forcemove import ForcemoveError, MemoryTransport
 from forcemove.flow.actions import MalformedAction
 from forcemove.flow.queue import ActionQueue, SaidOtherwise, said_before
 from forcemove.flow.signed import UnsignedMessage
-from forcemove.flow.transport import MemoryTransport
 from tests.flow.table import CODEC, Left, Said, queue_of, signed
 from tests.flow.virtual_time import run_virtual
 

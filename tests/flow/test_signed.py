@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from eth_account.messages import encode_typed_data
 
-from forcemove.errors import InvalidValue, UnknownVersion
+from forcemove import InvalidValue, UnknownVersion, keccak256
 from forcemove.flow.signed import (
     BadSignature,
     LogsDiffer,
@@ -24,7 +24,6 @@ from forcemove.flow.signed import (
 from forcemove.flow.transport import MemoryTransport, Reader, TransportFault
 from forcemove.protocol.codec.limits import MAX_ENVELOPE
 from forcemove.protocol.encoding import key_digest, message_digest
-from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import ORDER, Key
 from tests.flow.table import ADDRESSES, CODEC, KEYS, MALLORY, TABLE_ID, Left, Said, signed
 from tests.flow.virtual_time import run_virtual

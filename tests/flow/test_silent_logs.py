@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
+from forcemove import Phase, Step, sequence
 from forcemove.flow.channel import ChannelDecided, Line, Seat, collecting, opening, rounds
-from forcemove.flow.steps import Step, sequence
 from forcemove.flow.transport import MemoryTransport, Reader
-from forcemove.protocol.machine.channel import Phase
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.flow.table import CODEC, Said, signed
 from tests.flow.virtual_time import run_virtual

@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 import msgspec
 import pytest
 
+from forcemove import ActionQueue, Channel, MemoryTransport, Phase, SignedState, VariablePart, exchange_keys
 from forcemove.flow.actions import MalformedAction
-from forcemove.flow.keys import exchange_keys
-from forcemove.flow.queue import ActionQueue
 from forcemove.flow.seat import UPDATES, Line, Seat, Update, drive, receive_next
 from forcemove.flow.signed import SignedTransport, UnsignedMessage
-from forcemove.flow.transport import MemoryTransport
 from forcemove.protocol.codec.limits import (
     MAX_ACTION,
     MAX_CLIENT_ID,
@@ -25,12 +23,10 @@ from forcemove.protocol.codec.limits import (
 )
 from forcemove.protocol.codec.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
 from forcemove.protocol.encoding import Domain, channel_id, digest, encode_variable_part, hash_state
-from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import Input, StateReceived
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS, Outcome
 from forcemove.protocol.rules import require_valid_state
 from forcemove.protocol.signing import Key, require_signer
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import MAX_APP_DATA, MAX_PARTICIPANTS, UINT48_MAX, FixedPart
 from tests.flow.test_signed import envelope, packed
 from tests.flow.virtual_time import run_virtual

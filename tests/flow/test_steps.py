@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.errors import InvalidValue
-from forcemove.flow.channel import opening
-from forcemove.flow.queue import ActionQueue
+from forcemove import ActionQueue, InvalidValue, MemoryTransport, opening
 from forcemove.flow.steps import (
     ActionMissing,
     NoStep,
@@ -28,7 +26,6 @@ from forcemove.flow.steps import (
     sequence,
     transition,
 )
-from forcemove.flow.transport import MemoryTransport
 from tests.flow.table import CODEC, Delayed, Flooded, Left, Said, queue_of
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_busy, run_virtual
 

@@ -11,18 +11,15 @@ from typing import Any
 
 from eth_abi.abi import decode, encode
 
+from forcemove import ETHER, Adjudicator, Agreement, FixedPart, VariablePart
 from forcemove.chain import codec
-from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.rpc import Rpc
 from forcemove.chain.worker import wait_for
 from forcemove.follower.followed_channel import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
-from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.encoding import Domain, encode_record, fingerprint, hash_state
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.status import Status
-from forcemove.protocol.types import ETHER, FixedPart
 from tests.simulation.chain import MemoryChain
 from tests.simulation.state import CHAIN_ID, from_hex
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import Adjudicator, Channel
 from forcemove.chain.worker import wait_for
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.on_chain_view import Checkpoint
-from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import EMPTY_RECORD
 from forcemove_games.tic_tac_toe import GAME

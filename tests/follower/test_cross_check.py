@@ -7,16 +7,14 @@ from itertools import product
 
 import pytest
 
+from forcemove import Allocation, ForcemoveError, VariablePart, address_destination
 from forcemove.chain.block_time import FAR
-from forcemove.errors import ForcemoveError
 from forcemove.follower.cross_check import EndpointView, combine, combined_time
 from forcemove.follower.errors import AnotherChain, LogsLeftOut, StillReading
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.encoding import fingerprint, hash_state
 from forcemove.protocol.machine.inputs import Payout
 from forcemove.protocol.machine.record import EMPTY_RECORD, Owed, Record, Recorded
-from forcemove.protocol.outcome import Allocation, address_destination
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
 
 ID, END = bytes(range(32)), 100

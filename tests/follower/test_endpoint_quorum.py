@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import ETHER, Adjudicator
 from forcemove.chain.asking import Steps
 from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.worker import wait_for
@@ -24,7 +24,6 @@ from forcemove.follower.errors import (
 )
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.status import Status
-from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
 from tests.follower.test_follower import Reader
 from tests.scenarios.story import KEYS, Playground, Story

@@ -9,15 +9,13 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import Adjudicator, Channel, PassingError
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.worker import wait_for
-from forcemove.errors import PassingError
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
 from forcemove.follower.errors import BehindItself, LogsLeftOut
 from forcemove.protocol.errors import ChannelIdUsed
-from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.inputs import ChainUpdate, HoldingsSeen, LogSeen
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.outcome import destination_address

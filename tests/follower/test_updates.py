@@ -10,17 +10,15 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import ETHER, Adjudicator, PassingError
 from forcemove.chain.asking import Steps
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.worker import EndpointWorker, wait_for
-from forcemove.errors import PassingError
 from forcemove.follower.endpoint_quorum import EndpointQuorum
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import LogsLeftOut
 from forcemove.follower.on_chain_view import Checkpoint
 from forcemove.protocol.machine.inputs import CreditSeen, HoldingsSeen
-from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
 from tests.follower.test_endpoint_quorum import Pair, challenge, differing, down
 from tests.follower.test_follower import Reader, dispute

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from forcemove.game import Move
-from forcemove.protocol.outcome import Allocation, Outcome, address_destination
-from forcemove.protocol.state import VariablePart
+from forcemove import Allocation, Move, Outcome, VariablePart, address_destination
 from forcemove_games.randomness import Randomness
 from forcemove_games.tic_tac_toe.position import mark_of
 

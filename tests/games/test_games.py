@@ -11,9 +11,7 @@ from random import randbytes
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import AppError
-from forcemove.game import Choice, FalseMove, Game, Move, Names
-from forcemove.protocol.app import App
+from forcemove import App, AppError, Choice, FalseMove, Game, Move, Names
 from forcemove.protocol.outcome import Allocation, Outcome, address_destination, require_same_totals
 from forcemove.testing.calls import Bench, TransitionCall
 from forcemove.testing.properties import require_choices

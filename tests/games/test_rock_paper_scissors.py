@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import AppError, InvalidValue
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT256_MAX
+from forcemove import UINT256_MAX, AppError, InvalidValue, VariablePart
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME, rules
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial

@@ -6,9 +6,7 @@ from collections import Counter
 
 import pytest
 
-from forcemove.errors import InvalidValue, MalformedBytes
-from forcemove.game import Bot, NotOurTurn
-from forcemove.protocol.state import VariablePart
+from forcemove import Bot, InvalidValue, MalformedBytes, NotOurTurn, VariablePart
 from forcemove_games.rock_paper_scissors import GAME
 from forcemove_games.rock_paper_scissors.openings import UnknownCommitment
 from forcemove_games.rock_paper_scissors.position import PositionType, Weapon, decode, initial

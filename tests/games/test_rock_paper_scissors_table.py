@@ -13,15 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove import ForcemoveError, InvalidValue, Key, exchange_keys, keccak256
 from forcemove.flow.actions import MalformedAction
-from forcemove.flow.keys import exchange_keys
 from forcemove.flow.queue import ActionQueue, SaidOtherwise, said_before
 from forcemove.flow.signed import SignedTransport, UnknownClient
 from forcemove.flow.steps import ActionMissing, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Transport
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.signing import Key
 from forcemove_games.commitment import Opening
 from forcemove_games.randomness import seeded
 from forcemove_games.rock_paper_scissors.position import Weapon

@@ -10,12 +10,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import ForcemoveError
+from forcemove import MAX_ACTION, ActionQueue, ForcemoveError
 from forcemove.flow.actions import MalformedAction
-from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import ActionMissing, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Transport
-from forcemove.protocol.codec.limits import MAX_ACTION
 from forcemove_games.spectator import FEED, Disclosure, Part, PartRefused, Relay, Spectator, Start, following
 from forcemove_games.views import Json, apply_update, play_action
 from tests.flow.table import Delayed, signed

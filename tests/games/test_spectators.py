@@ -13,13 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.errors import ForcemoveError
+from forcemove import MAX_RELAYED, ActionQueue, ForcemoveError
 from forcemove.flow.actions import MalformedAction
-from forcemove.flow.queue import ActionQueue
 from forcemove.flow.signed import BadSignature
 from forcemove.flow.steps import ActionMissing, UnexpectedAction, UnexpectedSender, run
 from forcemove.flow.transport import MemoryTransport, Reader, Transport
-from forcemove.protocol.codec.limits import MAX_RELAYED
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors.position import Weapon
 from forcemove_games.rock_paper_scissors.table import (

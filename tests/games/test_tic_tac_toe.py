@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import AppError, InvalidValue
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT256_MAX
+from forcemove import UINT256_MAX, AppError, InvalidValue, VariablePart
 from forcemove_games.tic_tac_toe import GAME, rules
 from forcemove_games.tic_tac_toe.position import (
     LINES,

@@ -6,8 +6,7 @@ from functools import cache
 
 import pytest
 
-from forcemove.errors import InvalidValue, MalformedBytes
-from forcemove.game import NotOurTurn
+from forcemove import InvalidValue, MalformedBytes, NotOurTurn
 from forcemove_games.tic_tac_toe import GAME, rules
 from forcemove_games.tic_tac_toe.bot import best_cells
 from forcemove_games.tic_tac_toe.position import Position, PositionType, decode, initial

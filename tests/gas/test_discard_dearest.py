@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from forcemove import UINT48_MAX, UINT64_MAX, Allocation, VariablePart
 from forcemove.protocol.encoding import challenge_hash, digest, hash_state
-from forcemove.protocol.outcome import Allocation
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT48_MAX, UINT64_MAX
 from forcemove_games.discard import GAME
 from forcemove_games.discard.position import Core, Position, PositionType
 from forcemove_games.discard.tails import DECK_LENGTH, PROOF_LENGTH, ShuffledDeck

@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from forcemove.chain.local import EmbeddedChain
-from forcemove.game import Game
+from forcemove import EmbeddedChain, Game
 from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import ALICE, BOB, Playground
 

@@ -6,16 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.chain.book import AddressBook
-from forcemove.chain.chain import Chain
-from forcemove.chain.deployment import deploy
-from forcemove.chain.local import EmbeddedChain, local_keys
-from forcemove.game import Game
-from forcemove.node.assemble import assemble
-from forcemove.protocol.agreement import Agreement
+from forcemove import AddressBook, Agreement, Chain, EmbeddedChain, Game, Key, assemble, deploy, local_keys
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, VariablePart
 from tests.installed import GAMES, each_game
 

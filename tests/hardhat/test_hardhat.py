@@ -12,10 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from forcemove import Key, connect, write_key_file
 from forcemove.chain.errors import Unreachable
-from forcemove.chain.local import connect
-from forcemove.node.keys import write_key_file
-from forcemove.protocol.signing import Key
 from tests.cli.command import Command
 from tests.cli.nodes import wait_until
 

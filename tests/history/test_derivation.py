@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from forcemove import Channel, SignedState, VariablePart
 from forcemove.history.derivation import (
     author_of,
     log_entries,
@@ -28,9 +29,7 @@ from forcemove.history.entries import (
 )
 from forcemove.history.index import HistoryIndex
 from forcemove.protocol.logs import Closed, Deposited
-from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import SubmitDeposit
-from forcemove.protocol.state import SignedState, VariablePart
 from tests.protocol.table import CountingGame, Table, open_table
 
 ID, HASH, OTHER = (bytes([each]) * 32 for each in (1, 2, 3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.errors import MalformedBytes
+from forcemove import Allocation, MalformedBytes, SignedState, VariablePart
 from forcemove.history import packing
 from forcemove.history.entries import (
     AppointmentAcknowledged,
@@ -29,8 +29,6 @@ from forcemove.history.entries import (
 from forcemove.history.history import MAX_ENTRIES, decode_history
 from forcemove.history.packing import pack, unpack
 from forcemove.protocol.logs import ChallengeRegistered, Closed, Deposited
-from forcemove.protocol.outcome import Allocation
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import UINT256_MAX, Signature
 
 ID, REQUEST, HASH, BLOCK = (bytes([each]) * 32 for each in (1, 2, 3, 4))

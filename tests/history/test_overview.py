@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.game import Choice, Game
+from forcemove import ChallengeWanted, ChannelHistory, Choice, ConcludeWanted, Game, Overview, Phase, overview
 from forcemove.history.entries import (
     AppointmentAcknowledged,
     ConnectionLost,
@@ -16,11 +16,7 @@ from forcemove.history.entries import (
     TxRequested,
     TxSent,
 )
-from forcemove.history.history import ChannelHistory
-from forcemove.history.overview import Overview, overview
 from forcemove.protocol.errors import WrongPhase
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.machine.results import Ending, Share
 from tests.installed import GAMES_FOR_TWO
 from tests.sampled import sampled, with_sample

@@ -6,14 +6,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.history.history import ChannelHistory
+from forcemove import ETHER, ChallengeWanted, ChannelHistory, ChooseMove, ConcludeWanted, MoveChosen, Phase, word
 from forcemove.history.overview import CHALLENGE, Silence, overview
-from forcemove.protocol.encoding import word
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.machine.results import Share
-from forcemove.protocol.types import ETHER
 from tests.protocol.table import DEPOSIT, CountingGame, Table
 from tests.protocol.test_machine_after_an_end import carol_after_an_end
 

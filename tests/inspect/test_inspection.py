@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from forcemove import LocalError, MalformedBytes, SignedState, save_book
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.asking import Steps, asking
-from forcemove.chain.book_file import save_book
 from forcemove.chain.errors import NotGenuine
-from forcemove.errors import LocalError, MalformedBytes
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, Missing, inspect_bytes
 from forcemove.inspect.contracts import adjudicator_address, find_book, open_adjudicator
@@ -35,7 +34,6 @@ from forcemove.inspect.states import StateKind
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import encode_record, encode_variable_part
 from forcemove.protocol.machine.record import EMPTY_RECORD
-from forcemove.protocol.state import SignedState
 from forcemove.protocol.status import Mode
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE

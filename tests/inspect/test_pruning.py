@@ -9,12 +9,11 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from forcemove import ETHER, Channel, Phase
 from forcemove.inspect.pruning import prunable, pruned
 from forcemove.node.events import Sent
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.results import result_of
-from forcemove.protocol.types import ETHER
 from tests.node.test_node import House
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain

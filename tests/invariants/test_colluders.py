@@ -21,16 +21,14 @@ from hypothesis.stateful import (
 )
 from msgspec.structs import replace
 
-from forcemove.errors import AppError
+from forcemove import ETHER, AppError, Outcome
 from forcemove.protocol.encoding import channel_id, hash_state
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Responded
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
 from forcemove.protocol.machine.responses import Answer, best_answer, cheapest_proof
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.status import Mode
-from forcemove.protocol.types import ETHER
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import World
 from tests.protocol.builders import fixed_part, outcome, players, sign, signed

@@ -7,11 +7,10 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from forcemove import ETHER, UINT256_MAX, Allocation, FixedPart
 from forcemove.protocol.adjudication import MAX_HOLDINGS, Payment
 from forcemove.protocol.encoding import channel_id, hash_state, word
 from forcemove.protocol.logs import Closed, Credited
-from forcemove.protocol.outcome import Allocation
-from forcemove.protocol.types import ETHER, UINT256_MAX, FixedPart
 from tests.evm import errors_of, function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_verdict import ALLOWED, Verdict, of_bytecode

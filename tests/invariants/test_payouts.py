@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
+from forcemove import ETHER, Allocation, address_destination, keccak256
 from forcemove.protocol.encoding import fingerprint, outcome_hash, word
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.outcome import Allocation, address_destination
 from forcemove.protocol.status import Status
-from forcemove.protocol.types import ETHER
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import GENESIS, Chain

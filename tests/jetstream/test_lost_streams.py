@@ -11,12 +11,10 @@ import nats
 import pytest
 from nats.aio.client import Client
 
-from forcemove.errors import ForcemoveError
-from forcemove.transport.connect import connect_relay, messenger_to
+from forcemove import ForcemoveError, TableKind, connect_relay, messenger_to
 from forcemove.transport.errors import LogReplaced, RelayUnreachable, StreamUnsuitable
 from forcemove.transport.jetstream.connection import JetStreamConnection
 from forcemove.transport.jetstream.streams import STREAMS
-from forcemove.transport.terms import TableKind
 from tests.jetstream.server import running_server
 from tests.relay.proxy import Proxy
 from tests.relay.strange import until

@@ -14,7 +14,7 @@ import pytest
 from nats.aio.client import Client
 from nats.js.api import DiscardPolicy, StorageType, StreamConfig
 
-from forcemove.errors import InvalidValue
+from forcemove import InvalidValue, TableKind, TableTerms
 from forcemove.flow.signed import SignedTransport, UnsignedMessage
 from forcemove.flow.transport import Transport
 from forcemove.transport.errors import LogBegins, Reason, RelayRefused, RelayUnreachable, StreamUnsuitable
@@ -22,7 +22,6 @@ from forcemove.transport.jetstream import streams
 from forcemove.transport.jetstream.connection import JetStreamConnection
 from forcemove.transport.jetstream.streams import STREAMS, subject_of
 from forcemove.transport.limits import CHANNEL_ENTRIES, GAME_ENTRIES, MAX_ENTRY
-from forcemove.transport.terms import TableKind, TableTerms
 from tests.certificate import make_certificate
 from tests.flow.table import ADDRESSES, CODEC, Said
 from tests.jetstream.server import NatsServer, publish_raw, running_server

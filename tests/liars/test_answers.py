@@ -7,14 +7,11 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import ETHER, Adjudicator, MalformedBytes, keccak256
 from forcemove.chain.answers import BlockHeader
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import decode_log
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint
-from forcemove.errors import MalformedBytes
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.types import ETHER
 from tests.chain.world import MINER, World, make_world
 from tests.protocol.builders import BOB
 from tests.simulation.chain import MemoryChain

@@ -12,13 +12,10 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import ETHER, Adjudicator, ChainError, RuleError, connect
 from forcemove.chain.chain import Call, Chain
-from forcemove.chain.local import connect
 from forcemove.chain.reverts import NO_ERRORS
 from forcemove.chain.token import Token
-from forcemove.errors import ChainError, RuleError
-from forcemove.protocol.types import ETHER
 from tests.chain.world import World, make_world
 from tests.liars.lies import FIELDS, MONEY, Lie, Lies, lies_of
 from tests.liars.misbehaviour import MISBEHAVIOUR

@@ -8,11 +8,9 @@ from random import Random
 
 from msgspec.structs import replace
 
+from forcemove import Allocation, Key, Outcome, keccak256
 from forcemove.protocol.encoding import challenge_hash, channel_id, digest, hash_state
-from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, PartlyPaid, Responded
-from forcemove.protocol.outcome import Allocation, Outcome
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.status import Mode
 from forcemove.protocol.types import ETHER, Signature

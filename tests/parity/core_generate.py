@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from forcemove.protocol.encoding import Domain, channel_id, word
-from forcemove.protocol.hashing import keccak256
+from forcemove import Domain, VariablePart, channel_id, keccak256, word
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome, address_destination
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import ETHER, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, FixedPart
 from tests.protocol.builders import players
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from forcemove.protocol.encoding import Domain, word
-from forcemove.protocol.outcome import Outcome
+from forcemove import Domain, Outcome, word
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.status import EMPTY_STATUS, Status
 from forcemove.protocol.types import FixedPart, Signature

@@ -6,10 +6,9 @@ from functools import cache
 
 from msgspec.structs import fields
 
+from forcemove import ETHER, keccak256
 from forcemove.protocol.encoding import encode_record, word
-from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Deposited, Log, Responded
-from forcemove.protocol.types import ETHER
 from tests.evm import artifact, signature_of
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import ChainLog

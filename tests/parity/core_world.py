@@ -11,15 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 
-from forcemove.errors import RuleError
+from forcemove import Domain, Key, Outcome, RuleError, word
 from forcemove.protocol import adjudication
 from forcemove.protocol.adjudication import Adjudication, OperationResult, Payment, Transaction
 from forcemove.protocol.app import Rules
-from forcemove.protocol.encoding import Domain, word
 from forcemove.protocol.logs import Deposited, Log
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rule_errors import SafeERC20FailedOperation
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart, Signature
 from tests.evm import function_selector

@@ -9,8 +9,7 @@ import time
 from collections.abc import Iterator
 from itertools import product
 
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT256_MAX
+from forcemove import UINT256_MAX, VariablePart
 from forcemove.testing.calls import FROM, TO, Bench, TransitionCall, Variation, outcome
 from forcemove_games.commitment import Opening, commit
 from forcemove_games.rock_paper_scissors import GAME

@@ -10,9 +10,7 @@ from random import Random
 import pytest
 from eth_abi import decode, encode  # type: ignore[attr-defined]
 
-from forcemove.errors import AppError
-from forcemove.protocol.encoding import word
-from forcemove.protocol.hashing import keccak256
+from forcemove import AppError, keccak256, word
 from forcemove_games.cards.curve import FIELD, ORDER, Point, fresh_scalar
 from forcemove_games.cards.deck import (
     Deck,

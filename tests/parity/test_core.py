@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.protocol.encoding import channel_id, word
+from forcemove import VariablePart, channel_id, word
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, Outcome, require_valid_outcome
 from forcemove.protocol.rules import require_valid_state, require_valid_transition
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, ZERO_ADDRESS, FixedPart
 from tests.parity import core_abi as abi
 from tests.parity.core_generate import Generator, Pair

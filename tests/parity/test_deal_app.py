@@ -8,12 +8,8 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
+from forcemove import AppError, ChooseMove, ConcludeWanted, MoveChosen, Terms, VariablePart
 from forcemove.contracts import artifact
-from forcemove.errors import AppError
-from forcemove.protocol.app import Terms
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import FROM, ID, TO, Bench, TransitionCall, outcome
 from forcemove_games.cards.curve import FIELD
 from tests.games.cards.dealt import ABOVE_ORDER, stream

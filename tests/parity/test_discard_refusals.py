@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from forcemove import UINT48_MAX, AppError, VariablePart
 from forcemove.contracts import artifact
-from forcemove.errors import AppError
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT48_MAX
 from forcemove.testing.calls import ID, Bench, TransitionCall, outcome
 from forcemove_games.cards.curve import FIELD
 from forcemove_games.cards.deck import CardWords, path_of

@@ -10,10 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forcemove.game import Game
-from forcemove.protocol.outcome import Allocation, Outcome
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT48_MAX, UINT256_MAX
+from forcemove import UINT48_MAX, UINT256_MAX, Allocation, Game, Outcome, VariablePart
 from forcemove.testing.calls import FROM, TO, TURN_NUM, Bench, TransitionCall
 from tests.games.states import BALANCE, outcome
 from tests.installed import GAMES, each_game, space_of

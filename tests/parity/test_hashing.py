@@ -11,13 +11,11 @@ from eth_account.messages import encode_typed_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forcemove import Allocation, VariablePart, keccak256
 from forcemove.protocol import encoding
 from forcemove.protocol.encoding import EMPTY_HASH, Domain, channel_id, hash_state, word
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.outcome import Allocation
 from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
 from forcemove.protocol.signing import HALF_ORDER, ORDER, recover, require_signer
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import UINT48_MAX, UINT256_MAX, Signature
 from tests.evm import function_selector
 from tests.parity import core_abi as abi

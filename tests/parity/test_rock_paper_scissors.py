@@ -7,8 +7,7 @@ from itertools import product
 
 import pytest
 
-from forcemove.game import Move
-from forcemove.protocol.state import VariablePart
+from forcemove import Move, VariablePart
 from forcemove.testing.calls import Bench, TransitionCall
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME, rules

@@ -7,9 +7,8 @@ from random import Random
 import pytest
 from eth_abi.abi import decode
 
+from forcemove import ETHER, keccak256
 from forcemove.protocol.encoding import channel_id, hash_state, word
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.types import ETHER
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_actor import STRANGE_IDS, Actor

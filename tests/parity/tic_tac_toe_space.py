@@ -13,8 +13,7 @@ from itertools import islice, repeat
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT256_MAX
+from forcemove import UINT256_MAX, VariablePart
 from forcemove.testing.calls import FROM, TO, Bench, TransitionCall, Variation, outcome
 from forcemove_games.tic_tac_toe import GAME
 from forcemove_games.tic_tac_toe.position import FULL_BOARD, PositionType, decode

@@ -10,12 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from forcemove.errors import AppError
-from forcemove.protocol.app import Terms
+from forcemove import Allocation, AppError, Key, Outcome, Terms, address_destination, keccak256
 from forcemove.protocol.encoding import Domain, challenge_hash, channel_id, digest, hash_state, word
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.outcome import Allocation, Outcome, address_destination
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart, Signature
 

@@ -13,15 +13,12 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from forcemove import ETHER, Agreement, App, Channel, Key, Phase, Terms, address_destination, agree, word
 from forcemove.errors import ChainError, ForcemoveError, LocalError, RuleError
 from forcemove.protocol.adjudication import Adjudication, Transaction
-from forcemove.protocol.agreement import Agreement, agree
-from forcemove.protocol.app import App, Terms
 from forcemove.protocol.codec.wire import decode_message, encode_greeting, encode_message
-from forcemove.protocol.encoding import word
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.logs import Log
-from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import (
     ChooseMove,
     Effect,
@@ -46,10 +43,7 @@ from forcemove.protocol.machine.inputs import (
     Tick,
 )
 from forcemove.protocol.machine.machine import step
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import ETHER
 from tests.protocol import builders
 from tests.protocol.builders import DOMAIN, CountingRules, fixed_part, players
 from tests.protocol.operations import ether_with, perform

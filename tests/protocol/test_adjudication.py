@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from forcemove.errors import ForcemoveError
+from forcemove import Allocation, ForcemoveError, Key, Outcome
 from forcemove.protocol import adjudication
 from forcemove.protocol.adjudication import MAX_HOLDINGS, Adjudication, OperationResult, Payment, Transaction
 from forcemove.protocol.encoding import channel_id, fingerprint, hash_state
@@ -22,7 +22,6 @@ from forcemove.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from forcemove.protocol.outcome import Allocation, Outcome
 from forcemove.protocol.rule_errors import (
     ChallengerNotParticipant,
     ChannelClosed,
@@ -47,7 +46,6 @@ from forcemove.protocol.rule_errors import (
     ValueMismatch,
     WrongSigner,
 )
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
 from forcemove.protocol.types import ETHER, Signature

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.errors import InvalidValue
-from forcemove.protocol.agreement import Agreement, agree
+from forcemove import ETHER, Agreement, Allocation, InvalidValue, VariablePart, address_destination, agree, channel_id
 from forcemove.protocol.app import Deposits
-from forcemove.protocol.encoding import channel_id
-from forcemove.protocol.outcome import Allocation, address_destination
 from forcemove.protocol.rule_errors import AllocationCountOutOfRange, AssetsNotSorted, ForbiddenDestination
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER
 from forcemove_games.rock_paper_scissors import GAME
 from tests.protocol.builders import ALICE, BOB, DOMAIN, MALLORY, TOKEN, fixed_part, terms
 

@@ -9,7 +9,7 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.errors import InvalidValue, MalformedBytes
+from forcemove import InvalidValue, MalformedBytes, VariablePart
 from forcemove.protocol.encoding import (
     Domain,
     challenge_hash,
@@ -24,7 +24,6 @@ from forcemove.protocol.encoding import (
     word,
 )
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import (
     MAX_APP_DATA,
     MAX_PARTICIPANTS,

@@ -7,8 +7,7 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from forcemove import errors
-from forcemove.errors import ForcemoveError, RuleError
+from forcemove import ForcemoveError, RuleError, errors
 from forcemove.protocol.rule_errors import (
     ADJUDICATOR_ERRORS,
     ChannelClosed,

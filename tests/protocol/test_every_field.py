@@ -11,6 +11,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from forcemove import Allocation, FixedPart
 from forcemove.chain.codec import fixed_part_values, function, proof_values
 from forcemove.inspect.bare import inspect_bytes
 from forcemove.inspect.report_json import report_document
@@ -24,9 +25,7 @@ from forcemove.protocol.encoding import (
     encode_variable_part,
     hash_state,
 )
-from forcemove.protocol.outcome import Allocation
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import FixedPart
 from tests.protocol.builders import ALICE, CAROL, DOMAIN, NO_SIGNATURE, TOKEN, fixed_part, sign, state
 
 FIXED, STATE = fixed_part(), state()

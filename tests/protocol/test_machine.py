@@ -7,12 +7,9 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import ForcemoveError
-from forcemove.game import Game
-from forcemove.protocol.encoding import word
+from forcemove import ETHER, UINT48_MAX, Channel, ForcemoveError, Game, Phase, SignedState, VariablePart, word
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.logs import Checkpointed, Closed, Deposited
-from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import SendState, SubmitTransfer
 from forcemove.protocol.machine.inputs import (
     ChainUpdate,
@@ -30,8 +27,6 @@ from forcemove.protocol.machine.inputs import (
     Tick,
 )
 from forcemove.protocol.machine.machine import step
-from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import ETHER, UINT48_MAX
 from tests.installed import GAMES_FOR_TWO
 from tests.protocol.builders import players, sign
 from tests.protocol.table import DEPOSIT, Seat, Table, agreed_table, counting_table, open_table, playing

@@ -7,15 +7,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import InvalidValue
+from forcemove import InvalidValue, Outcome, Phase, word
 from forcemove.flow.channel import is_stuck
-from forcemove.protocol.encoding import word
 from forcemove.protocol.errors import FinalStateSigned
 from forcemove.protocol.machine.automatic_actions import answer_margin
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import SubmitChallenge, SubmitCheckpoint
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Tick
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SupportProof, VariablePart
 from tests.protocol.builders import players, proof
 from tests.protocol.table import DEPOSIT, DURATION, Seat, open_table

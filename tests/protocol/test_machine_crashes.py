@@ -11,9 +11,7 @@ from random import Random
 
 import pytest
 
-from forcemove.game import Game
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.inputs import ChallengeWanted
+from forcemove import ChallengeWanted, Game, Phase
 from tests.installed import GAMES_FOR_TWO
 from tests.protocol.table import DEPOSIT, Table, counting, counting_table, playing
 from tests.sampled import with_sample

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.protocol.encoding import word
+from forcemove import ETHER, Phase, word
 from forcemove.protocol.errors import StateConflict
 from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import (
     SubmitChallenge,
     SubmitCheckpoint,
@@ -25,7 +24,6 @@ from forcemove.protocol.machine.inputs import (
     Tick,
 )
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER
 from tests.protocol.builders import ALICE, players, proof
 from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, counting_table, open_table
 

@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from msgspec.structs import replace
 
-from forcemove.errors import AppError, ForcemoveError, InvalidValue
-from forcemove.game import Bot, Game
+from forcemove import AppError, Bot, ForcemoveError, Game, InvalidValue, Phase, SignedState, VariablePart
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.encoding import fingerprint, outcome_hash
 from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import (
     Submission,
     SubmitChallenge,
@@ -33,7 +31,6 @@ from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import fold_all
 from forcemove.protocol.machine.responses import concluding_answer
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER, Signature
 from tests.installed import GAMES_FOR_TWO
 from tests.protocol.builders import ALICE, BOB, DOMAIN, MALLORY

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import InvalidValue
+from forcemove import ETHER, Channel, InvalidValue, Phase, SignedState, VariablePart, address_destination
 from forcemove.protocol.encoding import hash_state, word
 from forcemove.protocol.errors import AlreadySigned, FinalStateSigned, OpeningMismatch, StateConflict
 from forcemove.protocol.machine.automatic_actions import next_due
-from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
 from forcemove.protocol.machine.inputs import (
     ConcludeWanted,
@@ -19,9 +18,6 @@ from forcemove.protocol.machine.inputs import (
     SubmissionFailed,
     Tick,
 )
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import ETHER
 from tests.protocol.builders import ALICE, BOB, MALLORY, players, proof
 from tests.protocol.table import (
     DEPOSIT,

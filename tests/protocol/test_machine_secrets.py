@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.errors import InvalidValue
+from forcemove import ConcludeWanted, InvalidValue, MoveChosen
 from forcemove.protocol.codec.limits import MAX_SECRETS
-from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from tests.protocol.table import Seat, open_table
 
 SECRETS = b"a paper, and the salt that hides it"

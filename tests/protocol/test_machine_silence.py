@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from forcemove import ChallengeWanted, ChooseMove, ConcludeWanted, MoveChosen, word
 from forcemove.flow.channel import is_stuck
-from forcemove.protocol.encoding import word
 from forcemove.protocol.machine.channel import OVER, Phase
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from tests.protocol.builders import players
 from tests.protocol.table import DEPOSIT, DURATION, STAKE, CountingGame, Seat, Table
 from tests.sampled import with_sample

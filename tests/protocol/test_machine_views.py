@@ -8,13 +8,12 @@ from itertools import combinations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import ForcemoveError
+from forcemove import ETHER, Channel, ForcemoveError, Phase, VariablePart
 from forcemove.flow.channel import is_stuck
 from forcemove.protocol.encoding import fingerprint, hash_state, word
 from forcemove.protocol.errors import EndpointsDiffer, NotSupported
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
 from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
-from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import (
     Submission,
     SubmitChallenge,
@@ -37,9 +36,7 @@ from forcemove.protocol.machine.record import Owed, Recorded, fold_all
 from forcemove.protocol.machine.responses import clears, concluding_answer
 from forcemove.protocol.machine.view_differences import acts_first
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.status import Status
-from forcemove.protocol.types import ETHER
 from tests.protocol.builders import ALICE, BOB, DOMAIN, players, sign
 from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, agreed_table, open_table
 from tests.protocol.test_machine import INPUTS, SITUATIONS

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 from msgspec.structs import replace
 
+from forcemove import ETHER, UINT256_MAX, Allocation, Channel, SignedState, VariablePart
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.protocol.codec.depth import most_headers, require_shallow
 from forcemove.protocol.codec.limits import MAX_DEPTH
@@ -33,7 +34,6 @@ from forcemove.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import (
     ChooseMove,
     Effect,
@@ -70,10 +70,7 @@ from forcemove.protocol.machine.inputs import (
 )
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import Owed
-from forcemove.protocol.outcome import Allocation
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.status import Status
-from forcemove.protocol.types import ETHER, UINT256_MAX
 from tests.protocol import table as table_module
 from tests.protocol.builders import ALICE, BOB, chain, final, outcome, proof, sign, sign_all, signed, state
 from tests.protocol.table import open_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove import ETHER, UINT256_MAX, ForcemoveError, InvalidValue
 from forcemove.protocol.outcome import (
     Allocation,
     Outcome,
@@ -23,7 +23,6 @@ from forcemove.protocol.rule_errors import (
     TooManyAssets,
     TotalChanged,
 )
-from forcemove.protocol.types import ETHER, UINT256_MAX
 from tests.protocol.builders import ALICE, BOB, TOKEN, allocation, outcome
 
 ID = b"\xc1" * 32

@@ -7,15 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from forcemove.errors import RuleError
+from forcemove import FixedPart, Key, RuleError, SignedState, VariablePart, channel_id
 from forcemove.protocol import adjudication as model
 from forcemove.protocol.adjudication import Adjudication, OperationResult, Transaction
-from forcemove.protocol.encoding import channel_id
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
 from forcemove.protocol.machine.responses import Answer, best_answer, cheapest_proof, concluding_answer
-from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import FixedPart
 from tests.protocol.builders import (
     ALICE,
     BOB,

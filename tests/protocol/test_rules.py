@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import ForcemoveError
+from forcemove import ETHER, ForcemoveError, VariablePart
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import channel_id, hash_state
 from forcemove.protocol.rule_errors import (
@@ -28,8 +28,6 @@ from forcemove.protocol.rules import (
     require_valid_state,
     require_valid_transition,
 )
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER
 from tests.protocol.builders import (
     ALICE,
     BOB,

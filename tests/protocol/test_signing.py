@@ -8,8 +8,7 @@ import pytest
 from coincurve import PublicKey
 from eth_account import Account
 
-from forcemove.errors import InvalidValue
-from forcemove.protocol.hashing import keccak256
+from forcemove import InvalidValue, keccak256
 from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
 from forcemove.protocol.signing import HALF_ORDER, ORDER, Key, recover, require_signer
 from forcemove.protocol.types import Signature

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.errors import InvalidValue
+from forcemove import UINT256_MAX, InvalidValue
 from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
-from forcemove.protocol.types import UINT256_MAX
 
 
 def test_the_word_is_48_48_and_160_bits() -> None:

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
+from forcemove import ETHER, VariablePart
 from forcemove.protocol import adjudication as twin
 from forcemove.protocol.adjudication import Transaction
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
@@ -18,8 +19,6 @@ from forcemove.protocol.machine.inputs import ChainUpdate, HoldingsSeen, LogSeen
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import Record, fold_all
 from forcemove.protocol.machine.results import ChannelResult, Ending, result_of
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER
 from tests.protocol import builders
 from tests.protocol.builders import DOMAIN, players
 from tests.protocol.table import Table, open_table

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
+from forcemove import ForcemoveError, InvalidValue, MalformedBytes, SignedState, UnknownVersion, VariablePart
 from forcemove.protocol.codec.limits import MAX_FILE, MAX_MESSAGE, MAX_RECORD, MAX_STATE_FILE
 from forcemove.protocol.codec.wire import (
     SignedStateFile,
@@ -25,7 +25,6 @@ from forcemove.protocol.codec.wire import (
 from forcemove.protocol.encoding import Domain, encode_record
 from forcemove.protocol.machine.inputs import Greeted, StateReceived
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import (
     MAX_APP_DATA,
     MAX_CHALLENGE_DURATION,

@@ -10,14 +10,11 @@ from typing import NoReturn, cast
 import aiohttp
 import pytest
 
+from forcemove import ChannelMessenger, MemoryTransport, TableKind, messenger_on, messenger_to
 from forcemove.errors import ForcemoveError, UnknownVersion
-from forcemove.flow.transport import MemoryTransport
 from forcemove.transport import messenger, reconnecting
-from forcemove.transport.connect import messenger_on, messenger_to
 from forcemove.transport.errors import Reason, RelayRefused, RelayUnreachable
 from forcemove.transport.limits import MAX_ENTRY
-from forcemove.transport.messenger import ChannelMessenger
-from forcemove.transport.terms import TableKind
 from forcemove.transport.websocket import connection as websocket
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.wire import Entries

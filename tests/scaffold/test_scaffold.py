@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.artifact import load_artifact
+from forcemove import InvalidValue, load_artifact
 from forcemove.contracts.project import build_project, stale_artifacts
-from forcemove.errors import InvalidValue
 from forcemove.scaffold import scaffold
 from forcemove.scaffold.scaffold import FolderInUse, GameNames, names_of, write_game
 

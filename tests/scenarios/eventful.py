@@ -8,16 +8,11 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from forcemove.errors import ForcemoveError
-from forcemove.game import Game
+from forcemove import ChannelHistory, ForcemoveError, Game, Phase, SignedState, VariablePart, load_history
 from forcemove.history.entries import Entry
-from forcemove.history.history import ChannelHistory
-from forcemove.node.histories import load_history
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import decode_message, encode_message
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, StateReceived
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.store.records import Batch
 from tests.scenarios.story import Player, Playground, Story
 

@@ -13,16 +13,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from forcemove import ETHER, AddressBook, Bot, ChooseMove, Game, Key, Outcome, deploy, local_keys, moves_of
 from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.adjudicator import Operation, PlacedLog
-from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Call, Chain, Receipt
-from forcemove.chain.deployment import deploy
-from forcemove.chain.local import local_keys
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
-from forcemove.flow.channel import moves_of
-from forcemove.game import Bot, Game
 from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.events import CounterpartyFault, Event, Mined, SubmissionRefused
 from forcemove.node.ports import Messenger
@@ -31,13 +27,9 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.machine.channel import Channel, Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import ETHER
 from forcemove.store.journal import Journal
 from tests.process import Process, memory_journal
 from tests.simulation.chain import MemoryChain

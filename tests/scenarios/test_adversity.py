@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from forcemove import ChallengeWanted, ForcemoveError, Phase, VariablePart
 from forcemove.chain.errors import NotMined
 from forcemove.chain.local import AnvilChain
-from forcemove.errors import ForcemoveError
 from forcemove.node.events import Mined
 from forcemove.protocol.errors import MoneyMissing
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.inputs import ChallengeWanted
-from forcemove.protocol.state import VariablePart
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.process import wrap_commits

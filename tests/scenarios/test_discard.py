@@ -8,9 +8,7 @@ from itertools import product
 
 import pytest
 
-from forcemove.game import FalseMove
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.inputs import MoveChosen
+from forcemove import FalseMove, MoveChosen, Phase
 from forcemove_games.discard.game import Discard
 from forcemove_games.discard.position import PositionType, decode
 from tests.games.cards.dealt import stream

@@ -7,14 +7,9 @@ from itertools import count
 
 import pytest
 
-from forcemove.errors import AppError, RuleError
-from forcemove.game import Move
-from forcemove.history.history import ChannelHistory
-from forcemove.history.overview import Overview, overview
-from forcemove.protocol.machine.channel import Phase
+from forcemove import AppError, ChannelHistory, Move, Outcome, Overview, Phase, RuleError, overview
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.machine.results import Share
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove_games.discard import moves
 from forcemove_games.discard.bot import DiscardBot

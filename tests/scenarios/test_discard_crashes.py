@@ -9,11 +9,9 @@ from itertools import count
 
 import pytest
 
-from forcemove.game import Bot, Move
+from forcemove import Bot, Move, Phase, SignedState, VariablePart
 from forcemove.protocol.codec.wire import decode_message
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import StateReceived
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove_games.cards.curve import COMPRESSED_LENGTH, Point, times_g, total
 from forcemove_games.cards.hashing import generator
 from forcemove_games.cards.key_proof import KeyProof

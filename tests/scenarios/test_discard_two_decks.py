@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from forcemove.game import Bot, Move
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove import Bot, Move, SignedState, VariablePart
 from forcemove_games.cards.deck import decode_deck, encode_deck
 from forcemove_games.cards.shuffle_proof import shuffle
 from forcemove_games.discard import moves, steps

@@ -5,17 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.arena.local_table import local_table
+from forcemove import ETHER, ConcludeWanted, Phase, local_table, word
 from forcemove.chain.chain import Call
 from forcemove.chain.token import Token
 from forcemove.follower.errors import LogsLeftOut
 from forcemove.node.nonces import draw_nonce
-from forcemove.protocol.encoding import word
 from forcemove.protocol.errors import ChannelIdUsed
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.rule_errors import PaymentRefused
-from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.evm import function_selector

@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from forcemove import Game, Phase, Step, VariablePart, repeat, sequence
 from forcemove.chain.errors import NotGenuine, Unreachable
 from forcemove.flow.channel import (
     ChannelDecided,
@@ -23,11 +24,7 @@ from forcemove.flow.channel import (
     rounds,
     turn,
 )
-from forcemove.flow.steps import Step, repeat, sequence
 from forcemove.flow.transport import MemoryTransport, Reader
-from forcemove.game import Game
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.state import VariablePart
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.node.test_troubles import over_flaky_chain

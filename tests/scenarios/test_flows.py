@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from forcemove.errors import MalformedBytes, UnknownVersion
+from forcemove import ActionQueue, Game, MalformedBytes, Phase, UnknownVersion, VariablePart, exchange_keys
 from forcemove.flow.actions import MalformedAction
 from forcemove.flow.channel import (
     UPDATES,
@@ -27,16 +27,11 @@ from forcemove.flow.channel import (
     rounds,
     turn,
 )
-from forcemove.flow.keys import exchange_keys
-from forcemove.flow.queue import ActionQueue
 from forcemove.flow.signed import LogsDiffer
 from forcemove.flow.steps import ActionMissing, Step, repeat, run, sequence
 from forcemove.flow.transport import MemoryTransport, Transport
-from forcemove.game import Game
 from forcemove.node.events import CounterpartyFault
 from forcemove.protocol.codec.wire import encode_message
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.state import VariablePart
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove_games.tic_tac_toe.flow import one_round as tic_tac_toe_round
 from tests.flow.table import Flooded

@@ -7,20 +7,13 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from forcemove import ETHER, Adjudicator, Assembly, ChannelSetup, InvalidValue, Phase, VariablePart, agree
 from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.errors import NoContract, NotAnEthereumEndpoint, NotGenuine
-from forcemove.errors import InvalidValue
-from forcemove.node.assemble import Assembly
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.agreement import agree
 from forcemove.protocol.errors import MessageRefused, OpeningMismatch
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.rule_errors import HoldingsBelowExpected
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract, place
 from tests.process import Process, wrap_commits

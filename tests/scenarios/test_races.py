@@ -10,14 +10,9 @@ from typing import Any
 
 import pytest
 
-from forcemove.arena.network import MemoryMessenger
+from forcemove import ChannelSetup, ManagedChannel, MemoryMessenger, Node, Phase, assemble
 from forcemove.chain.rpc import as_number
-from forcemove.node.assemble import assemble
 from forcemove.node.events import Event, Mined, SubmissionRefused
-from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove, SubmitRespond
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove_games.tic_tac_toe import GAME

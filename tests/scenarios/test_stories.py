@@ -6,15 +6,11 @@ from random import Random
 
 import pytest
 
+from forcemove import ChallengeWanted, ConcludeWanted, EmbeddedChain, Game, RuleError, SignedState, VariablePart
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
-from forcemove.chain.local import EmbeddedChain
-from forcemove.errors import RuleError
-from forcemove.game import Game
 from forcemove.node.events import Mined
 from forcemove.protocol.errors import MessageRefused
-from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
-from forcemove.protocol.state import SignedState, VariablePart
 from tests.chain.world import deploy_contract
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, KEYS, Playground, Story
 

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+from forcemove import Chain, PassingError, local_keys
 from forcemove.chain.asking import Exchanges, Steps
-from forcemove.chain.chain import Chain
-from forcemove.chain.local import local_keys
 from forcemove.chain.task_queue import Priority, Task, TaskQueue
-from forcemove.errors import PassingError
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import Confirmed, TxOutcome, TxRequest
 from tests.simulation.chain import MemoryChain

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
+from forcemove import PassingError, local_keys
 from forcemove.chain.errors import EndpointFailed, Unreachable
-from forcemove.chain.local import local_keys
-from forcemove.errors import PassingError
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import Confirmed, TxOutcome, TxRequest
 from tests.simulation.chain import MemoryChain

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
+from forcemove import ForcemoveError, local_keys
 from forcemove.chain.chain import MAX_TX_GAS, Chain
 from forcemove.chain.errors import CallRefused, EndpointFailed, Unreachable
-from forcemove.chain.local import local_keys
-from forcemove.errors import ForcemoveError
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import Confirmed, TxFailed, TxOutcome, TxRequest
 from tests.chain.world import place

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from forcemove import Key, PassingError
 from forcemove.chain.chain import Call, Fees
 from forcemove.chain.errors import (
     CallRefused,
@@ -17,8 +18,6 @@ from forcemove.chain.errors import (
     Unreachable,
 )
 from forcemove.chain.local import AnvilChain, local_keys
-from forcemove.errors import PassingError
-from forcemove.protocol.signing import Key
 from forcemove.sender.errors import CannotPay, CannotPayAnswer, GasTooDear
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import (

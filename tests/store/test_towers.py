@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forcemove.errors import InvalidValue
-from forcemove.protocol.types import UINT256_MAX
+from forcemove import UINT256_MAX, InvalidValue
 from forcemove.store.errors import JournalDamaged, LeaseNotHeld
 from forcemove.store.journal import Journal
 from forcemove.store.records import Account, AppointmentRecord, Spent

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from forcemove import AppError, VariablePart, word
 from forcemove.contracts import artifact
-from forcemove.errors import AppError
-from forcemove.protocol.encoding import word
-from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import TO, Bench, TransitionCall, outcome
 from forcemove.testing.difference import TwinsDiffer, bytecode_verdict, twin_verdict
 from forcemove.testing.evm import selector

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from forcemove.game import Choice, FalseMove, Game, Move, PlayerChecked, Randomness
-from forcemove.protocol.state import VariablePart
+from forcemove import Choice, FalseMove, Game, Move, PlayerChecked, Randomness, VariablePart
 from forcemove.testing.calls import Bench
 from forcemove.testing.difference import TwinsDiffer
 from forcemove.testing.false_moves import require_false_moves_seen

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.game import Game, Move
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
+from forcemove import Game, Move, Outcome, VariablePart
 from forcemove.testing.calls import Bench
 from forcemove.testing.channels import play_cheat, play_forced, play_honestly, play_silence, play_stale
 from forcemove.testing.properties import (

@@ -9,11 +9,8 @@ from random import Random
 
 import pytest
 
+from forcemove import AppError, Move, VariablePart, word
 from forcemove.contracts import artifact
-from forcemove.errors import AppError
-from forcemove.game import Move
-from forcemove.protocol.encoding import word
-from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import Bench, TransitionCall, outcome
 from forcemove.testing.properties import (
     WORD_CHANGES,

@@ -8,9 +8,7 @@ from math import inf
 
 import pytest
 
-from forcemove.game import Move
-from forcemove.protocol.encoding import word
-from forcemove.protocol.state import VariablePart
+from forcemove import Move, VariablePart, word
 from forcemove.testing.session import RunSettings, session
 from forcemove.testing.space import Bounds, Coverage, StateSpace, Visit
 from forcemove.testing.walk import LegalMoves, first_state, key_of, replay

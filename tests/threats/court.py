@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from forcemove import Allocation, Key, Outcome
 from forcemove.protocol.adjudication import Transaction
 from forcemove.protocol.encoding import channel_id, hash_state
 from forcemove.protocol.logs import Log
-from forcemove.protocol.outcome import Allocation, Outcome
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER, FixedPart, Signature

@@ -5,10 +5,8 @@ Nothing in the code that is then on the chain tells it from an honest deployment
 
 from __future__ import annotations
 
-from forcemove.chain.chain import Chain
+from forcemove import Chain, Domain, keccak256, word
 from forcemove.contracts import artifact
-from forcemove.protocol.encoding import Domain, word
-from forcemove.protocol.hashing import keccak256
 
 __all__ = ["credit_place", "poisoned_creation_code"]
 

@@ -6,13 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from forcemove.errors import RuleError
-from forcemove.protocol.agreement import Agreement
+from forcemove import Agreement, Key, RuleError, keccak256
 from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state, word
-from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.rule_errors import AllocationCountOutOfRange, ParticipantCountOutOfRange
 from forcemove.protocol.rules import require_valid_state
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import FixedPart, Signature
 from tests.evm import function_selector

@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.encoding import channel_id, word
+from forcemove import ETHER, Agreement, Channel, Key, Phase, SignedState, channel_id, word
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.logs import ChallengeRegistered
-from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import (
     Effect,
     SendGreeting,
@@ -32,9 +30,6 @@ from forcemove.protocol.machine.inputs import (
     Tick,
 )
 from forcemove.protocol.machine.machine import step
-from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState
-from forcemove.protocol.types import ETHER
 from tests.protocol.builders import (
     ALICE,
     BOB,

@@ -21,13 +21,10 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.book_file import load_book
-from forcemove.errors import ForcemoveError
+from forcemove import ForcemoveError, MemoryTransport, SignedTransport, load_book
 from forcemove.flow.actions import Action, ActionCodec, client_of
 from forcemove.flow.channel import UPDATES
 from forcemove.flow.keys import KEYS
-from forcemove.flow.signed import SignedTransport
-from forcemove.flow.transport import MemoryTransport
 from forcemove.node.keys import address_in_key_file, read_key_file
 from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_json
 from forcemove.protocol.codec.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED

@@ -8,22 +8,14 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from forcemove import ETHER, Adjudicator, Assembly, ChannelSetup, Domain, EmbeddedChain, Phase, agree, keccak256
 from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Call
 from forcemove.chain.create2 import SALT, create2_address
 from forcemove.chain.errors import NotGenuine
-from forcemove.chain.local import EmbeddedChain
 from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact
-from forcemove.node.assemble import Assembly
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.agreement import agree
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.encoding import Domain
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_artifact, place
 from tests.process import Process

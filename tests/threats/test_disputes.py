@@ -7,9 +7,8 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from forcemove.protocol.encoding import word
+from forcemove import VariablePart, word
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Responded
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.status import Mode
 from forcemove.protocol.types import UINT48_MAX, FixedPart, Signature
 from tests.parity.core_verdict import Verdict

@@ -14,10 +14,9 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from forcemove import Key, keccak256
 from forcemove.protocol.encoding import fingerprint, hash_state, word
-from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.status import Mode
 from forcemove.protocol.types import ETHER, Signature

@@ -7,10 +7,7 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from forcemove.game import Game
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import FixedPart
+from forcemove import FixedPart, Game, Outcome, VariablePart
 from forcemove.testing.calls import Bench, TransitionCall
 from forcemove_games.commitment import SALT_LENGTH, Opening, commit
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS

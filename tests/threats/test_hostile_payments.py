@@ -7,10 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from forcemove.protocol.encoding import word
-from forcemove.protocol.hashing import keccak256
+from forcemove import ETHER, keccak256, word
 from forcemove.protocol.logs import Claimed
-from forcemove.protocol.types import ETHER
 from tests.invariants.test_hostile import (
     LOCKED,
     arm,

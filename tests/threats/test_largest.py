@@ -13,14 +13,13 @@ from dataclasses import dataclass
 import pytest
 from eth_account import Account
 
+from forcemove import Key, word
 from forcemove.chain.adjudicator import Operation
 from forcemove.chain.chain import Call
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import AnvilChain
 from forcemove.chain.token import Token
-from forcemove.protocol.encoding import word
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS, Outcome
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, MAX_APP_DATA, MAX_PARTICIPANTS, FixedPart
 from tests.chain.world import World, deploy_contract, make_world

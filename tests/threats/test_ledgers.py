@@ -7,11 +7,9 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
+from forcemove import ETHER, FixedPart, Outcome, VariablePart
 from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.logs import Closed, Deposited
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER, FixedPart
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, chain, final, outcome, state
 from tests.threats.court import ALLOWED, Court
 

@@ -7,12 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from forcemove.errors import UnknownVersion
+from forcemove import ChallengeWanted, Phase, UnknownVersion
 from forcemove.node.events import Sent
 from forcemove.node.resync import ResyncTimer
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.installed import GAMES_FOR_TWO

@@ -8,10 +8,8 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
+from forcemove import ETHER, Allocation, FixedPart, VariablePart
 from forcemove.protocol.encoding import fingerprint, hash_state, outcome_hash
-from forcemove.protocol.outcome import Allocation
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER, FixedPart
 from tests.invariants.test_payouts import check_all
 from tests.parity.core_verdict import Verdict
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, chain, final, outcome, state

@@ -10,13 +10,11 @@ from typing import cast
 import pytest
 from eth_account import Account
 
+from forcemove import ETHER, EmbeddedChain, FixedPart, ForcemoveError, Key, Outcome
 from forcemove.chain.adjudicator import Operation, PlacedLog
 from forcemove.chain.chain import Call, Receipt
 from forcemove.chain.errors import TransactionReverted
-from forcemove.chain.local import EmbeddedChain
-from forcemove.errors import ForcemoveError
 from forcemove.protocol.encoding import hash_state
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rule_errors import (
     ChannelFinalized,
     ChannelNotFinalized,
@@ -24,9 +22,7 @@ from forcemove.protocol.rule_errors import (
     NothingToDeposit,
     TurnNumberNotIncreased,
 )
-from forcemove.protocol.signing import Key
 from forcemove.protocol.status import EMPTY_STATUS
-from forcemove.protocol.types import ETHER, FixedPart
 from tests.chain.world import MINER, World, deploy_contract, make_world
 from tests.evm import selector
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, final, outcome, state

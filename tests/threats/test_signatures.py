@@ -5,12 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import Adjudicator, Domain, Key, channel_id, keccak256, word
 from forcemove.chain.local import AnvilChain, connect
-from forcemove.protocol.encoding import Domain, channel_id, word
-from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.rule_errors import WrongSigner
-from forcemove.protocol.signing import Key
 from forcemove.protocol.types import UINT256_MAX, FixedPart, Signature
 from tests.chain.world import World, make_world
 from tests.parity import core_abi as abi

@@ -7,12 +7,11 @@ import time
 
 import pytest
 
-from forcemove.protocol.signing import Key
+from forcemove import Key, TableTerms
 from forcemove.transport.connect import LobbyPort
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.joins import OfferStatus
 from forcemove.transport.offers import Offer
-from forcemove.transport.terms import TableTerms
 from tests.flow.table import KEYS
 from tests.transport.people import ALICE
 

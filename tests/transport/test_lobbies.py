@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.errors import InvalidValue
-from forcemove.protocol.signing import Key
+from forcemove import InvalidValue, Key, TableKind
 from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.jetstream.connection import JetStreamConnection
 from forcemove.transport.offers import OfferOfAnotherChain
-from forcemove.transport.terms import TableKind
 from tests.jetstream.server import NatsServer, running_server
 from tests.relay.process import RelayProcess, running_relay
 from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, all_seated, join_table, new_offer, refused

@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import InvalidValue
+from forcemove import InvalidValue, Key
 from forcemove.protocol.rule_errors import WrongSigner
-from forcemove.protocol.signing import Key
 from forcemove.protocol.types import Signature
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.joins import JOINS, Join, OfferStatus, SignedJoin, meeting_table

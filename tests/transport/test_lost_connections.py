@@ -11,12 +11,9 @@ from random import Random
 
 import pytest
 
-from forcemove.errors import ForcemoveError
+from forcemove import ForcemoveError, Key, TableKind, TableTerms, connect_relay
 from forcemove.flow.transport import Reader, Transport
-from forcemove.protocol.signing import Key
-from forcemove.transport.connect import connect_relay
 from forcemove.transport.errors import LogBegins, LogReplaced, RelayUnreachable, TransportClosed
-from forcemove.transport.terms import TableKind, TableTerms
 from tests.certificate import tls_options, trusting
 from tests.relay.process import running_relay
 from tests.relay.proxy import Proxy

@@ -10,7 +10,7 @@ from typing import cast
 import aiohttp
 import pytest
 
-from forcemove.errors import MalformedBytes, UnknownVersion
+from forcemove import UINT64_MAX, MalformedBytes, TableKind, TableTerms, UnknownVersion
 from forcemove.flow.history import NOTHING_READ
 from forcemove.flow.signed import (
     BadSignature,
@@ -20,10 +20,8 @@ from forcemove.flow.signed import (
     SignedTransport,
     UnsignedMessage,
 )
-from forcemove.protocol.types import UINT64_MAX
 from forcemove.transport.errors import LogBegins, LogReplaced
 from forcemove.transport.limits import CHANNEL_ENTRIES, MAX_FRAME
-from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.websocket.transport import NewConnection, WebSocketTransport
 from forcemove.transport.wire import (

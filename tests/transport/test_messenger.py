@@ -12,23 +12,16 @@ from typing import cast
 
 import pytest
 
+from forcemove import ChannelSetup, ChooseMove, Node, Phase, assemble, connect_relay, deploy, open_journal
 from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.deployment import deploy
 from forcemove.chain.local import EmbeddedChain, local_keys
 from forcemove.errors import ForcemoveError
 from forcemove.flow.transport import MemoryTransport
-from forcemove.node.assemble import assemble
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
 from forcemove.node.friendly import NullSubmitter
-from forcemove.node.node import Node
 from forcemove.node.ports import Messenger
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.store.opening import open_journal
-from forcemove.transport.connect import connect_relay
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove_games.tic_tac_toe import GAME, rules

@@ -9,11 +9,8 @@ from typing import Any
 
 import pytest
 
-from forcemove.errors import InvalidValue
-from forcemove.flow.signed import SignedTransport
+from forcemove import InvalidValue, SignedTransport, TableKind, connect_relay
 from forcemove.flow.transport import Transport
-from forcemove.transport.connect import connect_relay
-from forcemove.transport.terms import TableKind
 from tests.flow.table import ADDRESSES, KEYS, NAMES
 from tests.flow.transport_contract import TransportContract
 from tests.transport.carriers import CARRIERS

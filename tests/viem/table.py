@@ -8,24 +8,15 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.chain import Chain
-from forcemove.chain.local import local_keys
+from forcemove import Adjudicator, AppError, Assembly, Chain, ChooseMove, Key, Phase, Terms, keccak256, local_keys
 from forcemove.contracts import artifact
-from forcemove.errors import AppError
 from forcemove.game import PlayableApp
-from forcemove.node.assemble import Assembly
 from forcemove.node.events import CounterpartyFault, Event, Mined
 from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import Agreement, agree
-from forcemove.protocol.app import Terms
 from forcemove.protocol.codec.wire import SignedStateFile, encode_file
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import ETHER, FixedPart
 from tests.process import Process

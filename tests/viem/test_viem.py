@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import ETHER, Adjudicator, ChooseMove, Key
 from forcemove.chain.chain import RawLog
 from forcemove.chain.local import AnvilChain
 from forcemove.chain.reverts import app_errors
@@ -16,12 +16,9 @@ from forcemove.protocol.codec.wire import decode_message, encode_message
 from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state, word
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen, StateReceived
 from forcemove.protocol.rule_errors import WrongSigner
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
 from tests.chain.world import deploy_contract
 from tests.protocol.builders import count_data, proof

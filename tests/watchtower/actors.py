@@ -8,12 +8,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.local import connect
-from forcemove.store.opening import open_journal
+from forcemove import Adjudicator, Tower, TowerSettings, connect, open_journal
 from forcemove.watchtower.receipts import RECEIPTS
-from forcemove.watchtower.settings import TowerSettings
-from forcemove.watchtower.tower import Tower
 from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
 from tests.node.actors import _Points

@@ -9,20 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.chain import Chain
-from forcemove.chain.local import local_keys
+from forcemove import Adjudicator, Chain, Key, SignedState, Tower, TowerSettings, VariablePart, local_keys, open_journal
 from forcemove.protocol.app import Rules
-from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
 from forcemove.watchtower.appointment import Appointment, make_appointment, sign_appointment
 from forcemove.watchtower.budgeted_sender import AnswerResult
 from forcemove.watchtower.channel_guard import ChannelGuard
 from forcemove.watchtower.receipts import AppointmentReceipt
-from forcemove.watchtower.settings import TowerSettings
-from forcemove.watchtower.tower import Tower
 from forcemove.watchtower.watched_channel import WatchedChannel
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, Playground, Story

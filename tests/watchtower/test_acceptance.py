@@ -11,13 +11,11 @@ import msgspec
 import pytest
 from msgspec import structs
 
+from forcemove import Agreement, Allocation, Channel, SignedState, VariablePart
 from forcemove.chain.errors import Unreachable
 from forcemove.errors import AppError, ForcemoveError, JournalUnavailable, MalformedBytes, UnknownVersion
-from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.msgpack_codec import CHANNELS, Codec
 from forcemove.protocol.encoding import Domain, digest, hash_state
-from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.outcome import Allocation
 from forcemove.protocol.rule_errors import (
     AppDataTooLong,
     OutcomeChanged,
@@ -26,7 +24,6 @@ from forcemove.protocol.rule_errors import (
     WrongSigner,
 )
 from forcemove.protocol.signing import recover
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import (
     MAX_APP_DATA,
     MAX_PARTICIPANTS,

@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from forcemove import Agreement, FixedPart, Key, SignedState, VariablePart, address_destination
 from forcemove.chain.local import AnvilChain
-from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import ETHER as IN_ETHER
-from forcemove.protocol.types import FixedPart
 from forcemove.watchtower.appointment import Appointment
 from tests.chain.world import World, make_world
 from tests.protocol.builders import ALICE, COUNTING, DAY, chain, fixed_part, outcome, players, proof, signed, state

@@ -17,23 +17,17 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import Adjudicator, Agreement, SignedState, Tower, TowerSettings, VariablePart, keccak256, open_journal
 from forcemove.chain.errors import Unreachable
-from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.encoding import Domain, encode_record, fingerprint, hash_state
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER, FixedPart, Signature
 from forcemove.sender import sender
 from forcemove.sender.transactions import ClientTx
-from forcemove.store.opening import open_journal
 from forcemove.store.records import Account, AppointmentRecord
 from forcemove.watchtower.acceptance import AcceptedAppointment, ReceivedAppointment
 from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, SignedAppointment
 from forcemove.watchtower.budgeted_sender import AnswerResult
-from forcemove.watchtower.settings import TowerSettings
-from forcemove.watchtower.tower import Tower
 from tests.follower.paper import ADJUDICATOR, BLOCK_SECONDS, CREDIT, GENESIS, HOLDINGS, STATUSES
 from tests.follower.test_progress import CountingNode, Progress
 from tests.progress import cells

@@ -14,8 +14,7 @@ from random import Random
 
 import pytest
 
-from forcemove.errors import ForcemoveError
-from forcemove.protocol.state import SignedState
+from forcemove import ForcemoveError, SignedState
 from forcemove.protocol.status import Mode
 from forcemove_games.tic_tac_toe import GAME
 from tests.sampled import with_sample

@@ -9,14 +9,9 @@ from typing import Any
 
 import pytest
 
-from forcemove.arena.local_table import local_table
+from forcemove import ChannelHistory, ChooseMove, ConcludeWanted, MoveChosen, local_table, moves_of, overview
 from forcemove.browser.render import channel_panels
 from forcemove.browser.view import ChannelView
-from forcemove.flow.channel import moves_of
-from forcemove.history.history import ChannelHistory
-from forcemove.history.overview import overview
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.scaffold.scaffold import write_game
 from tests.browser.html import elements, text_of
 from tests.browser.views import WALL

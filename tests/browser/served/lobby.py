@@ -8,17 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from forcemove import AddressBook, Chain, Key, installed_games, local_keys
 from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.lobby.routes import LobbySection
 from forcemove.browser.page_seat import PageSeats
 from forcemove.browser.server import BrowserServer, PageSection
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.watching.routes import WatchSection
-from forcemove.chain.book import AddressBook
-from forcemove.chain.chain import Chain
-from forcemove.chain.local import local_keys
-from forcemove.protocol.signing import Key
-from forcemove.registry import installed_games
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 from forcemove.tables.options import TableOptions, Wallet

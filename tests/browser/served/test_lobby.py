@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forcemove.chain.local import local_keys
+from forcemove import connect_relay, local_keys
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.tables.meetings.venues import FriendlyVenue, new_offer
-from forcemove.transport.connect import connect_relay
 from forcemove.transport.errors import TransportError
 from forcemove.transport.offers import Offer
 from tests.browser.html import elements, find

@@ -14,11 +14,10 @@ from http.client import HTTPConnection, HTTPException
 
 import pytest
 
-from forcemove.game import Game
+from forcemove import Game, VariablePart
 from forcemove.history.entries import StateAccepted, StateSigned
 from forcemove.playground.buttons import press
 from forcemove.playground.playground import Playground
-from forcemove.protocol.state import VariablePart
 from forcemove_games.discard import GAME as DISCARD
 from forcemove_games.discard.board import own_cards
 from forcemove_games.discard.secrets import HandSecrets

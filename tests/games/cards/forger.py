@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
-from forcemove.protocol.encoding import word
-from forcemove.protocol.hashing import keccak256
+from forcemove import keccak256, word
 from forcemove_games.cards.curve import ORDER, G, Point, fresh_scalar, total
 from forcemove_games.cards.deck import Deck, MaskedCard, first_deck
 from forcemove_games.cards.hashing import Tag, context, generator

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.errors import InvalidValue, MalformedBytes
-from forcemove.protocol.encoding import word
+from forcemove import InvalidValue, MalformedBytes, word
 from forcemove_games.cards.curve import FIELD, ORDER
 from forcemove_games.cards.deck import (
     card_point,

@@ -8,8 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from forcemove.errors import AppError, InvalidValue, MalformedBytes
-from forcemove.protocol.encoding import word
+from forcemove import AppError, InvalidValue, MalformedBytes, word
 from forcemove_games.cards import shuffle_proof
 from forcemove_games.cards.curve import ORDER, Point, fresh_scalar, times_g, total
 from forcemove_games.cards.deck import Deck, MaskedCard, card_point, open_card, remask, take_off

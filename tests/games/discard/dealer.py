@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from forcemove.game import Move
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
+from forcemove import Move, Outcome, VariablePart
 from forcemove.testing.calls import ID, outcome
 from forcemove_games.cards.curve import Point, fresh_scalar
 from forcemove_games.cards.deck import (

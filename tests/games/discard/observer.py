@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import combinations, product
 
-from forcemove.errors import ForcemoveError
+from forcemove import ForcemoveError, VariablePart
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.machine.inputs import StateReceived
-from forcemove.protocol.state import VariablePart
 from forcemove_games.cards.curve import FIELD, ORDER, G, Point, times_g
 from forcemove_games.cards.deck import Deck, card_point, decode_deck, first_deck
 from forcemove_games.cards.errors import PointRefused

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from forcemove.game import Move
-from forcemove.protocol.state import VariablePart
+from forcemove import Move, VariablePart
 from forcemove.testing.calls import ID
 from forcemove_games.discard.bot import DiscardBot
 from forcemove_games.discard.position import PositionType, decode

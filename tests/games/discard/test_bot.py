@@ -8,9 +8,7 @@ from functools import cache
 
 import pytest
 
-from forcemove.errors import InvalidValue, MalformedBytes
-from forcemove.game import NotOurTurn
-from forcemove.protocol.state import VariablePart
+from forcemove import InvalidValue, MalformedBytes, NotOurTurn, VariablePart
 from forcemove.testing.calls import ID
 from forcemove_games.cards.curve import ORDER
 from forcemove_games.cards.deck import decode_deck, encode_deck, first_deck

@@ -9,8 +9,7 @@ from random import Random
 
 import pytest
 
-from forcemove.errors import AppError
-from forcemove.protocol.state import VariablePart
+from forcemove import AppError, VariablePart
 from forcemove_games.discard import steps
 from forcemove_games.discard.errors import CardDenied
 from forcemove_games.discard.position import PositionType, decode

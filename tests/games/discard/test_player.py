@@ -6,12 +6,8 @@ from itertools import count, islice, pairwise
 
 import pytest
 
-from forcemove.errors import AppError
-from forcemove.game import FalseMove
+from forcemove import AppError, ChooseMove, ConcludeWanted, FalseMove, VariablePart
 from forcemove.inspect.apps import KnownApp, KnownBy, PositionFacts, read_position
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ConcludeWanted
-from forcemove.protocol.state import VariablePart
 from forcemove.tables.playing.content import TableContent
 from forcemove.tables.playing.match import Match
 from forcemove.tables.playing.person import Person

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import InvalidValue
-from forcemove.protocol.encoding import word
-from forcemove.protocol.types import UINT48_MAX, UINT256_MAX
+from forcemove import UINT48_MAX, UINT256_MAX, InvalidValue, word
 from forcemove_games.discard.position import Core, CoreWord, Position, PositionType, decode, initial
 from forcemove_games.discard.tails import DECK_LENGTH, PROOF_LENGTH, MoveShares, ShuffledDeck
 from forcemove_games.two_player import MalformedPosition, WrongPositionLength

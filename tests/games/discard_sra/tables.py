@@ -7,9 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from random import Random
 
-from forcemove.errors import ForcemoveError
-from forcemove.flow.actions import Action
-from forcemove.flow.queue import ActionQueue
+from forcemove import Action, ActionQueue, ForcemoveError
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove_games.discard_sra.bot import best_move
 from forcemove_games.discard_sra.cards import SIZE

@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace as replaced
 
-from forcemove.errors import ForcemoveError
+from forcemove import ForcemoveError, MemoryTransport, SignedTransport
 from forcemove.flow.actions import Action, MalformedAction
-from forcemove.flow.signed import SignedTransport
 from forcemove.flow.steps import UnexpectedAction, UnexpectedSender
-from forcemove.flow.transport import MemoryTransport
 from forcemove.protocol.signing import Key as SigningKey
 from forcemove_games.discard_sra.cards import SIZE, fits, names
 from forcemove_games.discard_sra.rules import CouldMove, DiscardPhase, Kind, Move, PileNotEmpty, Position

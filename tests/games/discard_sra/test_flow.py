@@ -8,9 +8,8 @@ from random import Random
 
 import pytest
 
-from forcemove.flow.queue import ActionQueue
+from forcemove import ActionQueue, MemoryTransport
 from forcemove.flow.steps import ActionMissing
-from forcemove.flow.transport import MemoryTransport
 from forcemove_games.discard_sra import flow
 from forcemove_games.discard_sra.flow import discard
 from forcemove_games.discard_sra.rules import TABLE, DiscardPhase, Kind, Move, NotStuck, Position

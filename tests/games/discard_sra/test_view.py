@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.flow.queue import ActionQueue
-from forcemove.flow.steps import run
+from forcemove import ActionQueue, run
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove_games.discard_sra.cards import SIZE
 from forcemove_games.discard_sra.table import DiscardTable

@@ -12,9 +12,7 @@ from itertools import combinations_with_replacement
 import msgspec
 import pytest
 
-from forcemove.errors import InvalidValue, MalformedBytes
-from forcemove.flow.actions import Action, ActionCodec
-from forcemove.protocol.codec.limits import MAX_ACTION
+from forcemove import MAX_ACTION, Action, ActionCodec, InvalidValue, MalformedBytes
 from forcemove_games.sra.arithmetic import MODULUS, ORDER, encode_number, encode_numbers, is_square, product
 from forcemove_games.sra.cipher import (
     MAX_CARDS,

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove import ActionQueue, ForcemoveError, InvalidValue, said_before
 from forcemove.flow.actions import Action, ActionCodec, MalformedAction
-from forcemove.flow.queue import ActionQueue, said_before
 from forcemove.flow.steps import ActionMissing, Step, UnexpectedAction, UnexpectedSender, repeat, run, sequence
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.protocol.codec.limits import MAX_ACTION, MAX_CLIENT_ID

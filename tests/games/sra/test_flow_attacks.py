@@ -10,9 +10,8 @@ from itertools import count
 import pytest
 from msgspec.structs import replace as replaced
 
-from forcemove.errors import ForcemoveError, MalformedBytes
+from forcemove import ActionQueue, ForcemoveError, MalformedBytes
 from forcemove.flow.actions import MalformedAction
-from forcemove.flow.queue import ActionQueue
 from forcemove.flow.steps import Step, UnexpectedAction, run, sequence
 from forcemove.flow.transport import MemoryTransport, Reader, Transport
 from forcemove_games.sra.arithmetic import MODULUS, Numbers, decode_numbers, encode_number, encode_numbers, power

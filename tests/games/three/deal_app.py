@@ -6,11 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from forcemove import AppError, Terms, VariablePart, word
 from forcemove.contracts import artifact
-from forcemove.errors import AppError
-from forcemove.protocol.app import Terms
-from forcemove.protocol.encoding import word
-from forcemove.protocol.state import VariablePart
 from forcemove_games.cards.curve import ORDER, Point
 from forcemove_games.cards.deck import CardWords, deck_length, encode_words_of, split_deck
 from forcemove_games.cards.errors import (

@@ -6,11 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forcemove.errors import AppError, MalformedBytes
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.protocol.state import VariablePart
+from forcemove import AppError, ChooseMove, ConcludeWanted, MalformedBytes, MoveChosen, VariablePart, keccak256
 from forcemove_games.cards.curve import Point, fresh_scalar
 from forcemove_games.cards.deck import Deck, decode_deck, encode_deck, first_deck, open_card, remask, take_off
 from forcemove_games.cards.key_proof import joint_key, prove_key

@@ -7,11 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from forcemove import ChallengeWanted, Phase, address_destination
 from forcemove.chain.adjudicator import Operation
 from forcemove.chain.local import AnvilChain, EmbeddedChain
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.inputs import ChallengeWanted
-from forcemove.protocol.outcome import address_destination
 from tests.games.three.deal_app import DEALT, KEYED, PLAYERS, SHUFFLED
 from tests.games.three.trio import DEPOSIT, KEYS, OPENED, DealTable, Participant, Trio
 

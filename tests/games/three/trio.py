@@ -7,14 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.book import AddressBook
-from forcemove.chain.chain import Chain
+from forcemove import AddressBook, Assembly, Chain, Channel, ChannelSetup, ChooseMove, MemoryMessenger, Phase, assemble
 from forcemove.chain.local import deploy_locally, local_keys
-from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.machine.channel import Channel, Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
+from forcemove import Chain, ForcemoveError
 from forcemove.chain.asking import Steps, ask_now
-from forcemove.chain.chain import Chain
 from forcemove.chain.worker import EndpointWorker, Look
-from forcemove.errors import ForcemoveError
 from forcemove.node.chain_worker import PollingWorker
 from tests.liars.places import BLOCK, AmongLiars, NodeAmongLiars, TowerAmongLiars
 from tests.liars.proxy import Tell

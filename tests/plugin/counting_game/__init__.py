@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import auto
 from importlib.resources import files
 
-from forcemove.artifact import load_artifact
-from forcemove.errors import AppError, InvalidValue
+from forcemove import AppError, InvalidValue, Terms, VariablePart, load_artifact, word
 from forcemove.game import (
     Choice,
     Game,
@@ -24,9 +23,6 @@ from forcemove.game import (
     TransitionRow,
     seat_names,
 )
-from forcemove.protocol.app import Terms
-from forcemove.protocol.encoding import word
-from forcemove.protocol.state import VariablePart
 from forcemove_games.randomness import system_randomness
 
 SEATS = range(2, 5)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.protocol.hashing import keccak256
+from forcemove import TableKind, TableTerms, keccak256
 from forcemove.relay.admission.accounts import Accounts
 from forcemove.relay.keeping import Addition
 from forcemove.relay.limits import Limits
@@ -14,7 +14,6 @@ from forcemove.relay.offers.lobby import Lobby
 from forcemove.relay.offers.shown import NotOffered
 from forcemove.relay.tables import TooManyTables
 from forcemove.transport.offers import OFFERS, SignedOffer
-from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.wire import MakeOffer
 from tests.relay.inside import Clock, Ear, Inside
 from tests.relay.raw import post

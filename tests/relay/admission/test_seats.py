@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import InvalidValue, UnknownVersion
+from forcemove import InvalidValue, Key, UnknownVersion, connect_relay
 from forcemove.protocol.codec.msgpack_codec import Codec
-from forcemove.protocol.signing import Key
 from forcemove.relay.offers.listing import PAGE
-from forcemove.transport.connect import connect_relay
 from forcemove.transport.errors import Reason, TwoSeatsOnly
 from forcemove.transport.joins import JOINS, MAX_JOINS, Join, SignedJoin, meeting_table
 from forcemove.transport.limits import MAX_FRAME

@@ -11,10 +11,9 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from forcemove.protocol.signing import Key
+from forcemove import Key, TableKind, TableTerms
 from forcemove.transport.limits import MAX_ENTRY
 from forcemove.transport.offers import OFFERS, SignedOffer
-from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.wire import ListOffers, MakeOffer, Message, Open, PostEntry, Proved, encode
 from forcemove.transport.wire import SendBuffer as Frames
 from tests.certificate import ANY_CERTIFICATE

@@ -15,9 +15,7 @@ from multiprocessing.connection import Connection
 from random import Random
 from typing import Any
 
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.signing import Key
-from forcemove.transport.terms import TableKind, TableTerms
+from forcemove import Key, TableKind, TableTerms, keccak256
 from forcemove.transport.wire import Entries, Posted, Proved
 from tests.forked import CONTEXT
 from tests.relay.raw import Raw, post, raw_from

@@ -6,10 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from forcemove.errors import ForcemoveError
+from forcemove import ChannelMessenger, ForcemoveError, TableKind
 from forcemove.flow.history import NOTHING_READ
-from forcemove.transport.messenger import ChannelMessenger
-from forcemove.transport.terms import TableKind
 from forcemove.transport.websocket.transport import NewConnection, WebSocketTransport
 from forcemove.transport.wire import FromRelay, Message, Opened, PostEntry
 from tests.transport.people import ALICE, new_table

@@ -11,13 +11,12 @@ from typing import cast
 import aiohttp
 import pytest
 
+from forcemove import MalformedBytes, TableKind
 from forcemove.backoff import Backoff
-from forcemove.errors import MalformedBytes
 from forcemove.transport import reconnecting
 from forcemove.transport.connect import Connection, connect_relay, messenger_on
 from forcemove.transport.errors import RelayFaulty, RelayUnreachable, TransportError
 from forcemove.transport.faults import Faults
-from forcemove.transport.terms import TableKind
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.websocket.transport import WebSocketTransport
 from forcemove.transport.wire import Entries, OffersListed, Opened, Posted, Proved, RequestRefused

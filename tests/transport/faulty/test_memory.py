@@ -12,14 +12,12 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from forcemove import ChannelMessenger, TableKind, messenger_on
 from forcemove.flow.history import NOTHING_READ
-from forcemove.transport.connect import messenger_on
 from forcemove.transport.jetstream.feed import Delivered
 from forcemove.transport.jetstream.publishing import PublishQueue as NatsOutbox
 from forcemove.transport.jetstream.transport import JetStreamTransport
-from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.offers import OFFERS
-from forcemove.transport.terms import TableKind
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.wire import (
     Entries,

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
+from forcemove import TowerClient, save_book
 from forcemove.chain.addresses import show_address
-from forcemove.chain.book_file import save_book
 from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
-from forcemove.watchtower.client import TowerClient
 from tests.cli import warm
 from tests.scenarios.story import ALICE, Playground
 from tests.watchtower.keeper import TOWER

@@ -11,16 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from forcemove import ETHER, ForcemoveError, InvalidValue, MalformedBytes, TowerClient
 from forcemove.chain.errors import TransactionReverted
-from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
 from forcemove.protocol.machine.effects import SubmitPayCredit
 from forcemove.protocol.rule_errors import ChannelClosed
-from forcemove.protocol.types import ETHER
 from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.serving.rate import Allowances
 from forcemove.watchtower.appointment import MAX_APPOINTMENT, sign_appointment
 from forcemove.watchtower.budgeted_sender import AnswerResult
-from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.errors import BudgetExhausted
 from forcemove.watchtower.service.connection_limit import ConnectionLimit
 from forcemove.watchtower.service.limits import ServiceLimits

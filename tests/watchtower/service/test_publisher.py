@@ -13,22 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from forcemove import ChannelSetup, ChooseMove, Node, SignedState, TowerClient, assemble, moves_of, open_journal
 from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.local import AnvilChain
-from forcemove.flow.channel import moves_of
 from forcemove.history.entries import AppointmentAcknowledged
 from forcemove.history.history import decode_history
-from forcemove.node.assemble import assemble
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState
 from forcemove.store.errors import JournalUnwritable
-from forcemove.store.opening import open_journal
-from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.client_errors import TowerRefused, TowerUnreachable
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
 from forcemove.watchtower.receipts import verify_receipt

@@ -19,11 +19,10 @@ import aiohttp
 import pytest
 from msgspec import structs
 
+from forcemove import TowerClient, UnknownVersion
 from forcemove.chain.local import AnvilChain
-from forcemove.errors import UnknownVersion
 from forcemove.protocol.rule_errors import WrongSigner
 from forcemove.watchtower.appointment import MAX_APPOINTMENT, decode, sign_appointment
-from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
 from forcemove.watchtower.errors import OtherReceipt
 from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, give_receipt

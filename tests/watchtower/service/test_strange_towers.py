@@ -15,12 +15,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import ForcemoveError, UnknownVersion
-from forcemove.node.managed_channel import ManagedChannel
-from forcemove.protocol.signing import Key
+from forcemove import ForcemoveError, Key, ManagedChannel, TowerClient, UnknownVersion
 from forcemove.watchtower import publisher as publishers
 from forcemove.watchtower.appointment import Appointment
-from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.client_errors import TowerRefused, TowerUnreachable
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher
 from forcemove.watchtower.receipts import AppointmentReceipt
