@@ -14,30 +14,7 @@ from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.errors import CallRefused, EndpointFailed, Panicked, RevertedWithText, TransactionReverted
 from forcemove.chain.token import Token
-from forcemove.protocol.logs import (
-    ChallengeRegistered,
-    Checkpointed,
-    Claimed,
-    Closed,
-    Concluded,
-    Credited,
-    Deposited,
-    Log,
-    PartlyPaid,
-    Responded,
-)
-from forcemove.protocol.rule_errors import (
-    ChannelFinalized,
-    ChannelNotFinalized,
-    HoldingsBelowExpected,
-    NoChallenge,
-    NotAChannelId,
-    NothingToClaim,
-    NothingToDeposit,
-    TransitionRefused,
-    TurnNumberNotIncreased,
-    WrongSigner,
-)
+from forcemove.protocol import logs, rule_errors
 from forcemove.protocol.status import EMPTY_STATUS, Mode
 from tests.chain.server import serving
 from tests.chain.world import World, deploy_contract, place
@@ -55,7 +32,7 @@ from tests.protocol.builders import (
 )
 
 
-def logs_of(world: World, operation: Operation, key: Key = ALICE) -> list[Log]:
+def logs_of(world: World, operation: Operation, key: Key = ALICE) -> list[logs.Log]:
     return [placed.log for placed in world.adjudicator.send(operation, key).logs]
 
 
@@ -71,7 +48,7 @@ def refusal(world: World, operation: Operation, key: Key = ALICE) -> ForcemoveEr
 def test_a_deposit_is_logged_and_held(world: World) -> None:
     id_ = world.id_of(world.channel())
 
-    assert logs_of(world, world.adjudicator.deposit(id_, ETHER, 0, 7)) == [Deposited(id_, ETHER, 7)]
+    assert logs_of(world, world.adjudicator.deposit(id_, ETHER, 0, 7)) == [logs.Deposited(id_, ETHER, 7)]
     assert world.adjudicator.holdings_of(id_, ETHER) == ChannelHoldings(7, payout_begun=False, closed=False)
 
 
@@ -82,7 +59,9 @@ def test_a_deposit_of_tokens_has_only_the_adjudicators_logs(world: World) -> Non
     world.chain.send(Call(token.address, mint), ALICE)
     world.chain.send(token.approve(world.adjudicator.address, 20), ALICE)
 
-    assert logs_of(world, world.adjudicator.deposit(id_, token.address, 0, 20)) == [Deposited(id_, token.address, 20)]
+    assert logs_of(world, world.adjudicator.deposit(id_, token.address, 0, 20)) == [
+        logs.Deposited(id_, token.address, 20)
+    ]
     assert token.balance_of(world.adjudicator.address) == 20
 
 
@@ -94,7 +73,7 @@ def test_a_challenge_is_logged_with_its_state_and_signatures(world: World) -> No
 
     (placed,) = receipt.logs
     finalizes_at = world.chain.now() + DAY
-    assert placed.log == ChallengeRegistered(world.id_of(fixed), finalizes_at, state(11), proof.signatures)
+    assert placed.log == logs.ChallengeRegistered(world.id_of(fixed), finalizes_at, state(11), proof.signatures)
     status = world.adjudicator.status_of(world.id_of(fixed))
     assert (status.turn_num_record, status.finalizes_at) == (11, finalizes_at)
 
@@ -106,7 +85,7 @@ def test_somebody_else_challenges_with_a_participants_signature(world: World) ->
 
     (log,) = logs_of(world, world.adjudicator.challenge(fixed, proof, signature), MALLORY)
 
-    assert isinstance(log, ChallengeRegistered)
+    assert isinstance(log, logs.ChallengeRegistered)
 
 
 def test_a_response_is_logged_with_its_state_and_signature(world: World) -> None:
@@ -116,7 +95,7 @@ def test_a_response_is_logged_with_its_state_and_signature(world: World) -> None
 
     response = world.adjudicator.respond(fixed, state(11), state(12), signature)
 
-    assert logs_of(world, response) == [Responded(world.id_of(fixed), state(12), signature)]
+    assert logs_of(world, response) == [logs.Responded(world.id_of(fixed), state(12), signature)]
     assert world.adjudicator.status_of(world.id_of(fixed)).mode(world.chain.now()) is Mode.OPEN
 
 
@@ -125,7 +104,7 @@ def test_a_checkpoint_is_logged_with_its_state_and_signatures(world: World) -> N
     proof = world.proof(fixed, state(12), state(13))
 
     assert logs_of(world, world.adjudicator.checkpoint(fixed, proof)) == [
-        Checkpointed(world.id_of(fixed), state(13), proof.signatures)
+        logs.Checkpointed(world.id_of(fixed), state(13), proof.signatures)
     ]
 
 
@@ -137,7 +116,7 @@ def test_concluding_pays_and_closes(world: World) -> None:
     conclude = world.adjudicator.conclude(fixed, last.outcome, last.turn_num, world.signatures(last, fixed))
 
     id_ = world.id_of(fixed)
-    assert logs_of(world, conclude) == [Closed(id_)]
+    assert logs_of(world, conclude) == [logs.Closed(id_)]
     assert world.chain.balance(BOB.address) == before + 5
     assert world.adjudicator.holdings_of(id_, ETHER).closed
     assert world.adjudicator.status_of(id_) == EMPTY_STATUS
@@ -150,8 +129,8 @@ def test_concluding_beyond_the_holdings_pays_what_is_there(world: World) -> None
 
     conclude = world.adjudicator.conclude(fixed, last.outcome, last.turn_num, world.signatures(last, fixed))
 
-    left = PartlyPaid(id_, world.state_hash(fixed, last), outcome(3, 5))
-    assert logs_of(world, conclude) == [Concluded(id_, 14), left]
+    left = logs.PartlyPaid(id_, world.state_hash(fixed, last), outcome(3, 5))
+    assert logs_of(world, conclude) == [logs.Concluded(id_, 14), left]
     assert world.adjudicator.holdings_of(id_, ETHER) == ChannelHoldings(0, payout_begun=True, closed=False)
 
 
@@ -170,7 +149,7 @@ def test_a_transfer_pays_at_exactly_the_deadline(world: World) -> None:
     id_, state_hash = expired(world, owed)
     before = world.chain.balance(BOB.address)
 
-    assert logs_of(world, world.adjudicator.transfer(id_, state_hash, owed)) == [Closed(id_)]
+    assert logs_of(world, world.adjudicator.transfer(id_, state_hash, owed)) == [logs.Closed(id_)]
     assert world.chain.balance(BOB.address) == before + 8
 
 
@@ -183,13 +162,13 @@ def test_a_refused_payment_becomes_a_credit_that_is_claimed(world: World) -> Non
 
     conclude = world.adjudicator.conclude(fixed, last.outcome, last.turn_num, world.signatures(last, fixed))
 
-    assert logs_of(world, conclude) == [Closed(id_), Credited(recipient, ETHER, 12)]
+    assert logs_of(world, conclude) == [logs.Closed(id_), logs.Credited(recipient, ETHER, 12)]
     assert world.adjudicator.credit_of(recipient, ETHER) == 12
     claim = world.adjudicator.claim(ETHER, MALLORY.address)
     act = function("act", "RevertingRecipient").encode(world.adjudicator.address, claim.data)
     block = world.chain.send(Call(recipient, act), ALICE).block_number
     (placed,) = world.adjudicator.logs(None, block)
-    assert placed.log == Claimed(recipient, ETHER, MALLORY.address, 12)
+    assert placed.log == logs.Claimed(recipient, ETHER, MALLORY.address, 12)
     assert world.adjudicator.credit_of(recipient, ETHER) == 0
 
 
@@ -198,7 +177,7 @@ def test_a_transfer_of_one_allocation_leaves_the_rest_owed(world: World) -> None
     id_, state_hash = expired(world, owed)
 
     assert logs_of(world, world.adjudicator.transfer(id_, state_hash, owed, [1])) == [
-        PartlyPaid(id_, state_hash, outcome(12, 0))
+        logs.PartlyPaid(id_, state_hash, outcome(12, 0))
     ]
 
 
@@ -210,11 +189,15 @@ def test_refusals_carry_the_values_of_the_solidity_errors(world: World) -> None:
     deposit = world.adjudicator.deposit
     world.adjudicator.send(deposit(id_, ETHER, 0, 5), ALICE)
 
-    assert refusal(world, deposit(bytes(32), ETHER, 0, 1)) == NotAChannelId(bytes(32))
-    assert refusal(world, deposit(id_, ETHER, 6, 1)) == HoldingsBelowExpected(5, 6)
-    assert refusal(world, deposit(id_, ETHER, 0, 5)) == NothingToDeposit(5, 5)
-    assert refusal(world, world.adjudicator.claim(ETHER, ALICE.address)) == NothingToClaim(ALICE.address, ETHER)
-    assert refusal(world, world.adjudicator.transfer(id_, bytes(32), outcome())) == ChannelNotFinalized(id_, 0)
+    assert refusal(world, deposit(bytes(32), ETHER, 0, 1)) == rule_errors.NotAChannelId(bytes(32))
+    assert refusal(world, deposit(id_, ETHER, 6, 1)) == rule_errors.HoldingsBelowExpected(5, 6)
+    assert refusal(world, deposit(id_, ETHER, 0, 5)) == rule_errors.NothingToDeposit(5, 5)
+    assert refusal(world, world.adjudicator.claim(ETHER, ALICE.address)) == rule_errors.NothingToClaim(
+        ALICE.address, ETHER
+    )
+    assert refusal(world, world.adjudicator.transfer(id_, bytes(32), outcome())) == rule_errors.ChannelNotFinalized(
+        id_, 0
+    )
 
 
 def test_a_wrong_signer_is_named(world: World) -> None:
@@ -223,7 +206,7 @@ def test_a_wrong_signer_is_named(world: World) -> None:
 
     conclude = world.adjudicator.conclude(fixed, last.outcome, last.turn_num, signatures)
 
-    assert refusal(world, conclude) == WrongSigner(ALICE.address, MALLORY.address)
+    assert refusal(world, conclude) == rule_errors.WrongSigner(ALICE.address, MALLORY.address)
 
 
 def test_a_refusal_of_the_app_is_the_apps_own_error(world: World) -> None:
@@ -240,7 +223,7 @@ def test_an_app_without_code_refuses(world: World) -> None:
 
     challenge = world.adjudicator.challenge(fixed, world.proof(fixed, state(10), state(11)))
 
-    assert refusal(world, challenge) == TransitionRefused()
+    assert refusal(world, challenge) == rule_errors.TransitionRefused()
 
 
 def test_malformed_calldata_is_refused_without_a_word(world: World) -> None:
@@ -277,10 +260,10 @@ def test_a_simulation_meets_the_next_blocks_clock(world: World) -> None:
     checkpoint = world.adjudicator.checkpoint(fixed, world.proof(fixed, state(12), state(13)))
     world.chain.travel_to(finalizes_at)
 
-    with pytest.raises(ChannelFinalized) as caught:
+    with pytest.raises(rule_errors.ChannelFinalized) as caught:
         world.adjudicator.simulate(checkpoint, BOB.address)
 
-    assert caught.value == ChannelFinalized(world.id_of(fixed), finalizes_at)
+    assert caught.value == rule_errors.ChannelFinalized(world.id_of(fixed), finalizes_at)
 
 
 def test_one_second_before_the_deadline_an_answer_lands(world: World) -> None:
@@ -303,7 +286,7 @@ def test_nothing_is_sent_where_the_simulation_fails(world: World) -> None:
                 world.channel(), state(11), state(12), world.signature(ALICE, state(12), world.channel())
             ),
         ),
-        NoChallenge,
+        rule_errors.NoChallenge,
     )
 
     assert world.chain.rpc.number("eth_getTransactionCount", "0x" + ALICE.address.hex(), "latest") == before
@@ -328,7 +311,7 @@ def test_what_fails_only_once_mined_says_why(anvil_world: World) -> None:
         except TransactionReverted as error:
             reasons.append(error.reason)
 
-    assert reasons == [NothingToDeposit(5, 5)]
+    assert reasons == [rule_errors.NothingToDeposit(5, 5)]
 
 
 # -------------------------------------------------------------------------------------------------------------- logs
@@ -343,7 +326,7 @@ def test_logs_of_a_channel_come_in_order_with_their_places(world: World) -> None
 
     found = world.adjudicator.logs(world.id_of(fixed), start)
 
-    assert [type(placed.log) for placed in found] == [Deposited, Deposited, ChallengeRegistered]
+    assert [type(placed.log) for placed in found] == [logs.Deposited, logs.Deposited, logs.ChallengeRegistered]
     assert found[-1] == receipt.logs[0]
     assert found[-1].place.block_hash == world.chain.block_hash(receipt.block_number)
     assert len(world.adjudicator.logs(None, start)) == 5
@@ -367,7 +350,7 @@ def test_a_higher_turn_is_wanted(world: World) -> None:
 
     older = world.adjudicator.checkpoint(fixed, world.proof(fixed, state(10), state(11)))
 
-    assert refusal(world, older) == TurnNumberNotIncreased(13, 11)
+    assert refusal(world, older) == rule_errors.TurnNumberNotIncreased(13, 11)
 
 
 # ------------------------------------------------------------------------------------------------- nodes with limits

@@ -10,15 +10,8 @@ from typing import Any
 
 import pytest
 
+from forcemove.chain import book_file
 from forcemove.chain.book import AddressBook, Deployed, GameOfContract, NotInBook, Pending
-from forcemove.chain.book_file import (
-    BookMissing,
-    BookOfNewerProgram,
-    BookOfOlderProgram,
-    BookUnwritable,
-    load_book,
-    save_book,
-)
 from forcemove.chain.create2 import SALT
 from forcemove.errors import LocalError, MalformedBytes
 
@@ -46,9 +39,9 @@ PENDING = Pending("TicTacToe", b"\xaa" * 20, b"\x06" * 32, 8)
     "book", [BOOK, replace(BOOK, pending=PENDING), replace(BOOK, contracts={}), replace(BOOK, chain_id=2**256 - 1)]
 )
 def test_a_book_is_read_as_it_was_written(tmp_path: Path, book: AddressBook) -> None:
-    save_book(book, tmp_path / "book.json")
+    book_file.save_book(book, tmp_path / "book.json")
 
-    assert load_book(tmp_path / "book.json") == book
+    assert book_file.load_book(tmp_path / "book.json") == book
 
 
 def test_logs_begin_with_the_first_contract() -> None:
@@ -64,23 +57,23 @@ def test_a_contract_that_is_not_in_the_book_is_named() -> None:
 
 
 def test_a_missing_book_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BookMissing):
-        load_book(tmp_path / "none.json")
+    with pytest.raises(book_file.BookMissing):
+        book_file.load_book(tmp_path / "none.json")
 
 
 def test_a_directory_is_no_book(tmp_path: Path) -> None:
     with pytest.raises(MalformedBytes):
-        load_book(tmp_path)
+        book_file.load_book(tmp_path)
 
 
 def test_writing_into_a_place_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BookUnwritable):
-        save_book(BOOK, tmp_path / "none" / "book.json")
+    with pytest.raises(book_file.BookUnwritable):
+        book_file.save_book(BOOK, tmp_path / "none" / "book.json")
 
 
 def test_writing_leaves_nothing_beside_the_book(tmp_path: Path) -> None:
-    save_book(BOOK, tmp_path / "book.json")
-    save_book(replace(BOOK, pending=PENDING), tmp_path / "book.json")
+    book_file.save_book(BOOK, tmp_path / "book.json")
+    book_file.save_book(replace(BOOK, pending=PENDING), tmp_path / "book.json")
 
     assert [path.name for path in tmp_path.iterdir()] == ["book.json"]
 
@@ -90,14 +83,14 @@ def test_what_is_no_book_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "book.json").write_text(text)
 
     with pytest.raises(MalformedBytes):
-        load_book(tmp_path / "book.json")
+        book_file.load_book(tmp_path / "book.json")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     (tmp_path / "book.json").write_bytes(b"\xff\xfe")
 
     with pytest.raises(MalformedBytes):
-        load_book(tmp_path / "book.json")
+        book_file.load_book(tmp_path / "book.json")
 
 
 def _content() -> dict[str, Any]:
@@ -123,7 +116,7 @@ def test_an_entry_may_lack_its_game_and_its_sources(tmp_path: Path) -> None:
     content["contracts"]["TicTacToe"]["standardJson"] = None
     (tmp_path / "book.json").write_text(json.dumps(content))
 
-    entry = load_book(tmp_path / "book.json").find("TicTacToe")
+    entry = book_file.load_book(tmp_path / "book.json").find("TicTacToe")
     assert (entry.game, entry.standard_json) == (None, None)
 
 
@@ -137,7 +130,7 @@ def test_each_field_is_wanted(tmp_path: Path, path: tuple[str, ...]) -> None:
     (tmp_path / "book.json").write_text(json.dumps(content))
 
     with pytest.raises(MalformedBytes, match=path[-1]):
-        load_book(tmp_path / "book.json")
+        book_file.load_book(tmp_path / "book.json")
 
 
 _FILE_NAMES = tuple(("contracts", name, "standardJson") for name in BOOK.contracts)
@@ -167,7 +160,7 @@ def test_each_field_has_its_type(tmp_path: Path, path: tuple[str, ...], wrong: o
     (tmp_path / "book.json").write_text(json.dumps(content))
 
     with pytest.raises(MalformedBytes):
-        load_book(tmp_path / "book.json")
+        book_file.load_book(tmp_path / "book.json")
 
 
 def _spoil(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
@@ -199,11 +192,12 @@ def test_what_contradicts_itself_or_is_unknown_is_refused(tmp_path: Path, conten
     (tmp_path / "book.json").write_text(json.dumps(content))
 
     with pytest.raises(MalformedBytes):
-        load_book(tmp_path / "book.json")
+        book_file.load_book(tmp_path / "book.json")
 
 
 @pytest.mark.parametrize(
-    ("version", "error"), [(1, BookOfOlderProgram), (3, BookOfNewerProgram), (99, BookOfNewerProgram)]
+    ("version", "error"),
+    [(1, book_file.BookOfOlderProgram), (3, book_file.BookOfNewerProgram), (99, book_file.BookOfNewerProgram)],
 )
 def test_another_version_says_who_must_update(tmp_path: Path, version: int, error: type[LocalError]) -> None:
     """Whatever else it has: nothing of it is read."""
@@ -211,7 +205,7 @@ def test_another_version_says_who_must_update(tmp_path: Path, version: int, erro
     path.write_text(json.dumps({"format": f"forcemove-address-book/{version}", "chain": "of another form"}))
 
     with pytest.raises(error) as caught:
-        load_book(path)
+        book_file.load_book(path)
 
     assert caught.value.values() == {"path": str(path), "version": version, "known": 2}
 

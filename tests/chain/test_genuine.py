@@ -12,17 +12,10 @@ from eth_utils.address import to_canonical_address
 from web3 import Web3
 
 from forcemove import deploy, verify
+from forcemove.chain import errors
 from forcemove.chain.asking import ask_now
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
-from forcemove.chain.errors import (
-    EndpointFailed,
-    NoContract,
-    NotConfirmed,
-    NotGenuine,
-    NoTransientStorage,
-    Unreachable,
-)
 from forcemove.chain.genuine import derived_address, genuine_steps, require_genuine_contract
 from forcemove.chain.local import AnvilChain, EmbeddedChain
 from forcemove.chain.rpc import Reverted
@@ -67,15 +60,15 @@ def test_a_look_alike_adjudicator_is_refused(chain: EmbeddedChain, where: str) -
     code[0] ^= where != "the same code"
     address = place(chain, bytes(code))
 
-    with pytest.raises(NotGenuine) as caught:
+    with pytest.raises(errors.NotGenuine) as caught:
         require_genuine(chain, address, APP, artifact("CountingApp"))
 
-    assert caught.value == NotGenuine("Adjudicator", address, ADJUDICATOR)
+    assert caught.value == errors.NotGenuine("Adjudicator", address, ADJUDICATOR)
 
 
 def test_what_an_account_has_created_is_refused(embedded_world: World) -> None:
     """The very creation code: but nothing at its address says so."""
-    with pytest.raises(NotGenuine):
+    with pytest.raises(errors.NotGenuine):
         require_genuine_contract(embedded_world.chain, artifact("Adjudicator"), embedded_world.adjudicator.address)
 
 
@@ -90,12 +83,12 @@ def test_what_the_factory_makes_otherwise_is_refused(chain: EmbeddedChain, salt:
     chain.send(call, MINER)
     assert chain.code(address)
 
-    with pytest.raises(NotGenuine):
+    with pytest.raises(errors.NotGenuine):
         require_genuine_contract(chain, artifact("Adjudicator"), address)
 
 
 def test_another_factory_makes_another_address(chain: EmbeddedChain) -> None:
-    with pytest.raises(NotGenuine) as caught:
+    with pytest.raises(errors.NotGenuine) as caught:
         require_genuine(chain, ADJUDICATOR, APP, artifact("CountingApp"), NOBODY)
 
     assert caught.value.expected == derived_address(artifact("Adjudicator"), NOBODY) != ADJUDICATOR
@@ -104,7 +97,7 @@ def test_another_factory_makes_another_address(chain: EmbeddedChain) -> None:
 def test_another_game_than_the_agreed_one_is_refused(chain: EmbeddedChain) -> None:
     other = deploy_contract(chain, "PermissiveApp")
 
-    with pytest.raises(NotGenuine) as caught:
+    with pytest.raises(errors.NotGenuine) as caught:
         require_genuine(chain, ADJUDICATOR, other, artifact("CountingApp"))
 
     assert (caught.value.contract, caught.value.address) == ("CountingApp", other)
@@ -115,10 +108,10 @@ def test_a_derived_address_without_code_is_refused(embedded: EmbeddedChain, wei:
     """Anybody can send ether there before anything is deployed."""
     embedded.send(Call(ADJUDICATOR, b"", wei), MINER)
 
-    with pytest.raises(NoContract) as caught:
+    with pytest.raises(errors.NoContract) as caught:
         require_genuine(embedded, ADJUDICATOR, APP, artifact("CountingApp"))
 
-    assert caught.value == NoContract("Adjudicator", ADJUDICATOR)
+    assert caught.value == errors.NoContract("Adjudicator", ADJUDICATOR)
     assert embedded.balance(ADJUDICATOR) == wei
 
 
@@ -126,13 +119,13 @@ def test_a_new_contract_is_believed_once_it_is_deep_enough(embedded: EmbeddedCha
     book = deploy(embedded, MINER, tmp_path / "book.json")
     block = book.find("Adjudicator").block_number
     while embedded.block_number() < block + 3:
-        with pytest.raises(NotConfirmed) as caught:
+        with pytest.raises(errors.NotConfirmed) as caught:
             require_genuine_contract(embedded, artifact("Adjudicator"), ADJUDICATOR, confirmations=4)
-        assert caught.value == NotConfirmed("Adjudicator", ADJUDICATOR, 4)
+        assert caught.value == errors.NotConfirmed("Adjudicator", ADJUDICATOR, 4)
         embedded.send(Call(NOBODY, b"", 1), MINER)
 
     require_genuine_contract(embedded, artifact("Adjudicator"), ADJUDICATOR, confirmations=4)
-    with pytest.raises(NotConfirmed):
+    with pytest.raises(errors.NotConfirmed):
         require_genuine_contract(embedded, artifact("Adjudicator"), ADJUDICATOR, confirmations=10**6)
 
 
@@ -153,19 +146,19 @@ def shanghai() -> Iterator[AnvilChain]:
 
 def test_a_chain_without_transient_storage_gets_no_deployment(shanghai: AnvilChain, tmp_path: Path) -> None:
     before = shanghai.balance(MINER.address)
-    with pytest.raises(NoTransientStorage) as raised:
+    with pytest.raises(errors.NoTransientStorage) as raised:
         deploy(shanghai, MINER, tmp_path / "book.json")
-    assert raised.value == NoTransientStorage(shanghai.endpoint)
+    assert raised.value == errors.NoTransientStorage(shanghai.endpoint)
     assert (shanghai.balance(MINER.address), list(tmp_path.iterdir())) == (before, [])
 
 
 def test_contracts_that_stand_on_it_are_not_trusted(shanghai: AnvilChain, chain: EmbeddedChain, tmp_path: Path) -> None:
     deploy_artifact(shanghai, MINER, artifact("Adjudicator"))
     deploy_artifact(shanghai, MINER, artifact("CountingApp"))
-    with pytest.raises(NoTransientStorage):
+    with pytest.raises(errors.NoTransientStorage):
         require_genuine(shanghai, ADJUDICATOR, APP, artifact("CountingApp"))
     book = deploy(chain, MINER, tmp_path / "book.json")
-    with pytest.raises(NoTransientStorage):
+    with pytest.raises(errors.NoTransientStorage):
         verify(shanghai, replace(book, chain_id=shanghai.chain_id))
 
 
@@ -175,15 +168,17 @@ def test_a_chain_with_transient_storage_is_used(options: tuple[str, ...]) -> Non
         chain.require_transient_storage()
 
 
-@pytest.mark.parametrize("answer", [EndpointFailed("eth_call", "no creation"), Reverted(b""), "0x", "0x" + "00" * 20])
+@pytest.mark.parametrize(
+    "answer", [errors.EndpointFailed("eth_call", "no creation"), Reverted(b""), "0x", "0x" + "00" * 20]
+)
 def test_a_node_that_cannot_say_proves_nothing(answer: object) -> None:
     chain = telling(answer)
     chain.require_transient_storage()
 
 
 def test_a_node_that_does_not_answer_is_asked_again() -> None:
-    chain = telling(Unreachable("memory", "down"))
-    with pytest.raises(Unreachable):
+    chain = telling(errors.Unreachable("memory", "down"))
+    with pytest.raises(errors.Unreachable):
         chain.require_transient_storage()
 
 

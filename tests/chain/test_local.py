@@ -14,18 +14,9 @@ from types import SimpleNamespace
 import pytest
 from web3.types import RPCEndpoint
 
-from forcemove.chain import rpc
+from forcemove.chain import errors, rpc
 from forcemove.chain.anvil import find_anvil
 from forcemove.chain.chain import Call, Chain
-from forcemove.chain.errors import (
-    AnvilFailed,
-    AnvilMissing,
-    CannotTravel,
-    NodeBusy,
-    NotAnEthereumEndpoint,
-    Unreachable,
-    WrongChain,
-)
 from forcemove.chain.http import HttpProvider
 from forcemove.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, connect, local_keys, open_chain
 from forcemove.chain.rpc import shown_endpoint
@@ -69,7 +60,7 @@ def test_the_next_transaction_lands_at_exactly_that_time(local: Chain, seconds: 
 def test_nobody_travels_back(local: Chain) -> None:
     now = local.now()
 
-    with pytest.raises(CannotTravel):
+    with pytest.raises(errors.CannotTravel):
         local.travel_to(now)
 
 
@@ -81,7 +72,7 @@ def test_real_time_is_not_moved(anvil: AnvilChain) -> None:
     node = connect(anvil.endpoint)
 
     assert not node.can_travel
-    with pytest.raises(CannotTravel):
+    with pytest.raises(errors.CannotTravel):
         node.travel_to(node.now() + 1000)
 
 
@@ -89,7 +80,7 @@ def test_real_time_is_not_moved(anvil: AnvilChain) -> None:
 
 
 def test_nobody_at_the_port() -> None:
-    with pytest.raises(Unreachable) as caught:
+    with pytest.raises(errors.Unreachable) as caught:
         connect(f"http://127.0.0.1:{free_port()}/secret-key")
 
     assert "secret" not in str(caught.value)
@@ -98,7 +89,7 @@ def test_nobody_at_the_port() -> None:
 
 @pytest.mark.parametrize("endpoint", ["ftp://localhost", "nowhere.ipc", "", "http://", "ws://127.0.0.1:1"])
 def test_what_is_no_address_of_a_node(endpoint: str) -> None:
-    with pytest.raises(Unreachable):
+    with pytest.raises(errors.Unreachable):
         connect(endpoint)
 
 
@@ -129,7 +120,7 @@ def test_what_can_never_be_an_address_is_refused_before_anybody_waits(endpoint: 
     ],
 )
 def test_an_answer_that_no_node_gives(status: int, body: bytes) -> None:
-    with serving(lambda _: (status, body)) as endpoint, pytest.raises(NotAnEthereumEndpoint) as caught:
+    with serving(lambda _: (status, body)) as endpoint, pytest.raises(errors.NotAnEthereumEndpoint) as caught:
         connect(endpoint)
 
     assert "secret" not in str(caught.value)
@@ -177,7 +168,7 @@ def test_the_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_redirection_is_not_followed() -> None:
-    with gate(moved_to="http://127.0.0.1:1/") as made, pytest.raises(NotAnEthereumEndpoint, match="308"):
+    with gate(moved_to="http://127.0.0.1:1/") as made, pytest.raises(errors.NotAnEthereumEndpoint, match="308"):
         connect(f"http://{made.address}")
     assert len(made.heads) == 1
 
@@ -185,7 +176,7 @@ def test_a_redirection_is_not_followed() -> None:
 def test_a_machine_that_takes_no_connection_is_waited_for_once() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full, socket.create_connection(full.getsockname()):
         began = time.monotonic()
-        with pytest.raises(Unreachable):
+        with pytest.raises(errors.Unreachable):
             connect(f"http://127.0.0.1:{full.getsockname()[1]}", timeout=1)
         assert 1 <= time.monotonic() - began < 3
 
@@ -193,7 +184,7 @@ def test_a_machine_that_takes_no_connection_is_waited_for_once() -> None:
 def test_another_chain_than_expected(anvil: AnvilChain) -> None:
     chain = connect(anvil.endpoint, expected_chain_id=5)
     for _ in range(2):
-        with pytest.raises(WrongChain) as caught:
+        with pytest.raises(errors.WrongChain) as caught:
             chain.block_number()
 
     assert (caught.value.expected, caught.value.found) == (5, 31_337)
@@ -201,18 +192,21 @@ def test_another_chain_than_expected(anvil: AnvilChain) -> None:
 
 
 def test_a_node_that_is_away_at_the_start_is_waited_for() -> None:
-    with connect(f"http://127.0.0.1:{free_port()}", expected_chain_id=31_337) as chain, pytest.raises(Unreachable):
+    with (
+        connect(f"http://127.0.0.1:{free_port()}", expected_chain_id=31_337) as chain,
+        pytest.raises(errors.Unreachable),
+    ):
         chain.now()
 
 
 def test_a_node_that_comes_later_is_found(tmp_path: Path) -> None:
     path = str(tmp_path / "anvil.ipc")
     with connect(path, expected_chain_id=31_337) as chain:
-        with pytest.raises(Unreachable):
+        with pytest.raises(errors.Unreachable):
             chain.now()
         with AnvilChain("--ipc", path) as anvil:
             assert chain.now() == anvil.now()
-        with pytest.raises(Unreachable):
+        with pytest.raises(errors.Unreachable):
             chain.now()
 
 
@@ -230,7 +224,7 @@ def naming(
     return answer
 
 
-@pytest.mark.parametrize(("status", "error"), [(502, NotAnEthereumEndpoint), (503, NodeBusy)])
+@pytest.mark.parametrize(("status", "error"), [(502, errors.NotAnEthereumEndpoint), (503, errors.NodeBusy)])
 def test_the_chain_is_asked_for_once_and_again_after_a_failure(
     monkeypatch: pytest.MonkeyPatch, status: int, error: type[Exception]
 ) -> None:
@@ -249,7 +243,7 @@ def test_the_chain_is_asked_for_once_and_again_after_a_failure(
         with pytest.raises(error):
             chain.block_number()
         is_away, chain_id = False, CHAIN_ID + 1
-        with pytest.raises(WrongChain):
+        with pytest.raises(errors.WrongChain):
             chain.block_number()
         chain_id = CHAIN_ID
         assert chain.block_number() == 0
@@ -266,7 +260,7 @@ def test_threat_97_the_chain_is_asked_for_again_after_a_while_and_before_anythin
         chain.block_number()
         chain_id = CHAIN_ID + 1
         assert chain.block_number() == 0
-        with pytest.raises(WrongChain):
+        with pytest.raises(errors.WrongChain):
             chain.rpc.ask("eth_sendRawTransaction", "0x")
         assert "eth_sendRawTransaction" not in asked
         chain_id = CHAIN_ID
@@ -275,7 +269,7 @@ def test_threat_97_the_chain_is_asked_for_again_after_a_while_and_before_anythin
     with serving(answer) as endpoint, connect(endpoint) as chain:
         chain.block_number()
         chain_id = CHAIN_ID + 1
-        with pytest.raises(WrongChain):
+        with pytest.raises(errors.WrongChain):
             chain.block_number()
 
 
@@ -346,7 +340,7 @@ def test_anvil_ends_with_its_chain() -> None:
         endpoint = chain.endpoint
         assert isinstance(connect(endpoint).chain_id, int)
 
-    with pytest.raises(Unreachable):
+    with pytest.raises(errors.Unreachable):
         connect(endpoint)
 
 
@@ -354,7 +348,7 @@ def test_a_node_that_goes_away_is_unreachable() -> None:
     with AnvilChain() as chain:
         chain.close()
 
-        with pytest.raises(Unreachable):
+        with pytest.raises(errors.Unreachable):
             chain.now()
 
 
@@ -362,7 +356,7 @@ def test_a_missing_anvil_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("forcemove.chain.anvil.CONTRACTS", tmp_path)
 
-    with pytest.raises(AnvilMissing):
+    with pytest.raises(errors.AnvilMissing):
         find_anvil()
 
 
@@ -370,8 +364,8 @@ def test_an_anvil_that_does_not_start_says_why(tmp_path: Path) -> None:
     broken = tmp_path / "anvil"
     broken.write_text("#!/bin/sh\necho out of luck\n")
 
-    with pytest.raises(AnvilFailed, match="Permission denied"):
+    with pytest.raises(errors.AnvilFailed, match="Permission denied"):
         AnvilChain(binary=str(broken))
     broken.chmod(0o700)
-    with pytest.raises(AnvilFailed, match="out of luck"):
+    with pytest.raises(errors.AnvilFailed, match="out of luck"):
         AnvilChain(binary=str(broken))

@@ -14,16 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from forcemove.protocol.encoding import digest, hash_state
+from forcemove.protocol.machine import effects
 from forcemove.protocol.machine.channel import Accepted, Channel
-from forcemove.protocol.machine.effects import (
-    Submission,
-    SubmitChallenge,
-    SubmitCheckpoint,
-    SubmitConclude,
-    SubmitDeposit,
-    SubmitRespond,
-    SubmitTransfer,
-)
 from forcemove.protocol.machine.inputs import Greeted, Input, StateReceived
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.status import Mode
@@ -90,16 +82,16 @@ def _others(setting: Setting, state: VariablePart) -> list[VariablePart]:
     return [] if before is None else [each for each in setting.game.moves(before) if each != state]
 
 
-def deposits(setting: Setting, world: World) -> Iterator[tuple[str, Submission]]:
+def deposits(setting: Setting, world: World) -> Iterator[tuple[str, effects.Submission]]:
     """Their deposits, where they are not there."""
     held = world.chain.holdings_of(setting.agreement.channel_id, ETHER).amount
     for seat in setting.others:
         expected = setting.deposit * seat
         if not world.record.payout_begun and expected <= held < expected + setting.deposit:
-            yield f"{setting.names[seat]} pays in", SubmitDeposit(ETHER, expected, setting.deposit)
+            yield f"{setting.names[seat]} pays in", effects.SubmitDeposit(ETHER, expected, setting.deposit)
 
 
-def transactions(setting: Setting, world: World) -> Iterator[tuple[str, Submission]]:
+def transactions(setting: Setting, world: World) -> Iterator[tuple[str, effects.Submission]]:
     """All others that may do anything."""
     record = world.record
     if record.closed:
@@ -107,22 +99,25 @@ def transactions(setting: Setting, world: World) -> Iterator[tuple[str, Submissi
     mode = world.chain.status_of(setting.agreement.channel_id).mode(world.now)
     if mode is Mode.FINALIZED:
         if record.owed is not None:
-            yield "Bob has it paid out", SubmitTransfer(record.owed.state_hash, record.owed.outcome, ())
+            yield "Bob has it paid out", effects.SubmitTransfer(record.owed.state_hash, record.owed.outcome, ())
         return
     recorded = record.recorded.state if record.recorded else None
     yield from _proved(setting, world, recorded)
     if recorded is not None and mode is Mode.OPEN:
         how = f"Bob challenges with the record, {words(setting, recorded)}"
-        yield how, SubmitChallenge(SupportProof((recorded,), (), 0))
+        yield how, effects.SubmitChallenge(SupportProof((recorded,), (), 0))
     if recorded is not None and mode is Mode.CHALLENGE:
         for response, signature in _responses(setting, world, recorded):
-            yield f"Bob responds with {words(setting, response)}", SubmitRespond(recorded, response, signature)
+            yield f"Bob responds with {words(setting, response)}", effects.SubmitRespond(recorded, response, signature)
     for signed in (each for each in world.signed if each.state.is_final):
         end, proof = signed.state, _proof(setting, (signed.state,), signed)
-        yield f"Bob concludes with {words(setting, end)}", SubmitConclude(end.outcome, end.turn_num, proof.signatures)
+        yield (
+            f"Bob concludes with {words(setting, end)}",
+            effects.SubmitConclude(end.outcome, end.turn_num, proof.signatures),
+        )
 
 
-def _proved(setting: Setting, world: World, recorded: VariablePart | None) -> Iterator[tuple[str, Submission]]:
+def _proved(setting: Setting, world: World, recorded: VariablePart | None) -> Iterator[tuple[str, effects.Submission]]:
     """Challenges and checkpoints with all that he can prove above the record."""
     status = world.chain.status_of(setting.agreement.channel_id)
     least = 0 if status.is_empty else status.turn_num_record + 1
@@ -133,8 +128,8 @@ def _proved(setting: Setting, world: World, recorded: VariablePart | None) -> It
         is_chosen = setting.bounds.all_states or number == 0 or number >= len(known) - 2
         for how, proof in proofs:
             if is_chosen:
-                yield f"Bob challenges with {words(setting, state)} ({how})", SubmitChallenge(proof)
-            yield f"Bob checkpoints {words(setting, state)} ({how})", SubmitCheckpoint(proof)
+                yield f"Bob challenges with {words(setting, state)} ({how})", effects.SubmitChallenge(proof)
+            yield f"Bob checkpoints {words(setting, state)} ({how})", effects.SubmitCheckpoint(proof)
 
 
 def words(setting: Setting, state: VariablePart) -> str:

@@ -15,14 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from forcemove.protocol.machine.effects import (
-    SubmitChallenge,
-    SubmitCheckpoint,
-    SubmitConclude,
-    SubmitDeposit,
-    SubmitRespond,
-    SubmitTransfer,
-)
+from forcemove.protocol.machine import effects
 from forcemove.protocol.types import ETHER
 from tests.checking.faults import FAULTS
 from tests.checking.games import game_named
@@ -108,17 +101,17 @@ def _send(parity: Parity, setting: Setting, mined: Mined) -> Verdict:
     fixed, id_ = setting.agreement.fixed_part, setting.agreement.channel_id
     sender = (setting.alice if mined.is_hers else setting.bob).address
     match mined.submission:
-        case SubmitDeposit(asset, held, amount):
+        case effects.SubmitDeposit(asset, held, amount):
             return parity.deposit(sender, id_, asset, held, amount)
-        case SubmitChallenge(proof):
+        case effects.SubmitChallenge(proof):
             return parity.challenge(sender, fixed, proof)
-        case SubmitRespond(challenged, response, signature):
+        case effects.SubmitRespond(challenged, response, signature):
             return parity.respond(sender, fixed, challenged, response, signature)
-        case SubmitCheckpoint(proof):
+        case effects.SubmitCheckpoint(proof):
             return parity.checkpoint(sender, fixed, proof)
-        case SubmitConclude(outcome, turn, signatures):
+        case effects.SubmitConclude(outcome, turn, signatures):
             return parity.conclude(sender, fixed, outcome, turn, signatures)
-        case SubmitTransfer(hash_, outcome, _):
+        case effects.SubmitTransfer(hash_, outcome, _):
             return parity.transfer(sender, id_, hash_, outcome)
         case _:
             raise NotImplementedError(mined.submission)

@@ -20,6 +20,7 @@ from forcemove.follower.on_chain_view import OnChainView
 from forcemove.node import client
 from forcemove.protocol.adjudication import Adjudication, Transaction
 from forcemove.protocol.logs import Log
+from forcemove.protocol.machine import inputs
 from forcemove.protocol.machine.effects import (
     ChooseMove,
     Effect,
@@ -31,15 +32,6 @@ from forcemove.protocol.machine.effects import (
     SubmitConclude,
     SubmitRespond,
     SubmitTransfer,
-)
-from forcemove.protocol.machine.inputs import (
-    ChainChange,
-    ChainUpdate,
-    HoldingsSeen,
-    Input,
-    LogSeen,
-    SubmissionFailed,
-    ViewsDiffer,
 )
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
@@ -247,7 +239,7 @@ class Setting:
 
     # ------------------------------------------------------------------------------------------------ what she does
 
-    def hear(self, world: World, input_: Input) -> list[tuple[str, World]]:
+    def hear(self, world: World, input_: inputs.Input) -> list[tuple[str, World]]:
         """The worlds after Alice has been given this: the one in which she has done what she wants to, and those in
         which she was killed while she did. None where it changes nothing."""
         try:
@@ -263,12 +255,12 @@ class Setting:
         anew = world.seen < 0
         end = self.visible(world)
         before = world._replace(told=True, seen=end, failed=(), is_compared=True)
-        news: list[ChainChange] = [SubmissionFailed(each) for each in world.failed]
-        news += [LogSeen(each) for each in world.logs[max(world.seen, 0) : end]]
-        read = ChainUpdate((*news, HoldingsSeen(ETHER, self._held(world))), anew)
+        news: list[inputs.ChainChange] = [inputs.SubmissionFailed(each) for each in world.failed]
+        news += [inputs.LogSeen(each) for each in world.logs[max(world.seen, 0) : end]]
+        read = inputs.ChainUpdate((*news, inputs.HoldingsSeen(ETHER, self._held(world))), anew)
         channel, effects = step(world.alice, read, world.now, self.alice, self.game)
         if not world.is_compared:  # what they agree on comes first, as in a client
-            channel, more = step(channel, ViewsDiffer(), world.now, self.alice, self.game)
+            channel, more = step(channel, inputs.ViewsDiffer(), world.now, self.alice, self.game)
             effects += more
         return [("", self._done(before, channel, effects)), *self._killed(before, channel, effects)]
 
@@ -291,7 +283,9 @@ class Setting:
         found = self.hear(world, combined.differences)
         if combined.agreed is None or combined.agreed[0].view is None:
             return found
-        shown = ChainUpdate(tuple(HoldingsSeen(*each) for each in combined.agreed[0].view.holdings), from_scratch=True)
+        shown = inputs.ChainUpdate(
+            tuple(inputs.HoldingsSeen(*each) for each in combined.agreed[0].view.holdings), from_scratch=True
+        )
         return [after for _, each in found or [("", world)] for after in self.hear(each, shown)]
 
     def stand_still(self, world: World) -> World:

@@ -23,23 +23,10 @@ from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command
 from tests.cli.saved import Saved, final_of, state_of
 from tests.installed import each_game
-from tests.protocol.builders import (
-    ALICE,
-    APP,
-    BOB,
-    CAROL,
-    DAY,
-    MALLORY,
-    TOKEN,
-    allocation,
-    fixed_part,
-    outcome,
-    signed,
-    terms,
-)
+from tests.protocol import builders
 
 SAVED = Saved()
-A, B = show_address(ALICE.address), show_address(BOB.address)
+A, B = show_address(builders.ALICE.address), show_address(builders.BOB.address)
 
 
 def found(forcemove: Command, *arguments: str, code: int = 0) -> Any:
@@ -67,8 +54,8 @@ def test_a_file_is_told_field_by_field(forcemove: Command) -> None:
     assert finding["fixedPart"] == {
         "participants": [A, B],
         "channelNonce": "0",
-        "appDefinition": show_address(APP),
-        "challengeDuration": DAY,
+        "appDefinition": show_address(builders.APP),
+        "challengeDuration": builders.DAY,
     }
     assert finding["state"] == {
         "turnNum": 5,
@@ -105,7 +92,7 @@ def test_json_has_the_names_that_are_documented(forcemove: Command) -> None:
 
 
 def test_people_see_the_board_and_amounts_in_ether_and_wei(forcemove: Command) -> None:
-    state = replace(state_of(5), outcome=outcome(15 * 10**17, 5 * 10**17))
+    state = replace(state_of(5), outcome=builders.outcome(15 * 10**17, 5 * 10**17))
 
     said = forcemove("inspect", SAVED.save(state))
 
@@ -118,30 +105,30 @@ def test_people_see_the_board_and_amounts_in_ether_and_wei(forcemove: Command) -
 
 
 def test_an_asset_is_not_taken_for_ether(forcemove: Command) -> None:
-    state = replace(state_of(5), outcome=outcome(1_000, 1, asset=TOKEN))
+    state = replace(state_of(5), outcome=builders.outcome(1_000, 1, asset=builders.TOKEN))
 
     said = forcemove("inspect", SAVED.save(state))
 
-    assert f"1,000 of the smallest unit of {show_address(TOKEN)} to {A}" in said.out
+    assert f"1,000 of the smallest unit of {show_address(builders.TOKEN)} to {A}" in said.out
     assert "ether" not in said.out
 
 
 def test_each_signature_is_recovered_and_wrong_ones_are_named(forcemove: Command) -> None:
     state = state_of(5)
-    right, forged = SAVED.signature(ALICE, state), SAVED.signature(MALLORY, state)
+    right, forged = SAVED.signature(builders.ALICE, state), SAVED.signature(builders.MALLORY, state)
 
     finding = found(forcemove, SAVED.save(SignedState(state, {0: right, 1: forged})), code=1)
     said = forcemove("inspect", "state.json")
 
     assert [each["verdict"] for each in finding["signatures"]] == ["signed", "wrong"]
-    assert finding["signatures"][1]["recovered"] == show_address(MALLORY.address)
-    assert f"WRONG signature, made by {show_address(MALLORY.address)}" in said.out
+    assert finding["signatures"][1]["recovered"] == show_address(builders.MALLORY.address)
+    assert f"WRONG signature, made by {show_address(builders.MALLORY.address)}" in said.out
 
 
 def test_a_signature_of_another_state_of_the_channel_is_wrong(forcemove: Command) -> None:
     state = state_of(5)
 
-    finding = found(forcemove, SAVED.save(SignedState(state, {1: SAVED.signature(BOB, state_of(6))})), code=1)
+    finding = found(forcemove, SAVED.save(SignedState(state, {1: SAVED.signature(builders.BOB, state_of(6))})), code=1)
 
     assert [each["verdict"] for each in finding["signatures"]] == ["missing", "wrong"]
     assert words(finding) == [["wait"], ["sign"]]
@@ -168,7 +155,7 @@ def test_a_signature_that_nobody_can_have_made_is_wrong(forcemove: Command, comp
 def test_a_signature_for_nobody_is_wrong(forcemove: Command) -> None:
     state = state_of(5)
 
-    name = SAVED.save(SignedState(state, {1: SAVED.signature(BOB, state), 7: Signature(bytes(64))}))
+    name = SAVED.save(SignedState(state, {1: SAVED.signature(builders.BOB, state), 7: Signature(bytes(64))}))
     finding = found(forcemove, name, code=1)
 
     assert finding["signatures"][2]["verdict"] == "wrong"
@@ -183,28 +170,28 @@ DISPUTE = ["challenge", "checkpoint"]
     ("state", "signers", "alice", "bob"),
     [
         (state_of(0), [], ["sign"], ["wait"]),
-        (state_of(0), [BOB], ["sign"], ["wait"]),
-        (state_of(0), [ALICE], ["wait"], ["move", "countersign"]),
-        (state_of(0), [ALICE, BOB], ["wait", *DISPUTE], ["move", *DISPUTE]),
+        (state_of(0), [builders.BOB], ["sign"], ["wait"]),
+        (state_of(0), [builders.ALICE], ["wait"], ["move", "countersign"]),
+        (state_of(0), [builders.ALICE, builders.BOB], ["wait", *DISPUTE], ["move", *DISPUTE]),
         (
             state_of(1),
-            [BOB],
+            [builders.BOB],
             ["deposit", "move", "finish", "countersign", *DISPUTE],
             ["deposit", "wait", *DISPUTE],
         ),
-        (state_of(2), [ALICE], ["wait", *DISPUTE], ["deposit", "move", "finish", "countersign", *DISPUTE]),
-        (state_of(3), [BOB], ["move", "finish", "countersign", *DISPUTE], ["wait", *DISPUTE]),
-        (state_of(6), [ALICE], ["wait", *DISPUTE], ["move", "finish", "countersign", *DISPUTE]),
-        (state_of(6), [ALICE, BOB], ["wait", *DISPUTE], ["move", "finish", *DISPUTE]),
+        (state_of(2), [builders.ALICE], ["wait", *DISPUTE], ["deposit", "move", "finish", "countersign", *DISPUTE]),
+        (state_of(3), [builders.BOB], ["move", "finish", "countersign", *DISPUTE], ["wait", *DISPUTE]),
+        (state_of(6), [builders.ALICE], ["wait", *DISPUTE], ["move", "finish", "countersign", *DISPUTE]),
+        (state_of(6), [builders.ALICE, builders.BOB], ["wait", *DISPUTE], ["move", "finish", *DISPUTE]),
         (final_of(7), [], ["wait"], ["sign"]),
-        (final_of(7), [BOB], ["countersign", *DISPUTE], ["wait", *DISPUTE]),
-        (final_of(7), [ALICE, BOB], ["conclude"], ["conclude"]),
+        (final_of(7), [builders.BOB], ["countersign", *DISPUTE], ["wait", *DISPUTE]),
+        (final_of(7), [builders.ALICE, builders.BOB], ["conclude"], ["conclude"]),
     ],
 )
 def test_what_each_participant_could_do(
     forcemove: Command, state: VariablePart, signers: list[Key], alice: list[str], bob: list[str]
 ) -> None:
-    signatures = {(ALICE, BOB).index(key): SAVED.signature(key, state) for key in signers}
+    signatures = {(builders.ALICE, builders.BOB).index(key): SAVED.signature(key, state) for key in signers}
 
     finding = found(forcemove, SAVED.save(SignedState(state, signatures)))
 
@@ -215,30 +202,30 @@ def test_what_each_participant_could_do(
 @pytest.mark.parametrize(
     ("turn_num", "signers", "support"),
     [
-        (7, [BOB], "the states of turns 5 to 6, with the signature of participant 0, 2"),
-        (7, [BOB, CAROL], "the state of turn 6, with the signature of participant 0"),
-        (7, [ALICE, BOB], "the states of turns 5 to 6, with the signature of participant 2"),
-        (7, [ALICE, BOB, CAROL], None),
-        (1, [BOB, CAROL], "the state of turn 0, with the signature of participant 0"),
-        (1, [BOB, ALICE], "the state of turn 0, with the signature of participant 2"),
-        (0, [ALICE], "the signature of participant 1, 2 under this very state"),
+        (7, [builders.BOB], "the states of turns 5 to 6, with the signature of participant 0, 2"),
+        (7, [builders.BOB, builders.CAROL], "the state of turn 6, with the signature of participant 0"),
+        (7, [builders.ALICE, builders.BOB], "the states of turns 5 to 6, with the signature of participant 2"),
+        (7, [builders.ALICE, builders.BOB, builders.CAROL], None),
+        (1, [builders.BOB, builders.CAROL], "the state of turn 0, with the signature of participant 0"),
+        (1, [builders.BOB, builders.ALICE], "the state of turn 0, with the signature of participant 2"),
+        (0, [builders.ALICE], "the signature of participant 1, 2 under this very state"),
     ],
 )
 def test_what_a_proof_still_takes(forcemove: Command, turn_num: int, signers: list[Key], support: str | None) -> None:
-    keys = (ALICE, BOB, CAROL)
-    state = VariablePart(outcome(1, 2, 3), b"", turn_num)
-    channel = Saved(fixed_part(keys))
+    keys = (builders.ALICE, builders.BOB, builders.CAROL)
+    state = VariablePart(builders.outcome(1, 2, 3), b"", turn_num)
+    channel = Saved(builders.fixed_part(keys))
 
-    finding = found(forcemove, channel.save(signed(state, *signers, keys=keys)))
+    finding = found(forcemove, channel.save(builders.signed(state, *signers, keys=keys)))
 
     assert finding["support"] == support
 
 
 def test_a_state_that_breaks_a_rule_is_of_no_use(forcemove: Command) -> None:
-    upside_down = (allocation(ALICE, 1, TOKEN), allocation(BOB, 1))
+    upside_down = (builders.allocation(builders.ALICE, 1, builders.TOKEN), builders.allocation(builders.BOB, 1))
     state = replace(state_of(5), outcome=upside_down)
 
-    finding = found(forcemove, SAVED.save(SAVED.signed(state, ALICE, BOB)))
+    finding = found(forcemove, SAVED.save(SAVED.signed(state, builders.ALICE, builders.BOB)))
 
     assert finding["problem"].startswith("AssetsNotSorted(")
     assert words(finding) == [["nothing"], ["nothing"]]
@@ -263,7 +250,7 @@ def test_bytes_that_are_no_position_are_no_games(forcemove: Command) -> None:
 
 
 def test_the_book_names_the_game_and_its_broken_positions(forcemove: Command) -> None:
-    Path("forcemove-31337.json").write_text(json.dumps(_book(show_address(APP))))
+    Path("forcemove-31337.json").write_text(json.dumps(_book(show_address(builders.APP))))
 
     healthy = found(forcemove, SAVED.save(state_of(5)))
     broken = found(forcemove, SAVED.save(replace(state_of(5), app_data=b"")))
@@ -274,7 +261,7 @@ def test_the_book_names_the_game_and_its_broken_positions(forcemove: Command) ->
 
 
 def test_a_book_is_named(forcemove: Command) -> None:
-    Path("book.json").write_text(json.dumps(_book(show_address(APP))))
+    Path("book.json").write_text(json.dumps(_book(show_address(builders.APP))))
 
     assert found(forcemove, SAVED.save(state_of(5)))["app"]["knownBy"] == "bytes"
     assert found(forcemove, "state.json", "--book", "book.json")["app"]["knownBy"] == "book"
@@ -316,7 +303,7 @@ def test_a_state_in_hex(forcemove: Command, state: VariablePart) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_record_in_hex(forcemove: Command, count: int) -> None:
-    signatures = [SAVED.signature(key, state_of(6)) for key in (ALICE, BOB)[:count]]
+    signatures = [SAVED.signature(key, state_of(6)) for key in (builders.ALICE, builders.BOB)[:count]]
 
     finding = found(forcemove, "0X" + encode_record(state_of(6), signatures).hex().upper())
 
@@ -327,7 +314,7 @@ def test_a_record_in_hex(forcemove: Command, count: int) -> None:
 
 @each_game
 def test_a_position_in_hex(forcemove: Command, game: Any) -> None:
-    position = "0x" + game.initial_app_data(terms(7)).hex()
+    position = "0x" + game.initial_app_data(builders.terms(7)).hex()
 
     finding = found(forcemove, position)
     said = forcemove("inspect", position)
@@ -397,7 +384,7 @@ def test_bad_input_is_told(forcemove: Command, arguments: tuple[str, ...], said_
     Path("deep.json").write_text("[" * 100_000)
     Path("half.json").write_text(text[: len(text) // 2])
     Path("hex.txt").write_text("0xhello")
-    Path("other.json").write_text(json.dumps(_book(show_address(APP), chain_id=5)))
+    Path("other.json").write_text(json.dumps(_book(show_address(builders.APP), chain_id=5)))
 
     said = forcemove("inspect", *arguments)
 
@@ -420,7 +407,7 @@ _BAD_VALUES = st.sampled_from(
 @_FUZZ
 @given(data=st.data())
 def test_no_file_makes_it_stumble(forcemove: Command, data: st.DataObject) -> None:
-    content = json.loads(Path(SAVED.save(SAVED.signed(state_of(5), ALICE, BOB))).read_text())
+    content = json.loads(Path(SAVED.save(SAVED.signed(state_of(5), builders.ALICE, builders.BOB))).read_text())
     holder = content
     while True:
         name = data.draw(st.sampled_from(sorted(holder) if isinstance(holder, dict) else list(range(len(holder)))))

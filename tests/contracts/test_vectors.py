@@ -18,27 +18,9 @@ from forcemove.chain.create2 import SALT, create2_address
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.chain.reverts import app_errors
 from forcemove.contracts import artifact
+from forcemove.protocol import encoding
 from forcemove.protocol.adjudication import Adjudication, Transaction, checkpoint
-from forcemove.protocol.codec.wire import (
-    SignedStateFile,
-    decode_file,
-    decode_message,
-    encode_greeting,
-    encode_message,
-)
-from forcemove.protocol.encoding import (
-    Domain,
-    challenge_hash,
-    channel_id,
-    decode_record,
-    decode_variable_part,
-    digest,
-    encode_record,
-    encode_variable_part,
-    fingerprint,
-    hash_state,
-    word,
-)
+from forcemove.protocol.codec import wire
 from forcemove.protocol.machine.inputs import Greeted, StateReceived
 from forcemove.protocol.signing import Key, require_signer
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
@@ -61,9 +43,9 @@ def bytes_(text: str) -> bytes:
     return bytes.fromhex(text.removeprefix("0x"))
 
 
-def domain(index: int) -> Domain:
+def domain(index: int) -> encoding.Domain:
     content = CONTENT["domains"][index]
-    return Domain(int(content["chainId"]), bytes_(content["adjudicator"]))
+    return encoding.Domain(int(content["chainId"]), bytes_(content["adjudicator"]))
 
 
 def fixed_part(content: dict[str, Any]) -> FixedPart:
@@ -72,7 +54,7 @@ def fixed_part(content: dict[str, Any]) -> FixedPart:
     return FixedPart(participants, nonce, app, content["challengeDuration"])
 
 
-def channel(vector: dict[str, Any]) -> tuple[Domain, FixedPart, bytes]:
+def channel(vector: dict[str, Any]) -> tuple[encoding.Domain, FixedPart, bytes]:
     """Domain, fixed part and id of the channel that a vector is of."""
     content = CONTENT["channels"][vector["channel"]]
     return domain(content["domain"]), fixed_part(content["fixedPart"]), bytes_(content["channelId"])
@@ -135,7 +117,7 @@ def test_domains(index: int) -> None:
 
 @pytest.mark.parametrize("vector", CONTENT["channels"])
 def test_channels(vector: dict[str, Any]) -> None:
-    assert channel_id(fixed_part(vector["fixedPart"]), domain(vector["domain"])) == bytes_(vector["channelId"])
+    assert encoding.channel_id(fixed_part(vector["fixedPart"]), domain(vector["domain"])) == bytes_(vector["channelId"])
 
 
 @pytest.mark.parametrize("vector", CONTENT["noChannels"])
@@ -147,34 +129,34 @@ def test_fixed_parts_that_are_refused(vector: dict[str, Any]) -> None:
 def test_states(vector: dict[str, Any]) -> None:
     where, fixed, id_ = channel(vector)
     state = state_of(vector["state"])
-    hashes = hash_state(id_, state)
-    to_sign = digest(where, hashes.state)
+    hashes = encoding.hash_state(id_, state)
+    to_sign = encoding.digest(where, hashes.state)
     signatures = tuple(key.sign(to_sign) for key in KEYS[: len(fixed.participants)])
     assert [hashes.outcome, hashes.app_data, hashes.state, to_sign] == [
         bytes_(vector[name]) for name in ("outcomeHash", "appDataHash", "stateHash", "digest")
     ]
-    assert word(fingerprint(hashes.state, hashes.outcome))[12:] == bytes_(vector["fingerprint"])
+    assert encoding.word(encoding.fingerprint(hashes.state, hashes.outcome))[12:] == bytes_(vector["fingerprint"])
     assert signatures == signatures_of(vector["signatures"])
-    assert encode_variable_part(state) == bytes_(vector["abiEncoding"])
-    assert decode_variable_part(bytes_(vector["abiEncoding"])) == state
-    assert encode_record(state, signatures) == bytes_(vector["record"])
-    assert decode_record(bytes_(vector["record"])) == (state, signatures)
+    assert encoding.encode_variable_part(state) == bytes_(vector["abiEncoding"])
+    assert encoding.decode_variable_part(bytes_(vector["abiEncoding"])) == state
+    assert encoding.encode_record(state, signatures) == bytes_(vector["record"])
+    assert encoding.decode_record(bytes_(vector["record"])) == (state, signatures)
 
 
 @pytest.mark.parametrize("vector", CONTENT["states"])
 def test_challenges(vector: dict[str, Any]) -> None:
     where, _, id_ = channel(vector)
-    hash_ = challenge_hash(id_, vector["state"]["turnNum"], bytes_(vector["stateHash"]))
+    hash_ = encoding.challenge_hash(id_, vector["state"]["turnNum"], bytes_(vector["stateHash"]))
     assert hash_ == bytes_(vector["challengeHash"])
-    assert digest(where, hash_) == bytes_(vector["challengeDigest"])
-    assert KEYS[0].sign(digest(where, hash_)).compact == bytes_(vector["challengeSignature"])
+    assert encoding.digest(where, hash_) == bytes_(vector["challengeDigest"])
+    assert KEYS[0].sign(encoding.digest(where, hash_)).compact == bytes_(vector["challengeSignature"])
 
 
 @pytest.mark.parametrize("vector", CONTENT["statuses"])
 def test_statuses(vector: dict[str, Any]) -> None:
     status = Status(vector["turnNumRecord"], vector["finalizesAt"], int(vector["fingerprint"], 16))
     assert Status.unpack(int(vector["word"], 16)) == status
-    assert word(status.pack()) == bytes_(vector["word"])
+    assert encoding.word(status.pack()) == bytes_(vector["word"])
 
 
 @pytest.mark.parametrize("vector", CONTENT["signatures"], ids=lambda vector: vector["name"])
@@ -186,14 +168,14 @@ def test_signatures(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("vector", CONTENT["records"]["whole"])
 def test_records(vector: dict[str, Any]) -> None:
     state, signatures = state_of(vector["state"]), signatures_of(vector["signatures"])
-    assert decode_record(bytes_(vector["record"])) == (state, signatures)
-    assert encode_record(state, signatures) == bytes_(vector["record"])
+    assert encoding.decode_record(bytes_(vector["record"])) == (state, signatures)
+    assert encoding.encode_record(state, signatures) == bytes_(vector["record"])
 
 
 @pytest.mark.parametrize("vector", CONTENT["records"]["refused"], ids=lambda vector: vector["name"])
 def test_bytes_that_are_no_record(vector: dict[str, Any]) -> None:
     with pytest.raises(MalformedBytes):
-        decode_record(bytes_(vector["record"]))
+        encoding.decode_record(bytes_(vector["record"]))
 
 
 @pytest.mark.parametrize("vector", CONTENT["deployments"])
@@ -206,31 +188,31 @@ def test_deployments(vector: dict[str, Any]) -> None:
 def test_messages(vector: dict[str, Any]) -> None:
     id_ = channel(vector)[2]
     signed = signed_of(vector)
-    assert decode_message(vector["message"].encode()) == (id_, StateReceived(signed))
-    assert encode_message(id_, signed) == vector["message"].encode()
+    assert wire.decode_message(vector["message"].encode()) == (id_, StateReceived(signed))
+    assert wire.encode_message(id_, signed) == vector["message"].encode()
 
 
 @pytest.mark.parametrize("vector", CONTENT["messages"]["greetings"])
 def test_greetings(vector: dict[str, Any]) -> None:
     id_, said = channel(vector)[2], Greeted(vector["sender"], vector["nextTurn"])
-    assert decode_message(vector["message"].encode()) == (id_, said)
-    assert encode_greeting(id_, said.sender, said.next_turn) == vector["message"].encode()
+    assert wire.decode_message(vector["message"].encode()) == (id_, said)
+    assert wire.encode_greeting(id_, said.sender, said.next_turn) == vector["message"].encode()
 
 
 @pytest.mark.parametrize("vector", CONTENT["files"]["whole"])
 def test_files(vector: dict[str, Any]) -> None:
     where, fixed, _ = channel(vector)
-    assert decode_file(vector["file"]) == SignedStateFile(where, fixed, signed_of(vector))
+    assert wire.decode_file(vector["file"]) == wire.SignedStateFile(where, fixed, signed_of(vector))
 
 
 @pytest.mark.parametrize("vector", CONTENT["messages"]["refused"], ids=lambda vector: vector["name"])
 def test_messages_that_are_refused(vector: dict[str, Any]) -> None:
-    assert verdict(lambda: decode_message(vector["text"].encode())) == vector["error"]
+    assert verdict(lambda: wire.decode_message(vector["text"].encode())) == vector["error"]
 
 
 @pytest.mark.parametrize("vector", CONTENT["files"]["refused"], ids=lambda vector: vector["name"])
 def test_files_that_are_refused(vector: dict[str, Any]) -> None:
-    assert verdict(lambda: decode_file(vector["text"])) == vector["error"]
+    assert verdict(lambda: wire.decode_file(vector["text"])) == vector["error"]
 
 
 def signed_of(vector: dict[str, Any]) -> SignedState:
@@ -278,8 +260,10 @@ def _hex(data: bytes) -> str:
 
 def record(adjudicator: Adjudicator, id_: bytes, status: Status) -> None:
     """Put a status on the chain."""
-    slot = keccak256(id_ + word(STATUSES_SLOT))
-    adjudicator.chain.rpc.ask("anvil_setStorageAt", _hex(adjudicator.address), _hex(slot), _hex(word(status.pack())))
+    slot = keccak256(id_ + encoding.word(STATUSES_SLOT))
+    adjudicator.chain.rpc.ask(
+        "anvil_setStorageAt", _hex(adjudicator.address), _hex(slot), _hex(encoding.word(status.pack()))
+    )
     assert adjudicator.status_of(id_) == status
 
 

@@ -12,18 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forcemove import ForcemoveError, InvalidValue, Key, UnknownVersion
+from forcemove.flow import keys
 from forcemove.flow.actions import ActionCodec, MalformedAction
-from forcemove.flow.keys import (
-    ClientTwice,
-    KeyExchange,
-    KeyNotExpected,
-    KeyNotProven,
-    KeysMissing,
-    KeyTwice,
-    Table,
-    exchange_keys,
-    next_in_turn,
-)
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.encoding import key_digest
@@ -31,32 +21,34 @@ from tests.flow.table import ADDRESSES, KEYS, MALLORY, NAMES, TABLE_ID, Delayed,
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 
 HOUR = 3600.0
-EXCHANGE = ActionCodec(KeyExchange)
+EXCHANGE = ActionCodec(keys.KeyExchange)
 
 
-def posted(client_id: str, key: Key, *, by: Key | None = None, table: bytes = TABLE_ID) -> KeyExchange:
+def posted(client_id: str, key: Key, *, by: Key | None = None, table: bytes = TABLE_ID) -> keys.KeyExchange:
     signature = (by or key).sign(key_digest(table, client_id, key.public_key))
-    return KeyExchange(client_id, hex_text(key.public_key), hex_text(signature.compact))
+    return keys.KeyExchange(client_id, hex_text(key.public_key), hex_text(signature.compact))
 
 
-async def join(log: Transport, name: str, names: Sequence[str]) -> Table:
-    return await exchange_keys(log, TABLE_ID, name, KEYS[name], [ADDRESSES[each] for each in names], within=HOUR)
+async def join(log: Transport, name: str, names: Sequence[str]) -> keys.Table:
+    return await keys.exchange_keys(log, TABLE_ID, name, KEYS[name], [ADDRESSES[each] for each in names], within=HOUR)
 
 
-async def together(*joining: Coroutine[Any, Any, Table]) -> list[Table | BaseException]:
+async def together(*joining: Coroutine[Any, Any, keys.Table]) -> list[keys.Table | BaseException]:
     return list(await asyncio.gather(*joining, return_exceptions=True))
 
 
-def meet(names: Sequence[str], log: MemoryTransport | None = None) -> list[Table | BaseException]:
+def meet(names: Sequence[str], log: MemoryTransport | None = None) -> list[keys.Table | BaseException]:
     """What each of these clients ends with, who expect each other."""
     shared = log or MemoryTransport()
     return run_virtual(together(*(join(shared, name, names) for name in names)))
 
 
-def meet_after(*said: KeyExchange | bytes, names: Sequence[str] = ("alice", "bob")) -> list[Table | BaseException]:
+def meet_after(
+    *said: keys.KeyExchange | bytes, names: Sequence[str] = ("alice", "bob")
+) -> list[keys.Table | BaseException]:
     """The same where this is on the log already."""
 
-    async def scenario() -> list[Table | BaseException]:
+    async def scenario() -> list[keys.Table | BaseException]:
         log = MemoryTransport()
         for each in said:
             await log.post(each if isinstance(each, bytes) else EXCHANGE.encode(each))
@@ -118,21 +110,21 @@ def test_what_follows_must_be_signed() -> None:
 @pytest.mark.parametrize(
     ("action", "error"),
     [
-        (posted("mallory", MALLORY), KeyNotExpected("mallory", MALLORY.address)),
-        (posted("alice", MALLORY), KeyNotExpected("alice", MALLORY.address)),
-        (posted("mallory", KEYS["bob"], by=MALLORY), KeyNotProven("mallory")),
-        (posted("bob", KEYS["bob"], table=bytes(32)), KeyNotProven("bob")),
-        (posted("alice", KEYS["bob"]), ClientTwice("alice", ADDRESSES["alice"])),
+        (posted("mallory", MALLORY), keys.KeyNotExpected("mallory", MALLORY.address)),
+        (posted("alice", MALLORY), keys.KeyNotExpected("alice", MALLORY.address)),
+        (posted("mallory", KEYS["bob"], by=MALLORY), keys.KeyNotProven("mallory")),
+        (posted("bob", KEYS["bob"], table=bytes(32)), keys.KeyNotProven("bob")),
+        (posted("alice", KEYS["bob"]), keys.ClientTwice("alice", ADDRESSES["alice"])),
     ],
     ids=["a stranger", "under a guest's name", "somebody else's key", "from another table", "under another's name"],
 )
-def test_all_end_with_the_same_error(action: KeyExchange, error: ForcemoveError) -> None:
+def test_all_end_with_the_same_error(action: keys.KeyExchange, error: ForcemoveError) -> None:
     assert meet_after(action) == [error, error]
 
 
 def test_nobody_comes_twice() -> None:
     alice = posted("alice", KEYS["alice"])
-    assert meet_after(alice, alice) == [ClientTwice("alice", ADDRESSES["alice"])] * 2
+    assert meet_after(alice, alice) == [keys.ClientTwice("alice", ADDRESSES["alice"])] * 2
 
 
 @pytest.mark.parametrize(
@@ -141,10 +133,10 @@ def test_nobody_comes_twice() -> None:
         b"",
         b'{"client_id":"mallory","number":1,"type":"Said"}',
         b'{"public_key":"0x00","signature":"0x00","type":"KeyExchange","version":1}',
-        EXCHANGE.encode(KeyExchange("mallory", "no hex", "0x" + "00" * 64)),
-        EXCHANGE.encode(KeyExchange("mallory", "0x02" + "ff" * 32, "0x" + "00" * 64)),
-        EXCHANGE.encode(KeyExchange("mallory", hex_text(KEYS["bob"].public_key), "0x00")),
-        EXCHANGE.encode(KeyExchange("bob", hex_text(KEYS["bob"].public_key).upper(), "0x" + "00" * 64)),
+        EXCHANGE.encode(keys.KeyExchange("mallory", "no hex", "0x" + "00" * 64)),
+        EXCHANGE.encode(keys.KeyExchange("mallory", "0x02" + "ff" * 32, "0x" + "00" * 64)),
+        EXCHANGE.encode(keys.KeyExchange("mallory", hex_text(KEYS["bob"].public_key), "0x00")),
+        EXCHANGE.encode(keys.KeyExchange("bob", hex_text(KEYS["bob"].public_key).upper(), "0x" + "00" * 64)),
         EXCHANGE.encode(posted("bob", KEYS["bob"])).replace(b',"version":1', b""),
         EXCHANGE.encode(posted("bob", KEYS["bob"])).replace(b'"version":1', b'"version":"1"'),
     ],
@@ -174,16 +166,16 @@ def faults(names: Sequence[str]) -> list[Fault]:
     first, last = names[0], names[-1]
     return [
         Fault(None, ()),
-        Fault(EXCHANGE.encode(posted(first, KEYS[first])), (ClientTwice(first, ADDRESSES[first]),)),
-        Fault(EXCHANGE.encode(posted("mallory", KEYS[first], by=MALLORY)), (KeyNotProven("mallory"),)),
-        Fault(EXCHANGE.encode(posted("mallory", MALLORY)), (KeyNotExpected("mallory", MALLORY.address),)),
+        Fault(EXCHANGE.encode(posted(first, KEYS[first])), (keys.ClientTwice(first, ADDRESSES[first]),)),
+        Fault(EXCHANGE.encode(posted("mallory", KEYS[first], by=MALLORY)), (keys.KeyNotProven("mallory"),)),
+        Fault(EXCHANGE.encode(posted("mallory", MALLORY)), (keys.KeyNotExpected("mallory", MALLORY.address),)),
         Fault(
             EXCHANGE.encode(posted(first, KEYS[last])),
             (
-                KeyTwice(first, ADDRESSES[last]),
-                ClientTwice(first, ADDRESSES[last]),
-                ClientTwice(first, ADDRESSES[first]),
-                KeyTwice(last, ADDRESSES[last]),
+                keys.KeyTwice(first, ADDRESSES[last]),
+                keys.ClientTwice(first, ADDRESSES[last]),
+                keys.ClientTwice(first, ADDRESSES[first]),
+                keys.KeyTwice(last, ADDRESSES[last]),
             ),
         ),
     ]
@@ -206,7 +198,7 @@ def test_whatever_happens_and_when_all_end_alike(count: int, data: st.DataObject
         if fault.message is not None:
             await log.post(fault.message)
 
-    async def scenario() -> list[Table | BaseException]:
+    async def scenario() -> list[keys.Table | BaseException]:
         log = MemoryTransport()
         disturbing = asyncio.create_task(disturb(log))
         ends = await together(*(join(Delayed(log, random), name, names) for name in names if name != silent))
@@ -214,48 +206,48 @@ def test_whatever_happens_and_when_all_end_alike(count: int, data: st.DataObject
         return ends
 
     ends = run_virtual(scenario())
-    if all(isinstance(each, Table) for each in ends):
+    if all(isinstance(each, keys.Table) for each in ends):
         assert silent is None
-        assert len({tuple(each.keys.items()) for each in ends if isinstance(each, Table)}) == 1
+        assert len({tuple(each.keys.items()) for each in ends if isinstance(each, keys.Table)}) == 1
     else:
-        allowed = (*fault.errors, *([KeysMissing((ADDRESSES[silent],), HOUR)] if silent else []))
+        allowed = (*fault.errors, *([keys.KeysMissing((ADDRESSES[silent],), HOUR)] if silent else []))
         assert ends[0] in allowed
         assert all(each == ends[0] for each in ends)
 
 
 def test_one_key_has_one_name() -> None:
     robert = posted("robert", KEYS["bob"])
-    assert meet_after(robert, names=NAMES[:3]) == [KeyTwice("bob", ADDRESSES["bob"])] * 3
+    assert meet_after(robert, names=NAMES[:3]) == [keys.KeyTwice("bob", ADDRESSES["bob"])] * 3
 
 
 def test_who_has_come_under_another_name_does_not_go_on_under_this_one() -> None:
     """The key's owner has said so itself; for everybody else that is its name."""
     alice, bob = meet_after(posted("robert", KEYS["bob"]))
-    assert isinstance(alice, Table)
+    assert isinstance(alice, keys.Table)
     assert dict(alice.keys) == {"robert": ADDRESSES["bob"], "alice": ADDRESSES["alice"]}
-    assert bob == KeyTwice("bob", ADDRESSES["bob"])
+    assert bob == keys.KeyTwice("bob", ADDRESSES["bob"])
 
 
 def test_a_signature_that_nobody_can_have_made_proves_nothing() -> None:
-    forged = KeyExchange("bob", hex_text(KEYS["bob"].public_key), "0x" + "ff" * 64)
-    assert meet_after(forged) == [KeyNotProven("bob")] * 2
+    forged = keys.KeyExchange("bob", hex_text(KEYS["bob"].public_key), "0x" + "ff" * 64)
+    assert meet_after(forged) == [keys.KeyNotProven("bob")] * 2
 
 
 def test_who_falls_silent_is_named() -> None:
     names = NAMES[:3]
 
-    async def scenario() -> list[Table | BaseException]:
+    async def scenario() -> list[keys.Table | BaseException]:
         log = MemoryTransport()
         return await together(*(join(log, name, names) for name in names[:2]))
 
-    assert run_virtual(scenario()) == [KeysMissing((ADDRESSES["carol"],), HOUR)] * 2
+    assert run_virtual(scenario()) == [keys.KeysMissing((ADDRESSES["carol"],), HOUR)] * 2
 
 
 def test_our_own_key_must_be_among_the_expected() -> None:
     async def scenario() -> None:
         log = MemoryTransport()
         with pytest.raises(InvalidValue):
-            await exchange_keys(log, TABLE_ID, "mallory", MALLORY, list(ADDRESSES.values()))
+            await keys.exchange_keys(log, TABLE_ID, "mallory", MALLORY, list(ADDRESSES.values()))
         assert log.length() == 0
 
     run_virtual(scenario())
@@ -267,7 +259,7 @@ def test_an_exchange_can_begin_later_in_a_log() -> None:
         await log.post(b"what was before")
         expected = [ADDRESSES[name] for name in NAMES[:2]]
         tables = await asyncio.gather(
-            *(exchange_keys(log, TABLE_ID, name, KEYS[name], expected, start=1) for name in NAMES[:2])
+            *(keys.exchange_keys(log, TABLE_ID, name, KEYS[name], expected, start=1) for name in NAMES[:2])
         )
         await queue_of(tables[0].transport).enqueue(Said("alice", 1))
         assert await queue_of(tables[1].transport).dequeue() == Said("alice", 1)
@@ -305,9 +297,9 @@ def test_who_crashes_in_an_exchange_comes_back_to_it() -> None:
 def test_turns_follow_the_order_of_arrival() -> None:
     tables = meet(("bob", "alice", "carol"))
     table = tables[0]
-    assert isinstance(table, Table)
+    assert isinstance(table, keys.Table)
     order = list(table.keys)
     assert sorted(order) == ["alice", "bob", "carol"]
-    assert [next_in_turn(table.keys, each) for each in order] == [*order[1:], order[0]]
+    assert [keys.next_in_turn(table.keys, each) for each in order] == [*order[1:], order[0]]
     with pytest.raises(InvalidValue):
-        next_in_turn(table.keys, "mallory")
+        keys.next_in_turn(table.keys, "mallory")

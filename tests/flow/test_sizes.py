@@ -13,14 +13,7 @@ from forcemove import ActionQueue, Channel, MemoryTransport, Phase, SignedState,
 from forcemove.flow.actions import MalformedAction
 from forcemove.flow.seat import UPDATES, Line, Seat, Update, drive, receive_next
 from forcemove.flow.signed import SignedTransport, UnsignedMessage
-from forcemove.protocol.codec.limits import (
-    MAX_ACTION,
-    MAX_CLIENT_ID,
-    MAX_ENVELOPE,
-    MAX_MESSAGE,
-    MAX_STATE_FILE,
-    MAX_UPDATE,
-)
+from forcemove.protocol.codec import limits
 from forcemove.protocol.codec.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
 from forcemove.protocol.encoding import Domain, channel_id, digest, encode_variable_part, hash_state
 from forcemove.protocol.machine.inputs import Input, StateReceived
@@ -132,32 +125,32 @@ def test_the_largest_legal_state_goes_through_every_path() -> None:
     message = encode_message(id_, signed)
     received, entry = carried(message, keys)
     assert received == [(id_, StateReceived(signed))]
-    assert len(message) <= MAX_MESSAGE < len(entry) <= MAX_ENVELOPE
+    assert len(message) <= limits.MAX_MESSAGE < len(entry) <= limits.MAX_ENVELOPE
     state = received[0][1]
     assert isinstance(state, StateReceived)
     for index, signature in state.signed.signatures.items():
         require_signer(digest(DOMAIN, hash_state(id_, signed.state).state), signature, keys[index].address)
     file = SignedStateFile(DOMAIN, fixed, signed)
     assert decode_file(encode_file(file)) == file
-    assert len(encode_file(file)) <= MAX_STATE_FILE
+    assert len(encode_file(file)) <= limits.MAX_STATE_FILE
 
 
 def test_the_largest_message_goes_whatever_its_client_is_called() -> None:
-    name = "\0" * MAX_CLIENT_ID
+    name = "\0" * limits.MAX_CLIENT_ID
     message = encode_message(bytes(32), largest()[2])
     data = UPDATES.encode(Update(name, msgspec.Raw(message)))
-    assert len(data) - len(message) == MAX_UPDATE - MAX_MESSAGE
-    assert len(data) <= MAX_UPDATE <= MAX_ACTION
+    assert len(data) - len(message) == limits.MAX_UPDATE - limits.MAX_MESSAGE
+    assert len(data) <= limits.MAX_UPDATE <= limits.MAX_ACTION
 
 
 def test_the_largest_action_goes_into_the_largest_envelope() -> None:
     """At the last place of the longest log; there is room for a longer version number besides."""
     key = players(1)[0]
-    room = MAX_ACTION - len(UPDATES.encode(Update("alice", msgspec.Raw(b'""'))))
+    room = limits.MAX_ACTION - len(UPDATES.encode(Update("alice", msgspec.Raw(b'""'))))
     action = UPDATES.encode(Update("alice", msgspec.Raw(b'"' + b"x" * room + b'"')))
     entry = packed(envelope(action, 2**64 - 1, key, read=(2**64 - 1, b"\xff" * 32)))
-    assert len(action) == MAX_ACTION
-    assert len(entry) == MAX_ENVELOPE - len("65535") + len("1")
+    assert len(action) == limits.MAX_ACTION
+    assert len(entry) == limits.MAX_ENVELOPE - len("65535") + len("1")
     with pytest.raises(MalformedAction):
         UPDATES.encode(Update("alice", msgspec.Raw(b'"' + b"x" * room + b' "')))
 
@@ -173,7 +166,7 @@ def test_the_largest_action_goes_into_the_largest_envelope() -> None:
 def test_a_larger_action_goes_into_no_envelope() -> None:
     """However well it is signed."""
     key = players(1)[0]
-    action = b'{"client_id":"alice","text":"' + b"x" * MAX_ENVELOPE + b'"}'
+    action = b'{"client_id":"alice","text":"' + b"x" * limits.MAX_ENVELOPE + b'"}'
 
     async def scenario() -> None:
         log = MemoryTransport()

@@ -9,22 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import UINT256_MAX, AppError, InvalidValue, VariablePart
+from forcemove_games import two_player
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME, rules
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
-from forcemove_games.two_player import (
-    BalanceOverflow,
-    BalanceTooLow,
-    DestinationChanged,
-    MalformedPosition,
-    NoSuchTransition,
-    NotOneAsset,
-    NotTwoAllocations,
-    NotTwoParticipants,
-    StakeChanged,
-    WrongAmount,
-    WrongPositionLength,
-)
 from tests.games.states import BALANCE, ID, STAKE, amounts, final, outcome, state
 from tests.protocol.builders import terms
 
@@ -86,9 +74,9 @@ def test_a_channel_starts_before_the_first_round() -> None:
 
 @pytest.mark.parametrize("length", [0, 192, 223, 225, 256])
 def test_appdata_of_another_length_is_no_position(length: int) -> None:
-    with pytest.raises(WrongPositionLength) as caught:
+    with pytest.raises(two_player.WrongPositionLength) as caught:
         decode(bytes(length))
-    assert caught.value == WrongPositionLength(224, length)
+    assert caught.value == two_player.WrongPositionLength(224, length)
 
 
 @pytest.mark.parametrize(
@@ -113,9 +101,9 @@ def test_appdata_of_another_length_is_no_position(length: int) -> None:
 def test_a_word_out_of_its_range_is_named(kind: int, word: int, value: int) -> None:
     words = [kind, STAKE, 0, 0, 0, 0, 0]
     words[word] = value
-    with pytest.raises(MalformedPosition) as caught:
+    with pytest.raises(two_player.MalformedPosition) as caught:
         decode(b"".join(number.to_bytes(32, "big") for number in words))
-    assert caught.value == MalformedPosition(word, value)
+    assert caught.value == two_player.MalformedPosition(word, value)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +136,7 @@ def test_no_other_payment_is_accepted_for_any_of_the_nine(a_play: Weapon, b_play
     for moved in range(-alice, bob + 1):
         paid = outcome(alice + moved, bob - moved)
         if moved:
-            assert isinstance(refusal(before, replace(after, outcome=paid)), WrongAmount)
+            assert isinstance(refusal(before, replace(after, outcome=paid)), two_player.WrongAmount)
 
 
 # -------------------------------------------------------------------------------------------------------- legal moves
@@ -223,7 +211,7 @@ def test_the_table_names_every_pair_of_types_that_the_rules_let_pass() -> None:
             try:
                 GAME.valid_transition(ID, before, replace(after, outcome=paid, turn_num=before.turn_num + 1), 2)
             except AppError as error:
-                if isinstance(error, NoSuchTransition):
+                if isinstance(error, two_player.NoSuchTransition):
                     continue
             legal.add((decode(before.app_data).position_type, decode(after.app_data).position_type))
     assert legal == {(row.from_type, row.to_type) for row in GAME.table}
@@ -233,18 +221,20 @@ def test_the_table_names_every_pair_of_types_that_the_rules_let_pass() -> None:
 
 
 def test_three_participants_are_refused() -> None:
-    assert refusal(start(), proposed(), 3) == NotTwoParticipants(3)
+    assert refusal(start(), proposed(), 3) == two_player.NotTwoParticipants(3)
 
 
 def test_a_third_allocation_is_refused() -> None:
     third = outcome()[:1] * 3
-    assert refusal(replace(start(), outcome=third), proposed()) == NotTwoAllocations(3)
-    assert refusal(start(), replace(proposed(), outcome=third)) == NotTwoAllocations(3)
+    assert refusal(replace(start(), outcome=third), proposed()) == two_player.NotTwoAllocations(3)
+    assert refusal(start(), replace(proposed(), outcome=third)) == two_player.NotTwoAllocations(3)
 
 
 def test_a_second_asset_is_refused() -> None:
     ether, token = outcome()[0], replace(outcome()[1], asset=b"\x70" * 20)
-    assert refusal(replace(start(), outcome=(ether, token)), proposed()) == NotOneAsset(bytes(20), b"\x70" * 20)
+    assert refusal(replace(start(), outcome=(ether, token)), proposed()) == two_player.NotOneAsset(
+        bytes(20), b"\x70" * 20
+    )
 
 
 @pytest.mark.parametrize("index", [0, 1])
@@ -253,7 +243,7 @@ def test_a_changed_destination_is_refused(index: int) -> None:
     old = paid[index].destination
     paid[index] = replace(paid[index], destination=b"\x99" * 32)
     error = refusal(start(), replace(proposed(), outcome=tuple(paid)))
-    assert error == DestinationChanged(index, old, b"\x99" * 32)
+    assert error == two_player.DestinationChanged(index, old, b"\x99" * 32)
 
 
 @pytest.mark.parametrize(
@@ -267,14 +257,16 @@ def test_a_changed_destination_is_refused(index: int) -> None:
     ],
 )
 def test_a_changed_stake_is_refused_on_every_transition(from_: VariablePart, to: VariablePart) -> None:
-    assert refusal(from_, changed(to, stake=STAKE + 1)) == StakeChanged(STAKE, STAKE + 1)
+    assert refusal(from_, changed(to, stake=STAKE + 1)) == two_player.StakeChanged(STAKE, STAKE + 1)
 
 
 def test_a_stake_whose_double_wraps_to_zero_is_refused() -> None:
     huge = 2**255
     won = changed(revealed(ROCK, SCISSORS), stake=huge)
     before = changed(accepted(ROCK, SCISSORS), stake=huge)
-    assert refusal(before, replace(won, outcome=before.outcome)) == BalanceTooLow(0, BALANCE + STAKE, 2, huge)
+    assert refusal(before, replace(won, outcome=before.outcome)) == two_player.BalanceTooLow(
+        0, BALANCE + STAKE, 2, huge
+    )
 
 
 @pytest.mark.parametrize("index", [0, 1])
@@ -283,29 +275,29 @@ def test_a_round_that_somebody_cannot_pay_for_does_not_start(index: int) -> None
     balances[index] = STAKE - 1
     paid = outcome(*balances)
     error = refusal(replace(start(), outcome=paid), replace(proposed(), outcome=paid))
-    assert error == BalanceTooLow(index, STAKE - 1, 1, STAKE)
+    assert error == two_player.BalanceTooLow(index, STAKE - 1, 1, STAKE)
 
 
 def test_an_account_that_is_full_is_refused() -> None:
     before = replace(proposed(), outcome=outcome(UINT256_MAX, STAKE))
-    assert refusal(before, accepted()) == BalanceOverflow(0, UINT256_MAX, STAKE)
+    assert refusal(before, accepted()) == two_player.BalanceOverflow(0, UINT256_MAX, STAKE)
 
 
 def test_a_move_that_credits_the_wrong_side_is_refused() -> None:
     error = refusal(proposed(), replace(accepted(), outcome=outcome(BALANCE - STAKE, BALANCE + STAKE)))
-    assert error == WrongAmount(0, BALANCE + STAKE, BALANCE - STAKE)
+    assert error == two_player.WrongAmount(0, BALANCE + STAKE, BALANCE - STAKE)
 
 
 def test_a_payment_out_of_nothing_is_refused() -> None:
     error = refusal(proposed(), replace(accepted(), outcome=outcome(BALANCE + STAKE, BALANCE)))
-    assert error == WrongAmount(1, BALANCE - STAKE, BALANCE)
+    assert error == two_player.WrongAmount(1, BALANCE - STAKE, BALANCE)
 
 
 def test_dirty_upper_bits_of_every_bounded_word_are_refused() -> None:
     for index in (0, 3, 4):
         value = int.from_bytes(revealed().app_data[32 * index : 32 * index + 32], "big") | 2**200
-        assert refusal(accepted(), with_word(revealed(), index, value)) == MalformedPosition(index, value)
-        assert refusal(with_word(revealed(), index, value), start(1)) == MalformedPosition(index, value)
+        assert refusal(accepted(), with_word(revealed(), index, value)) == two_player.MalformedPosition(index, value)
+        assert refusal(with_word(revealed(), index, value), start(1)) == two_player.MalformedPosition(index, value)
 
 
 def test_another_weapon_than_the_committed_one_is_refused() -> None:
@@ -347,20 +339,20 @@ def test_no_round_follows_the_last_number() -> None:
 
 
 def test_a_final_state_is_no_position() -> None:
-    with pytest.raises(WrongPositionLength):
+    with pytest.raises(two_player.WrongPositionLength):
         rules.legal_moves(final(), opening())
 
 
 @pytest.mark.parametrize("weapon", [3, 255])
 def test_there_is_no_fourth_weapon(weapon: int) -> None:
-    with pytest.raises(MalformedPosition):
+    with pytest.raises(two_player.MalformedPosition):
         rules.accept(proposed(), weapon)
 
 
 def test_moves_out_of_turn_raise_what_forbids_them() -> None:
-    with pytest.raises(NoSuchTransition):
+    with pytest.raises(two_player.NoSuchTransition):
         rules.propose(proposed(), opening().commitment)
-    with pytest.raises(NoSuchTransition):
+    with pytest.raises(two_player.NoSuchTransition):
         rules.accept(start(), ROCK)
     with pytest.raises(AppError):
         rules.reveal(start(), opening())

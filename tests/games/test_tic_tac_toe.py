@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import UINT256_MAX, AppError, InvalidValue, VariablePart
+from forcemove_games import two_player
 from forcemove_games.tic_tac_toe import GAME, rules
 from forcemove_games.tic_tac_toe.position import (
     LINES,
@@ -24,20 +25,6 @@ from forcemove_games.tic_tac_toe.position import (
     has_line,
     initial,
     mark_of,
-)
-from forcemove_games.two_player import (
-    BalanceOverflow,
-    BalanceTooLow,
-    DestinationChanged,
-    MalformedPosition,
-    NoSuchTransition,
-    NotOneAsset,
-    NotTwoAllocations,
-    NotTwoParticipants,
-    StakeChanged,
-    WrongAmount,
-    WrongPositionLength,
-    encode_words,
 )
 from tests.games.states import BALANCE, ID, STAKE, amounts, cells, final, outcome, state
 from tests.parity.tic_tac_toe_space import boards, marks, moves
@@ -54,7 +41,7 @@ O_FILLED = (cells(2, 3, 4, 7), cells(0, 1, 5, 6))
 
 def board(kind: PositionType, noughts: int, crosses: int, *, turn_num: int = 10) -> VariablePart:
     """A state with the given marks, whatever they are; the outcome is that of equal balances."""
-    return state(encode_words(kind, STAKE, noughts, crosses), turn_num=turn_num)
+    return state(two_player.encode_words(kind, STAKE, noughts, crosses), turn_num=turn_num)
 
 
 def after(before: VariablePart, kind: PositionType, noughts: int, crosses: int, stakes: int) -> VariablePart:
@@ -62,7 +49,7 @@ def after(before: VariablePart, kind: PositionType, noughts: int, crosses: int, 
     mover = (before.turn_num + 1) % 2
     change = stakes * STAKE if mover == 0 else -stakes * STAKE
     alice, bob = amounts(before)
-    app_data = encode_words(kind, STAKE, noughts, crosses)
+    app_data = two_player.encode_words(kind, STAKE, noughts, crosses)
     return state(app_data, outcome(alice + change, bob - change), before.turn_num + 1)
 
 
@@ -112,18 +99,18 @@ def test_the_lines_are_rows_columns_and_diagonals() -> None:
 
 @pytest.mark.parametrize("length", [0, 96, 127, 129, 160])
 def test_appdata_of_another_length_is_no_position(length: int) -> None:
-    with pytest.raises(WrongPositionLength) as caught:
+    with pytest.raises(two_player.WrongPositionLength) as caught:
         decode(bytes(length))
-    assert caught.value == WrongPositionLength(128, length)
+    assert caught.value == two_player.WrongPositionLength(128, length)
 
 
 @pytest.mark.parametrize(("word", "value"), [(0, 6), (0, 2**255), (2, 512), (2, 2**128), (3, 512), (3, 2**255)])
 def test_a_word_out_of_its_range_is_named(word: int, value: int) -> None:
     words = [int(O_PLAYING), STAKE, 0, 0]
     words[word] = value
-    with pytest.raises(MalformedPosition) as caught:
-        decode(encode_words(*words))
-    assert caught.value == MalformedPosition(word, value)
+    with pytest.raises(two_player.MalformedPosition) as caught:
+        decode(two_player.encode_words(*words))
+    assert caught.value == two_player.MalformedPosition(word, value)
 
 
 def test_every_board_of_every_type_is_a_position_only_if_it_is_well_formed() -> None:
@@ -245,12 +232,12 @@ def test_between_rounds_nothing_is_marked() -> None:
 
 
 def test_in_a_round_nobody_plays_again() -> None:
-    with pytest.raises(NoSuchTransition):
+    with pytest.raises(two_player.NoSuchTransition):
         rules.play_again(FIRST)
 
 
 def test_a_final_state_is_no_position() -> None:
-    with pytest.raises(WrongPositionLength):
+    with pytest.raises(two_player.WrongPositionLength):
         rules.legal_moves(final())
 
 
@@ -265,25 +252,25 @@ def test_what_no_row_of_the_table_allows_is_refused() -> None:
     for from_type, to_type in product(PositionType, PositionType):
         if (from_type, to_type) not in rows:
             error = refusal(samples[from_type], samples[to_type])
-            assert error == NoSuchTransition(int(from_type), int(to_type))
+            assert error == two_player.NoSuchTransition(int(from_type), int(to_type))
 
 
 # ---------------------------------------------------------------------------------------------- what must be refused
 
 
 def test_three_participants_are_refused() -> None:
-    assert refusal(START, FIRST, 3) == NotTwoParticipants(3)
+    assert refusal(START, FIRST, 3) == two_player.NotTwoParticipants(3)
 
 
 def test_a_third_allocation_is_refused() -> None:
     third = outcome()[:1] * 3
-    assert refusal(replace(START, outcome=third), FIRST) == NotTwoAllocations(3)
-    assert refusal(START, replace(FIRST, outcome=third)) == NotTwoAllocations(3)
+    assert refusal(replace(START, outcome=third), FIRST) == two_player.NotTwoAllocations(3)
+    assert refusal(START, replace(FIRST, outcome=third)) == two_player.NotTwoAllocations(3)
 
 
 def test_a_second_asset_is_refused() -> None:
     ether, token = outcome()[0], replace(outcome()[1], asset=b"\x70" * 20)
-    assert refusal(replace(START, outcome=(ether, token)), FIRST) == NotOneAsset(bytes(20), b"\x70" * 20)
+    assert refusal(replace(START, outcome=(ether, token)), FIRST) == two_player.NotOneAsset(bytes(20), b"\x70" * 20)
 
 
 @pytest.mark.parametrize("index", [0, 1])
@@ -291,17 +278,21 @@ def test_a_changed_destination_is_refused(index: int) -> None:
     paid = list(FIRST.outcome)
     old = paid[index].destination
     paid[index] = replace(paid[index], destination=b"\x99" * 32)
-    assert refusal(START, replace(FIRST, outcome=tuple(paid))) == DestinationChanged(index, old, b"\x99" * 32)
+    assert refusal(START, replace(FIRST, outcome=tuple(paid))) == two_player.DestinationChanged(
+        index, old, b"\x99" * 32
+    )
 
 
 def test_marks_above_bit_8_are_no_free_pass() -> None:
     """Counting 512 as one mark lets a mover pass."""
     noughts, crosses = TO_WIN
     before = board(O_PLAYING, noughts, crosses)
-    assert refusal(before, after(before, X_PLAYING, noughts, crosses | 512, 2)) == MalformedPosition(3, crosses | 512)
+    assert refusal(before, after(before, X_PLAYING, noughts, crosses | 512, 2)) == two_player.MalformedPosition(
+        3, crosses | 512
+    )
     before = FIRST
     passing = after(before, O_PLAYING, 512, cells(4), 2)
-    assert refusal(before, passing) == MalformedPosition(2, 512)
+    assert refusal(before, passing) == two_player.MalformedPosition(2, 512)
 
 
 def test_playing_on_an_occupied_cell_is_refused() -> None:
@@ -372,7 +363,7 @@ def test_counts_that_do_not_fit_the_type_are_refused_on_both_sides(
 
 def test_two_marks_at_once_are_refused() -> None:
     both = after(FIRST, O_PLAYING, cells(0), cells(4), 2)
-    moved = replace(both, app_data=encode_words(O_PLAYING, STAKE, cells(0, 1), cells(4, 5)))
+    moved = replace(both, app_data=two_player.encode_words(O_PLAYING, STAKE, cells(0, 1), cells(4, 5)))
     assert refusal(FIRST, moved) == rules.OtherMarksChanged(cells(4), cells(4, 5))
 
 
@@ -387,14 +378,14 @@ def test_a_changed_stake_is_refused_on_every_transition() -> None:
     assert len(samples) == len(GAME.table)
     for before, then in samples.values():
         changed = replace(decode(then.app_data), stake=STAKE + 1)
-        assert refusal(before, replace(then, app_data=changed.encode())) == StakeChanged(STAKE, STAKE + 1)
+        assert refusal(before, replace(then, app_data=changed.encode())) == two_player.StakeChanged(STAKE, STAKE + 1)
 
 
 def test_a_stake_whose_double_wraps_to_zero_is_refused() -> None:
     huge = 2**255
     before = replace(FIRST, app_data=Position(X_PLAYING, huge, 0, cells(4)).encode())
     free = state(Position(O_PLAYING, huge, cells(0), cells(4)), before.outcome, before.turn_num + 1)
-    assert refusal(before, free) == BalanceTooLow(1, BALANCE + STAKE, 2, huge)
+    assert refusal(before, free) == two_player.BalanceTooLow(1, BALANCE + STAKE, 2, huge)
 
 
 @pytest.mark.parametrize("index", [0, 1])
@@ -402,28 +393,28 @@ def test_a_round_that_somebody_cannot_pay_for_does_not_start(index: int) -> None
     balances = [BALANCE, BALANCE]
     balances[index] = STAKE - 1
     error = refusal(replace(START, outcome=outcome(*balances)), FIRST)
-    assert error == BalanceTooLow(index, STAKE - 1, 1, STAKE)
+    assert error == two_player.BalanceTooLow(index, STAKE - 1, 1, STAKE)
 
 
 def test_an_account_that_is_full_is_refused() -> None:
     error = refusal(replace(START, outcome=outcome(STAKE, UINT256_MAX)), FIRST)
-    assert error == BalanceOverflow(1, UINT256_MAX, STAKE)
+    assert error == two_player.BalanceOverflow(1, UINT256_MAX, STAKE)
 
 
 def test_a_move_that_credits_the_wrong_side_is_refused() -> None:
     error = refusal(START, replace(FIRST, outcome=outcome(BALANCE + STAKE, BALANCE - STAKE)))
-    assert error == WrongAmount(1, BALANCE + STAKE, BALANCE - STAKE)
+    assert error == two_player.WrongAmount(1, BALANCE + STAKE, BALANCE - STAKE)
 
 
 def test_a_payment_out_of_nothing_is_refused() -> None:
     error = refusal(START, replace(FIRST, outcome=outcome(BALANCE, BALANCE + STAKE)))
-    assert error == WrongAmount(0, BALANCE - STAKE, BALANCE)
+    assert error == two_player.WrongAmount(0, BALANCE - STAKE, BALANCE)
 
 
 def test_dirty_upper_bits_of_every_bounded_word_are_refused() -> None:
     for index in (0, 2, 3):
         words = [int(X_PLAYING), STAKE, 0, cells(4)]
         words[index] |= 2**200
-        error = MalformedPosition(index, words[index])
-        assert refusal(START, replace(FIRST, app_data=encode_words(*words))) == error
-        assert refusal(replace(FIRST, app_data=encode_words(*words)), SECOND) == error
+        error = two_player.MalformedPosition(index, words[index])
+        assert refusal(START, replace(FIRST, app_data=two_player.encode_words(*words))) == error
+        assert refusal(replace(FIRST, app_data=two_player.encode_words(*words)), SECOND) == error

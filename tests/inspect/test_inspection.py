@@ -12,19 +12,11 @@ from forcemove import LocalError, MalformedBytes, SignedState, save_book
 from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.asking import Steps, asking
 from forcemove.chain.errors import NotGenuine
+from forcemove.inspect import errors
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, Missing, inspect_bytes
 from forcemove.inspect.contracts import adjudicator_address, find_book, open_adjudicator
 from forcemove.inspect.documents import document_json
-from forcemove.inspect.errors import (
-    AdjudicatorNotNamed,
-    BookOfAnotherChain,
-    ChannelUnknown,
-    InspectionError,
-    NodeOfAnotherChain,
-    NotThisAdjudicator,
-    NotThisKindOfId,
-)
 from forcemove.inspect.inspection import Report, inspect_channel, inspect_file
 from forcemove.inspect.onchain import read_channel
 from forcemove.inspect.possibilities import ACTIONS
@@ -196,16 +188,16 @@ def test_what_cannot_be_inspected_is_a_typed_error(story: Story, playground: Pla
     nobody, account = b"\x77" * 32, bytes(12) + b"\x77" * 20
 
     for error, call in (
-        (NotThisAdjudicator, lambda: inspect_file(file, GAMES, adjudicator=b"\x01" * 20)),
-        (NodeOfAnotherChain, lambda: inspect_file(elsewhere, GAMES, story.chain)),
-        (ChannelUnknown, lambda: inspect_channel(nobody, GAMES, story.chain, playground.book)),
-        (NotThisKindOfId, lambda: inspect_channel(account, GAMES, story.chain, playground.book)),
-        (AdjudicatorNotNamed, lambda: inspect_channel(nobody, GAMES, story.chain)),
-        (BookOfAnotherChain, lambda: find_book(5, path, tmp_path / "usual.json")),
+        (errors.NotThisAdjudicator, lambda: inspect_file(file, GAMES, adjudicator=b"\x01" * 20)),
+        (errors.NodeOfAnotherChain, lambda: inspect_file(elsewhere, GAMES, story.chain)),
+        (errors.ChannelUnknown, lambda: inspect_channel(nobody, GAMES, story.chain, playground.book)),
+        (errors.NotThisKindOfId, lambda: inspect_channel(account, GAMES, story.chain, playground.book)),
+        (errors.AdjudicatorNotNamed, lambda: inspect_channel(nobody, GAMES, story.chain)),
+        (errors.BookOfAnotherChain, lambda: find_book(5, path, tmp_path / "usual.json")),
     ):
         with pytest.raises(error) as raised:
             call()
-        assert isinstance(raised.value, InspectionError)
+        assert isinstance(raised.value, errors.InspectionError)
         assert isinstance(raised.value, LocalError)
 
 

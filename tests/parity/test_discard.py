@@ -11,14 +11,8 @@ import pytest
 
 from forcemove.contracts import artifact
 from forcemove.protocol.state import VariablePart
+from forcemove.testing import properties
 from forcemove.testing.calls import FROM, TO, Bench, TransitionCall
-from forcemove.testing.properties import (
-    neighbours,
-    require_both_alike,
-    require_legal_moves,
-    require_no_gain_by_leaving,
-    require_successors,
-)
 from forcemove.testing.space import Bounds, StateSpace
 from forcemove_games.discard import rules
 from forcemove_games.discard.position import CORE_LENGTH, PositionType, decode
@@ -108,14 +102,14 @@ def space(label: str, states: int, games: int) -> StateSpace:
 @pytest.mark.parametrize(("states", "games"), [(6, 1), pytest.param(200, 10, marks=pytest.mark.long)])
 def test_the_kit_finds_no_difference_and_no_state_without_a_successor(states: int, games: int) -> None:
     sample = space("kit", states, games)
-    assert require_both_alike(BENCH, sample) > 5_000
-    assert require_legal_moves(rules, sample) > 25
-    assert require_successors(sample, is_settled) > 15
+    assert properties.require_both_alike(BENCH, sample) > 5_000
+    assert properties.require_legal_moves(rules, sample) > 25
+    assert properties.require_successors(sample, is_settled) > 15
 
 
 @pytest.mark.parametrize(("states", "games"), [(20, 1), pytest.param(100, 5, marks=pytest.mark.long)])
 def test_nobody_who_is_to_move_is_better_off_leaving(states: int, games: int) -> None:
-    assert require_no_gain_by_leaving(space("leaving", states, games), is_settled, ahead=2) >= states
+    assert properties.require_no_gain_by_leaving(space("leaving", states, games), is_settled, ahead=2) >= states
 
 
 def is_settled(state: VariablePart) -> bool:
@@ -129,4 +123,4 @@ def test_neighbours_of_every_form_of_a_move_have_one_verdict() -> None:
     chance = Random(31)
     for from_, to in moves_of_each_form(1):
         call = TransitionCall(from_, to)
-        assert BENCH.compare(call, neighbours(call, chance))[0]
+        assert BENCH.compare(call, properties.neighbours(call, chance))[0]

@@ -6,42 +6,33 @@ from forcemove.protocol import adjudication as twin
 from forcemove.protocol.adjudication import Adjudication, OperationResult, Transaction
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.app import Rules
-from forcemove.protocol.machine.effects import (
-    Submission,
-    SubmitChallenge,
-    SubmitCheckpoint,
-    SubmitConclude,
-    SubmitDeposit,
-    SubmitPayCredit,
-    SubmitRespond,
-    SubmitTransfer,
-)
+from forcemove.protocol.machine import effects
 
 __all__ = ["ether_with", "perform"]
 
 
-def ether_with(submission: Submission) -> int:
+def ether_with(submission: effects.Submission) -> int:
     """What is sent with it, wei, where the asset is ether."""
-    return submission.amount if isinstance(submission, SubmitDeposit) else 0
+    return submission.amount if isinstance(submission, effects.SubmitDeposit) else 0
 
 
 def perform(
-    chain: Adjudication, transaction: Transaction, submission: Submission, agreement: Agreement, rules: Rules
+    chain: Adjudication, transaction: Transaction, submission: effects.Submission, agreement: Agreement, rules: Rules
 ) -> OperationResult:
     """Raises what the adjudicator would revert with."""
     fixed, id_ = agreement.fixed_part, agreement.channel_id
     match submission:
-        case SubmitDeposit(asset, held, amount):
+        case effects.SubmitDeposit(asset, held, amount):
             return twin.deposit(chain, transaction, id_, asset, held, amount)
-        case SubmitChallenge(proof):
+        case effects.SubmitChallenge(proof):
             return twin.challenge(chain, transaction, fixed, proof, None, rules)
-        case SubmitRespond(challenged, response, signature):
+        case effects.SubmitRespond(challenged, response, signature):
             return twin.respond(chain, transaction, fixed, challenged, response, signature, rules)
-        case SubmitCheckpoint(proof):
+        case effects.SubmitCheckpoint(proof):
             return twin.checkpoint(chain, transaction, fixed, proof, rules)
-        case SubmitConclude(outcome, turn_num, signatures):
+        case effects.SubmitConclude(outcome, turn_num, signatures):
             return twin.conclude(chain, transaction, fixed, outcome, turn_num, signatures)
-        case SubmitTransfer(state_hash, outcome, _):
+        case effects.SubmitTransfer(state_hash, outcome, _):
             return twin.transfer(chain, transaction, id_, state_hash, outcome, ())
-        case SubmitPayCredit(account, asset, _):
+        case effects.SubmitPayCredit(account, asset, _):
             return twin.pay_credit(chain, transaction, account, asset)

@@ -19,6 +19,7 @@ from forcemove.protocol.adjudication import Adjudication, Transaction
 from forcemove.protocol.codec.wire import decode_message, encode_greeting, encode_message
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.logs import Log
+from forcemove.protocol.machine import inputs
 from forcemove.protocol.machine.effects import (
     ChooseMove,
     Effect,
@@ -28,27 +29,13 @@ from forcemove.protocol.machine.effects import (
     SubmitChallenge,
     SubmitDeposit,
 )
-from forcemove.protocol.machine.inputs import (
-    ChainUpdate,
-    ConcludeWanted,
-    ContractsGenuine,
-    Greeted,
-    HoldingsSeen,
-    Input,
-    LogSeen,
-    MoveChosen,
-    Reconnected,
-    StateReceived,
-    SubmissionFailed,
-    Tick,
-)
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.state import SignedState, VariablePart
 from tests.protocol import builders
 from tests.protocol.builders import DOMAIN, CountingRules, fixed_part, players
 from tests.protocol.operations import ether_with, perform
 
-Chooser = Callable[[ChooseMove], MoveChosen | ConcludeWanted | None]
+Chooser = Callable[[ChooseMove], inputs.MoveChosen | inputs.ConcludeWanted | None]
 
 START = 1_000_000
 """The block time at which every table begins."""
@@ -71,9 +58,9 @@ class CountingGame(CountingRules):
     def stake_of(self, app_data: bytes) -> int:
         return 0
 
-    def move(self, state: VariablePart) -> MoveChosen:
+    def move(self, state: VariablePart) -> inputs.MoveChosen:
         """The only one that there is; the outcome stays."""
-        return MoveChosen(state.outcome, word(int.from_bytes(state.app_data, "big") + 1))
+        return inputs.MoveChosen(state.outcome, word(int.from_bytes(state.app_data, "big") + 1))
 
 
 def agreement_for(app: App, count: int = 2, deposit: int = DEPOSIT, nonce: int = 0) -> Agreement:
@@ -138,20 +125,20 @@ class Seat:
     def _look_around(self) -> None:
         self.read_chain()
         if not self.channel.genuine:
-            self.feed(ContractsGenuine())
+            self.feed(inputs.ContractsGenuine())
         while self.inbox:
             self.take(self.inbox.popleft())
-        self.feed(Tick())
+        self.feed(inputs.Tick())
 
     def read_chain(self) -> None:
         from_scratch, first, last = self.seen < 0, max(self.seen, 0), len(self.table.logs)
         if from_scratch or first < last or self.failed:
-            failed = [SubmissionFailed(submission) for submission in self.failed]
-            seen = [LogSeen(log) for log in self.table.logs[first:last]]
+            failed = [inputs.SubmissionFailed(submission) for submission in self.failed]
+            seen = [inputs.LogSeen(log) for log in self.table.logs[first:last]]
             self.failed, self.seen = [], last
-            self.feed(ChainUpdate((*failed, *seen, HoldingsSeen(ETHER, self.table.held)), from_scratch))
+            self.feed(inputs.ChainUpdate((*failed, *seen, inputs.HoldingsSeen(ETHER, self.table.held)), from_scratch))
         if from_scratch:
-            self.feed(Reconnected())
+            self.feed(inputs.Reconnected())
 
     def take(self, message: bytes) -> None:
         """A message, as from a wire."""
@@ -162,11 +149,11 @@ class Seat:
     def receive(self, signed: SignedState) -> None:
         """A state, from any sender, to a process that may die of it."""
         try:
-            self._receive(StateReceived(signed))
+            self._receive(inputs.StateReceived(signed))
         except KilledError:
             self.restart()
 
-    def _receive(self, said: StateReceived | Greeted) -> None:
+    def _receive(self, said: inputs.StateReceived | inputs.Greeted) -> None:
         """A fault leaves the channel as it was."""
         before = self.channel
         try:
@@ -175,7 +162,7 @@ class Seat:
             self.faults.append(error)
             assert self.channel is before
 
-    def feed(self, input_: Input) -> None:
+    def feed(self, input_: inputs.Input) -> None:
         channel, effects = step(self.channel, input_, self.table.now, self.key, self.table.app)
         self._point()
         self.channel = channel  # saved
@@ -189,7 +176,7 @@ class Seat:
                 self.channel = channel
                 waiting.extend(more)
 
-    def try_to(self, input_: Input) -> LocalError | RuleError | None:
+    def try_to(self, input_: inputs.Input) -> LocalError | RuleError | None:
         """What the machine has against it."""
         before = self.channel
         try:
@@ -201,12 +188,12 @@ class Seat:
             self.restart()
         return None
 
-    def next_move(self, amount: int | None = None) -> MoveChosen:
+    def next_move(self, amount: int | None = None) -> inputs.MoveChosen:
         """The counting app's next move; with an amount, one that gives Alice this much of both deposits."""
         outcome = self.newest.state.outcome
         if amount is not None:
             outcome = (replace(outcome[0], amount=amount), replace(outcome[1], amount=2 * DEPOSIT - amount))
-        return MoveChosen(outcome, word(self.channel.next_turn))
+        return inputs.MoveChosen(outcome, word(self.channel.next_turn))
 
     def next_state(self, amount: int | None = None) -> VariablePart:
         """The state that this move makes, by any mover."""
@@ -235,7 +222,7 @@ class Seat:
 
     # --------------------------------------------------------------------------------------------------------- effects
 
-    def _perform(self, effect: Effect) -> Input | None:
+    def _perform(self, effect: Effect) -> inputs.Input | None:
         match effect:
             case SendState(signed):
                 self.remember_signature(signed)
@@ -332,7 +319,7 @@ class Table:
         self.silences += 1
         for seat in seats:
             if not seat.is_away and seat.channel.waits_for_message(self.now):
-                seat.try_to(Reconnected())
+                seat.try_to(inputs.Reconnected())
 
     def send(self, sender: Seat, message: bytes) -> None:
         self.messages.append(message)
@@ -391,8 +378,8 @@ def silent(_question: ChooseMove) -> None:
 def counting(game: CountingGame, last_turn: int = 12) -> Chooser:
     """Counts until somebody has signed this turn, then wants to leave."""
 
-    def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
-        return game.move(question.state) if question.state.turn_num < last_turn else ConcludeWanted()
+    def choose(question: ChooseMove) -> inputs.MoveChosen | inputs.ConcludeWanted:
+        return game.move(question.state) if question.state.turn_num < last_turn else inputs.ConcludeWanted()
 
     return choose
 
@@ -400,9 +387,9 @@ def counting(game: CountingGame, last_turn: int = 12) -> Chooser:
 def playing(bot: object, last_turn: int = 12) -> Chooser:
     """A game's bot, which wants no other round after this turn."""
 
-    def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
+    def choose(question: ChooseMove) -> inputs.MoveChosen | inputs.ConcludeWanted:
         move = bot.move(question.state, another_round=question.state.turn_num < last_turn)  # type: ignore[attr-defined]
-        return ConcludeWanted() if move is None else MoveChosen(*move)
+        return inputs.ConcludeWanted() if move is None else inputs.MoveChosen(*move)
 
     return choose
 
@@ -417,7 +404,7 @@ def open_table(count: int = 2, until: int | None = None) -> Table:
     table = counting_table(count)
     last = 2 * count - 1 if until is None else until
 
-    def stop(question: ChooseMove) -> MoveChosen | None:
+    def stop(question: ChooseMove) -> inputs.MoveChosen | None:
         assert isinstance(table.app, CountingGame)
         return table.app.move(question.state) if question.state.turn_num < last else None
 
@@ -434,7 +421,7 @@ def agreed_table() -> Table:
     alice, bob = table.seats
     for seat in table.seats:
         seat.seen = 0
-        seat.feed(ContractsGenuine())
+        seat.feed(inputs.ContractsGenuine())
     bob.take(bob.inbox.popleft())
     alice.take(alice.inbox.popleft())
     assert alice.channel.next_turn == bob.channel.next_turn == 2

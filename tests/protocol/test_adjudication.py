@@ -7,45 +7,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from forcemove import Allocation, ForcemoveError, Key, Outcome
-from forcemove.protocol import adjudication
+from forcemove.protocol import adjudication, logs, rule_errors
 from forcemove.protocol.adjudication import MAX_HOLDINGS, Adjudication, OperationResult, Payment, Transaction
 from forcemove.protocol.encoding import channel_id, fingerprint, hash_state
-from forcemove.protocol.logs import (
-    ChallengeRegistered,
-    Checkpointed,
-    Claimed,
-    Closed,
-    Concluded,
-    Credited,
-    Deposited,
-    Log,
-    PartlyPaid,
-    Responded,
-)
-from forcemove.protocol.rule_errors import (
-    ChallengerNotParticipant,
-    ChannelClosed,
-    ChannelFinalized,
-    ChannelNotFinalized,
-    FingerprintMismatch,
-    ForbiddenRecipient,
-    HoldingsBelowExpected,
-    HoldingsOverflow,
-    IndexOfAnotherAsset,
-    IndexOutOfRange,
-    IndicesNotIncreasing,
-    NoChallenge,
-    NotAChannelId,
-    NothingToClaim,
-    NothingToDeposit,
-    PaymentRefused,
-    PayoutBegun,
-    SignatureCountMismatch,
-    StateCountOutOfRange,
-    TurnNumberNotIncreased,
-    ValueMismatch,
-    WrongSigner,
-)
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
 from forcemove.protocol.types import ETHER, Signature
@@ -83,7 +47,7 @@ class Court:
     def __init__(self) -> None:
         self.model = Adjudication(DOMAIN)
         self.now = START
-        self.logs: tuple[Log, ...] = ()
+        self.logs: tuple[logs.Log, ...] = ()
         self.payments: tuple[Payment, ...] = ()
         self.refusing: set[bytes] = set()
         self.fee = 0
@@ -170,7 +134,7 @@ def refuses(error: ForcemoveError, operation: Callable[[], None]) -> None:
 def test_a_deposit_is_held_and_logged(court: Court) -> None:
     court.deposit(ALICE, 0, 10)
     assert court.held == 10
-    assert court.logs == (Deposited(ID, ETHER, 10),)
+    assert court.logs == (logs.Deposited(ID, ETHER, 10),)
     assert court.payments == ()
 
 
@@ -184,44 +148,44 @@ def test_dust_does_not_block_a_deposit_and_the_rest_comes_back(court: Court) -> 
 def test_a_deposit_whose_rest_is_refused_reverts(court: Court) -> None:
     court.deposit(MALLORY, 0, 1)
     court.refusing.add(ALICE.address)
-    refuses(PaymentRefused(ETHER, ALICE.address, 1), lambda: court.deposit(ALICE, 0, 10))
+    refuses(rule_errors.PaymentRefused(ETHER, ALICE.address, 1), lambda: court.deposit(ALICE, 0, 10))
     assert court.held == 1
 
 
 def test_the_second_deposit_relies_on_the_first(court: Court) -> None:
-    refuses(HoldingsBelowExpected(0, 10), lambda: court.deposit(BOB, 10, 10))
+    refuses(rule_errors.HoldingsBelowExpected(0, 10), lambda: court.deposit(BOB, 10, 10))
 
 
 def test_what_is_there_already_is_not_paid_twice(funded: Court) -> None:
-    refuses(NothingToDeposit(20, 20), lambda: funded.deposit(BOB, 10, 10))
+    refuses(rule_errors.NothingToDeposit(20, 20), lambda: funded.deposit(BOB, 10, 10))
 
 
 @pytest.mark.parametrize(("value", "asset", "expected"), [(9, ETHER, 10), (11, ETHER, 10), (1, TOKEN, 0)])
 def test_ether_comes_along_exactly(court: Court, value: int, asset: bytes, expected: int) -> None:
-    refuses(ValueMismatch(expected, value), lambda: court.deposit_value(value, asset))
+    refuses(rule_errors.ValueMismatch(expected, value), lambda: court.deposit_value(value, asset))
 
 
 def test_an_address_is_no_channel(court: Court) -> None:
     address = bytes(12) + ALICE.address
-    refuses(NotAChannelId(address), lambda: court.deposit(ALICE, 0, 10, id_=address))
+    refuses(rule_errors.NotAChannelId(address), lambda: court.deposit(ALICE, 0, 10, id_=address))
 
 
 def test_what_arrived_of_a_token_is_held(court: Court) -> None:
     court.fee = 3
     court.deposit(ALICE, 0, 10, TOKEN)
     assert court.model.holdings_of(ID, TOKEN).amount == 7
-    assert court.logs == (Deposited(ID, TOKEN, 7),)
+    assert court.logs == (logs.Deposited(ID, TOKEN, 7),)
 
 
 def test_a_channel_holds_less_than_2_to_254(court: Court) -> None:
-    refuses(HoldingsOverflow(0, MAX_HOLDINGS + 1), lambda: court.deposit(ALICE, 0, MAX_HOLDINGS + 1))
+    refuses(rule_errors.HoldingsOverflow(0, MAX_HOLDINGS + 1), lambda: court.deposit(ALICE, 0, MAX_HOLDINGS + 1))
     court.deposit(ALICE, 0, MAX_HOLDINGS)
     assert court.held == MAX_HOLDINGS
 
 
 def test_a_token_that_brings_too_much_is_refused(court: Court) -> None:
     court.fee = -MAX_HOLDINGS
-    refuses(HoldingsOverflow(0, MAX_HOLDINGS + 10), lambda: court.deposit(ALICE, 0, 10, TOKEN))
+    refuses(rule_errors.HoldingsOverflow(0, MAX_HOLDINGS + 10), lambda: court.deposit(ALICE, 0, 10, TOKEN))
 
 
 # -------------------------------------------------------------------------------------------------------- challenge
@@ -231,13 +195,13 @@ def test_a_challenge_starts_the_clock(court: Court) -> None:
     given = proof(*chain(10, 11))
     court.challenge(ALICE, given)
     assert court.status == recorded(state(11), START + DAY)
-    assert court.logs == (ChallengeRegistered(ID, START + DAY, state(11), given.signatures),)
+    assert court.logs == (logs.ChallengeRegistered(ID, START + DAY, state(11), given.signatures),)
 
 
 @pytest.mark.parametrize("turn", [9, 10, 11])
 def test_a_challenge_does_not_reset_the_clock(court: Court, turn: int) -> None:
     court.challenge(ALICE, proof(*chain(10, 11)))
-    refuses(TurnNumberNotIncreased(11, turn), lambda: court.challenge(BOB, proof(state(turn))))
+    refuses(rule_errors.TurnNumberNotIncreased(11, turn), lambda: court.challenge(BOB, proof(state(turn))))
 
 
 def test_a_challenge_is_overtaken_by_a_newer_one(court: Court) -> None:
@@ -251,11 +215,11 @@ def test_an_outsider_does_not_challenge(court: Court) -> None:
     given = proof(*chain(10, 11))
     for signature in (None, NO_SIGNATURE):
         refuses(
-            ChallengerNotParticipant(MALLORY.address),
+            rule_errors.ChallengerNotParticipant(MALLORY.address),
             lambda signature=signature: court.challenge(MALLORY, given, signature),  # type: ignore[misc]
         )
     refuses(
-        ChallengerNotParticipant(MALLORY.address),
+        rule_errors.ChallengerNotParticipant(MALLORY.address),
         lambda: court.challenge(MALLORY, given, sign_challenge(MALLORY, state(11))),
     )
 
@@ -267,20 +231,20 @@ def test_a_participant_may_sign_a_challenge_for_somebody_to_send(court: Court) -
 
 @pytest.mark.parametrize("signature", [sign(BOB, state(11)), sign_challenge(BOB, state(12))])
 def test_a_signature_of_the_state_or_of_another_challenge_is_none(court: Court, signature: Signature) -> None:
-    with pytest.raises(ChallengerNotParticipant):
+    with pytest.raises(rule_errors.ChallengerNotParticipant):
         court.challenge(MALLORY, proof(*chain(10, 11)), signature)
 
 
 def test_the_recorded_state_is_challenged_without_a_proof(court: Court) -> None:
     court.checkpoint(MALLORY, proof(*chain(10, 11)))
     court.challenge(ALICE, SupportProof((state(11),), (), 0))
-    assert court.logs == (ChallengeRegistered(ID, START + DAY, state(11), ()),)
+    assert court.logs == (logs.ChallengeRegistered(ID, START + DAY, state(11), ()),)
 
 
 def test_another_state_of_the_recorded_turn_does_not_replace_it(court: Court) -> None:
     court.checkpoint(MALLORY, proof(*chain(10, 11)))
     other = state(11, outcome(20, 0))
-    error = FingerprintMismatch(recorded(state(11)).fingerprint, recorded(other).fingerprint)
+    error = rule_errors.FingerprintMismatch(recorded(state(11)).fingerprint, recorded(other).fingerprint)
     refuses(error, lambda: court.challenge(ALICE, SupportProof((other,), (), 0)))
 
 
@@ -288,12 +252,12 @@ def test_another_state_of_the_recorded_turn_does_not_replace_it(court: Court) ->
 def test_what_is_not_needed_is_neither_checked_nor_logged(court: Court, given: SupportProof) -> None:
     court.checkpoint(MALLORY, proof(*chain(10, 11)))
     court.challenge(ALICE, given)
-    assert court.logs == (ChallengeRegistered(ID, START + DAY, state(11), ()),)
+    assert court.logs == (logs.ChallengeRegistered(ID, START + DAY, state(11), ()),)
 
 
 def test_an_empty_proof_is_none(court: Court) -> None:
-    refuses(StateCountOutOfRange(0), lambda: court.challenge(ALICE, SupportProof((), (), 0)))
-    refuses(StateCountOutOfRange(0), lambda: court.checkpoint(ALICE, SupportProof((), (), 0)))
+    refuses(rule_errors.StateCountOutOfRange(0), lambda: court.challenge(ALICE, SupportProof((), (), 0)))
+    refuses(rule_errors.StateCountOutOfRange(0), lambda: court.checkpoint(ALICE, SupportProof((), (), 0)))
 
 
 # ------------------------------------------------------------------------------------------------ respond, checkpoint
@@ -303,22 +267,22 @@ def test_the_next_move_clears_a_challenge(court: Court) -> None:
     court.challenge(ALICE, proof(*chain(10, 11)))
     court.respond(MALLORY, state(11), state(12), ALICE)
     assert court.status == recorded(state(12))
-    assert court.logs == (Responded(ID, state(12), sign(ALICE, state(12))),)
+    assert court.logs == (logs.Responded(ID, state(12), sign(ALICE, state(12))),)
 
 
 def test_only_the_mover_answers(court: Court) -> None:
     court.challenge(ALICE, proof(*chain(10, 11)))
-    refuses(WrongSigner(ALICE.address, BOB.address), lambda: court.respond(BOB, state(11), state(12), BOB))
+    refuses(rule_errors.WrongSigner(ALICE.address, BOB.address), lambda: court.respond(BOB, state(11), state(12), BOB))
 
 
 def test_without_a_challenge_there_is_nothing_to_answer(court: Court) -> None:
     court.checkpoint(MALLORY, proof(*chain(10, 11)))
-    refuses(NoChallenge(ID), lambda: court.respond(ALICE, state(11), state(12), ALICE))
+    refuses(rule_errors.NoChallenge(ID), lambda: court.respond(ALICE, state(11), state(12), ALICE))
 
 
 def test_the_challenged_state_is_given_again(court: Court) -> None:
     court.challenge(ALICE, proof(*chain(10, 11)))
-    error = FingerprintMismatch(recorded(state(11)).fingerprint, recorded(state(10)).fingerprint)
+    error = rule_errors.FingerprintMismatch(recorded(state(11)).fingerprint, recorded(state(10)).fingerprint)
     refuses(error, lambda: court.respond(ALICE, state(10), state(11), BOB))
 
 
@@ -327,14 +291,14 @@ def test_a_later_state_clears_a_challenge_whoever_sends_it(court: Court) -> None
     given = proof(*chain(12, 13))
     court.checkpoint(MALLORY, given)
     assert court.status == recorded(state(13))
-    assert court.logs == (Checkpointed(ID, state(13), given.signatures),)
+    assert court.logs == (logs.Checkpointed(ID, state(13), given.signatures),)
 
 
 @pytest.mark.parametrize("turn", range(2, 13))
 def test_after_clearing_no_older_challenge_comes_back(court: Court, turn: int) -> None:
     court.checkpoint(MALLORY, proof(*chain(12, 13)))
-    refuses(TurnNumberNotIncreased(13, turn), lambda: court.challenge(BOB, proof(*chain(turn - 1, turn))))
-    refuses(TurnNumberNotIncreased(13, turn), lambda: court.checkpoint(BOB, proof(*chain(turn - 1, turn))))
+    refuses(rule_errors.TurnNumberNotIncreased(13, turn), lambda: court.challenge(BOB, proof(*chain(turn - 1, turn))))
+    refuses(rule_errors.TurnNumberNotIncreased(13, turn), lambda: court.checkpoint(BOB, proof(*chain(turn - 1, turn))))
 
 
 def test_older_challenges_mined_first_do_not_keep_the_newest_state_out(court: Court) -> None:
@@ -349,10 +313,10 @@ def test_at_the_deadline_it_is_too_late_to_answer_and_time_to_pay(funded: Court,
     funded.challenge(ALICE, proof(*chain(10, 11)))
     funded.now = START + DAY - early
     if early:
-        refuses(ChannelNotFinalized(ID, START + DAY), lambda: funded.transfer(state(11)))
+        refuses(rule_errors.ChannelNotFinalized(ID, START + DAY), lambda: funded.transfer(state(11)))
         funded.respond(ALICE, state(11), state(12), ALICE)
         return
-    too_late = ChannelFinalized(ID, START + DAY)
+    too_late = rule_errors.ChannelFinalized(ID, START + DAY)
     refuses(too_late, lambda: funded.respond(ALICE, state(11), state(12), ALICE))
     refuses(too_late, lambda: funded.checkpoint(ALICE, proof(*chain(12, 13))))
     refuses(too_late, lambda: funded.challenge(ALICE, proof(*chain(12, 13))))
@@ -367,7 +331,7 @@ def test_at_the_deadline_it_is_too_late_to_answer_and_time_to_pay(funded: Court,
 def test_conclude_pays_and_leaves_a_tombstone_and_no_status(funded: Court) -> None:
     funded.conclude(MALLORY, final(14, outcome(12, 8)))
     assert funded.payments == (Payment(ETHER, ALICE.address, 12), Payment(ETHER, BOB.address, 8))
-    assert funded.logs == (Closed(ID),)
+    assert funded.logs == (logs.Closed(ID),)
     assert funded.status == EMPTY_STATUS
     assert funded.model.holdings_of(ID, ETHER).closed
 
@@ -382,15 +346,15 @@ def test_conclude_with_too_little_keeps_the_higher_record(court: Court) -> None:
     court.checkpoint(ALICE, proof(*chain(20, 21)))
     court.conclude(ALICE, final(14))
     assert (court.status.turn_num_record, court.status.finalizes_at) == (21, START)
-    assert court.logs == (Concluded(ID, 14), PartlyPaid(ID, hash_state(ID, final(14)).state, outcome()))
+    assert court.logs == (logs.Concluded(ID, 14), logs.PartlyPaid(ID, hash_state(ID, final(14)).state, outcome()))
 
 
 @pytest.mark.parametrize(
     ("signatures", "error"),
     [
-        (sign_all(final())[:1], SignatureCountMismatch(2, 1)),
-        (sign_all(final(), (ALICE, MALLORY), CHANNEL), WrongSigner(BOB.address, MALLORY.address)),
-        (sign_all(final(), (ALICE, ALICE), CHANNEL), WrongSigner(BOB.address, ALICE.address)),
+        (sign_all(final())[:1], rule_errors.SignatureCountMismatch(2, 1)),
+        (sign_all(final(), (ALICE, MALLORY), CHANNEL), rule_errors.WrongSigner(BOB.address, MALLORY.address)),
+        (sign_all(final(), (ALICE, ALICE), CHANNEL), rule_errors.WrongSigner(BOB.address, ALICE.address)),
     ],
     ids=["missing", "wrong", "repeated"],
 )
@@ -399,18 +363,18 @@ def test_conclude_needs_everybody(funded: Court, signatures: tuple[Signature, ..
 
 
 def test_signatures_of_a_state_that_is_not_final_conclude_nothing(funded: Court) -> None:
-    with pytest.raises(WrongSigner):
+    with pytest.raises(rule_errors.WrongSigner):
         funded.conclude(ALICE, final(14), sign_all(state(14, app_data=b"")))
 
 
 def test_a_paid_out_channel_is_closed_for_ever(funded: Court) -> None:
     funded.conclude(ALICE, final())
-    refuses(ChannelClosed(ID), lambda: funded.deposit(ALICE, 0, 10))
-    refuses(ChannelClosed(ID), lambda: funded.challenge(ALICE, proof(*chain(10, 11))))
-    refuses(ChannelClosed(ID), lambda: funded.checkpoint(ALICE, proof(*chain(10, 11))))
-    refuses(ChannelClosed(ID), lambda: funded.conclude(ALICE, final()))
-    refuses(ChannelNotFinalized(ID, 0), lambda: funded.transfer(final()))
-    refuses(NoChallenge(ID), lambda: funded.respond(ALICE, state(11), state(12), ALICE))
+    refuses(rule_errors.ChannelClosed(ID), lambda: funded.deposit(ALICE, 0, 10))
+    refuses(rule_errors.ChannelClosed(ID), lambda: funded.challenge(ALICE, proof(*chain(10, 11))))
+    refuses(rule_errors.ChannelClosed(ID), lambda: funded.checkpoint(ALICE, proof(*chain(10, 11))))
+    refuses(rule_errors.ChannelClosed(ID), lambda: funded.conclude(ALICE, final()))
+    refuses(rule_errors.ChannelNotFinalized(ID, 0), lambda: funded.transfer(final()))
+    refuses(rule_errors.NoChallenge(ID), lambda: funded.respond(ALICE, state(11), state(12), ALICE))
 
 
 def test_a_surplus_stays_and_counts_as_held(funded: Court) -> None:
@@ -427,7 +391,7 @@ def test_entries_are_paid_in_order_as_far_as_the_holdings_reach(funded: Court) -
     funded.finalize(poor)
     funded.transfer(poor)
     assert funded.payments == (Payment(ETHER, ALICE.address, 15), Payment(ETHER, BOB.address, 5))
-    assert funded.logs == (PartlyPaid(ID, hash_state(ID, poor).state, outcome(0, 5)),)
+    assert funded.logs == (logs.PartlyPaid(ID, hash_state(ID, poor).state, outcome(0, 5)),)
     assert not funded.model.holdings_of(ID, ETHER).closed
 
 
@@ -445,7 +409,7 @@ def test_entries_are_paid_one_by_one_and_the_last_closes(funded: Court) -> None:
     funded.transfer(paid, [1])
     assert funded.model.holdings_of(ID, ETHER).payout_begun
     funded.transfer(paid, [0], owed=outcome(10, 0))
-    assert funded.logs == (Closed(ID),)
+    assert funded.logs == (logs.Closed(ID),)
     assert funded.model.holdings_of(ID, ETHER).closed
 
 
@@ -453,7 +417,7 @@ def test_what_was_paid_is_not_paid_again(funded: Court) -> None:
     paid = state(11)
     funded.finalize(paid)
     funded.transfer(paid, [1])
-    with pytest.raises(FingerprintMismatch):
+    with pytest.raises(rule_errors.FingerprintMismatch):
         funded.transfer(paid, [1])
 
 
@@ -462,16 +426,16 @@ def test_deposits_end_with_the_first_payout(funded: Court) -> None:
     funded.finalize(poor)
     funded.deposit(BOB, 20, 1)
     funded.transfer(poor, [0])
-    refuses(PayoutBegun(ID), lambda: funded.deposit(BOB, 6, 4))
+    refuses(rule_errors.PayoutBegun(ID), lambda: funded.deposit(BOB, 6, 4))
 
 
 @pytest.mark.parametrize(
     ("indices", "error"),
     [
-        ([1, 0], IndicesNotIncreasing(1)),
-        ([0, 0], IndicesNotIncreasing(1)),
-        ([3], IndexOutOfRange(3)),
-        ([0, 2], IndexOfAnotherAsset(2)),
+        ([1, 0], rule_errors.IndicesNotIncreasing(1)),
+        ([0, 0], rule_errors.IndicesNotIncreasing(1)),
+        ([3], rule_errors.IndexOutOfRange(3)),
+        ([0, 2], rule_errors.IndexOfAnotherAsset(2)),
     ],
 )
 def test_indices_rise_and_are_of_one_asset(funded: Court, indices: list[int], error: ForcemoveError) -> None:
@@ -506,7 +470,7 @@ def test_assets_are_paid_apart(funded: Court) -> None:
     funded.conclude(ALICE, final(14, both))
     assert funded.payments[-1] == Payment(TOKEN, BOB.address, 3)
     left = (*outcome(0, 0), allocation(BOB, 1, TOKEN))
-    assert funded.logs[-1] == PartlyPaid(ID, hash_state(ID, final(14, both)).state, left)
+    assert funded.logs[-1] == logs.PartlyPaid(ID, hash_state(ID, final(14, both)).state, left)
 
 
 # ------------------------------------------------------------------------------------------------------------ claim
@@ -522,27 +486,27 @@ def refused(funded: Court) -> Court:
 
 def test_a_refused_payment_becomes_a_credit_and_counts_as_paid(refused: Court) -> None:
     assert refused.payments == (Payment(ETHER, BOB.address, 10),)
-    assert refused.logs == (Closed(ID), Credited(ALICE.address, ETHER, 10))
+    assert refused.logs == (logs.Closed(ID), logs.Credited(ALICE.address, ETHER, 10))
     assert refused.model.credit_of(ALICE.address, ETHER) == 10
     assert refused.model.holdings_of(ID, ETHER).closed
 
 
 def test_a_credit_is_claimed_once_by_its_owner(refused: Court) -> None:
-    refuses(NothingToClaim(BOB.address, ETHER), lambda: refused.claim(BOB, BOB.address))
+    refuses(rule_errors.NothingToClaim(BOB.address, ETHER), lambda: refused.claim(BOB, BOB.address))
     refused.claim(ALICE, BOB.address)
     assert refused.payments == (Payment(ETHER, BOB.address, 10),)
-    assert refused.logs == (Claimed(ALICE.address, ETHER, BOB.address, 10),)
-    refuses(NothingToClaim(ALICE.address, ETHER), lambda: refused.claim(ALICE, BOB.address))
+    assert refused.logs == (logs.Claimed(ALICE.address, ETHER, BOB.address, 10),)
+    refuses(rule_errors.NothingToClaim(ALICE.address, ETHER), lambda: refused.claim(ALICE, BOB.address))
 
 
 def test_a_claim_that_is_refused_keeps_the_credit(refused: Court) -> None:
-    refuses(PaymentRefused(ETHER, ALICE.address, 10), lambda: refused.claim(ALICE, ALICE.address))
+    refuses(rule_errors.PaymentRefused(ETHER, ALICE.address, 10), lambda: refused.claim(ALICE, ALICE.address))
     assert refused.model.credit_of(ALICE.address, ETHER) == 10
 
 
 @pytest.mark.parametrize("to", [bytes(20), DOMAIN.adjudicator])
 def test_nobody_is_no_recipient(refused: Court, to: bytes) -> None:
-    refuses(ForbiddenRecipient(to), lambda: refused.claim(ALICE, to))
+    refuses(rule_errors.ForbiddenRecipient(to), lambda: refused.claim(ALICE, to))
 
 
 def test_nothing_is_changed_in_place(funded: Court) -> None:

@@ -15,21 +15,14 @@ from forcemove import Allocation, FixedPart
 from forcemove.chain.codec import fixed_part_values, function, proof_values
 from forcemove.inspect.bare import inspect_bytes
 from forcemove.inspect.report_json import report_document
+from forcemove.protocol import encoding
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.codec.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
-from forcemove.protocol.encoding import (
-    channel_id,
-    decode_record,
-    decode_variable_part,
-    encode_record,
-    encode_variable_part,
-    hash_state,
-)
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from tests.protocol.builders import ALICE, CAROL, DOMAIN, NO_SIGNATURE, TOKEN, fixed_part, sign, state
 
 FIXED, STATE = fixed_part(), state()
-ID = channel_id(FIXED, DOMAIN)
+ID = encoding.channel_id(FIXED, DOMAIN)
 OTHERS: dict[type, dict[str, Any]] = {
     FixedPart: {
         "participants": (ALICE.address, CAROL.address),
@@ -58,7 +51,7 @@ def of_fixed_part(fixed: FixedPart) -> dict[str, object]:
     """What is made of it, by name."""
     file = SignedStateFile(DOMAIN, fixed, SignedState(STATE))
     return {
-        "hash": channel_id(fixed, DOMAIN),
+        "hash": encoding.channel_id(fixed, DOMAIN),
         "calldata": calldata(fixed, STATE),
         "snapshot": Codec[FixedPart]("fixed part", FixedPart).encode(fixed),
         "file": encode_file(file),
@@ -67,17 +60,17 @@ def of_fixed_part(fixed: FixedPart) -> dict[str, object]:
 
 def of_state(signed: VariablePart) -> dict[str, object]:
     """What is made of it, by name."""
-    record = encode_record(signed, [NO_SIGNATURE])
+    record = encoding.encode_record(signed, [NO_SIGNATURE])
     return {
-        "hash": hash_state(ID, signed).state,
+        "hash": encoding.hash_state(ID, signed).state,
         "signature": sign(ALICE, signed),
         "calldata": calldata(FIXED, signed),
         "wire": encode_message(ID, SignedState(signed)),
         "record": record,
-        "app's calldata": encode_variable_part(signed),
+        "app's calldata": encoding.encode_variable_part(signed),
         "snapshot": Codec[VariablePart]("state", VariablePart).encode(signed),
         "file": encode_file(SignedStateFile(DOMAIN, FIXED, SignedState(signed))),
-        "report": to_builtins(report_document(inspect_bytes(encode_variable_part(signed), ())))["state"],
+        "report": to_builtins(report_document(inspect_bytes(encoding.encode_variable_part(signed), ())))["state"],
     }
 
 
@@ -114,8 +107,8 @@ def test_a_states_field_comes_back_from_all_that_is_decoded(field: str) -> None:
     (_, heard), file = decode_message(encode_message(ID, wanted)), SignedStateFile(DOMAIN, FIXED, wanted)
     assert getattr(heard, "signed", None) == wanted
     assert decode_file(encode_file(file)) == file
-    assert decode_variable_part(encode_variable_part(changed)) == changed
-    assert decode_record(encode_record(changed, [NO_SIGNATURE])) == (changed, (NO_SIGNATURE,))
+    assert encoding.decode_variable_part(encoding.encode_variable_part(changed)) == changed
+    assert encoding.decode_record(encoding.encode_record(changed, [NO_SIGNATURE])) == (changed, (NO_SIGNATURE,))
 
 
 @pytest.mark.parametrize("field", OTHERS[FixedPart])

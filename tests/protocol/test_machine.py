@@ -10,22 +10,8 @@ from msgspec.structs import replace
 from forcemove import ETHER, UINT48_MAX, Channel, ForcemoveError, Game, Phase, SignedState, VariablePart, word
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.logs import Checkpointed, Closed, Deposited
+from forcemove.protocol.machine import inputs
 from forcemove.protocol.machine.effects import SendState, SubmitTransfer
-from forcemove.protocol.machine.inputs import (
-    ChainUpdate,
-    ChallengeWanted,
-    ConcludeWanted,
-    ContractsGenuine,
-    Greeted,
-    HoldingsSeen,
-    Input,
-    LogSeen,
-    MoveChosen,
-    Reconnected,
-    StateReceived,
-    SubmissionFailed,
-    Tick,
-)
 from forcemove.protocol.machine.machine import step
 from tests.installed import GAMES_FOR_TWO
 from tests.protocol.builders import players, sign
@@ -106,14 +92,14 @@ def theirs() -> Table:
 
 def concluding() -> Table:
     table = ours()
-    table.seats[0].feed(ConcludeWanted())
+    table.seats[0].feed(inputs.ConcludeWanted())
     return table
 
 
 def challenged() -> Table:
     """By Bob, with the state that Alice has to move on."""
     table = ours()
-    table.seats[1].feed(ChallengeWanted())
+    table.seats[1].feed(inputs.ChallengeWanted())
     table.seats[0].read_chain()
     return table
 
@@ -121,7 +107,7 @@ def challenged() -> Table:
 def waiting() -> Table:
     """For Bob to answer our challenge."""
     table = theirs()
-    table.seats[0].feed(ChallengeWanted())
+    table.seats[0].feed(inputs.ChallengeWanted())
     table.seats[0].read_chain()
     return table
 
@@ -163,78 +149,80 @@ def next_state(alice: Seat) -> VariablePart:
     return VariablePart(before.outcome, word(channel.next_turn), channel.next_turn)
 
 
-def by_bob(alice: Seat, state: VariablePart) -> StateReceived:
-    return StateReceived(alice.table.signed(state, 1))
+def by_bob(alice: Seat, state: VariablePart) -> inputs.StateReceived:
+    return inputs.StateReceived(alice.table.signed(state, 1))
 
 
-def a_state(alice: Seat) -> Input:
+def a_state(alice: Seat) -> inputs.Input:
     return by_bob(alice, next_state(alice))
 
 
-def our_own_state(alice: Seat) -> Input:
+def our_own_state(alice: Seat) -> inputs.Input:
     state = alice.newest.state if alice.channel.newest else next_state(alice)
-    return StateReceived(alice.table.signed(state, state.turn_num % 2))
+    return inputs.StateReceived(alice.table.signed(state, state.turn_num % 2))
 
 
-def another_state(alice: Seat) -> Input:
+def another_state(alice: Seat) -> inputs.Input:
     """Of Bob's newest turn, signed by him."""
     turn = (alice.channel.next_turn - 1) // 2 * 2 - 1 if alice.channel.next_turn % 2 else alice.channel.next_turn - 1
     other = replace(alice.channel.agreement.setup_state(max(turn, 1)), app_data=word(77))
     return by_bob(alice, other)
 
 
-def an_early_state(alice: Seat) -> Input:
+def an_early_state(alice: Seat) -> inputs.Input:
     return by_bob(alice, replace(next_state(alice), turn_num=alice.channel.next_turn + 2))
 
 
-def an_illegal_state(alice: Seat) -> Input:
+def an_illegal_state(alice: Seat) -> inputs.Input:
     state = next_state(alice)
     return by_bob(alice, replace(state, app_data=b"" if not state.is_final else b"x"))
 
 
-def a_forged_state(alice: Seat) -> Input:
+def a_forged_state(alice: Seat) -> inputs.Input:
     state = next_state(alice)
     signature = sign(players(2)[0], replace(state, turn_num=99), alice.channel.agreement.fixed_part)
-    return StateReceived(SignedState(state, {state.turn_num % 2: signature}))
+    return inputs.StateReceived(SignedState(state, {state.turn_num % 2: signature}))
 
 
-def a_state_of_nobody(alice: Seat) -> Input:
-    return StateReceived(SignedState(next_state(alice)))
+def a_state_of_nobody(alice: Seat) -> inputs.Input:
+    return inputs.StateReceived(SignedState(next_state(alice)))
 
 
-def a_move(alice: Seat) -> Input:
-    return MoveChosen(alice.channel.agreement.outcome, word(alice.channel.next_turn))
+def a_move(alice: Seat) -> inputs.Input:
+    return inputs.MoveChosen(alice.channel.agreement.outcome, word(alice.channel.next_turn))
 
 
-def an_illegal_move(alice: Seat) -> Input:
-    return MoveChosen(alice.channel.agreement.outcome, word(99))
+def an_illegal_move(alice: Seat) -> inputs.Input:
+    return inputs.MoveChosen(alice.channel.agreement.outcome, word(99))
 
 
-def a_record(alice: Seat) -> Input:
+def a_record(alice: Seat) -> inputs.Input:
     """Both have signed the next state, and somebody has shown it to the chain."""
     state = next_state(alice)
     signatures = alice.table.signed(state, 0, 1).signatures
-    return LogSeen(Checkpointed(alice.channel.agreement.channel_id, state, (signatures[0], signatures[1])))
+    return inputs.LogSeen(Checkpointed(alice.channel.agreement.channel_id, state, (signatures[0], signatures[1])))
 
 
-def a_deposit(alice: Seat) -> Input:
-    return LogSeen(Deposited(alice.channel.agreement.channel_id, ETHER, 7))
+def a_deposit(alice: Seat) -> inputs.Input:
+    return inputs.LogSeen(Deposited(alice.channel.agreement.channel_id, ETHER, 7))
 
 
-def the_end(alice: Seat) -> Input:
-    return LogSeen(Closed(alice.channel.agreement.channel_id))
+def the_end(alice: Seat) -> inputs.Input:
+    return inputs.LogSeen(Closed(alice.channel.agreement.channel_id))
 
 
-def the_whole_chain(alice: Seat) -> Input:
-    return ChainUpdate((*map(LogSeen, alice.table.logs), HoldingsSeen(ETHER, alice.table.held)), from_scratch=True)
+def the_whole_chain(alice: Seat) -> inputs.Input:
+    return inputs.ChainUpdate(
+        (*map(inputs.LogSeen, alice.table.logs), inputs.HoldingsSeen(ETHER, alice.table.held)), from_scratch=True
+    )
 
 
-def a_failure(alice: Seat) -> Input:
-    return SubmissionFailed(SubmitTransfer(bytes(32), alice.channel.agreement.outcome, ()))
+def a_failure(alice: Seat) -> inputs.Input:
+    return inputs.SubmissionFailed(SubmitTransfer(bytes(32), alice.channel.agreement.outcome, ()))
 
 
-INPUTS: dict[str, Callable[[Seat], Input]] = {
-    "contracts genuine": lambda _: ContractsGenuine(),
+INPUTS: dict[str, Callable[[Seat], inputs.Input]] = {
+    "contracts genuine": lambda _: inputs.ContractsGenuine(),
     "state": a_state,
     "known state": our_own_state,
     "another state": another_state,
@@ -244,20 +232,20 @@ INPUTS: dict[str, Callable[[Seat], Input]] = {
     "unsigned state": a_state_of_nobody,
     "move": a_move,
     "illegal move": an_illegal_move,
-    "conclude": lambda _: ConcludeWanted(),
-    "challenge": lambda _: ChallengeWanted(),
+    "conclude": lambda _: inputs.ConcludeWanted(),
+    "challenge": lambda _: inputs.ChallengeWanted(),
     "record": a_record,
     "deposit": a_deposit,
-    "nothing held": lambda _: HoldingsSeen(ETHER, 0),
+    "nothing held": lambda _: inputs.HoldingsSeen(ETHER, 0),
     "closed": the_end,
     "chain": the_whole_chain,
     "failure": a_failure,
-    "greeting": lambda _: Greeted(1, 0),
-    "greeting of one ahead": lambda _: Greeted(1, UINT48_MAX + 1),
-    "greeting of ourselves": lambda _: Greeted(0, 0),
-    "greeting of nobody": lambda _: Greeted(2, 0),
-    "reconnected": lambda _: Reconnected(),
-    "tick": lambda _: Tick(),
+    "greeting": lambda _: inputs.Greeted(1, 0),
+    "greeting of one ahead": lambda _: inputs.Greeted(1, UINT48_MAX + 1),
+    "greeting of ourselves": lambda _: inputs.Greeted(0, 0),
+    "greeting of nobody": lambda _: inputs.Greeted(2, 0),
+    "reconnected": lambda _: inputs.Reconnected(),
+    "tick": lambda _: inputs.Tick(),
 }
 
 # What the machine says to Alice: `-` takes it in, `!` it is the counterparty's fault. One column for each situation.
@@ -292,7 +280,7 @@ EXPECTED = {
 }
 
 
-def verdict(alice: Seat, input_: Input) -> str:
+def verdict(alice: Seat, input_: inputs.Input) -> str:
     try:
         step(alice.channel, input_, alice.table.now, alice.key, alice.table.app)
     except MessageRefused as error:
@@ -329,7 +317,7 @@ def test_nothing_is_signed_twice_or_differently_whatever_two_inputs_come(situati
                 assert signed.get(turn, state) == state
 
 
-def apply(alice: Seat, channel: Channel, input_: Input) -> tuple[Channel, dict[int, VariablePart]]:
+def apply(alice: Seat, channel: Channel, input_: inputs.Input) -> tuple[Channel, dict[int, VariablePart]]:
     """The channel afterwards, and what Alice has signed in it, by turn."""
     try:
         channel, effects = step(channel, input_, alice.table.now, alice.key, alice.table.app)

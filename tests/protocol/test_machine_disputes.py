@@ -7,22 +7,8 @@ from msgspec.structs import replace
 
 from forcemove import ETHER, Phase, word
 from forcemove.protocol.errors import StateConflict
+from forcemove.protocol.machine import effects, inputs
 from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
-from forcemove.protocol.machine.effects import (
-    SubmitChallenge,
-    SubmitCheckpoint,
-    SubmitDeposit,
-    SubmitRespond,
-    SubmitTransfer,
-)
-from forcemove.protocol.machine.inputs import (
-    ChallengeWanted,
-    ConcludeWanted,
-    ContractsGenuine,
-    HoldingsSeen,
-    SubmissionFailed,
-    Tick,
-)
 from forcemove.protocol.state import SupportProof, VariablePart
 from tests.protocol.builders import ALICE, players, proof
 from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, counting_table, open_table
@@ -148,7 +134,7 @@ def test_leaving_while_a_challenge_runs_answers_it_with_the_final_state() -> Non
     alice = table.seats[0]
     table.challenge(*states(alice))
     alice.poll()
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     assert sent(alice) == ["SubmitRespond"]
     table.run()
     assert alice.phase is Phase.CLOSED
@@ -161,7 +147,7 @@ def test_threat_29_what_all_have_signed_concludes_against_an_older_challenge(cha
     table = open_table(until=5)
     alice, bob = table.seats
     older = table.setup_states() + list(states(alice))
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     bob.take(bob.inbox.popleft())
     table.is_down = True
     alice.poll()
@@ -175,7 +161,7 @@ def test_threat_29_what_all_have_signed_concludes_against_an_older_challenge(cha
 def test_threat_29_a_countersignature_that_comes_during_the_challenge_is_enough() -> None:
     table = open_table(until=5)
     alice, bob = table.seats
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     bob.take(bob.inbox.popleft())
     table.challenge(*states(alice, 3)[:2])
     final = alice.inbox.popleft()
@@ -203,7 +189,7 @@ def test_a_running_challenge_is_cleared_on_chain_even_where_play_goes_on() -> No
     """Bob answers at the table only. The clock would run on."""
     table = open_table(until=4)
     alice, bob = table.seats
-    alice.feed(ChallengeWanted())
+    alice.feed(inputs.ChallengeWanted())
     alice.read_chain()
     bob.feed(bob.next_move())
     alice.poll()
@@ -222,10 +208,10 @@ def test_one_answer_is_enough_until_it_fails() -> None:
     alice.feed(alice.next_move())
     answer = alice.submitted[-1]
     alice.receive(table.signed(alice.next_state(), 1))
-    alice.feed(Tick())
+    alice.feed(inputs.Tick())
     assert sent(alice) == ["SubmitRespond"]
     table.is_down = False
-    alice.feed(SubmissionFailed(answer))
+    alice.feed(inputs.SubmissionFailed(answer))
     assert sent(alice) == ["SubmitRespond", "SubmitCheckpoint"]
     assert table.record == (7, False)
 
@@ -237,7 +223,7 @@ def test_one_answer_is_enough_until_it_fails() -> None:
 def test_we_do_not_answer_our_own_challenge(count: int) -> None:
     table = open_table(count, until=2 * count)
     alice = table.seats[0]
-    alice.feed(ChallengeWanted())
+    alice.feed(inputs.ChallengeWanted())
     for _ in range(3):
         alice.poll()
         table.travel(DURATION // 4)
@@ -256,8 +242,8 @@ def test_a_state_that_the_chain_has_recorded_needs_no_proof_to_be_challenged_aga
     alice.poll()
     alice.feed(alice.next_move())
     alice.poll()
-    alice.feed(ChallengeWanted())
-    assert alice.submitted[-1] == SubmitChallenge(SupportProof((alice.newest.state,), (), 0))
+    alice.feed(inputs.ChallengeWanted())
+    assert alice.submitted[-1] == effects.SubmitChallenge(SupportProof((alice.newest.state,), (), 0))
     assert table.record == (6, True)
     assert bob.submitted[1:] == []
 
@@ -265,17 +251,17 @@ def test_a_state_that_the_chain_has_recorded_needs_no_proof_to_be_challenged_aga
 def test_a_challenge_where_all_have_signed_the_end_concludes_instead() -> None:
     table = open_table(until=5)
     alice, bob = table.seats
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     bob.poll()
-    bob.feed(ChallengeWanted())
+    bob.feed(inputs.ChallengeWanted())
     assert sent(bob) == ["SubmitConclude"]
 
 
 def test_who_was_let_down_by_the_final_signature_challenges_with_what_it_has() -> None:
     table = open_table(until=5)
     alice = table.seats[0]
-    alice.feed(ConcludeWanted())
-    alice.feed(ChallengeWanted())
+    alice.feed(inputs.ConcludeWanted())
+    alice.feed(inputs.ChallengeWanted())
     alice.poll()
     assert sent(alice) == ["SubmitChallenge"]
     table.wait_for_expiry()
@@ -294,7 +280,7 @@ def test_threat_23_who_deposits_alone_gets_it_back() -> None:
     bob.is_away = True
     table.run()
     assert table.balances[ALICE.address] == -DEPOSIT
-    alice.feed(ChallengeWanted())
+    alice.feed(inputs.ChallengeWanted())
     table.run()
     assert alice.newest.state.is_final
     table.wait_for_expiry()
@@ -311,9 +297,9 @@ def test_a_challenge_before_play_ends_the_opening() -> None:
     table.challenge(*table.setup_states()[:2])
     alice.channel = replace(alice.channel, requested=())
     alice.read_chain()
-    alice.feed(HoldingsSeen(ETHER, 2 * DEPOSIT))
+    alice.feed(inputs.HoldingsSeen(ETHER, 2 * DEPOSIT))
     alice.poll()
-    assert [each for each in alice.submitted if isinstance(each, SubmitDeposit)] == []
+    assert [each for each in alice.submitted if isinstance(each, effects.SubmitDeposit)] == []
     assert alice.newest.state == VariablePart(table.agreement.outcome, b"", 2, True)
     assert table.record == (2, False)
 
@@ -321,8 +307,8 @@ def test_a_challenge_before_play_ends_the_opening() -> None:
 def test_who_comes_later_does_not_deposit_into_a_challenged_channel() -> None:
     table = agreed_table()
     alice, bob = table.seats
-    alice.feed(Tick())
-    table.transact(ALICE, SubmitChallenge(proof(*states(alice), fixed=table.agreement.fixed_part)))
+    alice.feed(inputs.Tick())
+    table.transact(ALICE, effects.SubmitChallenge(proof(*states(alice), fixed=table.agreement.fixed_part)))
     bob.poll()
     assert bob.submitted == []
 
@@ -330,8 +316,8 @@ def test_who_comes_later_does_not_deposit_into_a_challenged_channel() -> None:
 def test_who_wants_to_leave_does_not_deposit_any_more() -> None:
     table = agreed_table()
     bob = table.seats[1]
-    bob.feed(ConcludeWanted())
-    bob.feed(HoldingsSeen(ETHER, DEPOSIT))
+    bob.feed(inputs.ConcludeWanted())
+    bob.feed(inputs.HoldingsSeen(ETHER, DEPOSIT))
     assert bob.submitted == []
 
 
@@ -341,9 +327,9 @@ def test_a_postfund_state_of_the_other_clears_a_challenge_and_the_opening_is_ove
     table.challenge(*states(bob), by=0)
     bob.read_chain()
     bob.receive(table.signed(table.agreement.setup_state(2), 0))
-    assert [type(each) for each in bob.submitted] == [SubmitRespond]
+    assert [type(each) for each in bob.submitted] == [effects.SubmitRespond]
     bob.poll()
-    bob.feed(HoldingsSeen(ETHER, 2 * DEPOSIT))
+    bob.feed(inputs.HoldingsSeen(ETHER, 2 * DEPOSIT))
     assert bob.signed[3].is_final
 
 
@@ -406,7 +392,7 @@ def test_what_is_known_of_the_chain_is_its_status_word() -> None:
 def test_an_expired_challenge_is_paid_out() -> None:
     table = open_table(until=4)
     alice, bob = table.seats
-    alice.feed(ChallengeWanted())
+    alice.feed(inputs.ChallengeWanted())
     bob.is_away = True
     table.wait_for_expiry()
     table.run()
@@ -420,15 +406,15 @@ def test_what_stays_owed_is_paid_when_something_comes_in() -> None:
     alice, bob = table.seats
     table.run([alice])
     bob.is_away = True
-    alice.feed(ChallengeWanted())
+    alice.feed(inputs.ChallengeWanted())
     table.wait_for_expiry()
     table.run()
     assert alice.phase is Phase.FINALIZED
     assert sent(alice) == ["SubmitChallenge", "SubmitTransfer"]
-    alice.feed(HoldingsSeen(ETHER, DEPOSIT))
+    alice.feed(inputs.HoldingsSeen(ETHER, DEPOSIT))
     assert sent(alice)[2:] == ["SubmitTransfer"]
     left = alice.submitted[-1]
-    assert isinstance(left, SubmitTransfer)
+    assert isinstance(left, effects.SubmitTransfer)
     assert [entry.amount for entry in left.outcome] == [0, DEPOSIT]
 
 
@@ -438,7 +424,7 @@ def test_what_stays_owed_is_paid_when_something_comes_in() -> None:
 def test_three_play_on_after_a_challenge_was_answered_by_its_mover() -> None:
     table = open_table(3, until=9)
     alice, bob, carol = table.seats
-    alice.feed(ChallengeWanted())
+    alice.feed(inputs.ChallengeWanted())
     table.run()
     assert (bob.asked[-1].state.turn_num, bob.asked[-1].answer_by is None) == (9, False)
     bob.feed(bob.next_move())
@@ -452,7 +438,7 @@ def test_threat_41_of_three_nobody_countersigns_a_final_state_before_all_have_ag
     """Two of them end on the chain what Alice has only proposed."""
     table = counting_table(3)
     alice = table.seats[0]
-    alice.feed(ContractsGenuine())
+    alice.feed(inputs.ContractsGenuine())
     assert list(alice.signed) == [0]
     finals = [VariablePart(table.agreement.outcome, b"", turn, True) for turn in (1, 2)]
     table.challenge(table.setup_states()[0], *finals)
@@ -472,7 +458,9 @@ def carol_after_a_hidden_record() -> Seat:
     alice.feed(alice.next_move())
     bob.poll()
     bob.feed(bob.next_move())
-    table.transact(ALICE, SubmitCheckpoint(proof(*states(bob, 3), keys=players(3), fixed=table.agreement.fixed_part)))
+    table.transact(
+        ALICE, effects.SubmitCheckpoint(proof(*states(bob, 3), keys=players(3), fixed=table.agreement.fixed_part))
+    )
     carol.inbox.clear()
     carol.poll()
     assert table.record == (10, False)
@@ -487,7 +475,7 @@ def test_who_is_let_down_after_a_hidden_record_challenges_with_it() -> None:
     for seat in table.seats[:2]:
         seat.is_away = True
     carol.feed(carol.next_move())
-    carol.feed(ChallengeWanted())
+    carol.feed(inputs.ChallengeWanted())
     carol.poll()
     assert sent(carol) == ["SubmitChallenge"]
     assert table.record == (11, True)
@@ -504,11 +492,11 @@ def test_the_recorded_state_itself_is_challenged_where_nothing_follows_it() -> N
     carol.feed(carol.next_move())
     mine = carol.newest
     alone = SupportProof((recorded, mine.state), (mine.signatures[2],), 0)
-    table.transact(carol.key, SubmitCheckpoint(alone))
+    table.transact(carol.key, effects.SubmitCheckpoint(alone))
     carol.poll()
     assert table.record == (11, False)
-    carol.feed(ChallengeWanted())
-    assert carol.submitted[-1] == SubmitChallenge(SupportProof((mine.state,), (), 0))
+    carol.feed(inputs.ChallengeWanted())
+    assert carol.submitted[-1] == effects.SubmitChallenge(SupportProof((mine.state,), (), 0))
     assert table.record == (11, True)
 
 
@@ -520,7 +508,7 @@ def test_what_a_hidden_record_left_behind_still_beats_an_older_state() -> None:
     setup = table.setup_states()
     table.reorganise()
     for key in players(3):
-        table.transact(key, SubmitDeposit(ETHER, table.held, DEPOSIT))
+        table.transact(key, effects.SubmitDeposit(ETHER, table.held, DEPOSIT))
     assert table.held == held
     table.challenge(setup[3], setup[4], setup[5])
     carol.restart()

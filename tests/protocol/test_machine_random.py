@@ -18,14 +18,8 @@ from msgspec.structs import replace
 from forcemove import AppError, Bot, ForcemoveError, Game, InvalidValue, Phase, SignedState, VariablePart
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.encoding import fingerprint, outcome_hash
+from forcemove.protocol.machine import effects
 from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
-from forcemove.protocol.machine.effects import (
-    Submission,
-    SubmitChallenge,
-    SubmitCheckpoint,
-    SubmitDeposit,
-    SubmitRespond,
-)
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived, Tick
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import fold_all
@@ -65,7 +59,7 @@ class AwakeAlice(RuleBasedStateMachine):
                 self.signed.append(said.signed)
         self.heard = len(self.table.messages)
 
-    def _transact(self, submission: Submission) -> None:
+    def _transact(self, submission: effects.Submission) -> None:
         try:
             self.table.transact(BOB, submission)
         except ForcemoveError:
@@ -213,20 +207,20 @@ class AwakeAlice(RuleBasedStateMachine):
     def bob_challenges(self, number: int) -> None:
         proof = build_support_proof(self.table.agreement.fixed_part, self._pair(number))
         if proof is not None:
-            self._transact(SubmitChallenge(proof))
+            self._transact(effects.SubmitChallenge(proof))
 
     @rule(number=numbers)
     def bob_checkpoints(self, number: int) -> None:
         proof = build_support_proof(self.table.agreement.fixed_part, self._pair(number))
         if proof is not None:
-            self._transact(SubmitCheckpoint(proof))
+            self._transact(effects.SubmitCheckpoint(proof))
 
     @rule(number=numbers)
     def bob_responds(self, number: int) -> None:
         *before, last = self._pair(number)
         signature = last.signatures.get(last.state.turn_num % 2)
         if before and signature:
-            self._transact(SubmitRespond(before[0].state, last.state, signature))
+            self._transact(effects.SubmitRespond(before[0].state, last.state, signature))
 
     @rule(number=numbers)
     def bob_concludes(self, number: int) -> None:
@@ -237,7 +231,7 @@ class AwakeAlice(RuleBasedStateMachine):
     @rule(amount=st.integers(1, 3 * DEPOSIT))
     def somebody_pays_in(self, amount: int) -> None:
         try:
-            self.table.transact(MALLORY, SubmitDeposit(ETHER, 0, amount))
+            self.table.transact(MALLORY, effects.SubmitDeposit(ETHER, 0, amount))
         except ForcemoveError:
             return
         self._look()
@@ -282,7 +276,7 @@ class AwakeAlice(RuleBasedStateMachine):
     def _is_paid(self) -> None:
         if self.alice.phase not in OVER:
             assert self.alice.phase in (Phase.CHECKING, Phase.PREFUND)
-            assert not any(isinstance(each, SubmitDeposit) for each in self.alice.submitted)
+            assert not any(isinstance(each, effects.SubmitDeposit) for each in self.alice.submitted)
             return
         owed, paid_in = self.alice.newest.state.outcome[0].amount, self.table.held + self.table.payouts.total()
         assert self.table.payouts[ALICE.address] == min(owed, paid_in)

@@ -8,16 +8,9 @@ from msgspec.structs import replace
 from forcemove import ETHER, Channel, InvalidValue, Phase, SignedState, VariablePart, address_destination
 from forcemove.protocol.encoding import hash_state, word
 from forcemove.protocol.errors import AlreadySigned, FinalStateSigned, OpeningMismatch, StateConflict
+from forcemove.protocol.machine import inputs
 from forcemove.protocol.machine.automatic_actions import next_due
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
-from forcemove.protocol.machine.inputs import (
-    ConcludeWanted,
-    ContractsGenuine,
-    HoldingsSeen,
-    Reconnected,
-    SubmissionFailed,
-    Tick,
-)
 from tests.protocol.builders import ALICE, BOB, MALLORY, players, proof
 from tests.protocol.table import (
     DEPOSIT,
@@ -36,12 +29,12 @@ from tests.protocol.table import (
 def test_threat_32_nothing_is_signed_before_the_contracts_are_known_to_be_genuine() -> None:
     table = counting_table()
     bob = table.seats[1]
-    for input_ in (Tick(), HoldingsSeen(ETHER, 2 * DEPOSIT), Reconnected()):
+    for input_ in (inputs.Tick(), inputs.HoldingsSeen(ETHER, 2 * DEPOSIT), inputs.Reconnected()):
         bob.feed(input_)
     bob.receive(table.signed(table.agreement.setup_state(0), 0))
     table.transact(ALICE, SubmitDeposit(ETHER, 0, DEPOSIT))
     bob.read_chain()
-    bob.feed(ConcludeWanted())
+    bob.feed(inputs.ConcludeWanted())
     assert bob.signed == {}
     assert bob.submitted == []
 
@@ -70,7 +63,7 @@ CRAFTED = {
 def test_threat_27_a_crafted_opening_is_not_signed(crafted: str) -> None:
     table = counting_table()
     bob = table.seats[1]
-    bob.feed(ContractsGenuine())
+    bob.feed(inputs.ContractsGenuine())
     bob.receive(table.signed(CRAFTED[crafted](table.agreement.setup_state(0)), 0))
     assert bob.reasons == [OpeningMismatch(0)]
     assert bob.signed == {}
@@ -82,7 +75,7 @@ def test_an_opening_for_another_nonce_is_another_channels() -> None:
     """The same states, signed for another channel id."""
     table = counting_table()
     bob = table.seats[1]
-    bob.feed(ContractsGenuine())
+    bob.feed(inputs.ContractsGenuine())
     other = agreement_for(CountingGame(), nonce=1)
     signature = players(2)[0].sign(hash_state(other.channel_id, other.setup_state(0)).state)
     bob.receive(SignedState(table.agreement.setup_state(0), {0: signature}))
@@ -108,7 +101,7 @@ def test_whoever_leaves_while_agreeing_deposits_nothing() -> None:
     table = counting_table()
     alice, bob = table.seats
     alice.poll()
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     bob.poll()
     alice.poll()
     assert alice.submitted == []
@@ -135,9 +128,9 @@ def test_participants_deposit_in_turn_and_rely_on_those_before_them() -> None:
 @pytest.mark.parametrize("held", [0, 1, DEPOSIT - 1])
 def test_the_second_does_not_deposit_before_the_first_has(held: int) -> None:
     bob = agreed_table().seats[1]
-    bob.feed(HoldingsSeen(ETHER, held))
+    bob.feed(inputs.HoldingsSeen(ETHER, held))
     assert bob.submitted == []
-    bob.feed(HoldingsSeen(ETHER, DEPOSIT))
+    bob.feed(inputs.HoldingsSeen(ETHER, DEPOSIT))
     assert bob.submitted == [SubmitDeposit(ETHER, DEPOSIT, DEPOSIT)]
 
 
@@ -146,13 +139,13 @@ def test_threat_11_a_deposit_relies_on_what_was_agreed_not_on_what_was_read() ->
     table = agreed_table()
     bob = table.seats[1]
     table.reorganise()
-    bob.feed(HoldingsSeen(ETHER, DEPOSIT + 1))
+    bob.feed(inputs.HoldingsSeen(ETHER, DEPOSIT + 1))
     assert bob.submitted == [SubmitDeposit(ETHER, DEPOSIT, DEPOSIT)]
     assert type(table.refused[0]).__name__ == "HoldingsBelowExpected"
-    bob.feed(HoldingsSeen(ETHER, 0))
-    bob.feed(SubmissionFailed(bob.submitted[0]))
+    bob.feed(inputs.HoldingsSeen(ETHER, 0))
+    bob.feed(inputs.SubmissionFailed(bob.submitted[0]))
     assert len(bob.submitted) == 1
-    bob.feed(HoldingsSeen(ETHER, DEPOSIT))
+    bob.feed(inputs.HoldingsSeen(ETHER, DEPOSIT))
     assert bob.submitted == [SubmitDeposit(ETHER, DEPOSIT, DEPOSIT)] * 2
 
 
@@ -169,24 +162,24 @@ def test_threat_12_whatever_a_stranger_pays_in_the_channel_gets_funded(dust: int
 def test_a_deposit_is_asked_for_once() -> None:
     alice = agreed_table().seats[0]
     for _ in range(3):
-        alice.feed(Tick())
-        alice.feed(HoldingsSeen(ETHER, 0))
+        alice.feed(inputs.Tick())
+        alice.feed(inputs.HoldingsSeen(ETHER, 0))
     assert alice.submitted == [SubmitDeposit(ETHER, 0, DEPOSIT)]
 
 
 @pytest.mark.parametrize("held", [0, DEPOSIT, 2 * DEPOSIT - 1])
 def test_threat_28_no_postfund_state_before_everything_is_there(held: int) -> None:
     alice = agreed_table().seats[0]
-    alice.feed(HoldingsSeen(ETHER, held))
+    alice.feed(inputs.HoldingsSeen(ETHER, held))
     assert list(alice.signed) == [0]
-    alice.feed(HoldingsSeen(ETHER, 2 * DEPOSIT))
+    alice.feed(inputs.HoldingsSeen(ETHER, 2 * DEPOSIT))
     assert list(alice.signed) == [0, 2]
 
 
 def test_threat_28_the_others_postfund_state_is_no_proof_of_money() -> None:
     table = agreed_table()
     alice, bob = table.seats
-    alice.feed(HoldingsSeen(ETHER, 2 * DEPOSIT))  # she is wrong, or lies
+    alice.feed(inputs.HoldingsSeen(ETHER, 2 * DEPOSIT))  # she is wrong, or lies
     bob.take(bob.inbox.popleft())
     assert bob.channel.next_turn == 3
     assert list(bob.signed) == [1]
@@ -196,7 +189,7 @@ def test_no_move_before_every_postfund_state_is_signed() -> None:
     """Bob's state 3 is missing, and Alice gets a first move all the same."""
     table = agreed_table()
     alice, bob = table.seats
-    alice.feed(HoldingsSeen(ETHER, 2 * DEPOSIT))
+    alice.feed(inputs.HoldingsSeen(ETHER, 2 * DEPOSIT))
     assert type(alice.try_to(alice.next_move())).__name__ == "WrongPhase"
     bob.receive(table.signed(alice.next_state(), 0))
     assert list(bob.signed) == [1]
@@ -263,7 +256,7 @@ def test_what_was_lost_is_said_again() -> None:
     bob.feed(bob.next_move())
     alice.inbox.clear()
     table.travel(1)
-    alice.feed(Reconnected())
+    alice.feed(inputs.Reconnected())
     table.run()
     assert alice.newest == bob.newest
     assert alice.newest.state.turn_num == 5
@@ -273,11 +266,11 @@ def test_what_was_lost_is_said_again() -> None:
 def test_a_countersignature_that_was_lost_is_said_again() -> None:
     table = open_table(until=5)
     alice, bob = table.seats
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     bob.poll()
     alice.inbox.clear()
     table.travel(1)
-    alice.feed(Reconnected())
+    alice.feed(inputs.Reconnected())
     table.run()
     assert alice.phase is bob.phase is Phase.CLOSED
 
@@ -291,7 +284,7 @@ def test_who_has_missed_several_states_hears_them_from_those_who_made_them() -> 
     bob.poll()
     alice.inbox.clear()
     table.travel(1)
-    alice.feed(Reconnected())
+    alice.feed(inputs.Reconnected())
     table.run()
     assert alice.newest.state.turn_num == 8
     assert [seat.faults for seat in table.seats] == [[], [], []]
@@ -312,7 +305,7 @@ def test_repeating_comes_to_an_end(count: int) -> None:
     for _ in range(2):
         table.travel(1)
         for seat in table.seats:
-            seat.feed(Reconnected())
+            seat.feed(inputs.Reconnected())
         table.run()
     assert {seat.newest.state.turn_num for seat in table.seats} == {3 * count - 1}
     assert [seat.faults for seat in table.seats] == [[]] * count
@@ -323,7 +316,7 @@ def test_our_move_is_asked_for_once() -> None:
     table = open_table(until=5)
     alice = table.seats[0]
     asked = len(alice.asked)
-    for input_ in (Tick(), HoldingsSeen(ETHER, 2 * DEPOSIT), Reconnected()):
+    for input_ in (inputs.Tick(), inputs.HoldingsSeen(ETHER, 2 * DEPOSIT), inputs.Reconnected()):
         alice.feed(input_)
     assert len(alice.asked) == asked
 
@@ -369,7 +362,7 @@ def test_threat_21_the_same_state_may_be_signed_again() -> None:
 def test_after_a_final_state_only_final_states_with_its_outcome_are_signed(amount: int | None) -> None:
     table = open_table(until=5)
     alice = table.seats[0]
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     assert alice.newest.state.is_final
     other = VariablePart(alice.next_move(amount or DEPOSIT).outcome, b"" if amount else word(7), 7, bool(amount))
     with pytest.raises(FinalStateSigned):
@@ -384,7 +377,7 @@ def test_after_a_final_state_only_final_states_with_its_outcome_are_signed(amoun
 def test_whoever_leaves_out_of_turn_signs_the_final_state_when_it_can() -> None:
     table = open_table(until=4)
     alice, bob = table.seats
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     assert not alice.newest.state.is_final
     bob.feed(bob.next_move(70))
     alice.poll()
@@ -394,7 +387,7 @@ def test_whoever_leaves_out_of_turn_signs_the_final_state_when_it_can() -> None:
 def test_whoever_did_not_make_the_final_state_concludes_if_the_other_does_not() -> None:
     table = open_table(until=5)
     alice, bob = table.seats
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     alice.is_away = True
     table.run()
     table.travel(DURATION - 1)
@@ -410,7 +403,7 @@ def test_a_conclusion_that_is_left_to_another_is_due_after_a_challenge_duration(
     table = open_table(until=5)
     alice, bob = table.seats
     assert next_due(bob.channel, table.now) is None
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     alice.is_away = True
     table.run()
     assert next_due(bob.channel, table.now) == table.now + DURATION
@@ -421,7 +414,7 @@ def test_a_conclusion_that_failed_is_tried_again() -> None:
     table = open_table(until=5)
     alice, bob = table.seats
     table.is_down = True
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     bob.poll()
     alice.poll()
     table.is_down = False
@@ -435,7 +428,7 @@ def test_a_channel_that_could_not_be_opened_is_left() -> None:
     """Alice has paid in and leaves; Bob signs the end instead of paying in, and she gets it back."""
     table = agreed_table()
     alice, bob = table.seats
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     bob.take(bob.inbox.popleft())
     assert bob.submitted == []
     table.run()

@@ -13,23 +13,13 @@ from forcemove.flow.channel import is_stuck
 from forcemove.protocol.encoding import fingerprint, hash_state, word
 from forcemove.protocol.errors import EndpointsDiffer, NotSupported
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
+from forcemove.protocol.machine import inputs
 from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
 from forcemove.protocol.machine.effects import (
     Submission,
     SubmitChallenge,
     SubmitDeposit,
     SubmitTransfer,
-)
-from forcemove.protocol.machine.inputs import (
-    ChallengeWanted,
-    Clock,
-    ConcludeWanted,
-    HoldingsSeen,
-    LogSeen,
-    Payout,
-    SubmissionFailed,
-    Tick,
-    ViewsDiffer,
 )
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import Owed, Recorded, fold_all
@@ -41,7 +31,7 @@ from tests.protocol.builders import ALICE, BOB, DOMAIN, players, sign
 from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, agreed_table, open_table
 from tests.protocol.test_machine import INPUTS, SITUATIONS
 
-DENIED = ViewsDiffer(is_denied=True)
+DENIED = inputs.ViewsDiffer(is_denied=True)
 
 
 def sent(seat: Seat) -> list[str]:
@@ -54,16 +44,16 @@ def states(seat: Seat, count: int = 2) -> tuple[VariablePart, ...]:
     return tuple(each.state for each in seat.channel.accepted[-count:])
 
 
-def clock(table: Table, *challenged: VariablePart, by: int = 1) -> Clock:
+def clock(table: Table, *challenged: VariablePart, by: int = 1) -> inputs.Clock:
     """A challenge with these states, on a chain whose log is left out of what all endpoints show."""
     before = list(table.logs)
     table.challenge(*challenged, by=by)
     recorded = fold_all(table.logs, DOMAIN, table.now).recorded
     table.logs[:] = before
-    return Clock(table.chain.status_of(table.agreement.channel_id), recorded)
+    return inputs.Clock(table.chain.status_of(table.agreement.channel_id), recorded)
 
 
-def status_only(shown: Clock) -> Clock:
+def status_only(shown: inputs.Clock) -> inputs.Clock:
     return replace(shown, recorded=None)
 
 
@@ -77,7 +67,7 @@ def test_threat_54_a_clock_that_one_endpoint_shows_is_answered(old: int, denied:
     alice = table.seats[0]
     played = [VariablePart(table.agreement.outcome, word(turn), turn) for turn in range(4, 9)]
     shown = clock(table, *(table.setup_states() + played)[old - 1 : old + 1])
-    alice.feed(ViewsDiffer(denied, (shown,)))
+    alice.feed(inputs.ViewsDiffer(denied, (shown,)))
     assert sent(alice) == ["SubmitCheckpoint"]
     assert table.record == (9, False)
 
@@ -91,8 +81,8 @@ def test_threat_56_a_clock_that_only_a_status_shows_is_answered(old: int, commit
     before = VariablePart(table.agreement.outcome, word(old), old)
     shown = status_only(clock(table, replace(before, turn_num=old - 1, app_data=word(max(old - 1, 3))), before))
     if committed == "another":
-        shown = Clock(replace(shown.status, fingerprint=7))
-    alice.feed(ViewsDiffer(True, (shown,)))
+        shown = inputs.Clock(replace(shown.status, fingerprint=7))
+    alice.feed(inputs.ViewsDiffer(True, (shown,)))
     is_next = before in held and old == 8 and committed != "another"
     assert sent(alice) == ["SubmitRespond" if is_next else "SubmitCheckpoint"]
     assert table.record == (9, False)
@@ -103,15 +93,15 @@ def test_threat_54_an_answer_to_one_clock_does_not_prevent_another() -> None:
     table = open_table(until=6)
     alice = table.seats[0]
     first = clock(table, *states(alice, 3)[:2])
-    second = Clock(Status(5, first.status.finalizes_at, 7))
+    second = inputs.Clock(Status(5, first.status.finalizes_at, 7))
     table.is_down = True
-    alice.feed(ViewsDiffer(True, (first,)))
-    alice.feed(ViewsDiffer(True, (first, second)))
-    alice.feed(ViewsDiffer(True, (second, first)))
+    alice.feed(inputs.ViewsDiffer(True, (first,)))
+    alice.feed(inputs.ViewsDiffer(True, (first, second)))
+    alice.feed(inputs.ViewsDiffer(True, (second, first)))
     assert sent(alice) == ["SubmitRespond", "SubmitCheckpoint"]
     respond, checkpoint = alice.submitted[1:]
-    alice.feed(SubmissionFailed(checkpoint))
-    alice.feed(SubmissionFailed(respond))
+    alice.feed(inputs.SubmissionFailed(checkpoint))
+    alice.feed(inputs.SubmissionFailed(respond))
     assert sent(alice)[2:] == ["SubmitCheckpoint"]  # which clears both
 
 
@@ -120,14 +110,14 @@ def test_threat_29_what_all_have_signed_concludes_against_a_clock_that_only_a_st
     alice, bob = table.seats
     older = states(alice)
     table.is_down = True
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     bob.take(bob.inbox.popleft())
     alice.take(alice.inbox.popleft())
     table.is_down = False
-    alice.feed(SubmissionFailed(alice.submitted[-1]))
+    alice.feed(inputs.SubmissionFailed(alice.submitted[-1]))
     alice.submitted.clear()
     alice.channel = replace(alice.channel, requested=())
-    alice.feed(ViewsDiffer(True, (Clock(Status(5, table.now + DURATION, 7)),)))
+    alice.feed(inputs.ViewsDiffer(True, (inputs.Clock(Status(5, table.now + DURATION, 7)),)))
     assert [type(each).__name__ for each in alice.submitted] == ["SubmitConclude"]
     assert older[-1].turn_num == 5
 
@@ -144,7 +134,7 @@ def test_threat_54_our_player_is_asked_for_the_move_that_stops_a_clock_that_is_d
     assert len(alice.asked) == asked
     assert alice.try_to(alice.next_move()) == EndpointsDiffer(table.agreement.channel_id)
     shown = clock(table, *states(alice))
-    alice.feed(ViewsDiffer(True, (shown if is_logged else status_only(shown),)))
+    alice.feed(inputs.ViewsDiffer(True, (shown if is_logged else status_only(shown),)))
     assert [each.answer_by for each in alice.asked[asked:]] == [None]
     assert alice.try_to(alice.next_move()) is None
     assert sent(alice) == ["SubmitRespond"]
@@ -155,12 +145,12 @@ def test_nobody_is_asked_for_a_move_after_the_end() -> None:
     """Alice has challenged with her final state; all have signed it meanwhile."""
     table = open_table(until=5)
     alice, bob = table.seats
-    alice.feed(ConcludeWanted())
-    alice.feed(ChallengeWanted())
+    alice.feed(inputs.ConcludeWanted())
+    alice.feed(inputs.ChallengeWanted())
     table.is_down = True
     bob.poll()
     asked = len(bob.asked)
-    bob.feed(ViewsDiffer(True, (Clock(table.chain.status_of(table.agreement.channel_id)),)))
+    bob.feed(inputs.ViewsDiffer(True, (inputs.Clock(table.chain.status_of(table.agreement.channel_id)),)))
     assert bob.phase is Phase.CHALLENGED
     assert bob.channel.is_our_turn
     assert len(bob.asked) == asked
@@ -170,10 +160,10 @@ def test_nobody_is_asked_for_a_move_after_the_end() -> None:
 def test_once_all_endpoints_show_the_clock_our_player_is_told_by_when() -> None:
     table = open_table(until=5)
     alice = table.seats[0]
-    alice.feed(ViewsDiffer(True, (status_only(clock(table, *states(alice))),)))
+    alice.feed(inputs.ViewsDiffer(True, (status_only(clock(table, *states(alice))),)))
     asked = len(alice.asked)
     table.logs.append(ChallengeRegistered(table.agreement.channel_id, table.now + DURATION, alice.newest.state, ()))
-    alice.feed(ViewsDiffer())
+    alice.feed(inputs.ViewsDiffer())
     alice.poll()
     assert [each.answer_by for each in alice.asked[asked:]] == [table.now + DURATION - answer_margin(DURATION)]
 
@@ -184,7 +174,7 @@ def test_threat_54_nobody_gives_up_a_game_on_the_word_of_one_endpoint() -> None:
     alice = table.seats[0]
     shown = clock(table, *states(alice))
     table.travel(DURATION - 1)
-    alice.feed(ViewsDiffer(False, (shown,)))
+    alice.feed(inputs.ViewsDiffer(False, (shown,)))
     assert max(alice.signed) == 4
     table.logs.append(
         ChallengeRegistered(table.agreement.channel_id, shown.status.finalizes_at, alice.newest.state, ())
@@ -193,7 +183,7 @@ def test_threat_54_nobody_gives_up_a_game_on_the_word_of_one_endpoint() -> None:
     alice.poll()
     assert alice.phase is Phase.CHALLENGED
     assert max(alice.signed) == 4
-    alice.feed(ViewsDiffer())
+    alice.feed(inputs.ViewsDiffer())
     assert alice.signed[6].is_final
 
 
@@ -209,9 +199,9 @@ def test_threat_54_nothing_is_signed_against_a_clock_that_no_endpoint_shows_now(
     alice.poll()
     assert alice.phase is Phase.CHALLENGED
     assert alice.try_to(alice.next_move()) == EndpointsDiffer(table.agreement.channel_id)
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     assert max(alice.signed) == 4
-    alice.feed(ViewsDiffer(True, (shown,)))
+    alice.feed(inputs.ViewsDiffer(True, (shown,)))
     assert alice.signed[6].is_final
 
 
@@ -222,7 +212,7 @@ def test_threat_54_at_time_0_nobody_moves_or_signs_an_end_to_challenge_and_nothi
     assert alice.channel.is_our_turn
     for now in (0, table.now):
         try:
-            after, _ = step(alice.channel, ChallengeWanted(), now, ALICE, table.app)
+            after, _ = step(alice.channel, inputs.ChallengeWanted(), now, ALICE, table.app)
         except EndpointsDiffer:
             assert not now
         else:
@@ -230,13 +220,13 @@ def test_threat_54_at_time_0_nobody_moves_or_signs_an_end_to_challenge_and_nothi
             assert after.final_outcome is not None
     ended = open_table(until=5)
     alice, bob = ended.seats
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     bob.poll()
-    bob.feed(SubmissionFailed(SubmitDeposit(ETHER, 0, 0)))
+    bob.feed(inputs.SubmissionFailed(SubmitDeposit(ETHER, 0, 0)))
     assert bob.phase is Phase.CONCLUDING
     unplanned = replace(bob.channel, conclude_at=None)
-    assert step(unplanned, Tick(), 0, BOB, ended.app)[0].conclude_at is None
-    assert step(unplanned, Tick(), ended.now, BOB, ended.app)[0].conclude_at == ended.now + DURATION
+    assert step(unplanned, inputs.Tick(), 0, BOB, ended.app)[0].conclude_at is None
+    assert step(unplanned, inputs.Tick(), ended.now, BOB, ended.app)[0].conclude_at == ended.now + DURATION
     assert next_due(unplanned, 0) == 1
     playing = open_table(until=5).seats[0]
     with pytest.raises(EndpointsDiffer):
@@ -267,12 +257,12 @@ def test_threat_54_what_one_endpoint_shows_as_final_is_collected_once() -> None:
     newest = alice.channel.newest
     assert newest is not None
     owed = Owed(newest.hashes.state, newest.state.outcome)
-    payouts = (Payout(owed, ((ETHER, 0),)), Payout(owed, ((ETHER, 2 * DEPOSIT),)))
+    payouts = (inputs.Payout(owed, ((ETHER, 0),)), inputs.Payout(owed, ((ETHER, 2 * DEPOSIT),)))
     for _ in range(2):
-        alice.feed(ViewsDiffer(True, (), payouts))
+        alice.feed(inputs.ViewsDiffer(True, (), payouts))
     transfer = SubmitTransfer(owed.state_hash, owed.outcome, ((ETHER, 2 * DEPOSIT),))
     assert alice.submitted[1:] == [transfer]
-    alice.feed(SubmissionFailed(transfer))
+    alice.feed(inputs.SubmissionFailed(transfer))
     assert alice.submitted[1:] == [transfer] * 2
 
 
@@ -284,7 +274,7 @@ def test_threat_26_a_withheld_move_that_one_endpoint_shows_is_taken_in() -> None
     alice, bob = table.seats
     bob.feed(bob.next_move(70))
     alice.inbox.clear()
-    alice.feed(ViewsDiffer(True, (clock(table, *states(bob)),)))
+    alice.feed(inputs.ViewsDiffer(True, (clock(table, *states(bob)),)))
     assert alice.newest.state == bob.newest.state
     assert alice.asked[-1].state == bob.newest.state
     alice.feed(alice.next_move())
@@ -312,9 +302,9 @@ def test_threat_54_what_one_endpoint_shows_is_taken_in_only_where_every_rule_hol
         replace(invented(table, good, 1), state=replace(good, outcome=good.outcome[:1])),
     ]
     for lie in lies:
-        alice.feed(ViewsDiffer(False, (Clock(Status(5, table.now + 60, 7), lie),)))
+        alice.feed(inputs.ViewsDiffer(False, (inputs.Clock(Status(5, table.now + 60, 7), lie),)))
         assert alice.channel.next_turn == 5
-    alice.feed(ViewsDiffer(False, (Clock(Status(5, table.now + 60, 7), invented(table, good, 1)),)))
+    alice.feed(inputs.ViewsDiffer(False, (inputs.Clock(Status(5, table.now + 60, 7), invented(table, good, 1)),)))
     assert alice.newest.state == good
 
 
@@ -328,7 +318,7 @@ def say_recorded(seat: Seat, state: VariablePart, *by: int, is_challenge: bool =
     id_ = table.agreement.channel_id
     ends = table.now + DURATION
     log = ChallengeRegistered(id_, ends, state, signatures) if is_challenge else Checkpointed(id_, state, signatures)
-    seat.feed(LogSeen(log))
+    seat.feed(inputs.LogSeen(log))
 
 
 @pytest.mark.parametrize("turn", [5, 101])
@@ -357,11 +347,11 @@ def test_threat_54_nothing_is_signed_on_top_of_an_invented_record(is_final: bool
     assert alice.newest.state == lie
     if not is_final:
         assert alice.try_to(alice.next_move()) == NotSupported(101)
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     table.travel(DURATION - 1)
-    alice.feed(Tick())
+    alice.feed(inputs.Tick())
     if not is_challenge:
-        assert alice.try_to(ChallengeWanted()) is None
+        assert alice.try_to(inputs.ChallengeWanted()) is None
         assert isinstance(alice.submitted[-1], SubmitChallenge)
     assert alice.channel.last_signed == signed
 
@@ -378,19 +368,19 @@ def test_a_record_that_we_have_signed_ourselves_is_gone_on_from() -> None:
 # ------------------------------------------------------------------------------------------------ every small situation
 
 
-def differences(alice: Seat) -> Iterator[ViewsDiffer]:
+def differences(alice: Seat) -> Iterator[inputs.ViewsDiffer]:
     """With and without a denial: all pairs of clocks of small turns, known by log, by status or not at all."""
     channel, ends = alice.channel, alice.table.now + DURATION
-    clocks = [Clock(Status(turn, ends, 7)) for turn in (0, 2, channel.next_turn, 99)]
+    clocks = [inputs.Clock(Status(turn, ends, 7)) for turn in (0, 2, channel.next_turn, 99)]
     for each in channel.accepted[-2:]:
         status = Status(each.state.turn_num, ends, fingerprint(each.hashes.state, each.hashes.outcome))
-        clocks += [Clock(status), Clock(status, Recorded(each.state, each.hashes, ()))]
+        clocks += [inputs.Clock(status), inputs.Clock(status, Recorded(each.state, each.hashes, ()))]
     for first, second in combinations(clocks, 2):
-        yield from (ViewsDiffer(denied, (first, second)) for denied in (True, False))
-    yield from (ViewsDiffer(True), ViewsDiffer())
+        yield from (inputs.ViewsDiffer(denied, (first, second)) for denied in (True, False))
+    yield from (inputs.ViewsDiffer(True), inputs.ViewsDiffer())
 
 
-def is_answerable(channel: Channel, shown: Clock) -> bool:
+def is_answerable(channel: Channel, shown: inputs.Clock) -> bool:
     """Whether what we hold, proved by signatures alone, clears it."""
     fixed, newest = channel.agreement.fixed_part, channel.newest
     if newest is None:
@@ -427,9 +417,9 @@ def test_threat_54_no_end_is_countersigned_while_an_endpoint_denies_something() 
     final = VariablePart(alice.newest.state.outcome, b"", 5, True)
     alice.feed(DENIED)
     alice.receive(table.signed(final, 1))
-    alice.feed(Tick())
+    alice.feed(inputs.Tick())
     assert alice.newest.signatures.keys() == {1}
-    alice.feed(ViewsDiffer())
+    alice.feed(inputs.ViewsDiffer())
     assert alice.newest.signatures.keys() == {0, 1}
 
 
@@ -451,8 +441,8 @@ def test_threat_58_challenging_leads_out_whoever_is_to_move(amount: int) -> None
     assert alice.channel.lacks_money
     assert alice.channel.is_our_turn
     assert is_stuck(alice.channel, Phase.PLAYING)
-    assert alice.try_to(ChallengeWanted()) is None
-    alice.feed(Tick())
+    assert alice.try_to(inputs.ChallengeWanted()) is None
+    alice.feed(inputs.Tick())
     table.wait_for_expiry()
     table.run([alice])
     assert table.payouts[ALICE.address] == min(amount, DEPOSIT)
@@ -464,8 +454,8 @@ def test_threat_58_who_has_challenged_pays_nothing_in() -> None:
     alice = table.seats[0]
     table.is_down = True
     alice.channel = replace(alice.channel, requested=())  # as after a reorganisation
-    alice.feed(ChallengeWanted())
-    alice.feed(HoldingsSeen(ETHER, 0))
+    alice.feed(inputs.ChallengeWanted())
+    alice.feed(inputs.HoldingsSeen(ETHER, 0))
     assert sent(alice) == ["SubmitChallenge"]
 
 
@@ -474,10 +464,10 @@ def test_threat_58_who_leaves_while_its_own_deposit_lacks_pays_nothing_in() -> N
     table = open_table(until=4)
     bob = table.seats[1]
     bob.channel = replace(bob.channel, requested=())  # as after a reorganisation
-    bob.feed(HoldingsSeen(ETHER, 0))
-    bob.feed(ConcludeWanted())
+    bob.feed(inputs.HoldingsSeen(ETHER, 0))
+    bob.feed(inputs.ConcludeWanted())
     assert max(bob.signed) == 3
-    bob.feed(HoldingsSeen(ETHER, DEPOSIT))
+    bob.feed(inputs.HoldingsSeen(ETHER, DEPOSIT))
     assert bob.signed[5].is_final
     assert sent(bob) == []
 
@@ -496,7 +486,7 @@ def test_who_has_challenged_lets_the_other_of_two_answer_first() -> None:
     """Both have the move that clears it; but not when half of the time is gone."""
     table = open_table(until=4)
     alice, bob = table.seats
-    alice.feed(ChallengeWanted())
+    alice.feed(inputs.ChallengeWanted())
     table.run()
     table.is_down = True
     bob.feed(bob.next_move())
@@ -513,10 +503,10 @@ def test_who_was_challenged_with_an_old_state_waits_for_nobody() -> None:
     """The mover after it: the challenger is the other one, who will not answer it."""
     for turn in (2, 3):
         table = open_table(until=6)
-        shown = Clock(Status(turn, table.now + DURATION, 7))
+        shown = inputs.Clock(Status(turn, table.now + DURATION, 7))
         for seat in table.seats:
             table.is_down = True
-            seat.feed(ViewsDiffer(False, (shown,)))
+            seat.feed(inputs.ViewsDiffer(False, (shown,)))
         answers = [seat.submitted[-1] for seat in table.seats]
         assert first_to_act(table, answers, table.now) == [True, True]
 
@@ -525,7 +515,7 @@ def test_where_no_clock_runs_everybody_acts() -> None:
     table = open_table(until=5)
     alice, bob = table.seats
     table.is_down = True
-    alice.feed(ConcludeWanted())
+    alice.feed(inputs.ConcludeWanted())
     bob.take(bob.inbox.popleft())
     alice.take(alice.inbox.popleft())
     assert first_to_act(table, [alice.submitted[-1]] * 2, table.now, challenger=1) == [True, True]
@@ -533,10 +523,10 @@ def test_where_no_clock_runs_everybody_acts() -> None:
 
 def test_of_three_who_is_to_move_on_an_old_challenged_state_answers_it_first() -> None:
     table = open_table(3, until=9)
-    shown = Clock(Status(6, table.now + DURATION, 7))
+    shown = inputs.Clock(Status(6, table.now + DURATION, 7))
     for seat in table.seats:
         table.is_down = True
-        seat.feed(ViewsDiffer(False, (shown,)))
+        seat.feed(inputs.ViewsDiffer(False, (shown,)))
         assert sent(seat) == ["SubmitCheckpoint"]
     answers = [seat.submitted[-1] for seat in table.seats]
     assert first_to_act(table, answers, table.now, challenger=0) == [False, True, False]

@@ -19,21 +19,11 @@ from msgspec.structs import replace
 
 from forcemove import ETHER, UINT256_MAX, Allocation, Channel, SignedState, VariablePart
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.protocol import logs
 from forcemove.protocol.codec.depth import most_headers, require_shallow
 from forcemove.protocol.codec.limits import MAX_DEPTH
 from forcemove.protocol.codec.msgpack_codec import CHANNELS, SUBMISSIONS, VERSION, Codec
-from forcemove.protocol.logs import (
-    ChallengeRegistered,
-    Checkpointed,
-    Claimed,
-    Closed,
-    Concluded,
-    Credited,
-    Deposited,
-    Log,
-    PartlyPaid,
-    Responded,
-)
+from forcemove.protocol.machine import inputs
 from forcemove.protocol.machine.effects import (
     ChooseMove,
     Effect,
@@ -48,26 +38,6 @@ from forcemove.protocol.machine.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.protocol.machine.inputs import (
-    ChainChange,
-    ChainUpdate,
-    ChallengeWanted,
-    Clock,
-    ConcludeWanted,
-    ContractsGenuine,
-    CreditSeen,
-    Greeted,
-    HoldingsSeen,
-    Input,
-    LogSeen,
-    MoveChosen,
-    Payout,
-    Reconnected,
-    StateReceived,
-    SubmissionFailed,
-    Tick,
-    ViewsDiffer,
-)
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import Owed
 from forcemove.protocol.status import Status
@@ -77,9 +47,9 @@ from tests.protocol.table import open_table
 from tests.protocol.test_machine_random import AwakeAlice
 from tests.sampled import sampled
 
-INPUTS: Codec[Input] = Codec("input", Input)
+INPUTS: Codec[inputs.Input] = Codec("input", inputs.Input)
 EFFECTS: Codec[Effect] = Codec("effect", Effect)
-CHAIN_CHANGES: Codec[ChainChange] = Codec("piece of news", ChainChange)
+CHAIN_CHANGES: Codec[inputs.ChainChange] = Codec("piece of news", inputs.ChainChange)
 
 ID, HASH = b"\x11" * 32, b"\x22" * 32
 SIGNED = signed(state(6), ALICE, BOB)
@@ -92,34 +62,36 @@ SUBMITTED: list[Submission] = [
     SubmitTransfer(HASH, outcome(7, 13), ((ETHER, 2**64),)),
     SubmitPayCredit(ALICE.address, ETHER, 2**64 - 1),
 ]
-LOGGED: list[Log] = [
-    Deposited(ID, ETHER, 20),
-    ChallengeRegistered(ID, 2**48 - 1, state(6), sign_all(state(6))),
-    Responded(ID, state(7), sign(BOB, state(7))),
-    Checkpointed(ID, state(6), ()),
-    Concluded(ID, 9),
-    PartlyPaid(ID, HASH, outcome(0, 2**200)),
-    Closed(ID),
-    Credited(BOB.address, ETHER, 1),
-    Claimed(BOB.address, ETHER, ALICE.address, 1),
+LOGGED: list[logs.Log] = [
+    logs.Deposited(ID, ETHER, 20),
+    logs.ChallengeRegistered(ID, 2**48 - 1, state(6), sign_all(state(6))),
+    logs.Responded(ID, state(7), sign(BOB, state(7))),
+    logs.Checkpointed(ID, state(6), ()),
+    logs.Concluded(ID, 9),
+    logs.PartlyPaid(ID, HASH, outcome(0, 2**200)),
+    logs.Closed(ID),
+    logs.Credited(BOB.address, ETHER, 1),
+    logs.Claimed(BOB.address, ETHER, ALICE.address, 1),
 ]
-LEARNED: list[ChainChange] = [
-    HoldingsSeen(ETHER, 2**254),
-    CreditSeen(ETHER, 0),
-    *map(LogSeen, LOGGED),
-    *map(SubmissionFailed, SUBMITTED),
+LEARNED: list[inputs.ChainChange] = [
+    inputs.HoldingsSeen(ETHER, 2**254),
+    inputs.CreditSeen(ETHER, 0),
+    *map(inputs.LogSeen, LOGGED),
+    *map(inputs.SubmissionFailed, SUBMITTED),
 ]
-DIFFERENCES = ViewsDiffer(True, (Clock(Status(5, 9, 7)),), (Payout(Owed(HASH, outcome(7, 13)), ((ETHER, 2**64),)),))
-FED: list[Input] = [
-    ContractsGenuine(),
-    StateReceived(SIGNED),
-    Greeted(1, 7),
-    Reconnected(),
-    MoveChosen(outcome(1, 19), b"\x00position\xff"),
-    ConcludeWanted(),
-    ChallengeWanted(),
-    ChainUpdate(tuple(LEARNED), from_scratch=True),
-    Tick(),
+DIFFERENCES = inputs.ViewsDiffer(
+    True, (inputs.Clock(Status(5, 9, 7)),), (inputs.Payout(Owed(HASH, outcome(7, 13)), ((ETHER, 2**64),)),)
+)
+FED: list[inputs.Input] = [
+    inputs.ContractsGenuine(),
+    inputs.StateReceived(SIGNED),
+    inputs.Greeted(1, 7),
+    inputs.Reconnected(),
+    inputs.MoveChosen(outcome(1, 19), b"\x00position\xff"),
+    inputs.ConcludeWanted(),
+    inputs.ChallengeWanted(),
+    inputs.ChainUpdate(tuple(LEARNED), from_scratch=True),
+    inputs.Tick(),
     *LEARNED,
     DIFFERENCES,
 ]
@@ -178,13 +150,13 @@ def test_what_the_endpoints_do_not_agree_on_is_not_stored() -> None:
     channel = some_channel()
     restored = CHANNELS.decode(CHANNELS.encode(replace(channel, views=DIFFERENCES)))
     assert restored == channel
-    assert restored.differences == ViewsDiffer()
+    assert restored.differences == inputs.ViewsDiffer()
     assert CHANNELS.encode(replace(channel, views=DIFFERENCES)) == CHANNELS.encode(channel)
 
 
 @pytest.mark.parametrize(
     ("samples", "union"),
-    [(SUBMITTED, Submission), (LOGGED, Log), (LEARNED, ChainChange), (FED, Input), (ASKED, Effect)],
+    [(SUBMITTED, Submission), (LOGGED, logs.Log), (LEARNED, inputs.ChainChange), (FED, inputs.Input), (ASKED, Effect)],
 )
 def test_every_member_of_a_union_is_among_the_samples(samples: list[object], union: Any) -> None:
     assert {type(each) for each in samples} == set(get_args(union))
@@ -194,7 +166,7 @@ def test_whatever_happens_to_a_channel_survives_its_bytes(monkeypatch: pytest.Mo
     """The machines run on what was decoded, through histories at random."""
     seen: Counter[str] = Counter()
 
-    def journalled(channel: Channel, input_: Input, *rest: Any) -> Any:
+    def journalled(channel: Channel, input_: inputs.Input, *rest: Any) -> Any:
         seen[type(input_).__name__] += 1
         channel, effects = step(again(CHANNELS, channel), again(INPUTS, input_), *rest)
         seen.update(type(each).__name__ for each in effects)
@@ -216,7 +188,7 @@ outcomes = st.lists(st.builds(Allocation, addresses, st.binary(min_size=32, max_
 
 @given(asset=addresses, held=amounts)
 def test_no_amount_is_too_large(asset: bytes, held: int) -> None:
-    again(INPUTS, HoldingsSeen(asset, held))
+    again(INPUTS, inputs.HoldingsSeen(asset, held))
 
 
 @given(outcome_=outcomes, app_data=st.binary(max_size=200), turn=st.integers(0, 2**48 - 1), is_final=st.booleans())
@@ -229,7 +201,7 @@ def test_no_state_is_too_strange(outcome_: tuple[Allocation, ...], app_data: byt
 
 def test_an_integer_of_more_than_256_bits_is_not_stored() -> None:
     with pytest.raises(InvalidValue):
-        INPUTS.encode(HoldingsSeen(ETHER, 2**256))
+        INPUTS.encode(inputs.HoldingsSeen(ETHER, 2**256))
 
 
 @pytest.mark.parametrize("version", [VERSION + 1, VERSION + 200])
@@ -248,13 +220,13 @@ def test_a_version_is_a_small_number(version: object) -> None:
 
 def test_a_value_of_another_union_is_malformed() -> None:
     for codec, value in (
-        (EFFECTS, Tick()),
+        (EFFECTS, inputs.Tick()),
         (SUBMISSIONS, SendGreeting(1)),
-        (CHAIN_CHANGES, Tick()),
-        (CHANNELS, Tick()),
+        (CHAIN_CHANGES, inputs.Tick()),
+        (CHANNELS, inputs.Tick()),
     ):
         with pytest.raises(MalformedBytes):
-            codec.decode(INPUTS.encode(value) if isinstance(value, Tick) else EFFECTS.encode(value))
+            codec.decode(INPUTS.encode(value) if isinstance(value, inputs.Tick) else EFFECTS.encode(value))
 
 
 def _stored(change: dict[str, object], without: str = "") -> bytes:

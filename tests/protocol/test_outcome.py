@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forcemove import ETHER, UINT256_MAX, ForcemoveError, InvalidValue
+from forcemove.protocol import rule_errors
 from forcemove.protocol.outcome import (
     Allocation,
     Outcome,
@@ -13,15 +14,6 @@ from forcemove.protocol.outcome import (
     require_same_totals,
     require_valid_outcome,
     totals,
-)
-from forcemove.protocol.rule_errors import (
-    AllocationCountOutOfRange,
-    AssetsChanged,
-    AssetsNotSorted,
-    ForbiddenDestination,
-    OutcomeTotalOverflow,
-    TooManyAssets,
-    TotalChanged,
 )
 from tests.protocol.builders import ALICE, BOB, TOKEN, allocation, outcome
 
@@ -43,7 +35,7 @@ def test_1_to_32_allocations_are_an_outcome(count: int) -> None:
 
 @pytest.mark.parametrize("count", [0, 33])
 def test_fewer_or_more_are_none(count: int) -> None:
-    assert refusal((allocation(ALICE, 1),) * count) == AllocationCountOutOfRange(count)
+    assert refusal((allocation(ALICE, 1),) * count) == rule_errors.AllocationCountOutOfRange(count)
 
 
 def test_four_assets_are_an_outcome() -> None:
@@ -51,24 +43,24 @@ def test_four_assets_are_an_outcome() -> None:
 
 
 def test_five_are_none() -> None:
-    assert refusal(tuple(allocation(ALICE, 1, asset) for asset in ASSETS)) == TooManyAssets(5)
+    assert refusal(tuple(allocation(ALICE, 1, asset) for asset in ASSETS)) == rule_errors.TooManyAssets(5)
 
 
 @pytest.mark.parametrize("order", [(1, 0), (0, 2, 1), (0, 1, 0)])
 def test_assets_come_in_rising_groups(order: tuple[int, ...]) -> None:
     value = tuple(allocation(ALICE, 1, ASSETS[index]) for index in order)
-    assert refusal(value) == AssetsNotSorted(len(order) - 1)
+    assert refusal(value) == rule_errors.AssetsNotSorted(len(order) - 1)
 
 
 @pytest.mark.parametrize("destination", [bytes(32), ID, bytes(12) + ADJUDICATOR])
 def test_nothing_goes_to_nobody_to_the_channel_or_to_the_adjudicator(destination: bytes) -> None:
     value = (allocation(ALICE, 1), Allocation(ETHER, destination, 1))
-    assert refusal(value) == ForbiddenDestination(1, destination)
+    assert refusal(value) == rule_errors.ForbiddenDestination(1, destination)
 
 
 def test_the_total_of_an_asset_does_not_overflow() -> None:
     value = (allocation(ALICE, UINT256_MAX), allocation(BOB, UINT256_MAX, TOKEN), allocation(ALICE, 1, TOKEN))
-    assert refusal(value) == OutcomeTotalOverflow(TOKEN)
+    assert refusal(value) == rule_errors.OutcomeTotalOverflow(TOKEN)
 
 
 def test_each_asset_may_reach_the_highest_total() -> None:
@@ -108,9 +100,9 @@ def test_totals_may_be_redistributed() -> None:
 
 def test_a_total_may_not_change() -> None:
     before, after = (*outcome(1), *outcome(2, asset=TOKEN)), (*outcome(1), *outcome(3, asset=TOKEN))
-    with pytest.raises(TotalChanged) as caught:
+    with pytest.raises(rule_errors.TotalChanged) as caught:
         require_same_totals(before, after)
-    assert caught.value == TotalChanged(TOKEN, 2, 3)
+    assert caught.value == rule_errors.TotalChanged(TOKEN, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -122,5 +114,5 @@ def test_a_total_may_not_change() -> None:
     ],
 )
 def test_the_assets_may_not_change(before: Outcome, after: Outcome) -> None:
-    with pytest.raises(AssetsChanged):
+    with pytest.raises(rule_errors.AssetsChanged):
         require_same_totals(before, after)

@@ -9,19 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import ETHER, ForcemoveError, VariablePart
+from forcemove.protocol import rule_errors
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import channel_id, hash_state
-from forcemove.protocol.rule_errors import (
-    AppDataChanged,
-    AppDataTooLong,
-    FinalStateRequired,
-    FinalStateWithAppData,
-    OutcomeChanged,
-    TotalChanged,
-    TransitionRefused,
-    TurnNumberNotConsecutive,
-    WrongSigner,
-)
 from forcemove.protocol.rules import (
     build_support_proof,
     require_supported,
@@ -83,15 +73,15 @@ def test_a_good_state_is_hashed() -> None:
 
 def test_app_data_has_at_most_8192_bytes() -> None:
     require_valid_state(ID, DOMAIN.adjudicator, state(app_data=bytes(8_192)))
-    with pytest.raises(AppDataTooLong) as caught:
+    with pytest.raises(rule_errors.AppDataTooLong) as caught:
         require_valid_state(ID, DOMAIN.adjudicator, state(app_data=bytes(8_193)))
-    assert caught.value == AppDataTooLong(8_193)
+    assert caught.value == rule_errors.AppDataTooLong(8_193)
 
 
 def test_a_final_state_has_no_app_data() -> None:
-    with pytest.raises(FinalStateWithAppData) as caught:
+    with pytest.raises(rule_errors.FinalStateWithAppData) as caught:
         require_valid_state(ID, DOMAIN.adjudicator, state(app_data=b"x", is_final=True))
-    assert caught.value == FinalStateWithAppData(1)
+    assert caught.value == rule_errors.FinalStateWithAppData(1)
 
 
 # ------------------------------------------------------------------------------------------------------- two states
@@ -104,24 +94,24 @@ def test_a_move_of_the_game_is_the_apps_to_judge() -> None:
 
 
 def test_the_app_may_refuse_by_saying_so_or_by_raising() -> None:
-    assert refusal(state(10), state(11), Always(False)) == TransitionRefused()
+    assert refusal(state(10), state(11), Always(False)) == rule_errors.TransitionRefused()
     assert refusal(state(10), state(11, app_data=count_data(12))) == WrongCount(11, 12)
 
 
 @pytest.mark.parametrize("to", [8, 9, 11])
 def test_turns_follow_one_another(to: int) -> None:
-    assert refusal(state(9), state(to)) == TurnNumberNotConsecutive(9, to)
+    assert refusal(state(9), state(to)) == rule_errors.TurnNumberNotConsecutive(9, to)
 
 
 def test_no_app_can_change_a_total() -> None:
-    assert refusal(state(10), state(11, outcome(10, 11)), Always(True)) == TotalChanged(ETHER, 20, 21)
+    assert refusal(state(10), state(11, outcome(10, 11)), Always(True)) == rule_errors.TotalChanged(ETHER, 20, 21)
 
 
 @pytest.mark.parametrize("turn", range(1, 4))
 def test_the_setup_changes_nothing_and_asks_no_app(turn: int) -> None:
     step(state(turn - 1), state(turn), Always(False))
-    assert refusal(state(turn - 1), state(turn, outcome(9, 11))) == OutcomeChanged()
-    assert refusal(state(turn - 1), state(turn, app_data=b"other")) == AppDataChanged()
+    assert refusal(state(turn - 1), state(turn, outcome(9, 11))) == rule_errors.OutcomeChanged()
+    assert refusal(state(turn - 1), state(turn, app_data=b"other")) == rule_errors.AppDataChanged()
 
 
 def test_the_game_begins_at_turn_2n() -> None:
@@ -135,11 +125,11 @@ def test_the_game_begins_at_turn_2n() -> None:
 def test_a_final_state_may_follow_any_with_the_same_outcome(turn: int) -> None:
     step(state(turn - 1), final(turn), Always(False))
     step(final(turn - 1), final(turn), Always(False))
-    assert refusal(state(turn - 1), final(turn, outcome(20, 0))) == OutcomeChanged()
+    assert refusal(state(turn - 1), final(turn, outcome(20, 0))) == rule_errors.OutcomeChanged()
 
 
 def test_only_a_final_state_follows_a_final_state() -> None:
-    assert refusal(final(10), state(11), Always(True)) == FinalStateRequired()
+    assert refusal(final(10), state(11), Always(True)) == rule_errors.FinalStateRequired()
 
 
 # ---------------------------------------------------------------------------------------------------------- support
@@ -163,9 +153,9 @@ def test_every_step_of_a_proof_is_checked() -> None:
 
 
 def test_a_stranger_supports_nothing() -> None:
-    with pytest.raises(WrongSigner) as caught:
+    with pytest.raises(rule_errors.WrongSigner) as caught:
         require_supported(DOMAIN, CHANNEL, proof(*chain(10, 11), keys=(ALICE, MALLORY), fixed=CHANNEL), COUNTING)
-    assert caught.value == WrongSigner(BOB.address, MALLORY.address)
+    assert caught.value == rule_errors.WrongSigner(BOB.address, MALLORY.address)
 
 
 # -------------------------------------------------------------------------------------------------- building proofs
@@ -222,6 +212,6 @@ def test_prefund_states_are_supported_from_the_first_turn_of_each() -> None:
 
 def test_a_signature_of_another_channel_is_none_of_this_one() -> None:
     other = fixed_part(nonce=1)
-    with pytest.raises(WrongSigner):
+    with pytest.raises(rule_errors.WrongSigner):
         require_supported(DOMAIN, other, proof(*chain(10, 11), fixed=CHANNEL), COUNTING)
     assert sign(ALICE, state(), CHANNEL) != sign(ALICE, state(), other)

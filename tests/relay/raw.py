@@ -11,23 +11,12 @@ from typing import TypeVar
 import aiohttp
 
 from forcemove.protocol.signing import Key
+from forcemove.transport import wire
 from forcemove.transport.terms import TableTerms, proof_digest
-from forcemove.transport.wire import (
-    FromRelay,
-    Message,
-    Open,
-    Opened,
-    PostEntry,
-    Prove,
-    SendBuffer,
-    Welcome,
-    decode_from_relay,
-    encode,
-)
 
 __all__ = ["Raw", "count_connections", "post", "raw", "raw_from"]
 
-M = TypeVar("M", bound=Message)
+M = TypeVar("M", bound=wire.Message)
 
 
 class Raw:
@@ -36,12 +25,12 @@ class Raw:
     def __init__(self, url: str, socket: aiohttp.ClientWebSocketResponse) -> None:
         self.url, self.socket = url, socket
         self.nonce = b""
-        self._heard: list[FromRelay] = []
+        self._heard: list[wire.FromRelay] = []
 
-    async def say(self, *messages: Message) -> None:
-        outbox = SendBuffer()
+    async def say(self, *messages: wire.Message) -> None:
+        outbox = wire.SendBuffer()
         for message in messages:
-            outbox.add(encode(message))
+            outbox.add(wire.encode(message))
         while outbox:
             await self.socket.send_bytes(outbox.take())
 
@@ -51,11 +40,11 @@ class Raw:
         assert isinstance(message, kind), message
         return message
 
-    async def next(self) -> FromRelay:
+    async def next(self) -> wire.FromRelay:
         while not self._heard:
             frame = await self.socket.receive()
             assert frame.type is aiohttp.WSMsgType.BINARY, (frame, self.socket.close_code)
-            self._heard += decode_from_relay(frame.data)
+            self._heard += wire.decode_from_relay(frame.data)
         return self._heard.pop(0)
 
     async def closed(self) -> int | None:
@@ -73,11 +62,11 @@ class Raw:
         participant: bytes = b"",
         expiry: int = 0,
         nonce: bytes = b"",
-    ) -> Prove:
+    ) -> wire.Prove:
         """A good proof, but for what is said to be other."""
         relay, expiry = relay or self.url, expiry or int(time.time()) + 60
         digest = proof_digest(relay, table.id, participant or key.address, expiry, nonce or self.nonce)
-        return Prove(table, key.address, relay, expiry, key.sign(digest).compact)
+        return wire.Prove(table, key.address, relay, expiry, key.sign(digest).compact)
 
     def stop_reading(self) -> None:
         """As a client that hangs: its socket is read no more."""
@@ -93,13 +82,13 @@ class Raw:
         assert connection.transport is not None
         return connection.transport
 
-    async def opened(self, table: bytes, start: int = 0) -> Opened:
-        await self.say(Open(table, start, None))
-        return await self.hear(Opened)
+    async def opened(self, table: bytes, start: int = 0) -> wire.Opened:
+        await self.say(wire.Open(table, start, None))
+        return await self.hear(wire.Opened)
 
 
-def post(table: TableTerms, number: int, entry: bytes, since: int | None = None) -> PostEntry:
-    return PostEntry(table.id, number.to_bytes(16), entry, since)
+def post(table: TableTerms, number: int, entry: bytes, since: int | None = None) -> wire.PostEntry:
+    return wire.PostEntry(table.id, number.to_bytes(16), entry, since)
 
 
 @asynccontextmanager
@@ -118,7 +107,7 @@ async def raw_from(url: str, address: str) -> AsyncIterator[Raw]:
     ):
         client = Raw(url, socket)
         async with asyncio.timeout(20):
-            client.nonce = (await client.hear(Welcome)).nonce
+            client.nonce = (await client.hear(wire.Welcome)).nonce
         yield client
 
 

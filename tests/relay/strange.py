@@ -9,35 +9,19 @@ from types import TracebackType
 from aiohttp import WSMessage, WSMsgType, web
 
 from forcemove.flow.history import NOTHING_READ, running_hash
+from forcemove.transport import wire
 from forcemove.transport.terms import TableKind
-from forcemove.transport.wire import (
-    VERSION,
-    Entries,
-    Message,
-    Open,
-    Opened,
-    Posted,
-    PostEntry,
-    Prove,
-    Proved,
-    RequestRefused,
-    SendBuffer,
-    ToRelay,
-    Welcome,
-    decode_to_relay,
-    encode,
-)
 
 __all__ = ["GOOD", "Flood", "StrangeRelay", "frame", "until"]
 
 GOOD = "good"
-_NEWER = (VERSION + 1).to_bytes(2) + b"\x90"
+_NEWER = (wire.VERSION + 1).to_bytes(2) + b"\x90"
 
 
-def frame(*messages: Message) -> bytes:
-    outbox = SendBuffer()
+def frame(*messages: wire.Message) -> bytes:
+    outbox = wire.SendBuffer()
     for each in messages:
-        outbox.add(encode(each))
+        outbox.add(wire.encode(each))
     return outbox.take()
 
 
@@ -47,7 +31,7 @@ class StrangeRelay:
 
     def __init__(self, mode: str = GOOD) -> None:
         self.mode, self.log, self.url = mode, list[bytes](), ""
-        self.proofs: list[Prove] = []
+        self.proofs: list[wire.Prove] = []
         self.count = 0
         self._sockets: set[web.WebSocketResponse] = set()
         self._table = b""
@@ -78,7 +62,7 @@ class StrangeRelay:
         """Somebody else says this."""
         self.log.append(entry)
         for socket in tuple(self._sockets):
-            await socket.send_bytes(frame(Entries(self._table, len(self.log) - 1, (entry,))))
+            await socket.send_bytes(frame(wire.Entries(self._table, len(self.log) - 1, (entry,))))
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         self.count += 1
@@ -100,10 +84,10 @@ class StrangeRelay:
         if self.mode in ("closing", "newer", "malformed", "text"):
             return
         if self.mode != "silent":
-            await socket.send_bytes(frame(Welcome(bytes(32))))
+            await socket.send_bytes(frame(wire.Welcome(bytes(32))))
         async for each in socket:
             if each.type is WSMsgType.BINARY:
-                for message in decode_to_relay(each.data):
+                for message in wire.decode_to_relay(each.data):
                     await socket.send_bytes(frame(*self._answers(message)))
 
     async def _misbehave(self, socket: web.WebSocketResponse) -> None:
@@ -111,34 +95,34 @@ class StrangeRelay:
             case "newer":
                 await socket.send_bytes(_NEWER)
             case "malformed":
-                await socket.send_bytes(VERSION.to_bytes(2) + b"\xc1")
+                await socket.send_bytes(wire.VERSION.to_bytes(2) + b"\xc1")
             case "text":
                 await socket.send_str("hello")
 
-    def _answers(self, message: ToRelay) -> list[Message]:
+    def _answers(self, message: wire.ToRelay) -> list[wire.Message]:
         if self.mode in ("mute", "silent"):
             return []
         match message:
-            case Prove():
+            case wire.Prove():
                 self._table = message.table.id
                 self.proofs.append(message)
-                return [self._refused(b"", "expired")] if self.mode == "refusing" else [Proved(self._table)]
-            case Open(table, start):
+                return [self._refused(b"", "expired")] if self.mode == "refusing" else [wire.Proved(self._table)]
+            case wire.Open(table, start):
                 hash_ = NOTHING_READ
                 for each in self.log[:start]:
                     hash_ = running_hash(hash_, each)
-                rest = [Entries(table, start, tuple(self.log[start:]))] if self.log[start:] else []
-                return [Opened(table, TableKind.CHANNEL, start, len(self.log), hash_), *rest]
-            case PostEntry(table, id_, entry):
+                rest = [wire.Entries(table, start, tuple(self.log[start:]))] if self.log[start:] else []
+                return [wire.Opened(table, TableKind.CHANNEL, start, len(self.log), hash_), *rest]
+            case wire.PostEntry(table, id_, entry):
                 if self.mode in ("table-full", "not-proved", "unheard-of"):
                     return [self._refused(id_, self.mode)]
                 self.log.append(entry)
-                return [Posted(table, id_, len(self.log) - 1), Entries(table, len(self.log) - 1, (entry,))]
+                return [wire.Posted(table, id_, len(self.log) - 1), wire.Entries(table, len(self.log) - 1, (entry,))]
             case _:
                 return []
 
-    def _refused(self, id_: bytes, reason: str) -> RequestRefused:
-        return RequestRefused(self._table, id_, reason, "as the test wants it")
+    def _refused(self, id_: bytes, reason: str) -> wire.RequestRefused:
+        return wire.RequestRefused(self._table, id_, reason, "as the test wants it")
 
 
 class Flood:

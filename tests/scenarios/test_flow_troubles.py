@@ -12,18 +12,7 @@ import pytest
 
 from forcemove import Game, Phase, Step, VariablePart, repeat, sequence
 from forcemove.chain.errors import NotGenuine, Unreachable
-from forcemove.flow.channel import (
-    ChannelDecided,
-    Line,
-    MoveChosen,
-    Seat,
-    collecting,
-    concluding,
-    moves_of,
-    opening,
-    rounds,
-    turn,
-)
+from forcemove.flow import channel
 from forcemove.flow.transport import MemoryTransport, Reader
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
@@ -34,7 +23,7 @@ from tests.scenarios.test_flows import bot_of as plays_and_concludes
 from tests.scenarios.test_flows import play as play_strictly
 
 # What a seat makes of troubles where nobody says otherwise: a warning.
-play = partial(play_strictly, on_error=Seat("nobody", None, Line()).on_error)  # type: ignore[arg-type]  # of no use here
+play = partial(play_strictly, on_error=channel.Seat("nobody", None, channel.Line()).on_error)  # type: ignore[arg-type]  # of no use here
 
 
 class FlakyLog(MemoryTransport):
@@ -109,7 +98,9 @@ class BrokenError(Exception):
     """What a player's own function may raise."""
 
 
-def failing(times: int, choose: Callable[[VariablePart], MoveChosen | object]) -> Callable[[VariablePart], object]:
+def failing(
+    times: int, choose: Callable[[VariablePart], channel.MoveChosen | object]
+) -> Callable[[VariablePart], object]:
     left = times
 
     def chosen(state: VariablePart) -> object:
@@ -125,13 +116,13 @@ def failing(times: int, choose: Callable[[VariablePart], MoveChosen | object]) -
 def test_a_player_who_fails_is_asked_again(playground: Playground, caplog: pytest.LogCaptureFixture) -> None:
     """Three times, at a minute each; the counterparty has five minutes of patience."""
     story = playground.story(TIC_TAC_TOE)
-    alice, bob = (moves_of(player.bot) for player in story.players)
-    flaky: Step[Seat] = turn(failing(3, alice))  # type: ignore[arg-type]
+    alice, bob = (channel.moves_of(player.bot) for player in story.players)
+    flaky: Step[channel.Seat] = channel.turn(failing(3, alice))  # type: ignore[arg-type]
     with caplog.at_level(logging.WARNING):
         play(
             story,
-            sequence(opening(), flaky, turn(alice), concluding()),
-            sequence(opening(), repeat(turn(bob), 2), concluding()),
+            sequence(channel.opening(), flaky, channel.turn(alice), channel.concluding()),
+            sequence(channel.opening(), repeat(channel.turn(bob), 2), channel.concluding()),
         )
     assert sum("BrokenError" in record.getMessage() for record in caplog.records) == 3
     assert "SubmitChallenge" not in story.alice.mined + story.bob.mined
@@ -142,16 +133,16 @@ def test_a_player_who_always_fails_is_challenged_and_its_client_gets_out(playgro
     """The client concludes by itself when time runs out. Had the flow ended, nobody would have polled it any more."""
     story = playground.story(TIC_TAC_TOE)
 
-    def broken(_: VariablePart) -> MoveChosen:
+    def broken(_: VariablePart) -> channel.MoveChosen:
         raise BrokenError
 
-    async def alice(queue: object, seat: Seat) -> None:
-        await sequence(opening(), turn(broken), collecting())(queue, seat)  # type: ignore[arg-type]
+    async def alice(queue: object, seat: channel.Seat) -> None:
+        await sequence(channel.opening(), channel.turn(broken), channel.collecting())(queue, seat)  # type: ignore[arg-type]
 
-    async def bob_too(queue: object, seat: Seat) -> None:
-        with contextlib.suppress(ChannelDecided):
-            await sequence(opening(), rounds(story.bob.bot))(queue, seat)  # type: ignore[arg-type]
-        await collecting()(queue, seat)  # type: ignore[arg-type]
+    async def bob_too(queue: object, seat: channel.Seat) -> None:
+        with contextlib.suppress(channel.ChannelDecided):
+            await sequence(channel.opening(), channel.rounds(story.bob.bot))(queue, seat)  # type: ignore[arg-type]
+        await channel.collecting()(queue, seat)  # type: ignore[arg-type]
 
     play(story, alice, bob_too)
     assert {player.phase for player in story.players} == {Phase.CLOSED}
@@ -170,12 +161,14 @@ def test_the_owner_is_told_and_decides_when_to_give_up(playground: Playground) -
         return True
 
     over_flaky_chain(story, down)
-    seat = Seat(NAMES[0], story.alice.client, Line(), within=60 * TICK, look_every=TICK, on_error=on_error)
+    seat = channel.Seat(
+        NAMES[0], story.alice.client, channel.Line(), within=60 * TICK, look_every=TICK, on_error=on_error
+    )
 
-    async def alice(queue: object, _: Seat) -> None:
-        await opening()(queue, seat)  # type: ignore[arg-type]
+    async def alice(queue: object, _: channel.Seat) -> None:
+        await channel.opening()(queue, seat)  # type: ignore[arg-type]
 
-    async def nothing(_queue: object, _seat: Seat) -> None:
+    async def nothing(_queue: object, _seat: channel.Seat) -> None:
         return
 
     with pytest.raises(ExceptionGroup) as caught:
@@ -188,5 +181,5 @@ def test_contracts_that_are_not_genuine_end_a_flow_at_once(playground: Playgroun
     game: Game = TIC_TAC_TOE
     story: Story = playground.story(game, app=deploy_contract(playground.chain, "PermissiveApp"))
     with pytest.raises(ExceptionGroup) as caught:
-        play(story, opening(), opening())
+        play(story, channel.opening(), channel.opening())
     assert {type(error) for error in caught.value.exceptions} == {NotGenuine}

@@ -18,16 +18,9 @@ from forcemove.chain.errors import (
     Unreachable,
 )
 from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.sender import transactions
 from forcemove.sender.errors import CannotPay, CannotPayAnswer, GasTooDear
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import (
-    Confirmed,
-    NonceUsedElsewhere,
-    Reorged,
-    TxFailed,
-    TxOutcome,
-    TxRequest,
-)
 from forcemove.text.amounts import format_amount
 from forcemove.text.durations import show_time
 from forcemove.text.explanations import headline
@@ -51,7 +44,7 @@ class Desk:
         self.node = self.chain.node
         self.node.is_mining = False
         self.options = options
-        self.outcomes: list[TxOutcome] = []
+        self.outcomes: list[transactions.TxOutcome] = []
         self.restart()
 
     def restart(self) -> None:
@@ -63,7 +56,7 @@ class Desk:
         self.outcomes += self.sender.look()
 
     def want(self, name: str, *, most: int = ETHER, deadline: int | None = None, value: int = 1) -> None:
-        self.sender.submit(TxRequest(name.encode(), PAYEE.address, b"", value, most, deadline))
+        self.sender.submit(transactions.TxRequest(name.encode(), PAYEE.address, b"", value, most, deadline))
 
     def wait(self, seconds: float) -> None:
         """Time goes by, on the chain, too; what the blocks of that time take is mined."""
@@ -78,7 +71,7 @@ class Desk:
 
     @property
     def landed(self) -> list[str]:
-        outcomes = (each for each in self.outcomes if isinstance(each, Confirmed))
+        outcomes = (each for each in self.outcomes if isinstance(each, transactions.Confirmed))
         return [each.request_id.decode() for each in outcomes if isinstance(each.request_id, bytes)]
 
     @property
@@ -347,7 +340,7 @@ def test_threat_43_nonsense_costs_time_only(desk: Desk, method: str, nonsense: o
         desk.look()
         desk.wait(1)
     desk.look()
-    assert not [each for each in desk.outcomes if not isinstance(each, Confirmed)]
+    assert not [each for each in desk.outcomes if not isinstance(each, transactions.Confirmed)]
     assert sorted(desk.landed) == ["a", "b"]
     assert desk.received == 2
 
@@ -363,7 +356,7 @@ def test_a_nonce_that_another_program_has_used_is_told_and_the_transaction_sent_
     for _ in range(3):
         desk.look()
         desk.wait(1)
-    assert desk.outcomes[0] == NonceUsedElsewhere(b"a", ours.nonce)
+    assert desk.outcomes[0] == transactions.NonceUsedElsewhere(b"a", ours.nonce)
     assert desk.landed == ["a"]
     assert desk.received == 1
 
@@ -389,7 +382,7 @@ def test_threat_44_a_nonce_that_no_node_has_any_more_holds_up_no_answer(desk: De
     for _ in range(5):
         desk.wait(PATIENCE)
         desk.look()
-    assert [type(each) for each in desk.outcomes] == [Confirmed]
+    assert [type(each) for each in desk.outcomes] == [transactions.Confirmed]
     assert (desk.landed, desk.received) == (["answer"], 1)
     assert desk.chain.nonce_of(KEY.address) == 2
     assert not desk.kept.all()
@@ -442,7 +435,7 @@ def test_threat_22_a_transaction_that_a_reorganisation_has_taken_away_is_waited_
     desk.node.waiting += gone if is_kept else ()
     desk.look()
     if not is_kept:
-        assert desk.outcomes[-1] == Reorged(b"a")
+        assert desk.outcomes[-1] == transactions.Reorged(b"a")
         assert not desk.kept.all()
         desk.want("a")
     for _ in range(6):
@@ -463,7 +456,7 @@ def test_what_is_undone_and_asked_for_again_is_not_told_as_undone() -> None:
     desk.node.revert_to(before)
     desk.want("a")
     desk.look()
-    assert [type(each) for each in desk.outcomes] == [Confirmed]
+    assert [type(each) for each in desk.outcomes] == [transactions.Confirmed]
     assert len(desk.node.waiting) == 1
 
 
@@ -473,7 +466,7 @@ def test_a_refusal_of_the_node_is_told_and_the_nonce_is_free_again(desk: Desk) -
     desk.look()
     desk.wait(1)
     desk.look()
-    (refused,) = [each for each in desk.outcomes if isinstance(each, TxFailed)]
+    (refused,) = [each for each in desk.outcomes if isinstance(each, transactions.TxFailed)]
     assert refused.request_id == b"dear"
     assert isinstance(refused.error, CannotPay)
     has, needs = refused.error.balance, refused.error.needed
@@ -501,13 +494,13 @@ def test_a_transaction_that_fails_in_its_block_is_told_with_the_reason(desk: Des
     # It reverts where the time of the block is beyond the first word of its calldata.
     picky = place(desk.chain, bytes.fromhex("6000354211600957005b600080fd"))
     desk.node.is_mining = False
-    desk.sender.submit(TxRequest(b"late", picky, desk.node.next_time.to_bytes(32), 0, ETHER))
+    desk.sender.submit(transactions.TxRequest(b"late", picky, desk.node.next_time.to_bytes(32), 0, ETHER))
     desk.look()
     assert desk.outcomes == []
     desk.wait(1)
     desk.look()
     (refused,) = desk.outcomes
-    assert isinstance(refused, TxFailed)
+    assert isinstance(refused, transactions.TxFailed)
     assert isinstance(refused.error, TransactionReverted)
     assert refused.error.reason == CallRefused(picky)
 
@@ -574,7 +567,7 @@ def test_on_a_real_node_both_markets_raise_what_waits(real: AnvilChain) -> None:
     sender = Sender(real, KEY, kept, bump_after=PATIENCE, clock=lambda: now[0])
     before = real.balance(PAYEE.address)
     for name in (b"a", b"b"):
-        sender.submit(TxRequest(name, PAYEE.address, b"", 7, ETHER))
+        sender.submit(transactions.TxRequest(name, PAYEE.address, b"", 7, ETHER))
     assert sender.look() == []
     first = kept.all()[0].newest.fees
     now[0] += 10 * PATIENCE
@@ -585,7 +578,7 @@ def test_on_a_real_node_both_markets_raise_what_waits(real: AnvilChain) -> None:
     assert lowest.newest.is_legacy == ("berlin" in str(real.rpc.ask("anvil_nodeInfo")["hardFork"]).lower())
     real.rpc.ask("evm_mine")
     outcomes = sender.look()
-    assert [each.request_id for each in outcomes if isinstance(each, Confirmed)] == [b"a", b"b"]
+    assert [each.request_id for each in outcomes if isinstance(each, transactions.Confirmed)] == [b"a", b"b"]
     assert real.balance(PAYEE.address) - before == 14
     assert sender.look() == []
     assert not kept.all()
@@ -593,9 +586,11 @@ def test_on_a_real_node_both_markets_raise_what_waits(real: AnvilChain) -> None:
 
 def test_threat_44_on_a_real_node_a_spike_and_a_restart(real: AnvilChain) -> None:
     kept = MemoryTxStore()
-    Sender(real, KEY, kept).submit(TxRequest(b"lost", PAYEE.address, b"", 1, ETHER))  # asked for, never looked at
+    Sender(real, KEY, kept).submit(
+        transactions.TxRequest(b"lost", PAYEE.address, b"", 1, ETHER)
+    )  # asked for, never looked at
     sender = Sender(real, KEY, kept)
-    sender.submit(TxRequest(b"a", PAYEE.address, b"", 1, ETHER))
+    sender.submit(transactions.TxRequest(b"a", PAYEE.address, b"", 1, ETHER))
     sender.look()
     if not kept.all()[0].newest.is_legacy:
         real.rpc.ask("anvil_setNextBlockBaseFeePerGas", hex(500 * GWEI))
@@ -614,7 +609,7 @@ def test_threat_44_on_a_real_node_a_dropped_transaction_of_another_program_holds
     sender, before = Sender(real, KEY, kept), real.nonce_of(KEY.address)
     foreign = real.sign(Call(OTHER.address, b"", 5), KEY)
     real.broadcast(foreign)
-    sender.submit(TxRequest(b"answer", PAYEE.address, b"", 7, ETHER, real.now() + HOUR))
+    sender.submit(transactions.TxRequest(b"answer", PAYEE.address, b"", 7, ETHER, real.now() + HOUR))
     sender.look()
     real.rpc.ask("anvil_dropTransaction", "0x" + foreign.hash.hex())
     real.rpc.ask("evm_mine")
@@ -633,7 +628,7 @@ def test_what_costs_more_than_it_is_worth_is_refused_and_an_answer_is_offered_wh
     desk.want("cheap", most=10**16)
     desk.look()
     (failed,) = desk.outcomes
-    assert isinstance(failed, TxFailed)
+    assert isinstance(failed, transactions.TxFailed)
     assert isinstance(failed.error, GasTooDear)
     assert not desk.kept.all()
     desk.want("answer", most=10**16, deadline=desk.chain.now() + HOUR)

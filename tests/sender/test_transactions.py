@@ -6,25 +6,11 @@ import pytest
 
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.machine.effects import SubmitDeposit
-from forcemove.sender.transactions import (
-    Allowance,
-    Approval,
-    ChannelTx,
-    ClientTx,
-    GapFiller,
-    PendingTx,
-    RequestId,
-    TxRequest,
-    Version,
-    decode_request,
-    decode_tx,
-    encode_request,
-    encode_tx,
-)
+from forcemove.sender import transactions
 
 _TO = b"\x03" * 20
-_CHANNEL_TX = ChannelTx(b"\x01" * 32, SubmitDeposit(bytes(20), 0, 10**20))
-_CLIENT_TX = ClientTx(b"\x02" * 20, _CHANNEL_TX.channel_id, _CHANNEL_TX.submission)
+_CHANNEL_TX = transactions.ChannelTx(b"\x01" * 32, SubmitDeposit(bytes(20), 0, 10**20))
+_CLIENT_TX = transactions.ClientTx(b"\x02" * 20, _CHANNEL_TX.channel_id, _CHANNEL_TX.submission)
 _SUBMISSION = (
     "920184a474797065ad5375626d69744465706f736974a56173736574c4140000000000000000000000000000000000000000"
     "ad65787065637465645f68656c6400a6616d6f756e74c70901056bc75e2d63100000"
@@ -38,40 +24,40 @@ _TX = (
     f"a56e6f6e636503a3676173cd5208a8626567756e5f617463a876657273696f6e739186a468617368c420{'04' * 32}a3726177c403726177"
     "a76d61785f66656507a374697001a969735f6c6567616379c2a97369676e65645f6174ce6553f100"
 )
-REQUEST_IDS: tuple[tuple[RequestId, str], ...] = (
+REQUEST_IDS: tuple[tuple[transactions.RequestId, str], ...] = (
     (_CHANNEL_TX, f"c474{_OWN}"),
     (_CLIENT_TX, f"c488{'02' * 20}{_OWN}"),
-    (Approval(_CHANNEL_TX), f"c480{b'approval of '.hex()}{_OWN}"),
-    (GapFiller(17), f"c409{b'gap at 17'.hex()}"),
+    (transactions.Approval(_CHANNEL_TX), f"c480{b'approval of '.hex()}{_OWN}"),
+    (transactions.GapFiller(17), f"c409{b'gap at 17'.hex()}"),
     (b"another program's", f"c411{b'another program{}s'.hex().replace('7b7d', '27')}"),
     (b"gap at noon", f"c40b{b'gap at noon'.hex()}"),
 )
 
 
 @pytest.mark.parametrize(("request_id", "stored"), REQUEST_IDS)
-def test_a_request_has_the_bytes_that_journals_have(request_id: RequestId, stored: str) -> None:
-    request = TxRequest(request_id, _TO, b"data", 5, 10**20)
+def test_a_request_has_the_bytes_that_journals_have(request_id: transactions.RequestId, stored: str) -> None:
+    request = transactions.TxRequest(request_id, _TO, b"data", 5, 10**20)
     data = bytes.fromhex(f"920187a7707572706f7365{stored}{_CALL}{_NO_MORE}")
-    assert encode_request(request) == data
-    assert decode_request(data) == request
+    assert transactions.encode_request(request) == data
+    assert transactions.decode_request(data) == request
 
 
 def test_a_transaction_has_the_bytes_that_journals_have() -> None:
     allowance, version = (
-        Allowance(b"\x05" * 20, b"\x06" * 20, 9),
-        Version(b"\x04" * 32, b"raw", 7, 1, False, 1_700_000_000),
+        transactions.Allowance(b"\x05" * 20, b"\x06" * 20, 9),
+        transactions.Version(b"\x04" * 32, b"raw", 7, 1, False, 1_700_000_000),
     )
-    pending = PendingTx(
-        TxRequest(_CHANNEL_TX, _TO, b"data", 5, 10**20, 123, allowance, 21_000), 3, 21_000, 99, (version,)
+    pending = transactions.PendingTx(
+        transactions.TxRequest(_CHANNEL_TX, _TO, b"data", 5, 10**20, 123, allowance, 21_000), 3, 21_000, 99, (version,)
     )
-    assert encode_tx(pending).hex() == _TX
-    assert decode_tx(bytes.fromhex(_TX)) == pending
+    assert transactions.encode_tx(pending).hex() == _TX
+    assert transactions.decode_tx(bytes.fromhex(_TX)) == pending
 
 
 def test_what_is_no_request_or_transaction_is_malformed() -> None:
     short = f"920187a7707572706f7365c40161{_CALL.replace('c414' + '03' * 20, 'c413' + '03' * 19)}{_NO_MORE}"
     with pytest.raises(MalformedBytes, match="to"):
-        decode_request(bytes.fromhex(short))
+        transactions.decode_request(bytes.fromhex(short))
     unsigned = _TX[: _TX.index("9186a468617368")] + "90"
     with pytest.raises(MalformedBytes, match="versions"):
-        decode_tx(bytes.fromhex(unsigned))
+        transactions.decode_tx(bytes.fromhex(unsigned))

@@ -10,19 +10,9 @@ from sqlalchemy import event
 
 from forcemove.errors import InvalidValue
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.store import records
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
-from forcemove.store.records import (
-    MAX_EVIDENCE,
-    Batch,
-    ChannelUpdate,
-    Evidence,
-    InFlightTransaction,
-    OutboxRequest,
-    Ownership,
-    Put,
-    StoredChannel,
-)
 from tests.store.places import (
     ACCOUNT,
     SEED,
@@ -40,7 +30,9 @@ def test_a_channel_comes_back_as_it_was_saved(journal: Journal) -> None:
     assert journal.load(id_of(1)) is None
     assert journal.commit(batch(first(1, b"\0\xff snapshot", metadata=b""))) == frozenset()
 
-    assert journal.load(id_of(1)) == StoredChannel(id_of(1), 1, Ownership.ACTIVE, b"\0\xff snapshot", b"")
+    assert journal.load(id_of(1)) == records.StoredChannel(
+        id_of(1), 1, records.Ownership.ACTIVE, b"\0\xff snapshot", b""
+    )
 
 
 def test_each_saving_is_one_version_more(journal: Journal) -> None:
@@ -65,9 +57,9 @@ def test_a_snapshot_of_the_protocol_comes_back(journal: Journal) -> None:
 
 def test_everything_is_there_after_it_was_closed(shared: Place) -> None:
     with shared.open() as journal:
-        evidence = (Evidence("StateConflict", b"two states"),)
-        wanted = (OutboxRequest(ACCOUNT, b"a deposit", id_of(1)),)
-        journal.commit(Batch((first(1, evidence=evidence, cursor=b"block 7"),)))
+        evidence = (records.Evidence("StateConflict", b"two states"),)
+        wanted = (records.OutboxRequest(ACCOUNT, b"a deposit", id_of(1)),)
+        journal.commit(records.Batch((first(1, evidence=evidence, cursor=b"block 7"),)))
         journal.transactions.add_to_outbox(wanted)
         journal.keep_seed(b"a table", SEED)
     with shared.open() as journal:
@@ -101,13 +93,15 @@ def test_a_channel_that_is_there_is_not_saved_for_the_first_time_again(journal: 
     journal.commit(batch(first(1)))
 
     assert journal.commit(batch(first(1, b"anew", metadata=b"other"), first(2))) == {id_of(1)}
-    assert journal.load(id_of(1)) == StoredChannel(id_of(1), 1, Ownership.ACTIVE, b"at first", b"about 1")
+    assert journal.load(id_of(1)) == records.StoredChannel(
+        id_of(1), 1, records.Ownership.ACTIVE, b"at first", b"about 1"
+    )
     assert journal.ids() == (id_of(1), id_of(2))
 
 
 def test_what_belongs_to_a_dropped_channel_is_dropped_with_it(journal: Journal) -> None:
     journal.commit(batch(first(1)))
-    late = ChannelUpdate(id_of(1), 7, b"too late", evidence=(Evidence("kind", b"body"),))
+    late = records.ChannelUpdate(id_of(1), 7, b"too late", evidence=(records.Evidence("kind", b"body"),))
     assert journal.commit(batch(late, first(2))) == {id_of(1)}
 
     assert journal.evidence() == ()
@@ -150,13 +144,13 @@ def test_threads_that_save_one_version_at_once_save_it_once(alices: Journal, bob
 def test_threads_that_save_many_channels_at_once_lose_none(alices: Journal, bobs: Journal) -> None:
     """Batches overlap, and each has its channels in an order of its own: none may wait for another forever."""
     everything = range(1, 31)
-    alices.commit(Batch(tuple(first(each) for each in everything)))
+    alices.commit(records.Batch(tuple(first(each) for each in everything)))
 
     def save(journal: Journal, order: list[int], dropped: list[int]) -> None:
         for _ in range(20):
             versions = journal.versions([id_of(each) for each in order])
             savings = [next_(each, versions[id_of(each)], b"again") for each in order]
-            dropped.append(len(journal.commit(Batch(tuple(savings)))))
+            dropped.append(len(journal.commit(records.Batch(tuple(savings)))))
 
     mine: list[int] = []
     theirs: list[int] = []
@@ -194,9 +188,9 @@ def test_a_finished_channel_stays_finished(journal: Journal) -> None:
     journal.commit(batch(next_(1, 1, b"over", finished=True)))
     journal.commit(batch(next_(1, 2, b"a late payment")))
 
-    assert journal.ids(Ownership.ACTIVE) == (id_of(2),)
-    assert [each.channel_id for each in journal.channels(Ownership.FINISHED)] == [id_of(1)]
-    assert journal.ids() == journal.ids(Ownership.FINISHED, Ownership.ACTIVE) == (id_of(1), id_of(2))
+    assert journal.ids(records.Ownership.ACTIVE) == (id_of(2),)
+    assert [each.channel_id for each in journal.channels(records.Ownership.FINISHED)] == [id_of(1)]
+    assert journal.ids() == journal.ids(records.Ownership.FINISHED, records.Ownership.ACTIVE) == (id_of(1), id_of(2))
     assert snapshots(journal)[1] == (3, b"a late payment")
 
 
@@ -205,29 +199,29 @@ def test_a_finished_channel_stays_finished(journal: Journal) -> None:
 
 def test_more_channels_than_a_statement_has_room_for(journal: Journal) -> None:
     numbers = range(1, 2_502)
-    assert journal.commit(Batch(tuple(first(each) for each in numbers))) == frozenset()
-    assert journal.commit(Batch(tuple(next_(each, 1, b"then") for each in numbers))) == frozenset()
+    assert journal.commit(records.Batch(tuple(first(each) for each in numbers))) == frozenset()
+    assert journal.commit(records.Batch(tuple(next_(each, 1, b"then") for each in numbers))) == frozenset()
 
     assert len(journal.ids()) == len(numbers)
     assert set(journal.versions(list(map(id_of, numbers))).values()) == {2}
 
 
 def test_an_empty_batch_is_kept(journal: Journal) -> None:
-    assert journal.commit(Batch()) == frozenset()
+    assert journal.commit(records.Batch()) == frozenset()
 
 
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: ChannelUpdate(b"short", 1, b""),
-        lambda: ChannelUpdate(id_of(1), -1, b""),
-        lambda: ChannelUpdate(id_of(1), 0, b""),
-        lambda: ChannelUpdate(id_of(1), 1, b"", metadata=b"twice"),
+        lambda: records.ChannelUpdate(b"short", 1, b""),
+        lambda: records.ChannelUpdate(id_of(1), -1, b""),
+        lambda: records.ChannelUpdate(id_of(1), 0, b""),
+        lambda: records.ChannelUpdate(id_of(1), 1, b"", metadata=b"twice"),
         lambda: batch(first(1), first(1)),
-        lambda: Evidence("", b""),
-        lambda: Evidence("two\nlines", b""),
-        lambda: Evidence("kind", bytes(MAX_EVIDENCE + 1)),
-        lambda: OutboxRequest(ACCOUNT, b"", b"short"),
+        lambda: records.Evidence("", b""),
+        lambda: records.Evidence("two\nlines", b""),
+        lambda: records.Evidence("kind", bytes(records.MAX_EVIDENCE + 1)),
+        lambda: records.OutboxRequest(ACCOUNT, b"", b"short"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_when_it_is_built(build: Callable[[], object]) -> None:
@@ -264,11 +258,11 @@ def test_a_changed_body_is_found_when_it_is_read(
 
 
 def _keep_one_of_each(journal: Journal) -> None:
-    journal.commit(batch(first(1, evidence=(Evidence("kind", b"body"),))))
-    journal.transactions.add_to_outbox([OutboxRequest(ACCOUNT, b"body")])
+    journal.commit(batch(first(1, evidence=(records.Evidence("kind", b"body"),))))
+    journal.transactions.add_to_outbox([records.OutboxRequest(ACCOUNT, b"body")])
     journal.keep_seed(b"a table", SEED)
     journal.leases.take([ACCOUNT], 60)
-    journal.transactions.commit(ACCOUNT, [Put(InFlightTransaction(0, b"body"))])
+    journal.transactions.commit(ACCOUNT, [records.Put(records.InFlightTransaction(0, b"body"))])
 
 
 # ------------------------------------------------------------------------------------------- how much of a chain it has
@@ -295,7 +289,7 @@ def test_a_changed_cursor_is_not_believed(shared: Place) -> None:
 def test_a_journal_from_before_there_were_cursors_is_read_on(shared: Place) -> None:
     written_by_an_older_program(shared, 2)
     with shared.open() as journal:
-        assert journal.load(id_of(1)) == StoredChannel(id_of(1), 1, Ownership.ACTIVE, b"kept", b"")
+        assert journal.load(id_of(1)) == records.StoredChannel(id_of(1), 1, records.Ownership.ACTIVE, b"kept", b"")
         journal.commit(batch(next_(1, 1, b"then", cursor=b"block 5")))
         kept = journal.load(id_of(1))
         assert kept is not None

@@ -11,17 +11,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from forcemove.errors import JournalError
+from forcemove.store import records
 from forcemove.store.errors import JournalDamaged, NotAJournal
 from forcemove.store.journal import Journal
-from forcemove.store.records import (
-    AppointmentRecord,
-    Batch,
-    Evidence,
-    InFlightTransaction,
-    OutboxRequest,
-    Put,
-    Spent,
-)
 from tests.store.places import ACCOUNT, BOB, SEED, Place, batch, file_in, first, id_of, next_
 
 
@@ -42,15 +34,17 @@ def everything(journal: Journal) -> list[Any]:
 
 def fill(journal: Journal) -> None:
     for number in range(1, 9):
-        wanted = (OutboxRequest(ACCOUNT, b"deposit" * 20, id_of(number)),)
+        wanted = (records.OutboxRequest(ACCOUNT, b"deposit" * 20, id_of(number)),)
         journal.commit(batch(first(number, bytes([number]) * 3_000)))
         journal.transactions.add_to_outbox(wanted)
-    evidence = (Evidence("kind", b"body" * 500),)
-    journal.commit(Batch((next_(1, 1, b"then" * 2_000, evidence=evidence, cursor=b"block"),)))
+    evidence = (records.Evidence("kind", b"body" * 500),)
+    journal.commit(records.Batch((next_(1, 1, b"then" * 2_000, evidence=evidence, cursor=b"block"),)))
     journal.leases.take([ACCOUNT], 60)
-    journal.transactions.commit(ACCOUNT, [Put(InFlightTransaction(nonce, b"signed" * 50)) for nonce in range(5)])
-    journal.towers.keep(ACCOUNT, AppointmentRecord(id_of(1), b"\xc1" * 20, b"proof" * 50))
-    journal.towers.charge(ACCOUNT, Spent(7, b"\xc1" * 20, 10**18))
+    journal.transactions.commit(
+        ACCOUNT, [records.Put(records.InFlightTransaction(nonce, b"signed" * 50)) for nonce in range(5)]
+    )
+    journal.towers.keep(ACCOUNT, records.AppointmentRecord(id_of(1), b"\xc1" * 20, b"proof" * 50))
+    journal.towers.charge(ACCOUNT, records.Spent(7, b"\xc1" * 20, 10**18))
     journal.keep_seed(b"a table", SEED)
 
 

@@ -15,15 +15,7 @@ import pytest
 from sqlalchemy import event
 
 from forcemove.errors import InvalidValue, JournalUnavailable
-from forcemove.store import postgresql, sqlite
-from forcemove.store.errors import (
-    JournalBusy,
-    JournalUnreachable,
-    JournalUnusable,
-    JournalUnwritable,
-    NotAJournal,
-    PostgresqlMissing,
-)
+from forcemove.store import errors, postgresql, sqlite
 from forcemove.store.journal import Journal
 from forcemove.store.records import Batch
 from tests.store.places import Place, batch, file_in, first, id_of, next_, snapshots
@@ -78,7 +70,7 @@ def test_another_writer_is_waited_for(shared: Place) -> None:
 def test_but_not_for_ever(shared: Place) -> None:
     with shared.open() as journal:
         journal.commit(batch(first(1)))
-        with held(shared, 1), pytest.raises(JournalBusy):
+        with held(shared, 1), pytest.raises(errors.JournalBusy):
             journal.commit(batch(next_(1, 1, b"then"), first(2)))
 
         assert snapshots(journal) == {1: (1, b"at first")}
@@ -106,7 +98,7 @@ def test_nothing_is_half_written_to_a_full_disk(tmp_path: Path) -> None:
         savings = Batch(tuple(next_(number, 1, b"\1" * 3_000) for number in range(20)))
         size = Path(f"{place.where}-wal").stat().st_size
         for room in range(size, size + 60_000, 10_000):
-            with full_disk(room), pytest.raises(JournalUnwritable):
+            with full_disk(room), pytest.raises(errors.JournalUnwritable):
                 journal.commit(savings)
             assert set(snapshots(journal).values()) == {(1, bytes(3_000))}
         assert journal.commit(savings) == frozenset()
@@ -115,7 +107,7 @@ def test_nothing_is_half_written_to_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_no_file_is_left_where_there_was_no_room_for_one(tmp_path: Path) -> None:
-    with full_disk(1_000), pytest.raises((JournalUnusable, JournalUnwritable)):
+    with full_disk(1_000), pytest.raises((errors.JournalUnusable, errors.JournalUnwritable)):
         file_in(tmp_path).open()
     assert list(tmp_path.iterdir()) == []
 
@@ -123,7 +115,7 @@ def test_no_file_is_left_where_there_was_no_room_for_one(tmp_path: Path) -> None
 def test_a_database_that_has_become_read_only(shared: Place) -> None:
     with shared.open() as journal:
         journal.commit(batch(first(1)))
-        with read_only(shared, journal), pytest.raises(JournalUnwritable):
+        with read_only(shared, journal), pytest.raises(errors.JournalUnwritable):
             journal.commit(batch(next_(1, 1, b"then")))
 
         assert journal.ids() == (id_of(1),)
@@ -159,7 +151,7 @@ def test_a_connection_that_was_ended_is_made_anew(remote: Place, server: Server)
     with remote.open() as journal:
         journal.commit(batch(first(1)))
         end_connections(server)
-        with pytest.raises(JournalUnreachable):
+        with pytest.raises(errors.JournalUnreachable):
             journal.commit(batch(next_(1, 1, b"then")))
 
         assert journal.commit(batch(next_(1, 1, b"then"))) == frozenset()
@@ -171,9 +163,9 @@ def test_a_server_that_goes_away_and_comes_back(remote: Place, server: Server) -
         server.stop()
         try:
             for _ in range(2):
-                with pytest.raises(JournalUnreachable):
+                with pytest.raises(errors.JournalUnreachable):
                     journal.commit(batch(next_(1, 1, b"then")))
-            with pytest.raises(JournalUnreachable):
+            with pytest.raises(errors.JournalUnreachable):
                 remote.open()
         finally:
             server.start()
@@ -190,7 +182,7 @@ def test_a_server_that_goes_away_and_comes_back(remote: Place, server: Server) -
     ],
 )
 def test_an_unreachable_server_without_its_password(url: str) -> None:
-    with pytest.raises(JournalUnreachable) as raised:
+    with pytest.raises(errors.JournalUnreachable) as raised:
         Place(url).open()
     assert "secret" not in str(raised.value)
     assert isinstance(raised.value, JournalUnavailable)
@@ -205,7 +197,7 @@ def test_what_is_no_place_for_a_journal(url: str) -> None:
 
 def test_a_schema_that_is_not_there_and_an_option_that_is_none(server: Server) -> None:
     for options in ("&options=-csearch_path%3Dnowhere", "&no_such_option=1"):
-        with pytest.raises(JournalUnusable):
+        with pytest.raises(errors.JournalUnusable):
             Place(server.url(options)).open()
 
 
@@ -213,20 +205,20 @@ def test_a_database_that_we_may_not_change(remote: Place, server: Server) -> Non
     server.run("DROP ROLE IF EXISTS mallory")
     server.run("CREATE ROLE mallory LOGIN")
     remote.open().close()
-    with pytest.raises(JournalUnusable):
+    with pytest.raises(errors.JournalUnusable):
         Place(remote.where.replace("postgres@", "mallory@")).open()
 
 
 def test_another_programs_tables_are_left_alone(remote: Place) -> None:
     remote.run("CREATE TABLE channels (name TEXT)")
-    with pytest.raises(NotAJournal):
+    with pytest.raises(errors.NotAJournal):
         remote.open()
     assert remote.run("SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()") == [("channels",)]
 
 
 def test_another_programs_versions_are_left_alone(remote: Place) -> None:
     remote.run("CREATE TABLE forcemove_journal (version TEXT)")
-    with pytest.raises(NotAJournal):
+    with pytest.raises(errors.NotAJournal):
         remote.open()
 
 
@@ -241,7 +233,7 @@ def test_a_server_that_confirms_too_early_is_told_not_to(remote: Place) -> None:
 
 def test_without_the_driver_it_is_named(remote: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(PostgresqlMissing):
+    with pytest.raises(errors.PostgresqlMissing):
         remote.open()
 
 

@@ -15,14 +15,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.errors import JournalError
-from forcemove.store import database
-from forcemove.store.errors import (
-    JournalFileLost,
-    JournalOfNewerProgram,
-    JournalUnusable,
-    JournalUnwritable,
-    NotAJournal,
-)
+from forcemove.store import database, errors
 from forcemove.store.journal import Journal
 from forcemove.store.migrations import STEPS
 from forcemove.store.records import ExportKind, Ownership
@@ -115,7 +108,7 @@ def test_a_relative_path_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize("content", [b"", b"SQLite", b"not a journal at all " * 500])
 def test_a_file_that_is_not_sqlites(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    refused(file, NotAJournal)
+    refused(file, errors.NotAJournal)
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
@@ -124,26 +117,26 @@ def test_another_programs_sqlite_file_even_while_it_is_in_use(file: Path, mode: 
         theirs.execute(f"PRAGMA journal_mode = {mode}")
         theirs.execute("CREATE TABLE channels (id)")
         theirs.commit()
-        refused(file, NotAJournal)
-    refused(file, NotAJournal)
+        refused(file, errors.NotAJournal)
+    refused(file, errors.NotAJournal)
 
 
 def test_a_folder_and_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     for name in ("folder", "pipe"):
-        refused(tmp_path / name, JournalUnusable)
+        refused(tmp_path / name, errors.JournalUnusable)
 
 
 def test_a_missing_folder(tmp_path: Path) -> None:
-    with pytest.raises(JournalUnusable, match="there is no folder"):
+    with pytest.raises(errors.JournalUnusable, match="there is no folder"):
         Place(str(tmp_path / "missing" / "journal")).open()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_link_to_nothing(file: Path) -> None:
     file.symlink_to(file.parent / "gone")
-    with pytest.raises(JournalUnusable):
+    with pytest.raises(errors.JournalUnusable):
         Place(str(file)).open()
     assert not (file.parent / "gone").exists()
 
@@ -198,7 +191,9 @@ def _output(program: str, *arguments: str) -> str:
 
 def test_a_newer_programs_journal(file: Path) -> None:
     Place(str(file)).open(steps=NEXT_STEP).close()
-    assert refused(file, JournalOfNewerProgram) == JournalOfNewerProgram(str(file), len(NEXT_STEP), len(STEPS))
+    assert refused(file, errors.JournalOfNewerProgram) == errors.JournalOfNewerProgram(
+        str(file), len(NEXT_STEP), len(STEPS)
+    )
 
 
 def test_a_newer_programs_journal_after_a_crash(file: Path) -> None:
@@ -211,7 +206,7 @@ def test_a_newer_programs_journal_after_a_crash(file: Path) -> None:
         newer.execute("COMMIT")
         main, log = file.read_bytes(), Path(f"{file}-wal").read_bytes()
         assert main[63] == len(STEPS)
-        with pytest.raises(JournalOfNewerProgram):
+        with pytest.raises(errors.JournalOfNewerProgram):
             Place(str(file)).open()
         assert (file.read_bytes(), Path(f"{file}-wal").read_bytes()) == (main, log)
 
@@ -224,7 +219,7 @@ def test_an_older_journal_is_brought_up_to_date_with_all_that_is_in_it(shared: P
 
     assert shared.run("SELECT version FROM forcemove_journal") == [(len(NEXT_STEP),)]
     assert shared.run("SELECT * FROM later") == []
-    with pytest.raises(JournalOfNewerProgram):
+    with pytest.raises(errors.JournalOfNewerProgram):
         shared.open()
 
 
@@ -267,7 +262,7 @@ def test_nothing_is_written_to_a_file_that_has_lost_its_name(file: Path, lose: C
     with Place(str(file)).open() as journal:
         journal.commit(batch(first(1)))
         lose(file)
-        with pytest.raises(JournalUnwritable, match="removed or replaced"):
+        with pytest.raises(errors.JournalUnwritable, match="removed or replaced"):
             journal.commit(batch(next_(1, 1, b"lost")))
 
 
@@ -287,16 +282,16 @@ def test_threat_101_nothing_is_believed_that_went_to_a_file_without_a_name(
         journal.commit(batch(first(1)))
         lose(side_file)
         for _ in range(2):
-            with pytest.raises(JournalFileLost) as raised:
+            with pytest.raises(errors.JournalFileLost) as raised:
                 journal.commit(batch(next_(1, 1, b"lost")))
-            assert raised.value == JournalFileLost(str(file), str(side_file))
+            assert raised.value == errors.JournalFileLost(str(file), str(side_file))
 
 
 def test_threat_101_a_commit_during_which_a_file_is_lost_is_an_error_and_kept(file: Path, tmp_path: Path) -> None:
     """What was committed must not be sent; and it is there when the next process begins."""
     with Place(str(file)).open() as journal:
         journal.commit(batch(first(1)))
-        with pytest.raises(JournalFileLost):
+        with pytest.raises(errors.JournalFileLost):
             journal.export([id_of(1)], ExportKind.MOVE, lambda _: file.with_name("journal-wal").unlink())
         assert alone(file, tmp_path, Ownership.MOVED) == {1: b"at first"}
 
@@ -306,7 +301,7 @@ def test_threat_101_a_file_that_another_one_has_made_is_left_alone(file: Path) -
         journal.commit(batch(first(1)))
         before = file.read_bytes()
         _replace(file.with_name("journal-wal"))
-        with pytest.raises(JournalFileLost):
+        with pytest.raises(errors.JournalFileLost):
             journal.commit(batch(next_(1, 1, b"lost")))
         assert file.read_bytes() == before
 

@@ -13,18 +13,9 @@ import pytest
 from sqlalchemy import inspect
 
 from forcemove.relay.storage import schema as relay_schema
+from forcemove.store import records
 from forcemove.store.journal import Journal
 from forcemove.store.migrations import STEPS, MigrationStep
-from forcemove.store.records import (
-    AppointmentRecord,
-    Evidence,
-    HistoryRow,
-    InFlightTransaction,
-    OutboxRequest,
-    Put,
-    Replace,
-    Spent,
-)
 from forcemove.store.schema import METADATA
 from forcemove.store.sqlite import APPLICATION_ID
 from tests.store.places import ACCOUNT, SEED, Place, batch, first, id_of, next_
@@ -75,7 +66,7 @@ def fill(journal: Journal) -> None:
     journal.keep_seed(id_of(9), SEED)
     journal.meetings.keep(id_of(8), b"terms")
     journal.leases.take([ACCOUNT], 60)
-    row = HistoryRow(1, b"turn 0")
+    row = records.HistoryRow(1, b"turn 0")
     journal.commit(batch(first(1, history=row, profile=b"who", summary=b"where", cursor=b"block 7")))
     journal.gather_history()
     journal.commit(
@@ -85,15 +76,15 @@ def fill(journal: Journal) -> None:
                 1,
                 b"kept",
                 summary=b"there",
-                evidence=(Evidence("fault", b"a lie"),),
-                history=HistoryRow(1, b"turn 1"),
+                evidence=(records.Evidence("fault", b"a lie"),),
+                history=records.HistoryRow(1, b"turn 1"),
             )
         )
     )
-    journal.transactions.commit(ACCOUNT, [Put(InFlightTransaction(5, b"deposit", id_of(1)))])
-    journal.transactions.add_to_outbox([OutboxRequest(ACCOUNT, b"conclude", id_of(1))])
-    journal.towers.keep(ACCOUNT, AppointmentRecord(id_of(1), CLIENT, b"proof"))
-    journal.towers.charge(ACCOUNT, Spent(5, CLIENT, 10**18))
+    journal.transactions.commit(ACCOUNT, [records.Put(records.InFlightTransaction(5, b"deposit", id_of(1)))])
+    journal.transactions.add_to_outbox([records.OutboxRequest(ACCOUNT, b"conclude", id_of(1))])
+    journal.towers.keep(ACCOUNT, records.AppointmentRecord(id_of(1), CLIENT, b"proof"))
+    journal.towers.charge(ACCOUNT, records.Spent(5, CLIENT, 10**18))
 
 
 def contents(journal: Journal) -> object:
@@ -153,13 +144,13 @@ def test_a_journal_of_an_older_format_opens_with_all_that_is_in_it_and_goes_on(t
         assert contents(journal) == expected
         assert journal.commit(batch(next_(1, 2, b"later", summary=b"there"))) == frozenset()
         journal.leases.take([ACCOUNT], 60)
-        journal.transactions.commit(ACCOUNT, [Replace(InFlightTransaction(5, b"dearer", id_of(1)))])
-        journal.towers.keep(ACCOUNT, AppointmentRecord(id_of(1), CLIENT, b"better"))
+        journal.transactions.commit(ACCOUNT, [records.Replace(records.InFlightTransaction(5, b"dearer", id_of(1)))])
+        journal.towers.keep(ACCOUNT, records.AppointmentRecord(id_of(1), CLIENT, b"better"))
         journal.meetings.keep(id_of(8), b"other terms")
     with place.open() as journal:
         assert [each.snapshot for each in journal.channels()] == [b"later"]
-        assert journal.transactions.in_flight(ACCOUNT) == (InFlightTransaction(5, b"dearer", id_of(1)),)
-        assert journal.towers.appointments(ACCOUNT) == (AppointmentRecord(id_of(1), CLIENT, b"better"),)
+        assert journal.transactions.in_flight(ACCOUNT) == (records.InFlightTransaction(5, b"dearer", id_of(1)),)
+        assert journal.towers.appointments(ACCOUNT) == (records.AppointmentRecord(id_of(1), CLIENT, b"better"),)
         assert journal.meetings.all() == [(id_of(8), b"other terms")]
 
 

@@ -19,17 +19,7 @@ from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
 from forcemove.store.records import ChannelLease
 from tests.forked import CONTEXT
-from tests.store.actors import (
-    SURVIVED,
-    batch_of_everything,
-    commit_for_ever,
-    count_up,
-    die_at,
-    drive,
-    start,
-    stop_within,
-    until,
-)
+from tests.store import actors
 from tests.store.places import ALICE, BOB, CAROL, Place, batch, file_in, first, id_of, next_, snapshots
 from tests.store.server import Server
 from tests.store.test_faults import impatient
@@ -76,16 +66,16 @@ def test_a_killed_commit_is_there_wholly_or_not_at_all(shared: Place, tmp_path: 
     with opened(shared) as journal:
         journal.commit(batch(first(1), first(2)))
         before = state(journal)
-        journal.commit(batch_of_everything(1))
+        journal.commit(actors.batch_of_everything(1))
         after = state(journal)
     ends: list[bool] = []
     while True:
         place = new_place(shared, tmp_path / f"point-{len(ends)}")
         with opened(place) as journal:
             journal.commit(batch(first(1), first(2)))
-        process = start(die_at, place.where, len(ends))
+        process = actors.start(actors.die_at, place.where, len(ends))
         process.join()
-        if process.exitcode == SURVIVED:
+        if process.exitcode == actors.SURVIVED:
             break
         assert process.exitcode == -signal.SIGKILL
         with opened(place) as journal:
@@ -104,11 +94,11 @@ def test_what_was_said_to_be_kept_is_kept(shared: Place, kept_before: int) -> No
     with opened(shared) as journal:
         journal.commit(batch(first(1), first(2)))
         reader, says = CONTEXT.Pipe(duplex=False)
-        with ended(start(commit_for_ever, shared.where, says)):
+        with ended(actors.start(actors.commit_for_ever, shared.where, says)):
             kept = [reader.recv() for _ in range(kept_before)]
         says.close()
         kept += all_of(reader)
-        found = until(lambda: snapshots(journal), "the journal can be read")
+        found = actors.until(lambda: snapshots(journal), "the journal can be read")
 
         assert found[1][0] in (kept[-1], kept[-1] + 1)
         assert found[2][0] == found[1][0]
@@ -126,9 +116,9 @@ def test_who_is_killed_within_a_commit_holds_nobody_up(shared: Place) -> None:
     with opened(shared) as journal:
         journal.commit(batch(first(1), first(2)))
         before = state(journal)
-        with ended(start(stop_within, shared.where, 4, CONTEXT.Pipe()[1])) as process:
+        with ended(actors.start(actors.stop_within, shared.where, 4, CONTEXT.Pipe()[1])) as process:
             wait_until_stopped(process)
-        assert until(lambda: journal.commit(batch(next_(2, 1, b"on"))) == frozenset(), "the lock is free")
+        assert actors.until(lambda: journal.commit(batch(next_(2, 1, b"on"))) == frozenset(), "the lock is free")
         assert state(journal)[1:] == before[1:]
         assert snapshots(journal) == {1: (1, b"at first"), 2: (2, b"on")}
 
@@ -137,7 +127,7 @@ def test_who_is_killed_within_a_commit_holds_nobody_up(shared: Place) -> None:
 def leased(shared: Place) -> Iterator[Any]:
     """Another process has a lease that would last for ten minutes."""
     ours, theirs = CONTEXT.Pipe()
-    with ended(start(drive, shared.where, theirs, 600)) as process:
+    with ended(actors.start(actors.drive, shared.where, theirs, 600)) as process:
         assert ours.recv() == "driving"
         yield process
 
@@ -176,18 +166,18 @@ def wait_until_stopped(process: Any) -> None:
         command = ["ps", "-o", "stat=", "-p", str(process.pid)]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.startswith("T")  # noqa: S603
 
-    until(is_stopped, "the process has stopped")
+    actors.until(is_stopped, "the process has stopped")
 
 
 def test_who_was_stopped_past_its_lease_commits_nothing(shared: Place) -> None:
     with opened(shared, CAROL) as journal:
         journal.commit(batch(first(1)))
         ours, theirs = CONTEXT.Pipe()
-        with ended(start(drive, shared.where, theirs, 0.5)) as process:
+        with ended(actors.start(actors.drive, shared.where, theirs, 0.5)) as process:
             assert ours.recv() == "driving"
             os.kill(process.pid, signal.SIGSTOP)
             wait_until_stopped(process)
-            until(lambda: journal.leases.take([ONE], 60).granted, "the lease has expired")
+            actors.until(lambda: journal.leases.take([ONE], 60).granted, "the lease has expired")
             kept = journal.load(id_of(1))
             assert kept is not None
             os.kill(process.pid, signal.SIGCONT)
@@ -202,7 +192,7 @@ def test_who_was_stopped_within_its_lease_goes_on(shared: Place) -> None:
     with opened(shared, CAROL) as journal:
         journal.commit(batch(first(1)))
         ours, theirs = CONTEXT.Pipe()
-        with ended(start(drive, shared.where, theirs, 600)) as process:
+        with ended(actors.start(actors.drive, shared.where, theirs, 600)) as process:
             assert ours.recv() == "driving"
             os.kill(process.pid, signal.SIGSTOP)
             wait_until_stopped(process)
@@ -217,7 +207,7 @@ def test_a_server_ends_a_commit_that_was_stopped_in_the_middle(server: Server) -
     with opened(place) as journal:
         journal.commit(batch(first(1), first(2)))
         ours, theirs = CONTEXT.Pipe()
-        with ended(start(stop_within, place.where, 4, theirs)) as process:
+        with ended(actors.start(actors.stop_within, place.where, 4, theirs)) as process:
             wait_until_stopped(process)
             assert journal.commit(batch(next_(1, 1, b"Alice's"))) == frozenset()
             os.kill(process.pid, signal.SIGCONT)
@@ -232,7 +222,7 @@ def test_a_file_is_busy_while_a_commit_is_stopped_in_the_middle(tmp_path: Path) 
     with opened(place) as journal:
         journal.commit(batch(first(1), first(2)))
         ours, theirs = CONTEXT.Pipe()
-        with ended(start(stop_within, place.where, 4, theirs)) as process:
+        with ended(actors.start(actors.stop_within, place.where, 4, theirs)) as process:
             wait_until_stopped(process)
             with pytest.raises(JournalBusy):
                 journal.commit(batch(next_(1, 1, b"Alice's")))
@@ -248,9 +238,9 @@ def test_a_file_is_busy_while_a_commit_is_stopped_in_the_middle(tmp_path: Path) 
 def test_two_processes_add_each_number_once(shared: Place) -> None:
     with opened(shared) as journal:
         journal.commit(batch(first(1, b"0")))
-        processes = [start(count_up, shared.where, owner, 50) for owner in (BOB, CAROL)]
+        processes = [actors.start(actors.count_up, shared.where, owner, 50) for owner in (BOB, CAROL)]
         for each in processes:
             each.join()
 
-        assert [each.exitcode for each in processes] == [SURVIVED] * 2
+        assert [each.exitcode for each in processes] == [actors.SURVIVED] * 2
         assert snapshots(journal) == {1: (101, b"100")}

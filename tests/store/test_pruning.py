@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+from forcemove.store import records
 from forcemove.store.journal import Journal
-from forcemove.store.records import (
-    ChannelUpdate,
-    Evidence,
-    HistoryRow,
-    InFlightTransaction,
-    OutboxRequest,
-    Ownership,
-    Put,
-)
 from tests.store.places import ACCOUNT, Place, batch, first, id_of, next_
 
 
-def _fill(journal: Journal, number: int, *, finished: bool = True) -> ChannelUpdate:
+def _fill(journal: Journal, number: int, *, finished: bool = True) -> records.ChannelUpdate:
     """A channel with two rows of history and a piece of evidence; as it is to stay."""
-    journal.commit(batch(first(number, bytes(1_000), history=HistoryRow(1, b"begun"))))
-    evidence, row = (Evidence("kind", b"body"),), HistoryRow(2, b"over")
+    journal.commit(batch(first(number, bytes(1_000), history=records.HistoryRow(1, b"begun"))))
+    evidence, row = (records.Evidence("kind", b"body"),), records.HistoryRow(2, b"over")
     journal.commit(
         batch(next_(number, 1, bytes(1_000), evidence=evidence, history=row, finished=finished, summary=b"summary"))
     )
-    return ChannelUpdate(id_of(number), 2, b"little", finished=True, cursor=b"block")
+    return records.ChannelUpdate(id_of(number), 2, b"little", finished=True, cursor=b"block")
 
 
 def test_what_is_over_is_pruned_and_the_rest_stays(journal: Journal) -> None:
@@ -35,7 +27,7 @@ def test_what_is_over_is_pruned_and_the_rest_stays(journal: Journal) -> None:
     stored = journal.load(id_of(1))
     assert stored is not None
     assert (stored.version, stored.snapshot, stored.metadata) == (3, b"little", b"about 1")
-    assert (stored.ownership, stored.cursor) == (Ownership.FINISHED, b"block")
+    assert (stored.ownership, stored.cursor) == (records.Ownership.FINISHED, b"block")
     assert [each.summary for each in journal.summaries()] == [b"summary"] * 2
     assert len(journal.history(other.channel_id).bodies) == 2
     assert len(journal.evidence()) == 1
@@ -56,9 +48,9 @@ def test_a_channel_that_is_not_finished_or_is_of_another_version_is_left_alone(j
 
 def test_a_channel_with_a_transaction_to_be_sent_is_left_alone(journal: Journal) -> None:
     updates = [_fill(journal, number) for number in (1, 2, 3)]
-    journal.transactions.add_to_outbox([OutboxRequest(ACCOUNT, b"credit", id_of(1))])
+    journal.transactions.add_to_outbox([records.OutboxRequest(ACCOUNT, b"credit", id_of(1))])
     journal.leases.take([ACCOUNT], 60)
-    journal.transactions.commit(ACCOUNT, [Put(InFlightTransaction(0, b"credit", id_of(2)))])
+    journal.transactions.commit(ACCOUNT, [records.Put(records.InFlightTransaction(0, b"credit", id_of(2)))])
     assert journal.prune(updates) == {id_of(3)}
 
 

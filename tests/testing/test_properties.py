@@ -11,15 +11,8 @@ import pytest
 
 from forcemove import AppError, Move, VariablePart, word
 from forcemove.contracts import artifact
+from forcemove.testing import properties
 from forcemove.testing.calls import Bench, TransitionCall, outcome
-from forcemove.testing.properties import (
-    WORD_CHANGES,
-    neighbours,
-    require_both_alike,
-    require_legal_moves,
-    require_no_gain_by_leaving,
-    require_successors,
-)
 from forcemove.testing.space import Bounds, StateSpace
 from forcemove.testing.walk import LegalMoves, first_state, terms_of
 from forcemove_games.commitment import Opening
@@ -66,9 +59,9 @@ def is_last(state: VariablePart) -> bool:
 
 
 def test_what_is_right_passes() -> None:
-    assert require_legal_moves(CountingRules(), space(one_more)) == 3
-    assert require_successors(space(one_more), is_last) == 4
-    assert require_no_gain_by_leaving(space(one_more), is_last) == 4
+    assert properties.require_legal_moves(CountingRules(), space(one_more)) == 3
+    assert properties.require_successors(space(one_more), is_last) == 4
+    assert properties.require_no_gain_by_leaving(space(one_more), is_last) == 4
 
 
 def a_call() -> TransitionCall:
@@ -80,32 +73,32 @@ def test_a_move_of_its_own_that_the_rules_refuse_is_found() -> None:
         return [Move(state.outcome, word(count_of(state) + 2))] if count_of(state) < LAST else []
 
     with pytest.raises(AssertionError, match=r"the rules refuse the game's own move.*WrongCount"):
-        require_legal_moves(CountingRules(), space(two_more))
+        properties.require_legal_moves(CountingRules(), space(two_more))
 
 
 def test_a_rule_that_answers_something_else_than_true_is_found() -> None:
     with pytest.raises(AssertionError, match="answer False"):
-        require_legal_moves(Untrue(), space(one_more))
+        properties.require_legal_moves(Untrue(), space(one_more))
 
 
 def test_a_move_that_makes_money_is_found() -> None:
     with pytest.raises(Exception, match="TotalChanged"):
-        require_legal_moves(CountingRules(), space(paying({4: (6, 5)})))
+        properties.require_legal_moves(CountingRules(), space(paying({4: (6, 5)})))
 
 
 def test_a_state_that_nothing_can_follow_is_found() -> None:
     with pytest.raises(AssertionError, match="nothing legal can follow"):
-        require_successors(space(one_more), lambda state: count_of(state) > LAST)
+        properties.require_successors(space(one_more), lambda state: count_of(state) > LAST)
 
 
 def test_a_gain_by_walking_away_is_found() -> None:
     """Participant 1 is to lose its unit with its own next move, and would rather not make it."""
     with pytest.raises(AssertionError, match=r"participant 1 gets 5 by leaving .* and 4 by playing on"):
-        require_no_gain_by_leaving(space(paying({4: (5, 5), 5: (6, 4), 6: (6, 4)})), is_last)
+        properties.require_no_gain_by_leaving(space(paying({4: (5, 5), 5: (6, 4), 6: (6, 4)})), is_last)
 
 
 def test_who_has_lost_already_gains_nothing() -> None:
-    assert require_no_gain_by_leaving(space(paying({4: (6, 4), 5: (6, 4), 6: (6, 4)})), is_last) == 4
+    assert properties.require_no_gain_by_leaving(space(paying({4: (6, 4), 5: (6, 4), 6: (6, 4)})), is_last) == 4
 
 
 def lenient(*_: object) -> bool:
@@ -144,19 +137,19 @@ def test_a_twin_that_differs_is_found(twin: Callable[[bytes, VariablePart, Varia
     bench = Bench(GAME.artifact, Twin(twin))
     begin = first_state(GAME.initial_app_data(terms_of((5, 5), 1)), (5, 5))
     with pytest.raises(AssertionError, match="RockPaperScissors and its twin differ about"):
-        require_both_alike(bench, space(one_round, begin))
+        properties.require_both_alike(bench, space(one_round, begin))
 
 
 def test_a_value_that_no_word_can_hold_is_a_difference() -> None:
     """Solidity would have stopped with a panic: `CountingApp` does, after the highest count."""
     bench = Bench(artifact("CountingApp"), CountingRules())
     with pytest.raises(AssertionError, match=r"WrongCount has the value .*, which no word can hold"):
-        require_both_alike(bench, space(one_more))
+        properties.require_both_alike(bench, space(one_more))
 
 
 def test_neighbours_differ_from_the_call_in_every_word_length_and_amount() -> None:
     call = a_call()
-    found = neighbours(call)
+    found = properties.neighbours(call)
     assert (found[0].from_, found[0].to) == (call.from_, call.to)
     assert len({(each.from_, each.to) for each in found}) == len(found)
     assert {len(each.to.app_data) for each in found} == {0, 31, 32, 33, 64}
@@ -171,19 +164,19 @@ def long_call() -> TransitionCall:
 
 def test_of_long_positions_a_sample_of_words_is_changed_that_follows_from_a_seed() -> None:
     def changed(seed: int) -> set[tuple[bytes, ...]]:
-        return {each.patches for each in neighbours(long_call(), Random(seed))}
+        return {each.patches for each in properties.neighbours(long_call(), Random(seed))}
 
-    alone = len(neighbours(a_call())) - 1
-    assert alone < WORD_CHANGES < len(changed(1)) < WORD_CHANGES + 30
+    alone = len(properties.neighbours(a_call())) - 1
+    assert alone < properties.WORD_CHANGES < len(changed(1)) < properties.WORD_CHANGES + 30
     assert changed(1) == changed(1) != changed(2)
-    assert changed(0) == {each.patches for each in neighbours(long_call())}
+    assert changed(0) == {each.patches for each in properties.neighbours(long_call())}
 
 
 def test_a_twin_that_differs_in_one_word_of_a_long_position_is_found_by_some_sample() -> None:
     """Each word of both states is changed by some seed."""
     words: set[tuple[int, int]] = set()
     for seed in range(16):
-        for each in neighbours(long_call(), Random(seed)):
+        for each in properties.neighbours(long_call(), Random(seed)):
             if len(each.from_.app_data) == len(each.to.app_data):
                 words |= {
                     (side, at // 32)

@@ -9,15 +9,7 @@ import pytest
 
 from forcemove import ETHER, keccak256, word
 from forcemove.protocol.logs import Claimed
-from tests.invariants.test_hostile import (
-    LOCKED,
-    arm,
-    claim_data,
-    deposit_data,
-    other_conclude_data,
-    transfer_data,
-    what_came_of_it,
-)
+from tests.invariants import test_hostile
 from tests.parity import core_abi as abi
 from tests.parity.core_world import REFUSING_RECIPIENTS, REFUSING_TOKENS
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, state
@@ -201,21 +193,24 @@ def test_threat_15_ether_sent_with_a_token_is_refused(court: Court) -> None:
 
 # --------------------------------------------------------------------------------------------------------- re-entrance
 
-WAYS_IN = pytest.mark.parametrize("data", [deposit_data, transfer_data, other_conclude_data, claim_data])
+WAYS_IN = pytest.mark.parametrize(
+    "data",
+    [test_hostile.deposit_data, test_hostile.transfer_data, test_hostile.other_conclude_data, test_hostile.claim_data],
+)
 
 
 def set_trap(court: Court, data: Callable[[Court], bytes]) -> bytes:
     """Another channel is funded and would pay: nothing but the lock refuses. The account that calls back."""
     court.fund(court.channel())
     assert court.deposit(A, court.id_of(court.channel(nonce=9)), ETHER, 0, 1) == ALLOWED
-    return arm(court, data(court))
+    return test_hostile.arm(court, data(court))
 
 
 @WAYS_IN
 def test_threat_15_nobody_reenters_from_a_payment(court: Court, data: Callable[[Court], bytes]) -> None:
     reentry = set_trap(court, data)
     assert court.conclude_with(court.channel(), allocation(reentry, 10), allocation(B, 10)) == ALLOWED
-    assert what_came_of_it(court) == LOCKED
+    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
     assert court.chain.balance(reentry) == 10
     assert court.chain.balance(court.adjudicator) == 1
 
@@ -229,7 +224,7 @@ def test_threat_15_nobody_reenters_from_a_payment_after_a_challenge(
     assert court.challenge_with(channel, state(10, entries), state(11, entries)) == ALLOWED
     court.expire(channel)
     assert court.transfer_all(channel, state(11, entries)) == ALLOWED
-    assert what_came_of_it(court) == LOCKED
+    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
 
 
 @WAYS_IN
@@ -239,7 +234,7 @@ def test_threat_15_nobody_reenters_through_a_tokens_send_hook(court: Court, data
     court.chain.send(M, "HookToken", "setHook", token, abi.address(B), abi.address(reentry))
     entries = allocation(B, 10, token), allocation(A, 10, token)
     assert court.conclude_with(court.channel(nonce=2), *entries) == ALLOWED
-    assert what_came_of_it(court) == LOCKED
+    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
 
 
 @WAYS_IN
@@ -248,7 +243,7 @@ def test_threat_15_nobody_reenters_while_a_token_is_pulled_in(court: Court, data
     token, reentry = court.tokens["HookToken"], set_trap(court, data)
     court.chain.send(M, "HookToken", "setHook", token, abi.address(B), abi.address(reentry))
     assert court.deposit(B, court.id_of(court.channel(nonce=2)), token, 0, 20) == ALLOWED
-    assert what_came_of_it(court) == LOCKED
+    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
 
 
 @WAYS_IN
@@ -256,7 +251,7 @@ def test_threat_15_nobody_reenters_from_the_rest_of_a_deposit(court: Court, data
     reentry = set_trap(court, data)
     court.chain.enrich(reentry)
     assert court.deposit(reentry, court.id_of(court.channel(nonce=9)), ETHER, 0, 5) == ALLOWED
-    assert what_came_of_it(court) == LOCKED
+    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
 
 
 @WAYS_IN
@@ -266,4 +261,4 @@ def test_threat_15_nobody_reenters_from_a_claim(court: Court, data: Callable[[Co
     assert court.conclude_with(court.channel(nonce=2), allocation(hostile, 20)) == ALLOWED
     reentry = set_trap(court, data)
     assert court.claim(hostile, ETHER, reentry) == ALLOWED
-    assert what_came_of_it(court) == LOCKED
+    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED

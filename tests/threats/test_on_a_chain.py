@@ -14,14 +14,8 @@ from forcemove import ETHER, EmbeddedChain, FixedPart, ForcemoveError, Key, Outc
 from forcemove.chain.adjudicator import Operation, PlacedLog
 from forcemove.chain.chain import Call, Receipt
 from forcemove.chain.errors import TransactionReverted
+from forcemove.protocol import rule_errors
 from forcemove.protocol.encoding import hash_state
-from forcemove.protocol.rule_errors import (
-    ChannelFinalized,
-    ChannelNotFinalized,
-    HoldingsBelowExpected,
-    NothingToDeposit,
-    TurnNumberNotIncreased,
-)
 from forcemove.protocol.status import EMPTY_STATUS
 from tests.chain.world import MINER, World, deploy_contract, make_world
 from tests.evm import selector
@@ -91,7 +85,7 @@ def test_threat_02_an_older_challenge_in_the_same_block_changes_nothing(world: W
                 with pytest.raises(TransactionReverted) as caught:
                     world.adjudicator.wait(by_bob)
                 assert caught.value.block_number == landed.block_number
-                assert caught.value.reason == TurnNumberNotIncreased(21, 11)
+                assert caught.value.reason == rule_errors.TurnNumberNotIncreased(21, 11)
 
 
 # --------------------------------------------------------------------------------------------------------------- 11
@@ -108,7 +102,7 @@ def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(world:
     world.chain.broadcast(second)
     with pytest.raises(TransactionReverted) as caught:
         world.adjudicator.wait(second)
-    assert caught.value.reason == HoldingsBelowExpected(0, 10)
+    assert caught.value.reason == rule_errors.HoldingsBelowExpected(0, 10)
     assert world.adjudicator.holdings_of(id_, ETHER).held == 0
     assert world.chain.balance(world.adjudicator.address) == 0
 
@@ -116,7 +110,9 @@ def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(world:
 def test_threat_11_nor_does_a_smaller_first_deposit_do(world: World) -> None:
     id_ = world.id_of(world.channel())
     world.adjudicator.send(world.adjudicator.deposit(id_, ETHER, 0, 9), ALICE)
-    assert refusal(world, world.adjudicator.deposit(id_, ETHER, 10, 10), BOB) == HoldingsBelowExpected(9, 10)
+    assert refusal(world, world.adjudicator.deposit(id_, ETHER, 10, 10), BOB) == rule_errors.HoldingsBelowExpected(
+        9, 10
+    )
 
 
 # --------------------------------------------------------------------------------------------------------------- 12
@@ -147,7 +143,7 @@ def test_threat_12_who_pays_everything_for_another_does_not_rob_him(world: World
     """Nothing is taken where nothing is missing, and holdings never fall."""
     id_, adjudicator = world.id_of(world.channel()), world.adjudicator
     adjudicator.send(adjudicator.deposit(id_, ETHER, 0, held), MALLORY)
-    assert refusal(world, adjudicator.deposit(id_, ETHER, 0, 10), ALICE) == NothingToDeposit(held, 10)
+    assert refusal(world, adjudicator.deposit(id_, ETHER, 0, 10), ALICE) == rule_errors.NothingToDeposit(held, 10)
     assert adjudicator.holdings_of(id_, ETHER).held == held == world.chain.balance(adjudicator.address)
 
 
@@ -347,7 +343,7 @@ def test_threat_16_from_the_deadline_on_answers_are_late(
     fixed, deadline = challenged
     operation = answer(world, fixed)
     world.chain.travel_to(deadline + late)
-    assert refusal(world, operation, ALICE) == ChannelFinalized(world.id_of(fixed), deadline)
+    assert refusal(world, operation, ALICE) == rule_errors.ChannelFinalized(world.id_of(fixed), deadline)
 
 
 def test_threat_16_payment_begins_with_the_deadline_and_not_before(
@@ -356,7 +352,7 @@ def test_threat_16_payment_begins_with_the_deadline_and_not_before(
     fixed, deadline = challenged
     id_ = world.id_of(fixed)
     world.chain.travel_to(deadline - 1)
-    assert refusal(world, pay(world, fixed), ALICE) == ChannelNotFinalized(id_, deadline)
+    assert refusal(world, pay(world, fixed), ALICE) == rule_errors.ChannelNotFinalized(id_, deadline)
     assert send_at(world, pay(world, fixed), deadline).logs
     assert world.adjudicator.holdings_of(id_, ETHER).closed
     assert world.adjudicator.status_of(id_) == EMPTY_STATUS

@@ -13,24 +13,10 @@ from tests.chain.world import World, make_world
 from tests.parity import core_abi as abi
 from tests.parity.core_harness import CHAIN_ID, Harness
 from tests.parity.core_verdict import of_bytecode
-from tests.protocol.builders import (
-    ALICE,
-    BOB,
-    MALLORY,
-    NO_SIGNATURE,
-    PLAYERS,
-    chain,
-    final,
-    fixed_part,
-    outcome,
-    proof,
-    sign,
-    sign_all,
-    state,
-)
+from tests.protocol import builders
 from tests.threats.court import ALLOWED, Court
 
-A, B, M = ALICE.address, BOB.address, MALLORY.address
+A, B, M = builders.ALICE.address, builders.BOB.address, builders.MALLORY.address
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 
@@ -38,8 +24,8 @@ ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 
 def test_threat_04_an_outsider_with_leaked_states_cannot_challenge(court: Court, channel: FixedPart) -> None:
-    leaked = court.proof(channel, *chain(10, 11))
-    own = court.sign_challenge(MALLORY, state(11), channel)
+    leaked = court.proof(channel, *builders.chain(10, 11))
+    own = court.sign_challenge(builders.MALLORY, builders.state(11), channel)
     assert court.challenge(M, channel, leaked) == ("ChallengerNotParticipant", (M,))
     assert court.challenge(M, channel, leaked, own) == ("ChallengerNotParticipant", (M,))
     assert court.status(channel).is_empty
@@ -47,31 +33,31 @@ def test_threat_04_an_outsider_with_leaked_states_cannot_challenge(court: Court,
 
 def test_threat_04_nor_with_the_recorded_state(court: Court, channel: FixedPart) -> None:
     """Which needs no proof: here nothing but the challenger is checked."""
-    assert court.checkpoint_with(channel, *chain(10, 11)) == ALLOWED
-    assert court.restate(channel, state(11), by=MALLORY) == ("ChallengerNotParticipant", (M,))
-    assert court.restate(channel, state(11), by=BOB) == ALLOWED
+    assert court.checkpoint_with(channel, *builders.chain(10, 11)) == ALLOWED
+    assert court.restate(channel, builders.state(11), by=builders.MALLORY) == ("ChallengerNotParticipant", (M,))
+    assert court.restate(channel, builders.state(11), by=builders.BOB) == ALLOWED
 
 
-@pytest.mark.parametrize("signer", PLAYERS, ids=["alice", "bob"])
+@pytest.mark.parametrize("signer", builders.PLAYERS, ids=["alice", "bob"])
 def test_threat_04_the_signature_of_a_state_is_no_challenge(court: Court, channel: FixedPart, signer: Key) -> None:
-    leaked = court.proof(channel, *chain(10, 11))
-    for signed in chain(10, 11):
+    leaked = court.proof(channel, *builders.chain(10, 11))
+    for signed in builders.chain(10, 11):
         verdict = court.challenge(M, channel, leaked, court.sign(signer, signed, channel))
         assert verdict.error == "ChallengerNotParticipant"
 
 
 def test_threat_04_a_challenge_signature_serves_for_one_state_of_one_channel(court: Court, channel: FixedPart) -> None:
-    leaked = court.proof(channel, *chain(10, 11))
+    leaked = court.proof(channel, *builders.chain(10, 11))
     reused = (
-        court.sign_challenge(ALICE, state(9), channel),
-        court.sign_challenge(ALICE, state(11, outcome(15, 5)), channel),
-        court.sign_challenge(ALICE, state(11), court.channel(nonce=1)),
+        court.sign_challenge(builders.ALICE, builders.state(9), channel),
+        court.sign_challenge(builders.ALICE, builders.state(11, builders.outcome(15, 5)), channel),
+        court.sign_challenge(builders.ALICE, builders.state(11), court.channel(nonce=1)),
     )
     for signature in reused:
         assert court.challenge(M, channel, leaked, signature).error == "ChallengerNotParticipant"
-    signature = court.sign_challenge(ALICE, state(11), channel)
+    signature = court.sign_challenge(builders.ALICE, builders.state(11), channel)
     assert court.challenge(M, channel, leaked, signature) == ALLOWED
-    assert court.respond_with(channel, state(11), state(12)) == ALLOWED
+    assert court.respond_with(channel, builders.state(11), builders.state(12)) == ALLOWED
     assert court.challenge(M, channel, leaked, signature) == ("TurnNumberNotIncreased", (12, 11))
 
 
@@ -80,9 +66,9 @@ def test_threat_04_a_challenge_signature_serves_for_one_state_of_one_channel(cou
 
 def test_threat_05_concluding_takes_the_signature_of_everybody(court: Court, channel: FixedPart) -> None:
     court.fund(channel)
-    last = final(14, outcome(20, 0))
+    last = builders.final(14, builders.outcome(20, 0))
     alice, bob = court.sign_all(last, channel)
-    mallory = court.sign(MALLORY, last, channel)
+    mallory = court.sign(builders.MALLORY, last, channel)
     for signatures, error in (
         ((), "SignatureCountMismatch"),
         ((alice,), "SignatureCountMismatch"),
@@ -91,7 +77,7 @@ def test_threat_05_concluding_takes_the_signature_of_everybody(court: Court, cha
         ((alice, mallory), "WrongSigner"),
         ((mallory, bob), "WrongSigner"),
         ((bob, alice), "WrongSigner"),
-        ((alice, NO_SIGNATURE), "SignatureUnrecoverable"),
+        ((alice, builders.NO_SIGNATURE), "SignatureUnrecoverable"),
     ):
         assert court.conclude(A, channel, last.outcome, 14, signatures).error == error
     assert court.held(court.id_of(channel)) == 20
@@ -101,18 +87,18 @@ def test_threat_05_concluding_takes_the_signature_of_everybody(court: Court, cha
 def test_threat_05_what_is_not_final_does_not_conclude(court: Court, channel: FixedPart) -> None:
     """Nor does a final state of another turn or outcome, nor a challenge."""
     court.fund(channel)
-    last = final(14)
+    last = builders.final(14)
     others = (
         replace(last, is_final=False),
-        state(14),
-        final(13),
-        final(14, outcome(20, 0)),
-        final(14, outcome(10, 10, to=(BOB, ALICE))),
+        builders.state(14),
+        builders.final(13),
+        builders.final(14, builders.outcome(20, 0)),
+        builders.final(14, builders.outcome(10, 10, to=(builders.BOB, builders.ALICE))),
     )
     for other in others:
         verdict = court.conclude(A, channel, last.outcome, 14, court.sign_all(other, channel))
         assert verdict.error == "WrongSigner"
-    challenges = tuple(court.sign_challenge(key, last, channel) for key in PLAYERS)
+    challenges = tuple(court.sign_challenge(key, last, channel) for key in builders.PLAYERS)
     assert court.conclude(A, channel, last.outcome, 14, challenges).error == "WrongSigner"
 
 
@@ -124,19 +110,19 @@ def test_threat_07_signatures_for_another_chain_or_adjudicator_are_worth_nothing
 ) -> None:
     second = court.chain.deploy("Adjudicator")
     for domain in (Domain(CHAIN_ID + 1, court.adjudicator), Domain(CHAIN_ID, second)):
-        foreign = proof(*chain(10, 11), fixed=channel, domain=domain)
+        foreign = builders.proof(*builders.chain(10, 11), fixed=channel, domain=domain)
         assert court.challenge(A, channel, foreign).error == "WrongSigner"
         assert court.checkpoint(A, channel, foreign).error == "WrongSigner"
-        signatures = sign_all(final(14), fixed=channel, domain=domain)
-        assert court.conclude(A, channel, final(14).outcome, 14, signatures).error == "WrongSigner"
-    assert court.challenge_with(channel, *chain(10, 11)) == ALLOWED
-    elsewhere = sign(ALICE, state(12), channel, Domain(CHAIN_ID, second))
-    assert court.respond(A, channel, state(11), state(12), elsewhere).error == "WrongSigner"
+        signatures = builders.sign_all(builders.final(14), fixed=channel, domain=domain)
+        assert court.conclude(A, channel, builders.final(14).outcome, 14, signatures).error == "WrongSigner"
+    assert court.challenge_with(channel, *builders.chain(10, 11)) == ALLOWED
+    elsewhere = builders.sign(builders.ALICE, builders.state(12), channel, Domain(CHAIN_ID, second))
+    assert court.respond(A, channel, builders.state(11), builders.state(12), elsewhere).error == "WrongSigner"
 
 
 def test_threat_07_the_id_of_a_channel_differs_from_deployment_to_deployment(court: Court) -> None:
     """So that money paid into it on one chain is not held on another under the same name."""
-    fixed = fixed_part(app=court.app)
+    fixed = builders.fixed_part(app=court.app)
     ids = {channel_id(fixed, Domain(id_, at)) for id_ in (1, 2) for at in (court.adjudicator, court.app)}
     assert len(ids) == 4
 
@@ -150,8 +136,10 @@ def test_threat_07_after_a_fork_the_signatures_of_the_old_chain_are_worth_nothin
             forked = World(after, Adjudicator(after, world.adjudicator.address), world.app)
             fixed = world.channel()
             with pytest.raises(WrongSigner):
-                forked.adjudicator.send(forked.adjudicator.challenge(fixed, world.proof(fixed, state(11))), ALICE)
-            assert forked.challenge(fixed, state(11)).logs
+                forked.adjudicator.send(
+                    forked.adjudicator.challenge(fixed, world.proof(fixed, builders.state(11))), builders.ALICE
+                )
+            assert forked.challenge(fixed, builders.state(11)).logs
 
 
 # ---------------------------------------------------------------------------------------------------------------- 9
@@ -170,7 +158,7 @@ def twins(s: int) -> tuple[bytes, Signature, Signature]:
     The digest is chosen last: s * k - r * d for the nonce k = 1.
     """
     r = 0x79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798  # the generator's x; its y is even
-    secret = int.from_bytes(ALICE.secret, "big")
+    secret = int.from_bytes(builders.ALICE.secret, "big")
     digest = word((s - r * secret) % ORDER)
     return digest, compact(r, s, 0), compact(r, ORDER - s, 1)
 
@@ -194,7 +182,7 @@ def test_threat_09_half_the_order_itself_is_low() -> None:
 @pytest.mark.parametrize(
     "signature",
     [
-        NO_SIGNATURE,
+        builders.NO_SIGNATURE,
         compact(0, 1),
         compact(1, 0),
         compact(0, 0, parity=1),
@@ -213,16 +201,16 @@ def test_threat_09_nobody_is_recovered_from_rubbish(signature: Signature) -> Non
 
 @pytest.mark.parametrize("length", [0, 1, 31, 32, 63])
 def test_threat_09_a_signature_of_another_length_is_no_calldata(length: int) -> None:
-    assert HARNESS.call("recover", DIGEST, ALICE.sign(DIGEST).compact[:length]) == (False, b"")
+    assert HARNESS.call("recover", DIGEST, builders.ALICE.sign(DIGEST).compact[:length]) == (False, b"")
 
 
 def test_threat_09_one_signer_counts_once(court: Court, channel: FixedPart) -> None:
-    good = court.proof(channel, state(11))
+    good = court.proof(channel, builders.state(11))
     alice, bob = good.signatures
     for signatures, error in (
         ((alice, alice), ("WrongSigner", (B, A))),
         ((bob, bob), ("WrongSigner", (A, B))),
-        ((alice, NO_SIGNATURE), ("SignatureUnrecoverable", ())),
+        ((alice, builders.NO_SIGNATURE), ("SignatureUnrecoverable", ())),
     ):
         assert court.challenge(A, channel, replace(good, signatures=signatures)) == error
         assert court.checkpoint(A, channel, replace(good, signatures=signatures)) == error
@@ -230,7 +218,7 @@ def test_threat_09_one_signer_counts_once(court: Court, channel: FixedPart) -> N
 
 def test_threat_09_everybody_signs_its_own_turn_or_a_later_one(court: Court, channel: FixedPart) -> None:
     """Bob's move is state 11: his signature of state 10 alone does not bind him to it."""
-    early = court.proof(channel, *chain(10, 11), pattern=(0, 0))
+    early = court.proof(channel, *builders.chain(10, 11), pattern=(0, 0))
     assert court.challenge(A, channel, early) == ("SignedStateOutOfRange", (1, 0))
     both = replace(early, signatures=(*early.signatures, early.signatures[0]))
     assert court.challenge(A, channel, both) == ("SignatureCountMismatch", (2, 3))

@@ -14,20 +14,12 @@ from msgspec.structs import replace
 from forcemove import InvalidValue, Key
 from forcemove.protocol.rule_errors import WrongSigner
 from forcemove.protocol.types import Signature
+from forcemove.transport import wire
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.joins import JOINS, Join, OfferStatus, SignedJoin, meeting_table
 from forcemove.transport.offers import OFFERS, Offer, OtherOfferShown, SignedOffer, withdrawal_digest
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.websocket.lobby import WebSocketLobby
-from forcemove.transport.wire import (
-    JoinOffer,
-    MakeOffer,
-    Message,
-    OfferShown,
-    RequestRefused,
-    WatchOffer,
-    WithdrawOffer,
-)
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.proxy import Proxy
 from tests.relay.raw import raw
@@ -59,12 +51,12 @@ def test_a_forged_withdrawal_changes_nothing(relay: RelayProcess) -> None:
             offer = new_offer()
             hash_ = await connection.lobby.make(offer, ALICE)
             forged = MALLORY.sign(withdrawal_digest(hash_)).compact
-            await mallory.say(WatchOffer(b"", hash_), WithdrawOffer(b"", hash_, forged))
-            await mallory.hear(OfferShown)
-            assert (await mallory.hear(RequestRefused)).reason == Reason.BAD_SIGNATURE.value
+            await mallory.say(wire.WatchOffer(b"", hash_), wire.WithdrawOffer(b"", hash_, forged))
+            await mallory.hear(wire.OfferShown)
+            assert (await mallory.hear(wire.RequestRefused)).reason == Reason.BAD_SIGNATURE.value
             assert not (await connection.lobby.look(hash_)).is_over
             await connection.lobby.withdraw(hash_, ALICE)
-            assert (await mallory.hear(OfferShown)).is_over
+            assert (await mallory.hear(wire.OfferShown)).is_over
             assert offer not in [each.offer for each in await connection.lobby.list()]
 
     run(story())
@@ -78,23 +70,23 @@ def test_what_the_lobby_does_not_take(relay: RelayProcess) -> None:
         own = Join(offer.hash, ALICE.address, PAYOUT)
         late = new_offer(expires=int(time.time()) - 1)
         ages = new_offer(expires=int(time.time()) + 30 * 86_400)
-        said: list[tuple[Message, Reason]] = [
-            (MakeOffer(b"", OFFERS.encode(other), ALICE.sign(other.digest).compact), Reason.BAD_SIGNATURE),
-            (MakeOffer(b"", OFFERS.encode(replace(offer, stake=1)), good.signature.compact), Reason.BAD_SIGNATURE),
-            (MakeOffer(b"", b"\x00", bytes(64)), Reason.BAD_SIGNATURE),
-            (MakeOffer(b"", OFFERS.encode(late), ALICE.sign(late.digest).compact), Reason.EXPIRED),
-            (MakeOffer(b"", OFFERS.encode(ages), ALICE.sign(ages.digest).compact), Reason.EXPIRED),
-            (JoinOffer(b"", JOINS.encode(join), BOB.sign(join.digest).compact), Reason.UNKNOWN_OFFER),
-            (MakeOffer(b"", OFFERS.encode(offer), good.signature.compact), Reason.BUSY),
-            (JoinOffer(b"", JOINS.encode(join), MALLORY.sign(join.digest).compact), Reason.BAD_SIGNATURE),
-            (JoinOffer(b"", JOINS.encode(own), ALICE.sign(own.digest).compact), Reason.NOT_A_PARTICIPANT),
-            (JoinOffer(b"", b"", bytes(64)), Reason.BAD_SIGNATURE),
+        said: list[tuple[wire.Message, Reason]] = [
+            (wire.MakeOffer(b"", OFFERS.encode(other), ALICE.sign(other.digest).compact), Reason.BAD_SIGNATURE),
+            (wire.MakeOffer(b"", OFFERS.encode(replace(offer, stake=1)), good.signature.compact), Reason.BAD_SIGNATURE),
+            (wire.MakeOffer(b"", b"\x00", bytes(64)), Reason.BAD_SIGNATURE),
+            (wire.MakeOffer(b"", OFFERS.encode(late), ALICE.sign(late.digest).compact), Reason.EXPIRED),
+            (wire.MakeOffer(b"", OFFERS.encode(ages), ALICE.sign(ages.digest).compact), Reason.EXPIRED),
+            (wire.JoinOffer(b"", JOINS.encode(join), BOB.sign(join.digest).compact), Reason.UNKNOWN_OFFER),
+            (wire.MakeOffer(b"", OFFERS.encode(offer), good.signature.compact), Reason.BUSY),
+            (wire.JoinOffer(b"", JOINS.encode(join), MALLORY.sign(join.digest).compact), Reason.BAD_SIGNATURE),
+            (wire.JoinOffer(b"", JOINS.encode(own), ALICE.sign(own.digest).compact), Reason.NOT_A_PARTICIPANT),
+            (wire.JoinOffer(b"", b"", bytes(64)), Reason.BAD_SIGNATURE),
         ]
         async with raw(relay.url) as mallory:
             for message, reason in said:
                 await mallory.say(message)
                 answer = await mallory.next()
-                found = answer.reason if isinstance(answer, RequestRefused) else Reason.BUSY.value
+                found = answer.reason if isinstance(answer, wire.RequestRefused) else Reason.BUSY.value
                 assert found == reason.value, (message, answer)
 
     run(story())
@@ -144,11 +136,13 @@ def test_what_was_asked_is_asked_again_after_a_cut(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------- what a relay shows
 
 
-def _shown(offer: Offer) -> OfferShown:
-    return OfferShown((0).to_bytes(8), offer.hash, OFFERS.encode(offer), ALICE.sign(offer.digest).compact, False, (), 0)
+def _shown(offer: Offer) -> wire.OfferShown:
+    return wire.OfferShown(
+        (0).to_bytes(8), offer.hash, OFFERS.encode(offer), ALICE.sign(offer.digest).compact, False, (), 0
+    )
 
 
-def _joined(offer: Offer, join: Join, signature: Signature) -> OfferShown:
+def _joined(offer: Offer, join: Join, signature: Signature) -> wire.OfferShown:
     return replace(_shown(offer), joins=((JOINS.encode(join), signature.compact),))
 
 
@@ -170,7 +164,7 @@ def test_a_relay_that_shows_something_else_is_not_believed() -> None:
             _joined(offer, forged, MALLORY.sign(forged.digest)),
         ]
         for lie in [*lies, _shown(offer)]:
-            said: list[Message] = []
+            said: list[wire.Message] = []
             lobby = WebSocketLobby(said.append, time.time, _at_leisure)
             looking = asyncio.create_task(lobby.look(offer.hash))
             while not said:

@@ -14,6 +14,7 @@ from msgspec import structs
 from forcemove import Agreement, Allocation, Channel, SignedState, VariablePart
 from forcemove.chain.errors import Unreachable
 from forcemove.errors import AppError, ForcemoveError, JournalUnavailable, MalformedBytes, UnknownVersion
+from forcemove.protocol import types
 from forcemove.protocol.codec.msgpack_codec import CHANNELS, Codec
 from forcemove.protocol.encoding import Domain, digest, hash_state
 from forcemove.protocol.rule_errors import (
@@ -24,16 +25,9 @@ from forcemove.protocol.rule_errors import (
     WrongSigner,
 )
 from forcemove.protocol.signing import recover
-from forcemove.protocol.types import (
-    MAX_APP_DATA,
-    MAX_PARTICIPANTS,
-    UINT48_MAX,
-    UINT256_MAX,
-    FixedPart,
-    Signature,
-)
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.records import Account, AppointmentRecord
+from forcemove.watchtower import errors
 from forcemove.watchtower.appointment import (
     MAX_APPOINTMENT,
     Appointment,
@@ -42,15 +36,6 @@ from forcemove.watchtower.appointment import (
     decode,
     make_appointment,
     sign_appointment,
-)
-from forcemove.watchtower.errors import (
-    AppNotKnown,
-    NotAParticipant,
-    NothingNewer,
-    NotProved,
-    NotServed,
-    NotWatched,
-    TooManyChannels,
 )
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, MALLORY, Playground, Story
@@ -113,19 +98,19 @@ def test_what_went_on_from_the_record_is_handed_over_with_what_is_proved(story: 
 
 def test_the_largest_legal_appointment_fits() -> None:
     """Eight participants, whose states and proofs are as large as the protocol allows."""
-    participants = tuple(bytes([seat + 1]) * 20 for seat in range(MAX_PARTICIPANTS))
-    fixed_part = FixedPart(participants, 2**64 - 1, b"\xaa" * 20, 365 * 86_400)
-    deposits = tuple((bytes([asset]) * 20, (UINT256_MAX >> 4,) * MAX_PARTICIPANTS) for asset in range(1, 5))
-    destinations = tuple(bytes([seat + 1]) * 32 for seat in range(MAX_PARTICIPANTS))
-    domain = Domain(UINT256_MAX, b"\xbb" * 20)
-    agreement = Agreement(domain, fixed_part, destinations, deposits, b"\xff" * MAX_APP_DATA)
-    signatures = {seat: Signature(b"\xff" * 64) for seat in range(MAX_PARTICIPANTS)}
-    first = UINT48_MAX - MAX_PARTICIPANTS
+    participants = tuple(bytes([seat + 1]) * 20 for seat in range(types.MAX_PARTICIPANTS))
+    fixed_part = types.FixedPart(participants, 2**64 - 1, b"\xaa" * 20, 365 * 86_400)
+    deposits = tuple((bytes([asset]) * 20, (types.UINT256_MAX >> 4,) * types.MAX_PARTICIPANTS) for asset in range(1, 5))
+    destinations = tuple(bytes([seat + 1]) * 32 for seat in range(types.MAX_PARTICIPANTS))
+    domain = Domain(types.UINT256_MAX, b"\xbb" * 20)
+    agreement = Agreement(domain, fixed_part, destinations, deposits, b"\xff" * types.MAX_APP_DATA)
+    signatures = {seat: types.Signature(b"\xff" * 64) for seat in range(types.MAX_PARTICIPANTS)}
+    first = types.UINT48_MAX - types.MAX_PARTICIPANTS
     states = tuple(
-        SignedState(VariablePart(agreement.outcome, b"\xff" * MAX_APP_DATA, first + turn), signatures)
-        for turn in range(MAX_PARTICIPANTS)
+        SignedState(VariablePart(agreement.outcome, b"\xff" * types.MAX_APP_DATA, first + turn), signatures)
+        for turn in range(types.MAX_PARTICIPANTS)
     )
-    data = sign_appointment(Appointment(agreement, UINT48_MAX, states, states), TOWER.address, ALICE)
+    data = sign_appointment(Appointment(agreement, types.UINT48_MAX, states, states), TOWER.address, ALICE)
     assert MAX_APPOINTMENT // 2 < len(data) <= MAX_APPOINTMENT
     assert decode(data).content in data
 
@@ -158,7 +143,7 @@ def garbled(data: bytes, at: int) -> bytes:
 
 def huge(length: int) -> bytes:
     """Whose it is would be found out only by hashing all of it."""
-    return _SIGNED.encode(SignedAppointment(bytes(length), Signature(bytes(64))))
+    return _SIGNED.encode(SignedAppointment(bytes(length), types.Signature(bytes(64))))
 
 
 def of_version(data: bytes, version: int) -> bytes:
@@ -200,27 +185,27 @@ BAD: dict[str, tuple[type[ForcemoveError], Make]] = {
     "another value": (MalformedBytes, lambda story: CHANNELS.encode(Channel(story.agreement, 0))),
     "a newer version": (UnknownVersion, lambda story: of_version(offered(newest(story)), 2)),
     "nested without end": (MalformedBytes, lambda _: b"\x91" * 10_000),
-    "changed after it was signed": (NotServed, lambda story: garbled(offered(newest(story)), 300)),
-    "signed by a stranger": (NotServed, lambda story: offered(newest(story), MALLORY)),
-    "signed for another tower": (NotServed, lambda story: offered(newest(story), tower=OTHER_TOWER.address)),
+    "changed after it was signed": (errors.NotServed, lambda story: garbled(offered(newest(story)), 300)),
+    "signed by a stranger": (errors.NotServed, lambda story: offered(newest(story), MALLORY)),
+    "signed for another tower": (errors.NotServed, lambda story: offered(newest(story), tower=OTHER_TOWER.address)),
     "signed by a client who takes no part": (
-        NotAParticipant,
+        errors.NotAParticipant,
         lambda story: offered(newest(story), OTHER_TOWER),
     ),
     "of another chain": (
-        NotWatched,
+        errors.NotWatched,
         lambda story: elsewhere(story, Domain(1, story.agreement.domain.adjudicator)),
     ),
     "of another adjudicator": (
-        NotWatched,
+        errors.NotWatched,
         lambda story: elsewhere(story, Domain(story.agreement.domain.chain_id, b"\xad" * 20)),
     ),
-    "without a state": (NotProved, lambda story: changed(story, supported=())),
-    "of too many states": (NotProved, lambda story: changed(story, supported=story.alice.states)),
-    "with a signature missing": (NotProved, lambda story: changed(story, supported=story.alice.states[-1:])),
-    "with nobody's signature": (NotProved, with_state),
+    "without a state": (errors.NotProved, lambda story: changed(story, supported=())),
+    "of too many states": (errors.NotProved, lambda story: changed(story, supported=story.alice.states)),
+    "with a signature missing": (errors.NotProved, lambda story: changed(story, supported=story.alice.states[-1:])),
+    "with nobody's signature": (errors.NotProved, with_state),
     "with a signature of a seat that there is not": (
-        NotProved,
+        errors.NotProved,
         lambda story: changed(
             story,
             supported=(
@@ -267,13 +252,13 @@ BAD: dict[str, tuple[type[ForcemoveError], Make]] = {
     ),
     "with too large a position": (
         AppDataTooLong,
-        lambda story: with_state(story, 0, 1, app_data=bytes(MAX_APP_DATA + 1)),
+        lambda story: with_state(story, 0, 1, app_data=bytes(types.MAX_APP_DATA + 1)),
     ),
     "with an illegal move": (AppError, illegal),
-    "with one state as a reply": (NotProved, lambda story: changed(story, replies=story.alice.states[-1:])),
-    "with too many replies": (NotProved, lambda story: changed(story, replies=story.alice.states)),
+    "with one state as a reply": (errors.NotProved, lambda story: changed(story, replies=story.alice.states[-1:])),
+    "with too many replies": (errors.NotProved, lambda story: changed(story, replies=story.alice.states)),
     "with a reply that its mover has not signed": (
-        NotProved,
+        errors.NotProved,
         lambda story: changed(story, replies=(story.alice.states[-2], SignedState(story.alice.newest.state, {}))),
     ),
     "with an illegal reply": (
@@ -309,7 +294,7 @@ def test_threat_25_a_bad_appointment_is_a_typed_error_and_changes_nothing(
 
 
 def test_threat_25_what_is_refused_of_a_new_channel_leaves_no_trace(story: Story, keeper: Keeper) -> None:
-    with pytest.raises(NotProved):
+    with pytest.raises(errors.NotProved):
         keeper.tower.accept(changed(story, supported=()))
     assert keeper.kept == 0
     assert keeper.tower.channels == ()
@@ -345,9 +330,9 @@ def test_a_signature_for_a_tower_is_no_signature_of_a_state(story: Story) -> Non
 
 def test_of_an_unknown_app_only_what_needs_no_rules_is_taken(story: Story, tmp_path: Path) -> None:
     keeper = Keeper.of(story, tmp_path, name="without", apps={})
-    with pytest.raises(AppNotKnown) as raised:
+    with pytest.raises(errors.AppNotKnown) as raised:
         keeper.give_newest(story)
-    assert raised.value == AppNotKnown(story.agreement.fixed_part.app_definition)
+    assert raised.value == errors.AppNotKnown(story.agreement.fixed_part.app_definition)
     keeper.give(structs.replace(newest(story), supported=tuple(stale(story))))
     by_all = story.sign(story.alice.newest.state, 0, 1)
     keeper.give(structs.replace(newest(story), supported=(by_all,)))
@@ -361,9 +346,9 @@ def test_of_an_unknown_app_only_what_needs_no_rules_is_taken(story: Story, tmp_p
 def test_what_is_held_is_never_replaced_by_something_older(story: Story, keeper: Keeper) -> None:
     older = structs.replace(newest(story), supported=tuple(story.alice.states[:2]))
     keeper.give_newest(story)
-    with pytest.raises(NothingNewer) as raised:
+    with pytest.raises(errors.NothingNewer) as raised:
         keeper.give(older)
-    assert raised.value == NothingNewer(story.agreement.channel_id, 5, 6)
+    assert raised.value == errors.NothingNewer(story.agreement.channel_id, 5, 6)
     story.challenge(1, *stale(story))
     keeper.rest()
     assert story.record == (6, False)
@@ -376,7 +361,7 @@ def test_what_ends_the_channel_is_never_replaced_by_what_does_not(story: Story, 
     story.play()
     assert newest(story).turn_num == 9
     assert not newest(story).is_finished
-    with pytest.raises(NothingNewer):
+    with pytest.raises(errors.NothingNewer):
         keeper.give_newest(story)
 
 
@@ -384,14 +369,14 @@ def test_what_answers_further_is_never_replaced_by_what_answers_less(story: Stor
     five, six = story.alice.states[-2:]
     early = structs.replace(newest(story), supported=tuple(stale(story)), replies=(SignedState(five.state), six))
     keeper.give(early)
-    with pytest.raises(NothingNewer):
+    with pytest.raises(errors.NothingNewer):
         keeper.give(structs.replace(newest(story), supported=tuple(story.alice.states[:2])))
     keeper.give_newest(story)
 
 
 def test_another_proof_of_the_same_turn_does_not_take_its_place(story: Story, keeper: Keeper) -> None:
     keeper.give_newest(story)
-    with pytest.raises(NothingNewer):
+    with pytest.raises(errors.NothingNewer):
         keeper.give(structs.replace(newest(story), supported=(story.sign(story.alice.newest.state, 0, 1),)))
 
 
@@ -422,9 +407,9 @@ def test_each_client_has_so_many_channels_and_no_more(playground: Playground, st
     keeper.give_newest(story)
     other = playground.story(GAME)
     other.play_until(4)
-    with pytest.raises(TooManyChannels) as raised:
+    with pytest.raises(errors.TooManyChannels) as raised:
         keeper.give_newest(other)
-    assert raised.value == TooManyChannels(ALICE.address, 1)
+    assert raised.value == errors.TooManyChannels(ALICE.address, 1)
     keeper.give_newest(other, 1)
     keeper.give_newest(story, 0)
     keeper.close()
@@ -458,7 +443,7 @@ def test_a_tower_that_has_not_seen_the_chain_promises_nothing(story: Story, tmp_
 
     endpoint.answer = nobody
     keeper = Keeper.of(story, tmp_path, chain)
-    with pytest.raises(NotWatched):
+    with pytest.raises(errors.NotWatched):
         keeper.give_newest(story)
     endpoint.be_honest()
     keeper.rest()

@@ -7,16 +7,9 @@ from typing import Any
 import pytest
 
 from forcemove.errors import AppError, MalformedBytes
+from forcemove_games.cards import errors
 from forcemove_games.cards.curve import FIELD, ORDER, Point
 from forcemove_games.cards.deck import CardWords, MaskedCard, open_card
-from forcemove_games.cards.errors import (
-    CardUnknown,
-    MaskRefused,
-    PointRefused,
-    ScalarOutOfRange,
-    ShareRefused,
-    SlopeRefused,
-)
 from forcemove_games.cards.share_proof import ShareItem, ShareProof, prove_shares, require_shares, share_of, take_shares
 from tests.games.cards.dealt import CHANNEL, TURN, Party, stream
 
@@ -49,28 +42,28 @@ def test_all_shares_show_every_card_once(players: int) -> None:
 
 
 def test_a_card_with_a_share_missing_shows_nothing() -> None:
-    with pytest.raises(CardUnknown):
+    with pytest.raises(errors.CardUnknown):
         open_card(_check()[0].c2, 24)
 
 
 @pytest.mark.parametrize("other", [{"channel": bytes(32)}, {"turn": TURN + 1}])
 def test_a_proof_of_another_channel_or_turn_is_refused(other: dict[str, Any]) -> None:
-    with pytest.raises(ShareRefused):
+    with pytest.raises(errors.ShareRefused):
         _check(**other)
 
 
 def test_a_share_by_another_key_is_refused() -> None:
-    with pytest.raises(ShareRefused):
+    with pytest.raises(errors.ShareRefused):
         _check(key=ALICE_AND_BOB.keys[1])
 
 
 def test_a_share_of_another_card_is_refused() -> None:
-    with pytest.raises(MaskRefused):
+    with pytest.raises(errors.MaskRefused):
         _check(cards=(DECK[5], *CARDS[1:]))
 
 
 def test_items_in_another_order_are_refused() -> None:
-    with pytest.raises(MaskRefused):
+    with pytest.raises(errors.MaskRefused):
         _check(items=(ITEMS[1], ITEMS[0], ITEMS[2]))
 
 
@@ -78,7 +71,7 @@ def test_a_free_challenge_is_refused() -> None:
     """Anyone who may choose c proves any share: s and c first, the rest to fit."""
     share = CARDS[0].c1 * 77
     for challenge, response in ((3, 5), (PROOF.challenge, 5)):
-        with pytest.raises(ShareRefused):
+        with pytest.raises(errors.ShareRefused):
             _check(ShareProof(challenge, response), (_item(CARDS[0], share, challenge, response),), CARDS[:1])
 
 
@@ -92,29 +85,29 @@ def _item(card: MaskedCard, share: Point, c: int, s: int) -> ShareItem:
 
 def test_a_wrong_share_with_an_honest_proof_of_the_key_is_refused() -> None:
     share = -share_of(SECRET, CARDS[0])
-    with pytest.raises(ShareRefused):
+    with pytest.raises(errors.ShareRefused):
         _check(items=(_item(CARDS[0], share, *PROOF), *ITEMS[1:]))
 
 
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
-        ({"dy": FIELD - ITEMS[0].dy}, MaskRefused),  # -D
-        ({"dx": ITEMS[0].dx + 1}, PointRefused),
-        ({"dy": ITEMS[0].dy + FIELD}, PointRefused),
-        ({"dx": ORDER + 3}, PointRefused),
-        ({"w1x": ITEMS[0].w2x, "w1y": ITEMS[0].w2y}, MaskRefused),
-        ({"w1y": FIELD - ITEMS[0].w1y}, MaskRefused),
-        ({"w1x": ITEMS[0].w1x + FIELD}, PointRefused),
-        ({"w2x": ITEMS[0].w1x, "w2y": ITEMS[0].w1y}, MaskRefused),  # W1 = W2
-        ({"w2x": ITEMS[0].w1x, "w2y": FIELD - ITEMS[0].w1y}, MaskRefused),  # W1 = -W2
-        ({"w2y": FIELD - ITEMS[0].w2y}, MaskRefused),
-        ({"slope": ITEMS[0].slope + 1}, SlopeRefused),
-        ({"slope": ITEMS[0].slope + FIELD}, SlopeRefused),
-        ({"c2y": FIELD - ITEMS[0].c2y}, PointRefused),
-        ({"c2y": ITEMS[0].c2y + 2}, PointRefused),
-        ({"off_slope": ITEMS[0].off_slope + 1}, SlopeRefused),
-        ({"off_slope": ITEMS[0].slope}, SlopeRefused),
+        ({"dy": FIELD - ITEMS[0].dy}, errors.MaskRefused),  # -D
+        ({"dx": ITEMS[0].dx + 1}, errors.PointRefused),
+        ({"dy": ITEMS[0].dy + FIELD}, errors.PointRefused),
+        ({"dx": ORDER + 3}, errors.PointRefused),
+        ({"w1x": ITEMS[0].w2x, "w1y": ITEMS[0].w2y}, errors.MaskRefused),
+        ({"w1y": FIELD - ITEMS[0].w1y}, errors.MaskRefused),
+        ({"w1x": ITEMS[0].w1x + FIELD}, errors.PointRefused),
+        ({"w2x": ITEMS[0].w1x, "w2y": ITEMS[0].w1y}, errors.MaskRefused),  # W1 = W2
+        ({"w2x": ITEMS[0].w1x, "w2y": FIELD - ITEMS[0].w1y}, errors.MaskRefused),  # W1 = -W2
+        ({"w2y": FIELD - ITEMS[0].w2y}, errors.MaskRefused),
+        ({"slope": ITEMS[0].slope + 1}, errors.SlopeRefused),
+        ({"slope": ITEMS[0].slope + FIELD}, errors.SlopeRefused),
+        ({"c2y": FIELD - ITEMS[0].c2y}, errors.PointRefused),
+        ({"c2y": ITEMS[0].c2y + 2}, errors.PointRefused),
+        ({"off_slope": ITEMS[0].off_slope + 1}, errors.SlopeRefused),
+        ({"off_slope": ITEMS[0].slope}, errors.SlopeRefused),
     ],
 )
 def test_each_word_of_an_item_is_checked(changed: dict[str, int], error: type[AppError]) -> None:
@@ -129,20 +122,20 @@ def test_two_points_of_one_x_have_any_slope_and_are_refused() -> None:
     share = share_of(SECRET, CARDS[0])
     w1 = CARDS[0].c1 * response
     item = ShareItem(share.x, share.y, w1.x, w1.y, w1.x, FIELD - w1.y, 5, CARDS[0].c2.y, ITEMS[0].off_slope)
-    with pytest.raises(SlopeRefused):
+    with pytest.raises(errors.SlopeRefused):
         _check(ShareProof(challenge, response), (item,), CARDS[:1])
 
 
 @pytest.mark.parametrize("scalar", [0, ORDER])
 def test_scalars_out_of_range_are_refused(scalar: int) -> None:
     for proof in (PROOF._replace(challenge=scalar), PROOF._replace(response=scalar)):
-        with pytest.raises(ScalarOutOfRange):
+        with pytest.raises(errors.ScalarOutOfRange):
             _check(proof)
     for proof in (
         PROOF._replace(challenge=PROOF.challenge + ORDER),
         PROOF._replace(response=PROOF.response + ORDER),
     ):
-        with pytest.raises(ScalarOutOfRange):
+        with pytest.raises(errors.ScalarOutOfRange):
             _check(proof)
 
 
@@ -168,7 +161,7 @@ def test_other_numbers_of_items_are_refused() -> None:
 
 @pytest.mark.parametrize("secret", [0, SECRET + ORDER])
 def test_a_secret_out_of_range_is_refused_and_not_named(secret: int) -> None:
-    with pytest.raises(ScalarOutOfRange) as refused:
+    with pytest.raises(errors.ScalarOutOfRange) as refused:
         prove_shares(secret, CARDS, CHANNEL, TURN)
     assert refused.value.scalar == 0
 

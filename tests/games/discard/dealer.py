@@ -27,20 +27,9 @@ from forcemove_games.cards.deck import (
 from forcemove_games.cards.key_proof import joint_key, prove_key
 from forcemove_games.cards.share_proof import ShareProof, prove_shares, share_of
 from forcemove_games.cards.shuffle_proof import shuffle
-from forcemove_games.discard import steps
+from forcemove_games.discard import steps, tails
 from forcemove_games.discard.position import Core, Position, PositionType, decode, initial
 from forcemove_games.discard.table import STAKES
-from forcemove_games.discard.tails import (
-    HAND_SIZE,
-    TOP_INDEX,
-    DealtShares,
-    MoveShares,
-    ShownCard,
-    ShownCards,
-    ShuffledDeck,
-    Tail,
-    TouchedCard,
-)
 from forcemove_games.discard_sra.cards import SIZE, fits
 from forcemove_games.randomness import Randomness
 from forcemove_games.two_player import take_stakes
@@ -67,7 +56,7 @@ class Made:
 
     seat: int
     core: Core
-    tail: Callable[[], Tail]
+    tail: Callable[[], tails.Tail]
 
 
 Strategy = Callable[[Sequence[Made]], Made]
@@ -115,13 +104,13 @@ class Dealer:
             states.append(self.made(states[-1], chosen.core, chosen.tail()))
         return states
 
-    def move(self, state: VariablePart, core: Core, tail: Tail) -> Move:
+    def move(self, state: VariablePart, core: Core, tail: tails.Tail) -> Move:
         """The move to a position, paid for as the table says."""
         stakes = STAKES.get(core.position_type, 0)
         paid = take_stakes(state.outcome, (state.turn_num + 1) % 2, stakes, core.stake)
         return Move(paid, Position(core, tail).encode())
 
-    def made(self, state: VariablePart, core: Core, tail: Tail) -> VariablePart:
+    def made(self, state: VariablePart, core: Core, tail: tails.Tail) -> VariablePart:
         """The state after such a move."""
         return self.move(state, core, tail).after(state)
 
@@ -150,15 +139,15 @@ class Dealer:
 
     def _shuffled(self, state: VariablePart, core: Core, seat: int, turn: int) -> Made:
         tail, joint = decode(state.app_data).tail, self.joint(core)
-        before = decode_deck(tail.deck, SIZE) if isinstance(tail, ShuffledDeck) else first_deck(SIZE, joint)
+        before = decode_deck(tail.deck, SIZE) if isinstance(tail, tails.ShuffledDeck) else first_deck(SIZE, joint)
         deck, proof = shuffle(before, joint, self.channel_id, turn, self._random(turn, "shuffle"))
-        return Made(seat, steps.shuffled(core), lambda: ShuffledDeck(encode_deck(deck), proof))
+        return Made(seat, steps.shuffled(core), lambda: tails.ShuffledDeck(encode_deck(deck), proof))
 
     def _dealt(self, state: VariablePart, core: Core, seat: int, turn: int) -> Made:
         tail = decode(state.app_data).tail
-        assert isinstance(tail, ShuffledDeck | DealtShares)
+        assert isinstance(tail, tails.ShuffledDeck | tails.DealtShares)
         is_first = core.position_type is PositionType.SHUFFLED
-        places = range(HAND_SIZE, TOP_INDEX + 1) if is_first else (*range(HAND_SIZE), TOP_INDEX)
+        places = range(tails.HAND_SIZE, tails.TOP_INDEX + 1) if is_first else (*range(tails.HAND_SIZE), tails.TOP_INDEX)
         deck = list(decode_deck(tail.deck, SIZE))
         secret = self.secret(core.hand, seat)
         proof, items = prove_shares(
@@ -167,10 +156,10 @@ class Dealer:
         for place in places:
             deck[place] = take_off(deck[place], share_of(secret, deck[place]))
         if is_first:
-            return Made(seat, steps.dealt_first(core), lambda: DealtShares(encode_deck(deck), proof, items))
+            return Made(seat, steps.dealt_first(core), lambda: tails.DealtShares(encode_deck(deck), proof, items))
         root = self._keep(tuple(deck))
-        top = open_card(deck[TOP_INDEX].c2, SIZE)
-        return Made(seat, steps.dealt(core, seat, root, top), lambda: DealtShares(b"", proof, items))
+        top = open_card(deck[tails.TOP_INDEX].c2, SIZE)
+        return Made(seat, steps.dealt(core, seat, root, top), lambda: tails.DealtShares(b"", proof, items))
 
     def joint(self, core: Core) -> Point:
         return joint_key([Point.from_coordinates(*key) for key in core.keys])
@@ -199,31 +188,33 @@ class Dealer:
         """A card is laid, whether it fits or not."""
         return Made(seat, steps.laid(core, seat, index, card, root), partial(self._shares, core, seat, turn, index))
 
-    def _shares(self, core: Core, seat: int, turn: int, laid: int | None = None) -> Tail:
+    def _shares(self, core: Core, seat: int, turn: int, laid: int | None = None) -> tails.Tail:
         places = [*([core.pending - 1] if core.pending else []), *([] if laid is None else [laid])]
         if not places:
             return None
         proof, touched = self._touched(core, seat, turn, places)
-        return MoveShares(proof, touched[0] if core.pending else None, None if laid is None else touched[-1])
+        return tails.MoveShares(proof, touched[0] if core.pending else None, None if laid is None else touched[-1])
 
     def _shown(self, core: Core, seat: int, turn: int) -> Made:
-        def tail() -> Tail:
+        def tail() -> tails.Tail:
             places = steps.shown_indices(core.held[seat])
             if not places:
                 return None
             proof, touched = self._touched(core, seat, turn, places)
             numbers = [self.number(core, place) for place in places]
-            return ShownCards(proof, tuple(map(ShownCard, numbers, touched)))
+            return tails.ShownCards(proof, tuple(map(tails.ShownCard, numbers, touched)))
 
         return Made(seat, steps.shown(core, seat), tail)
 
-    def _touched(self, core: Core, seat: int, turn: int, places: Sequence[int]) -> tuple[ShareProof, list[TouchedCard]]:
+    def _touched(
+        self, core: Core, seat: int, turn: int, places: Sequence[int]
+    ) -> tuple[ShareProof, list[tails.TouchedCard]]:
         deck = self._decks[core.root]
         cards = [deck[place] for place in places]
         random = self._random(turn, "share")
         proof, items = prove_shares(self.secret(core.hand, seat), cards, self.channel_id, turn, random)
         return proof, [
-            TouchedCard(CardWords.of(card), item, path_of(deck, place))
+            tails.TouchedCard(CardWords.of(card), item, path_of(deck, place))
             for card, item, place in zip(cards, items, places, strict=True)
         ]
 

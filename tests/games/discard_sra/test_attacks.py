@@ -17,23 +17,9 @@ from forcemove.protocol.signing import Key as SigningKey
 from forcemove_games.discard_sra.cards import SIZE, fits, names
 from forcemove_games.discard_sra.rules import CouldMove, DiscardPhase, Kind, Move, PileNotEmpty, Position
 from forcemove_games.discard_sra.table import ACTIONS, CannotMove
+from forcemove_games.sra import faults
 from forcemove_games.sra.arithmetic import MODULUS, encode_number, encode_numbers
 from forcemove_games.sra.cipher import CipherKey, card_number
-from forcemove_games.sra.faults import (
-    CardTwice,
-    DiscardNotAllowed,
-    InvalidExponent,
-    KeyGivenTwice,
-    KeyNotDue,
-    NoSuchCard,
-    NotASquare,
-    NotEncrypted,
-    NotTheTop,
-    NumberOutOfRange,
-    NumberTwice,
-    PileEmpty,
-    WrongCount,
-)
 from forcemove_games.sra.table import AllKeys, Deal, Deck, DiscardCard, Draw, Serve, TurnUp
 from tests.flow.table import KEYS, MALLORY, TABLE_ID, signed
 from tests.flow.virtual_time import run_virtual
@@ -68,45 +54,45 @@ def draws(position: Position) -> Move:
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (lambda: only(Deal, keys=tuple(BOBS[:4])), WrongCount),
-        (lambda: only(Deal, keys=tuple(BOBS[:6])), WrongCount),
-        (lambda: only(Deal, keys=(BOBS[1], BOBS[0], *BOBS[2:5])), NoSuchCard),
-        (lambda: only(Deal, keys=(*BOBS[:4], BOBS[0])), NoSuchCard),
-        (lambda: only(Deal, keys=(*BOBS[:4], FALSE)), NoSuchCard),
-        (lambda: only(Deal, keys=(*BOBS[:4], encode_number(4))), InvalidExponent),
-        (lambda: only(Deal, keys=(*BOBS[:4], encode_number(MODULUS))), InvalidExponent),
+        (lambda: only(Deal, keys=tuple(BOBS[:4])), faults.WrongCount),
+        (lambda: only(Deal, keys=tuple(BOBS[:6])), faults.WrongCount),
+        (lambda: only(Deal, keys=(BOBS[1], BOBS[0], *BOBS[2:5])), faults.NoSuchCard),
+        (lambda: only(Deal, keys=(*BOBS[:4], BOBS[0])), faults.NoSuchCard),
+        (lambda: only(Deal, keys=(*BOBS[:4], FALSE)), faults.NoSuchCard),
+        (lambda: only(Deal, keys=(*BOBS[:4], encode_number(4))), faults.InvalidExponent),
+        (lambda: only(Deal, keys=(*BOBS[:4], encode_number(MODULUS))), faults.InvalidExponent),
         (lambda: only(Deal, keys=(*BOBS[:4], "00")), MalformedAction),
         (lambda: instead(Deal, lambda deal: (deal, deal)), UnexpectedAction),
-        (lambda: only(TurnUp, key=FALSE), NoSuchCard),
-        (lambda: only(TurnUp, key=BOBS[11]), NoSuchCard),
-        (lambda: only(TurnUp, index=11, key=BOBS[11]), KeyNotDue),
-        (lambda: only(TurnUp, index=5, key=BOBS[5]), KeyNotDue),
-        (lambda: only(TurnUp, index=0, key=BOBS[0]), KeyGivenTwice),
-        (lambda: only(Draw, index=10), NotTheTop),
-        (lambda: only(Draw, index=13), NotTheTop),
-        (lambda: only(Draw, index=SIZE), NotTheTop),
-        (lambda: only(Draw, index=-1), NotTheTop),
+        (lambda: only(TurnUp, key=FALSE), faults.NoSuchCard),
+        (lambda: only(TurnUp, key=BOBS[11]), faults.NoSuchCard),
+        (lambda: only(TurnUp, index=11, key=BOBS[11]), faults.KeyNotDue),
+        (lambda: only(TurnUp, index=5, key=BOBS[5]), faults.KeyNotDue),
+        (lambda: only(TurnUp, index=0, key=BOBS[0]), faults.KeyGivenTwice),
+        (lambda: only(Draw, index=10), faults.NotTheTop),
+        (lambda: only(Draw, index=13), faults.NotTheTop),
+        (lambda: only(Draw, index=SIZE), faults.NotTheTop),
+        (lambda: only(Draw, index=-1), faults.NotTheTop),
         (lambda: instead(Draw, lambda draw: (draw, draw)), UnexpectedAction),
         (lambda: instead(Draw, lambda _: Serve("bob", 11, BOBS[11])), UnexpectedAction),
-        (lambda: instead(Draw, lambda _: DiscardCard("bob", 12, BOBS[12])), KeyNotDue),
-        (lambda: instead(Draw, lambda _: DiscardCard("bob", 0, BOBS[0])), KeyGivenTwice),
+        (lambda: instead(Draw, lambda _: DiscardCard("bob", 12, BOBS[12])), faults.KeyNotDue),
+        (lambda: instead(Draw, lambda _: DiscardCard("bob", 0, BOBS[0])), faults.KeyGivenTwice),
         (lambda: instead(Draw, lambda _: CannotMove("bob")), PileNotEmpty),
         (lambda: instead(Draw, lambda _: AllKeys("bob", FALSE, tuple(BOBS))), UnexpectedAction),
-        (lambda: instead(Draw, lambda draw: replaced(draw, client_id="bob", index=10**400)), NotTheTop),
-        (lambda: only(Serve, key=FALSE), NoSuchCard),
-        (lambda: only(Serve, key=BOBS[23]), NoSuchCard),
-        (lambda: only(Serve, index=23, key=BOBS[23]), KeyNotDue),
-        (lambda: only(Serve, index=5, key=BOBS[5]), KeyNotDue),
-        (lambda: only(Serve, index=0, key=BOBS[0]), KeyGivenTwice),
+        (lambda: instead(Draw, lambda draw: replaced(draw, client_id="bob", index=10**400)), faults.NotTheTop),
+        (lambda: only(Serve, key=FALSE), faults.NoSuchCard),
+        (lambda: only(Serve, key=BOBS[23]), faults.NoSuchCard),
+        (lambda: only(Serve, index=23, key=BOBS[23]), faults.KeyNotDue),
+        (lambda: only(Serve, index=5, key=BOBS[5]), faults.KeyNotDue),
+        (lambda: only(Serve, index=0, key=BOBS[0]), faults.KeyGivenTwice),
         (lambda: instead(Serve, lambda serve: (serve, serve)), UnexpectedAction),
-        (lambda: instead(Serve, lambda serve: (serve, Draw("bob", 13))), NotTheTop),
+        (lambda: instead(Serve, lambda serve: (serve, Draw("bob", 13))), faults.NotTheTop),
         (lambda: instead(Serve, lambda _: CannotMove("bob")), UnexpectedAction),
-        (lambda: only(AllKeys, keys=()), WrongCount),
-        (lambda: only(AllKeys, keys=tuple(BOBS[1:])), WrongCount),
-        (lambda: only(AllKeys, keys=(FALSE,) * SIZE), NoSuchCard),
-        (lambda: only(AllKeys, keys=(*BOBS[:22], BOBS[23], BOBS[22])), NoSuchCard),
+        (lambda: only(AllKeys, keys=()), faults.WrongCount),
+        (lambda: only(AllKeys, keys=tuple(BOBS[1:])), faults.WrongCount),
+        (lambda: only(AllKeys, keys=(FALSE,) * SIZE), faults.NoSuchCard),
+        (lambda: only(AllKeys, keys=(*BOBS[:22], BOBS[23], BOBS[22])), faults.NoSuchCard),
         (lambda: only(AllKeys, keys=("",) * SIZE), MalformedAction),
-        (lambda: only(AllKeys, keys=(encode_number(4),) * SIZE), InvalidExponent),
+        (lambda: only(AllKeys, keys=(encode_number(4),) * SIZE), faults.InvalidExponent),
         (lambda: instead(AllKeys, lambda _: Draw("bob", 24)), UnexpectedAction),
     ],
 )
@@ -133,7 +119,7 @@ def test_a_discard_that_does_not_fit_is_refused_when_it_is_laid() -> None:
         return DiscardCard("bob", index, BOBS[index])
 
     end = honest_against(alice, bob, instead(DiscardCard, another))
-    assert isinstance(end, DiscardNotAllowed)
+    assert isinstance(end, faults.DiscardNotAllowed)
     assert (end.seat, end.card, end.culprit) == (BOB, laid[0], "bob")
     assert alice.player.pile == alice.history[-1]
     assert alice.result is None
@@ -142,9 +128,9 @@ def test_a_discard_that_does_not_fit_is_refused_when_it_is_laid() -> None:
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"key": FALSE}, NoSuchCard),
-        ({"index": 0}, KeyGivenTwice),
-        ({"index": 23}, KeyNotDue),
+        ({"key": FALSE}, faults.NoSuchCard),
+        ({"index": 0}, faults.KeyGivenTwice),
+        ({"index": 23}, faults.KeyNotDue),
         ({"key": ""}, MalformedAction),
     ],
     ids=["a false key", "a card of alice's", "a card of the pile", "no key"],
@@ -195,7 +181,7 @@ def test_nothing_is_drawn_from_an_empty_pile() -> None:
         )
 
     end = honest_against(alice, bob, more, (by(draws), by(draws)))
-    assert end == PileEmpty(BOB, culprit="bob")
+    assert end == faults.PileEmpty(BOB, culprit="bob")
     assert alice.result is None
 
 
@@ -206,12 +192,12 @@ def test_nothing_is_drawn_from_an_empty_pile() -> None:
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (lambda texts: (texts[1], *texts[1:]), NumberTwice),
-        (lambda texts: (encode_number(NO_SQUARE), *texts[1:]), NotASquare),
-        (lambda texts: (encode_number(0), *texts[1:]), NumberOutOfRange),
-        (lambda texts: (encode_number(MODULUS + 4), *texts[1:]), NumberOutOfRange),
-        (lambda texts: texts[1:], WrongCount),
-        (lambda texts: (encode_number(card_number(3)), *texts[1:]), NotEncrypted),
+        (lambda texts: (texts[1], *texts[1:]), faults.NumberTwice),
+        (lambda texts: (encode_number(NO_SQUARE), *texts[1:]), faults.NotASquare),
+        (lambda texts: (encode_number(0), *texts[1:]), faults.NumberOutOfRange),
+        (lambda texts: (encode_number(MODULUS + 4), *texts[1:]), faults.NumberOutOfRange),
+        (lambda texts: texts[1:], faults.WrongCount),
+        (lambda texts: (encode_number(card_number(3)), *texts[1:]), faults.NotEncrypted),
         (lambda texts: ("00", *texts[1:]), MalformedAction),
     ],
     ids=["a number twice", "no square", "zero", "above p", "one short", "an open card", "no number"],
@@ -245,7 +231,7 @@ def test_a_deck_with_a_dummy_deals_its_maker_what_it_wants_and_only_the_audit_te
     assert names(CHOSEN) in hands[0]
     assert bob.history[-1].laid == alice.history[-1].laid
     assert bob.phase is DiscardPhase.AUDITING
-    assert end == NoSuchCard(SIZE - 1, culprit="alice")
+    assert end == faults.NoSuchCard(SIZE - 1, culprit="alice")
     assert (alice.result, bob.result) == (None, None)
 
 
@@ -253,7 +239,7 @@ def test_a_deck_with_a_dummy_deals_its_maker_what_it_wants_and_only_the_audit_te
 def test_a_deck_with_a_card_twice_is_found_when_both_show_or_in_the_audit(places: tuple[int, int]) -> None:
     alice, bob = seated_with(with_a_card_twice(*places))
     end = honest_against(alice, bob)
-    assert isinstance(end, CardTwice)
+    assert isinstance(end, faults.CardTwice)
     assert end.culprit == "bob"
     assert alice.result is None
 

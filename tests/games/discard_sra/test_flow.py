@@ -17,35 +17,25 @@ from forcemove_games.discard_sra.table import ACTIONS, CannotMove, DiscardTable
 from forcemove_games.sra.faults import NotInHand, OurDiscardNotAllowed
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import run_virtual
+from tests.games.discard_sra import tables
 from tests.games.discard_sra.referee import CLIENTS, judged
-from tests.games.discard_sra.tables import (
-    HOUR,
-    Choose,
-    anything,
-    best,
-    by,
-    careless,
-    client,
-    ending,
-    play,
-    said,
-    seated,
-    table_of,
-)
 from tests.games.sra.shuffled import ALICE, BOB
 
 
-def players(random: Random) -> tuple[Choose, Choose]:
+def players(random: Random) -> tuple[tables.Choose, tables.Choose]:
     """Two that are sensible, careless or wild."""
-    return tuple(random.choice((best, by(careless(random)), by(anything(random)))) for _ in CLIENTS)  # type: ignore[return-value]  # two
+    return tuple(
+        random.choice((tables.best, tables.by(tables.careless(random)), tables.by(tables.anything(random))))
+        for _ in CLIENTS
+    )  # type: ignore[return-value]  # two
 
 
 def play_and_judge(number: int) -> DiscardTable:
     """A game by chance, and by the referee; alice's side of it."""
     random, log = Random(number), MemoryTransport()
-    alice, bob = table_of(ALICE, number), table_of(BOB, number)
-    play((alice, bob), players(random), log, line=lambda on: Delayed(on, random))
-    referee = judged(said(log))
+    alice, bob = tables.table_of(ALICE, number), tables.table_of(BOB, number)
+    tables.play((alice, bob), players(random), log, line=lambda on: Delayed(on, random))
+    referee = judged(tables.said(log))
     assert alice.result is not None
     assert alice.result == bob.result
     assert alice.history == bob.history
@@ -102,27 +92,27 @@ def test_what_happens_is_what_the_table_of_the_game_says() -> None:
 
         async def watched() -> None:
             queue = Watching(signed(log, "alice"), ACTIONS)
-            await discard(chooses[ALICE], within=HOUR)(queue, table)
+            await discard(chooses[ALICE], within=tables.HOUR)(queue, table)
             queue.note()
 
         async with asyncio.TaskGroup() as group:
             group.create_task(watched())
-            group.create_task(client(log, other, chooses[BOB]))
+            group.create_task(tables.client(log, other, chooses[BOB]))
 
     for number in range(5):
-        table, other = seated(number) if number else (table_of(ALICE), table_of(BOB))
+        table, other = tables.seated(number) if number else (tables.table_of(ALICE), tables.table_of(BOB))
         chooses = players(Random(number))
         run_virtual(scenario())
     assert seen == {(row.from_phase, row.to_phase) for row in TABLE}
 
 
 def test_who_keeps_silent_is_named_and_nothing_counts() -> None:
-    alice, _ = seated()
+    alice, _ = tables.seated()
 
     async def scenario() -> object:
-        return await ending(MemoryTransport(), alice)
+        return await tables.ending(MemoryTransport(), alice)
 
-    assert run_virtual(scenario()) == ActionMissing(("bob",), HOUR)
+    assert run_virtual(scenario()) == ActionMissing(("bob",), tables.HOUR)
     assert alice.result is None
 
 
@@ -131,12 +121,12 @@ def test_who_keeps_silent_is_named_and_nothing_counts() -> None:
 
 def at_the_first_turn(move: Move) -> tuple[object, int]:
     """What alice ends with who wants this, and how long the log is then."""
-    alice, bob = seated()
+    alice, bob = tables.seated()
     log = MemoryTransport()
 
     async def scenario() -> object:
-        other = asyncio.create_task(ending(log, bob))
-        end = await ending(log, alice, lambda table: table.act(move))
+        other = asyncio.create_task(tables.ending(log, bob))
+        end = await tables.ending(log, alice, lambda table: table.act(move))
         other.cancel()
         await asyncio.gather(other, return_exceptions=True)
         return end
@@ -163,24 +153,24 @@ def test_our_own_forbidden_move_is_our_own_error_and_nothing_is_said() -> None:
 
 def the_first_position() -> Position:
     """What alice sees before the first turn."""
-    alice, bob = seated()
+    alice, bob = tables.seated()
     positions: list[Position] = []
 
     def look(table: DiscardTable) -> None:
         positions.append(table.position)
 
     alice.watch = look
-    play((alice, bob))
+    tables.play((alice, bob))
     return positions[0]
 
 
 def test_a_cannot_move_made_by_hand_is_held_to_the_rules_too() -> None:
-    alice, bob = seated()
+    alice, bob = tables.seated()
     log = MemoryTransport()
 
     async def scenario() -> object:
-        other = asyncio.create_task(ending(log, bob))
-        end = await ending(log, alice, lambda table: CannotMove(table.name))
+        other = asyncio.create_task(tables.ending(log, bob))
+        end = await tables.ending(log, alice, lambda table: CannotMove(table.name))
         other.cancel()
         await asyncio.gather(other, return_exceptions=True)
         return end

@@ -15,23 +15,10 @@ from forcemove.flow.steps import ActionMissing, Step, UnexpectedAction, Unexpect
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.protocol.codec.limits import MAX_ACTION, MAX_CLIENT_ID
 from forcemove_games.randomness import seeded
+from forcemove_games.sra import faults
 from forcemove_games.sra.arithmetic import MODULUS, encode_number, encode_numbers
 from forcemove_games.sra.cipher import MAX_CARDS, CipherKey, card_numbers
 from forcemove_games.sra.deck import begin
-from forcemove_games.sra.faults import (
-    DiscardNotAllowed,
-    DrawNotAllowed,
-    NoCardToDraw,
-    NoSuchCard,
-    NotEncrypted,
-    NotInHand,
-    NotTheTop,
-    NumberTwice,
-    OurDiscardNotAllowed,
-    OurDrawNotAllowed,
-    PileEmpty,
-    WrongCount,
-)
 from forcemove_games.sra.flow import (
     Choose,
     auditing,
@@ -122,9 +109,9 @@ def test_who_discards_shows_the_card_to_all() -> None:
 
 def test_nothing_is_handed_over_where_the_game_does_not_allow_the_draw() -> None:
     bob = table_of(BOB, rules=PileRules(may_draw=lambda _pile, seat: seat == BOB))
-    with pytest.raises(DrawNotAllowed) as refused:
+    with pytest.raises(faults.DrawNotAllowed) as refused:
         against(bob, card_turn(ALICE, draws), Draw("alice", 0))
-    assert refused.value == DrawNotAllowed(ALICE, 0, culprit="alice")
+    assert refused.value == faults.DrawNotAllowed(ALICE, 0, culprit="alice")
     assert bob.player.pile.top == 0
 
 
@@ -134,7 +121,7 @@ def test_our_own_forbidden_draw_is_our_own_error_and_nothing_is_posted() -> None
     async def scenario() -> None:
         await run(card_turn(ALICE, draws, within=HOUR), ActionQueue(log, CARDS), alice)
 
-    with pytest.raises(OurDrawNotAllowed):
+    with pytest.raises(faults.OurDrawNotAllowed):
         run_virtual(scenario())
     assert log.length() == 0
 
@@ -150,18 +137,18 @@ def test_our_own_forbidden_discard_is_our_own_error_and_nothing_is_posted() -> N
     async def scenario() -> None:
         await run(card_turn(ALICE, discards_first, within=HOUR), ActionQueue(log, CARDS), alice)
 
-    with pytest.raises(OurDiscardNotAllowed) as refused:
+    with pytest.raises(faults.OurDiscardNotAllowed) as refused:
         run_virtual(scenario())
-    assert refused.value == OurDiscardNotAllowed(0, order()[0])
+    assert refused.value == faults.OurDiscardNotAllowed(0, order()[0])
     assert log.length() == 0
 
 
 def test_a_discard_that_the_game_does_not_allow_is_refused() -> None:
     alice, bob = play(card_turn(ALICE, draws), table_of(ALICE), table_of(BOB))
     discard, bob.rules = alice.discard(0), PileRules(may_discard=no_discards)
-    with pytest.raises(DiscardNotAllowed) as refused:
+    with pytest.raises(faults.DiscardNotAllowed) as refused:
         against(bob, card_turn(ALICE, discards_first), discard)
-    assert refused.value == DiscardNotAllowed(ALICE, 0, order()[0], culprit="alice")
+    assert refused.value == faults.DiscardNotAllowed(ALICE, 0, order()[0], culprit="alice")
     assert bob.player.pile.laid == ()
 
 
@@ -181,7 +168,7 @@ def test_what_we_choose_is_checked_before_it_is_posted(choose: Callable[[CardTab
     async def scenario() -> None:
         await run(card_turn(ALICE, choose, within=HOUR), ActionQueue(log, CARDS), table_of(ALICE))
 
-    with pytest.raises((InvalidValue, NotInHand)):
+    with pytest.raises((InvalidValue, faults.NotInHand)):
         run_virtual(scenario())
     assert log.length() == 0
 
@@ -248,14 +235,14 @@ def test_a_table_is_for_two_clients() -> None:
 
 @pytest.mark.parametrize("index", [1, SIZE, -1])
 def test_only_the_top_card_can_be_drawn(index: int) -> None:
-    with pytest.raises(NotTheTop):
+    with pytest.raises(faults.NotTheTop):
         against(table_of(BOB), card_turn(ALICE, draws), Draw("alice", index))
 
 
 def test_a_key_that_opens_nothing_is_refused() -> None:
     alice = table_of(ALICE)
     wrong = CipherKey.fresh(stream("wrong")).disclose().encode()
-    with pytest.raises(NoSuchCard):
+    with pytest.raises(faults.NoSuchCard):
         against(alice, card_turn(ALICE, draws), Draw("alice", 0), Serve("bob", 0, wrong))
     assert alice.player.hand == ()
 
@@ -270,9 +257,9 @@ def test_a_key_that_is_none_is_the_clients_fault_who_sent_it(key: str) -> None:
 @pytest.mark.parametrize(
     ("cheat", "error"),
     [
-        (lambda numbers: numbers[:-1], WrongCount),
-        (lambda numbers: (numbers[1], *numbers[1:]), NumberTwice),
-        (lambda numbers: (*card_numbers(SIZE)[:1], *numbers[1:]), NotEncrypted),
+        (lambda numbers: numbers[:-1], faults.WrongCount),
+        (lambda numbers: (numbers[1], *numbers[1:]), faults.NumberTwice),
+        (lambda numbers: (*card_numbers(SIZE)[:1], *numbers[1:]), faults.NotEncrypted),
         (lambda numbers: (MODULUS - 1, *numbers[1:]), ForcemoveError),
     ],
     ids=["one short", "one twice", "one open", "out of range"],
@@ -288,7 +275,7 @@ def test_a_deck_that_is_none_is_refused(
 
 
 def test_what_we_do_not_hold_we_cannot_discard() -> None:
-    with pytest.raises(NotInHand):
+    with pytest.raises(faults.NotInHand):
         against(table_of(ALICE), card_turn(ALICE, lambda table: table.discard(0)))
 
 
@@ -376,9 +363,9 @@ def test_a_game_can_be_cancelled_wherever_it_waits() -> None:
 
 def test_nothing_is_drawn_from_an_empty_pile() -> None:
     alice, bob = play(repeat(card_turn(ALICE, draws, within=HOUR), SIZE), table_of(ALICE), table_of(BOB))
-    with pytest.raises(PileEmpty):
+    with pytest.raises(faults.PileEmpty):
         against(alice, card_turn(BOB, draws), Draw("bob", SIZE))
-    with pytest.raises(NoCardToDraw):
+    with pytest.raises(faults.NoCardToDraw):
         against(bob, card_turn(BOB, draws))
 
 

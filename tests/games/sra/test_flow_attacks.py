@@ -14,19 +14,10 @@ from forcemove import ActionQueue, ForcemoveError, MalformedBytes
 from forcemove.flow.actions import MalformedAction
 from forcemove.flow.steps import Step, UnexpectedAction, run, sequence
 from forcemove.flow.transport import MemoryTransport, Reader, Transport
+from forcemove_games.sra import faults
 from forcemove_games.sra.arithmetic import MODULUS, Numbers, decode_numbers, encode_number, encode_numbers, power
 from forcemove_games.sra.cipher import CipherKey, DecryptionKey, card_numbers
 from forcemove_games.sra.deck import STEPS, DisclosedKeys, false_step
-from forcemove_games.sra.faults import (
-    CardFault,
-    CardTwice,
-    InvalidExponent,
-    KeyGivenTwice,
-    KeyNotDue,
-    NoSuchCard,
-    NotTheTop,
-    WrongCount,
-)
 from forcemove_games.sra.flow import auditing, card_turn, dealing, shuffling, turning_up
 from forcemove_games.sra.table import CARDS, AllKeys, CardTable, Deal, Deck, DiscardCard, Draw, Serve, TurnUp
 from tests.flow.table import signed
@@ -102,7 +93,7 @@ ON_WIRE = {
 }
 
 
-def by(cheat: CardTable, fault: CardFault) -> CardFault:
+def by(cheat: CardTable, fault: faults.CardFault) -> faults.CardFault:
     """The fault, with the name of the client whose it is."""
     named = copy(fault)
     named.culprit = cheat.name
@@ -127,11 +118,11 @@ KEYS_OF = [[key.encode() for key in keys(side)] for side in both()]
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (only(Serve, key=KEYS_OF[BOB][1]), NoSuchCard(0, culprit="bob")),
-        (only(Serve, key=FALSE), NoSuchCard(0, culprit="bob")),
-        (only(Serve, index=1), KeyNotDue(BOB, 1, culprit="bob")),
-        (only(Serve, index=-1), KeyNotDue(BOB, -1, culprit="bob")),
-        (only(Serve, key=encode_number(4)), InvalidExponent(4, culprit="bob")),
+        (only(Serve, key=KEYS_OF[BOB][1]), faults.NoSuchCard(0, culprit="bob")),
+        (only(Serve, key=FALSE), faults.NoSuchCard(0, culprit="bob")),
+        (only(Serve, index=1), faults.KeyNotDue(BOB, 1, culprit="bob")),
+        (only(Serve, index=-1), faults.KeyNotDue(BOB, -1, culprit="bob")),
+        (only(Serve, key=encode_number(4)), faults.InvalidExponent(4, culprit="bob")),
         (lambda _: Draw("bob", 1), UnexpectedAction("bob", ("Serve",), Draw("bob", 1))),
         (lambda _: DiscardCard("bob", 0, FALSE), UnexpectedAction("bob", ("Serve",), DiscardCard("bob", 0, FALSE))),
     ],
@@ -146,9 +137,9 @@ def test_who_draws_gets_the_right_key_or_knows_better(forge: Forge, fault: Force
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (only(Draw, index=1), NotTheTop(0, 1, culprit="bob")),
+        (only(Draw, index=1), faults.NotTheTop(0, 1, culprit="bob")),
         (lambda _: Serve("bob", 0, FALSE), UnexpectedAction("bob", ("Draw", "Discard"), Serve("bob", 0, FALSE))),
-        (lambda _: DiscardCard("bob", 0, KEYS_OF[BOB][0]), KeyNotDue(BOB, 0, culprit="bob")),
+        (lambda _: DiscardCard("bob", 0, KEYS_OF[BOB][0]), faults.KeyNotDue(BOB, 0, culprit="bob")),
     ],
     ids=["another card than the top", "a key that nobody asked for", "discards what is in the pile"],
 )
@@ -161,10 +152,10 @@ def test_who_serves_gives_no_key_to_a_cheat(forge: Forge, fault: ForcemoveError)
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (only(DiscardCard, key=KEYS_OF[BOB][1]), NoSuchCard(0, culprit="bob")),
-        (only(DiscardCard, key=FALSE), NoSuchCard(0, culprit="bob")),
-        (only(DiscardCard, index=1), KeyGivenTwice(BOB, 1, culprit="bob")),
-        (only(DiscardCard, index=2, key=KEYS_OF[BOB][2]), KeyNotDue(BOB, 2, culprit="bob")),
+        (only(DiscardCard, key=KEYS_OF[BOB][1]), faults.NoSuchCard(0, culprit="bob")),
+        (only(DiscardCard, key=FALSE), faults.NoSuchCard(0, culprit="bob")),
+        (only(DiscardCard, index=1), faults.KeyGivenTwice(BOB, 1, culprit="bob")),
+        (only(DiscardCard, index=2, key=KEYS_OF[BOB][2]), faults.KeyNotDue(BOB, 2, culprit="bob")),
         (only(DiscardCard, key=""), NO_KEY),
     ],
     ids=["another card's key", "a false key", "the other's card", "a card of the pile", "no key"],
@@ -191,15 +182,15 @@ def put_in_twice() -> Forge:
 @pytest.mark.parametrize(
     ("forging", "fault"),
     [
-        (put_in_twice, CardTwice),
-        (lambda: in_step(3, lambda deck: (deck[0] * 4 % MODULUS, *deck[1:])), NoSuchCard),
-        (lambda: in_step(3, lambda deck: (deck[1], deck[0], *deck[2:])), NoSuchCard),
-        (lambda: only(AllKeys, keys=()), WrongCount),
-        (lambda: only(AllKeys, keys=(FALSE,) * SIZE), NoSuchCard),
+        (put_in_twice, faults.CardTwice),
+        (lambda: in_step(3, lambda deck: (deck[0] * 4 % MODULUS, *deck[1:])), faults.NoSuchCard),
+        (lambda: in_step(3, lambda deck: (deck[1], deck[0], *deck[2:])), faults.NoSuchCard),
+        (lambda: only(AllKeys, keys=()), faults.WrongCount),
+        (lambda: only(AllKeys, keys=(FALSE,) * SIZE), faults.NoSuchCard),
         (lambda: only(AllKeys, keys=("",) * SIZE), MalformedAction),
-        (lambda: only(AllKeys, keys=(encode_number(4),) * SIZE), InvalidExponent),
+        (lambda: only(AllKeys, keys=(encode_number(4),) * SIZE), faults.InvalidExponent),
         (lambda: only(AllKeys, phase_key=""), MalformedAction),
-        (lambda: only(AllKeys, phase_key=encode_number(4)), InvalidExponent),
+        (lambda: only(AllKeys, phase_key=encode_number(4)), faults.InvalidExponent),
     ],
     ids=[
         "a card twice",
@@ -219,7 +210,7 @@ def test_whatever_was_done_to_the_deck_the_audit_finds_it(
     alice, bob = table_of(ALICE, shuffled=False), table_of(BOB, shuffled=False)
     end = honest_against(forging(), sequence(shuffling(within=HOUR), auditing(within=HOUR)), alice, bob)
     assert type(end) is fault
-    assert isinstance(end, CardFault | MalformedAction)
+    assert isinstance(end, faults.CardFault | MalformedAction)
     assert (end.client_id if isinstance(end, MalformedAction) else end.culprit) == "bob"
     assert alice.order == ()
 
@@ -267,7 +258,7 @@ def test_all_who_read_the_log_know_who_stacked_the_deck(stacking: str) -> None:
     log = MemoryTransport()
     flow = sequence(shuffling(within=HOUR), auditing(within=HOUR))
     end = honest_against(forging(), flow, honest, mallory, log)
-    assert isinstance(end, CardFault)
+    assert isinstance(end, faults.CardFault)
     assert end.culprit == mallory.name
     assert honest.order == ()
 
@@ -291,16 +282,16 @@ def key_of(seat: int, index: int) -> str:
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (only(Deal, keys=(key_of(BOB, 0),)), WrongCount(2, 1)),
-        (only(Deal, keys=tuple(KEYS_OF[BOB])), WrongCount(2, SIZE)),
-        (only(Deal, keys=(key_of(BOB, 1), key_of(BOB, 0))), NoSuchCard(0)),
-        (only(Deal, keys=(key_of(BOB, 0), key_of(BOB, 0))), NoSuchCard(1)),
-        (only(Deal, keys=(key_of(BOB, 0), FALSE)), NoSuchCard(1)),
-        (only(Deal, keys=(key_of(BOB, 0), encode_number(4))), InvalidExponent(4)),
+        (only(Deal, keys=(key_of(BOB, 0),)), faults.WrongCount(2, 1)),
+        (only(Deal, keys=tuple(KEYS_OF[BOB])), faults.WrongCount(2, SIZE)),
+        (only(Deal, keys=(key_of(BOB, 1), key_of(BOB, 0))), faults.NoSuchCard(0)),
+        (only(Deal, keys=(key_of(BOB, 0), key_of(BOB, 0))), faults.NoSuchCard(1)),
+        (only(Deal, keys=(key_of(BOB, 0), FALSE)), faults.NoSuchCard(1)),
+        (only(Deal, keys=(key_of(BOB, 0), encode_number(4))), faults.InvalidExponent(4)),
     ],
     ids=["too few", "too many", "exchanged", "one twice", "a false one", "no exponent"],
 )
-def test_who_deals_false_keys_is_named(forge: Forge, fault: CardFault) -> None:
+def test_who_deals_false_keys_is_named(forge: Forge, fault: faults.CardFault) -> None:
     alice, bob = table_of(ALICE), table_of(BOB)
     assert honest_against(forge, dealing(2, within=HOUR), alice, bob) == by(bob, fault)
     assert alice.player.hand == ()
@@ -314,16 +305,16 @@ def test_keys_that_are_none_are_the_fault_of_who_deals_them() -> None:
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (only(TurnUp, key=FALSE), NoSuchCard(2)),
-        (only(TurnUp, key=key_of(BOB, 1)), NoSuchCard(2)),
-        (only(TurnUp, index=1, key=key_of(BOB, 1)), KeyNotDue(BOB, 1)),
-        (only(TurnUp, index=0, key=key_of(BOB, 0)), KeyGivenTwice(BOB, 0)),
-        (only(TurnUp, index=3, key=key_of(BOB, 3)), KeyNotDue(BOB, 3)),
-        (only(TurnUp, index=-1), KeyNotDue(BOB, -1)),
+        (only(TurnUp, key=FALSE), faults.NoSuchCard(2)),
+        (only(TurnUp, key=key_of(BOB, 1)), faults.NoSuchCard(2)),
+        (only(TurnUp, index=1, key=key_of(BOB, 1)), faults.KeyNotDue(BOB, 1)),
+        (only(TurnUp, index=0, key=key_of(BOB, 0)), faults.KeyGivenTwice(BOB, 0)),
+        (only(TurnUp, index=3, key=key_of(BOB, 3)), faults.KeyNotDue(BOB, 3)),
+        (only(TurnUp, index=-1), faults.KeyNotDue(BOB, -1)),
     ],
     ids=["a false key", "another card's key", "its own card", "the other's card", "the next card", "no card"],
 )
-def test_who_turns_up_another_card_or_none_is_named(forge: Forge, fault: CardFault) -> None:
+def test_who_turns_up_another_card_or_none_is_named(forge: Forge, fault: faults.CardFault) -> None:
     alice, bob = table_of(ALICE), table_of(BOB)
     flow = sequence(dealing(1, within=HOUR), turning_up(within=HOUR))
     assert honest_against(forge, flow, alice, bob) == by(bob, fault)
@@ -335,7 +326,7 @@ def test_a_card_in_hand_is_not_laid_open_as_the_answer_to_a_draw() -> None:
     alice, bob = table_of(ALICE), table_of(BOB)
     flow = sequence(dealing(1, within=HOUR), card_turn(ALICE, draws, within=HOUR))
     forge = only(Serve, index=1, key=key_of(BOB, 1))
-    assert honest_against(forge, flow, alice, bob) == by(bob, KeyNotDue(BOB, 1))
+    assert honest_against(forge, flow, alice, bob) == by(bob, faults.KeyNotDue(BOB, 1))
 
 
 def test_nobody_deals_or_turns_up_twice() -> None:

@@ -11,24 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forcemove.errors import ForcemoveError, InvalidValue, LocalError
+from forcemove_games.sra import faults
 from forcemove_games.sra.arithmetic import MODULUS
 from forcemove_games.sra.cipher import DecryptionKey
-from forcemove_games.sra.faults import (
-    CardTwice,
-    DiscardNotAllowed,
-    DrawNotAllowed,
-    KeyGivenTwice,
-    KeyNotDue,
-    NoCardToDraw,
-    NoSuchCard,
-    NotInHand,
-    NotTheTop,
-    OurDiscardNotAllowed,
-    OurDrawNotAllowed,
-    PileEmpty,
-    ShuffleNotFinished,
-    WrongCount,
-)
 from forcemove_games.sra.pile import ANYTHING, Pile, PileRules, lift, publish
 from forcemove_games.sra.player import (
     Player,
@@ -170,7 +155,7 @@ def test_a_spectator_sees_what_is_open_and_nothing_else() -> None:
 
 
 def test_nobody_sits_down_before_the_shuffle_is_over() -> None:
-    refused(ShuffleNotFinished(3), lambda: sit_down(sides_before(3)[ALICE]))
+    refused(faults.ShuffleNotFinished(3), lambda: sit_down(sides_before(3)[ALICE]))
 
 
 # -------------------------------------------------------------------------------------------------------------- dealing
@@ -203,12 +188,12 @@ def test_the_keys_of_a_hand_are_those_of_the_others_cards_only() -> None:
 @pytest.mark.parametrize(
     ("false", "fault"),
     [
-        (BOBS_KEYS[:1], WrongCount(2, 1)),
-        (BOBS_KEYS[:3], WrongCount(2, 3)),
-        ((), WrongCount(2, 0)),
-        ((BOBS_KEYS[1], BOBS_KEYS[0]), NoSuchCard(0)),
-        ((BOBS_KEYS[0], BOBS_KEYS[0]), NoSuchCard(1)),
-        ((BOBS_KEYS[0], BOBS_KEYS[2]), NoSuchCard(1)),
+        (BOBS_KEYS[:1], faults.WrongCount(2, 1)),
+        (BOBS_KEYS[:3], faults.WrongCount(2, 3)),
+        ((), faults.WrongCount(2, 0)),
+        ((BOBS_KEYS[1], BOBS_KEYS[0]), faults.NoSuchCard(0)),
+        ((BOBS_KEYS[0], BOBS_KEYS[0]), faults.NoSuchCard(1)),
+        ((BOBS_KEYS[0], BOBS_KEYS[2]), faults.NoSuchCard(1)),
     ],
     ids=["too few", "too many", "none", "exchanged", "one twice", "of another card"],
 )
@@ -224,7 +209,7 @@ def test_a_false_hand_is_refused_and_the_true_one_taken_afterwards(
 def test_a_card_that_is_dealt_twice_is_refused() -> None:
     alice, mallory = (deal(sit_down(side), 2) for side in duplicating())
     _, keys_of_mallory = give_hand(mallory)
-    with pytest.raises(CardTwice):
+    with pytest.raises(faults.CardTwice):
         take_hand(alice, keys_of_mallory)
 
 
@@ -240,17 +225,17 @@ def test_no_more_is_dealt_than_there_is(count: int) -> None:
 @pytest.mark.parametrize("index", [-1, 1, 2, 3, SIZE, 10**6])
 def test_another_card_than_the_top_is_not_handed_over(index: int) -> None:
     _, bob = seated()
-    refused(NotTheTop(0, index), lambda: hand_over(bob, index, ANYTHING))
+    refused(faults.NotTheTop(0, index), lambda: hand_over(bob, index, ANYTHING))
 
 
 def test_the_key_of_a_card_is_not_handed_over_again() -> None:
     _, bob, _ = drawn(*seated())
-    refused(NotTheTop(1, 0), lambda: hand_over(bob, 0, ANYTHING))
+    refused(faults.NotTheTop(1, 0), lambda: hand_over(bob, 0, ANYTHING))
 
 
 def test_the_key_of_our_own_card_is_not_handed_over() -> None:
     alice, _, _ = drawn(*seated())
-    refused(NotTheTop(1, 0), lambda: hand_over(alice, 0, ANYTHING))
+    refused(faults.NotTheTop(1, 0), lambda: hand_over(alice, 0, ANYTHING))
 
 
 def test_nothing_is_handed_over_of_an_empty_pile() -> None:
@@ -258,22 +243,22 @@ def test_nothing_is_handed_over_of_an_empty_pile() -> None:
     for _ in range(SIZE):
         alice, bob, _ = drawn(alice, bob)
     for index in (0, SIZE - 1, SIZE):
-        refused(PileEmpty(ALICE), partial(hand_over, bob, index, ANYTHING))
-    refused(NoCardToDraw(), lambda: draw(bob, ANYTHING))
-    refused(NoCardToDraw(), lambda: turn_up(bob))
-    refused(PileEmpty(None), lambda: lift(bob.pile, None, SIZE))
+        refused(faults.PileEmpty(ALICE), partial(hand_over, bob, index, ANYTHING))
+    refused(faults.NoCardToDraw(), lambda: draw(bob, ANYTHING))
+    refused(faults.NoCardToDraw(), lambda: turn_up(bob))
+    refused(faults.PileEmpty(None), lambda: lift(bob.pile, None, SIZE))
 
 
 @pytest.mark.parametrize("answer", [False, None, 1, "yes"])
 def test_a_draw_that_the_game_does_not_allow_gets_no_key(answer: bool) -> None:
     _, bob = seated()
-    refused(DrawNotAllowed(ALICE, 0), lambda: hand_over(bob, 0, PileRules(may_draw=lambda *_: answer)))
+    refused(faults.DrawNotAllowed(ALICE, 0), lambda: hand_over(bob, 0, PileRules(may_draw=lambda *_: answer)))
     assert bob == seated()[BOB]
 
 
 def test_our_own_draw_is_held_to_the_same_rule() -> None:
     _, bob = seated()
-    refused(OurDrawNotAllowed(0), lambda: draw(bob, NO_DRAWS))
+    refused(faults.OurDrawNotAllowed(0), lambda: draw(bob, NO_DRAWS))
 
 
 def test_what_the_rule_raises_goes_through() -> None:
@@ -291,33 +276,33 @@ def test_what_the_rule_raises_goes_through() -> None:
 @pytest.mark.parametrize("index", [-1, 0, 1, SIZE, 10**6])
 def test_a_key_for_a_card_that_nobody_has_drawn_is_refused(index: int) -> None:
     alice, _ = seated()
-    refused(KeyNotDue(BOB, index), lambda: take(alice, index, BOBS_KEYS[0]))
+    refused(faults.KeyNotDue(BOB, index), lambda: take(alice, index, BOBS_KEYS[0]))
 
 
 def test_a_key_for_the_card_after_the_drawn_one_is_refused() -> None:
     alice, _ = draw(seated()[ALICE], ANYTHING)
-    refused(KeyNotDue(BOB, 1), lambda: take(alice, 1, BOBS_KEYS[1]))
+    refused(faults.KeyNotDue(BOB, 1), lambda: take(alice, 1, BOBS_KEYS[1]))
 
 
 def test_a_key_that_was_given_before_is_refused() -> None:
     alice, _, _ = drawn(*seated())
-    refused(KeyGivenTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
+    refused(faults.KeyGivenTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
     alice, _ = discard(alice, 0, ANYTHING)
-    refused(KeyGivenTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
+    refused(faults.KeyGivenTwice(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
 
 
 def test_a_discarded_card_is_not_discarded_again() -> None:
     alice, bob, _ = drawn(*seated())
     alice, key = discard(alice, 0, ANYTHING)
     bob, _ = record_discard(bob, 0, key, ANYTHING)
-    refused(KeyGivenTwice(ALICE, 0), lambda: record_discard(bob, 0, key, ANYTHING))
-    refused(NotInHand(0), lambda: discard(alice, 0, ANYTHING))
+    refused(faults.KeyGivenTwice(ALICE, 0), lambda: record_discard(bob, 0, key, ANYTHING))
+    refused(faults.NotInHand(0), lambda: discard(alice, 0, ANYTHING))
 
 
 def test_a_turned_up_cards_key_is_not_taken_again() -> None:
     alice, _ = turn_up(seated()[ALICE])
     alice = record_turned(alice, 0, BOBS_KEYS[0])
-    refused(KeyGivenTwice(BOB, 0), lambda: record_turned(alice, 0, BOBS_KEYS[0]))
+    refused(faults.KeyGivenTwice(BOB, 0), lambda: record_turned(alice, 0, BOBS_KEYS[0]))
 
 
 def test_a_key_for_a_card_of_another_kind_is_not_due() -> None:
@@ -326,23 +311,23 @@ def test_a_key_for_a_card_of_another_kind_is_not_due() -> None:
     bob, alice, _ = drawn(bob, alice)
     alice, bob, _ = turned_up(alice, bob)
     alice, _ = draw(alice, ANYTHING)
-    refused(KeyNotDue(BOB, 1), lambda: take(alice, 1, BOBS_KEYS[1]))
-    refused(KeyNotDue(BOB, 1), lambda: record_turned(alice, 1, BOBS_KEYS[1]))
-    refused(KeyNotDue(BOB, 3), lambda: record_turned(alice, 3, BOBS_KEYS[3]))
-    refused(KeyNotDue(BOB, 3), lambda: record_discard(alice, 3, BOBS_KEYS[3], ANYTHING))
+    refused(faults.KeyNotDue(BOB, 1), lambda: take(alice, 1, BOBS_KEYS[1]))
+    refused(faults.KeyNotDue(BOB, 1), lambda: record_turned(alice, 1, BOBS_KEYS[1]))
+    refused(faults.KeyNotDue(BOB, 3), lambda: record_turned(alice, 3, BOBS_KEYS[3]))
+    refused(faults.KeyNotDue(BOB, 3), lambda: record_discard(alice, 3, BOBS_KEYS[3], ANYTHING))
     for index in (0, 1, 3, -1, SIZE):
-        refused(NotInHand(index), partial(give, alice, index))
+        refused(faults.NotInHand(index), partial(give, alice, index))
 
 
 def test_a_key_for_a_turned_up_card_is_for_nothing_else() -> None:
     alice, _ = turn_up(seated()[ALICE])
-    refused(KeyNotDue(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
-    refused(KeyNotDue(BOB, 0), lambda: record_discard(give(alice, 0)[0], 0, BOBS_KEYS[0], ANYTHING))
+    refused(faults.KeyNotDue(BOB, 0), lambda: take(alice, 0, BOBS_KEYS[0]))
+    refused(faults.KeyNotDue(BOB, 0), lambda: record_discard(give(alice, 0)[0], 0, BOBS_KEYS[0], ANYTHING))
 
 
 def test_who_draws_does_not_open_the_card_before_the_other_has_given_its_key() -> None:
     pile = lift(spectated(seated()[ALICE]), BOB, 0)
-    refused(KeyNotDue(BOB, 0), lambda: publish(pile, BOB, 0, BOBS_KEYS[0]))
+    refused(faults.KeyNotDue(BOB, 0), lambda: publish(pile, BOB, 0, BOBS_KEYS[0]))
 
 
 def test_a_discard_that_the_game_does_not_allow_is_refused_on_both_sides() -> None:
@@ -353,9 +338,9 @@ def test_a_discard_that_the_game_does_not_allow_is_refused_on_both_sides() -> No
         asked.append((pile, seat, laid))
         return False
 
-    refused(OurDiscardNotAllowed(0, card), lambda: discard(alice, 0, PileRules(may_discard=rule)))
+    refused(faults.OurDiscardNotAllowed(0, card), lambda: discard(alice, 0, PileRules(may_discard=rule)))
     _, key = discard(alice, 0, ANYTHING)
-    refused(DiscardNotAllowed(ALICE, 0, card), lambda: record_discard(bob, 0, key, PileRules(may_discard=rule)))
+    refused(faults.DiscardNotAllowed(ALICE, 0, card), lambda: record_discard(bob, 0, key, PileRules(may_discard=rule)))
     assert asked == [(alice.pile, ALICE, card), (bob.pile, ALICE, card)]
     assert record_discard(bob, 0, key, ANYTHING)[1] == card
 
@@ -364,18 +349,18 @@ def test_a_discard_that_the_game_does_not_allow_is_refused_on_both_sides() -> No
 def test_only_cards_in_hand_are_discarded(index: int) -> None:
     alice, bob = seated()
     bob, alice, _ = drawn(bob, alice)
-    refused(NotInHand(index), lambda: discard(alice, index, ANYTHING))
+    refused(faults.NotInHand(index), lambda: discard(alice, index, ANYTHING))
 
 
 def test_a_card_whose_key_has_not_come_is_not_discarded() -> None:
     alice, _ = draw(seated()[ALICE], ANYTHING)
-    refused(NotInHand(0), lambda: discard(alice, 0, ANYTHING))
+    refused(faults.NotInHand(0), lambda: discard(alice, 0, ANYTHING))
 
 
 @pytest.mark.parametrize("false", [BOBS_KEYS[1], keys(both()[ALICE])[0], DecryptionKey(3)])
 def test_a_false_key_is_refused_and_the_true_one_taken_afterwards(false: DecryptionKey) -> None:
     alice, _ = draw(seated()[ALICE], ANYTHING)
-    refused(NoSuchCard(0), lambda: take(alice, 0, false))
+    refused(faults.NoSuchCard(0), lambda: take(alice, 0, false))
     assert alice == draw(seated()[ALICE], ANYTHING)[0]
     assert take(alice, 0, BOBS_KEYS[0])[1] == CARDS[0]
 
@@ -383,13 +368,13 @@ def test_a_false_key_is_refused_and_the_true_one_taken_afterwards(false: Decrypt
 def test_a_false_key_for_a_discard_is_refused_and_the_true_one_taken_afterwards() -> None:
     alice, bob = seated()
     bob, alice, card = drawn(bob, alice)
-    refused(NoSuchCard(0), lambda: record_discard(alice, 0, BOBS_KEYS[1], ANYTHING))
+    refused(faults.NoSuchCard(0), lambda: record_discard(alice, 0, BOBS_KEYS[1], ANYTHING))
     assert record_discard(alice, 0, BOBS_KEYS[0], ANYTHING)[1] == card
 
 
 def test_a_false_key_for_a_turned_up_card_is_refused() -> None:
     alice, _ = give(turn_up(seated()[ALICE])[0], 0)
-    refused(NoSuchCard(0), lambda: record_turned(alice, 0, BOBS_KEYS[1]))
+    refused(faults.NoSuchCard(0), lambda: record_turned(alice, 0, BOBS_KEYS[1]))
 
 
 # ------------------------------------------------------------------------------------------------ a card that is twice
@@ -400,7 +385,7 @@ def test_a_card_that_we_hold_already_is_refused() -> None:
     alice, mallory, card = drawn(alice, mallory)
     alice, index = draw(alice, ANYTHING)
     mallory, key = hand_over(mallory, index, ANYTHING)
-    refused(CardTwice(card, 0, 1), lambda: take(alice, 1, key))
+    refused(faults.CardTwice(card, 0, 1), lambda: take(alice, 1, key))
     assert alice.hand == ((0, card),)
 
 
@@ -409,7 +394,7 @@ def test_a_discard_of_a_card_that_we_hold_is_refused() -> None:
     alice, mallory, card = drawn(alice, mallory)
     mallory, alice, _ = drawn(mallory, alice)
     mallory, key = discard(mallory, 1, ANYTHING)
-    refused(CardTwice(card, 0, 1), lambda: record_discard(alice, 1, key, ANYTHING))
+    refused(faults.CardTwice(card, 0, 1), lambda: record_discard(alice, 1, key, ANYTHING))
 
 
 @pytest.mark.parametrize("way", ["drawn", "discarded", "turned up"])
@@ -426,7 +411,7 @@ def test_a_card_that_is_open_already_does_not_come_again(way: str) -> None:
         act = partial(record_discard, hand_over(alice, 1, ANYTHING)[0], 1, key, ANYTHING)
     else:
         act = partial(record_turned, give(turn_up(alice)[0], 1)[0], 1, key)
-    refused(CardTwice(card, 0, 1), act)
+    refused(faults.CardTwice(card, 0, 1), act)
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
@@ -438,13 +423,13 @@ def test_a_card_that_we_hold_is_not_turned_up_whichever_key_comes_first(ours_fir
     steps: list[Callable[[Player], Player]] = [lambda side: give(side, 1)[0], lambda side: record_turned(side, 1, key)]
     first, second = steps if ours_first else reversed(steps)
     alice = first(alice)
-    refused(CardTwice(card, 0, 1), lambda: second(alice))
+    refused(faults.CardTwice(card, 0, 1), lambda: second(alice))
 
 
 def test_a_multiplied_card_is_refused_when_it_is_drawn() -> None:
     alice, mallory = cheated({3: lambda view: (view.latest[0] * 4 % MODULUS, *view.latest[1:])})
     drawer, index = draw(sit_down(alice), ANYTHING)
-    refused(NoSuchCard(0), lambda: take(drawer, index, keys(mallory)[0]))
+    refused(faults.NoSuchCard(0), lambda: take(drawer, index, keys(mallory)[0]))
 
 
 # --------------------------------------------------------------------------------------------------------- any game

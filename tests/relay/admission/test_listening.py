@@ -15,21 +15,9 @@ import aiohttp
 import pytest
 
 from forcemove.relay.limits import Limits
+from forcemove.transport import wire
 from forcemove.transport.errors import Reason
 from forcemove.transport.offers import OFFERS, SignedOffer
-from forcemove.transport.wire import (
-    ListOffers,
-    MakeOffer,
-    OffersListed,
-    Open,
-    Opened,
-    Posted,
-    Proved,
-    RequestRefused,
-    SendBuffer,
-    WithdrawOffer,
-    encode,
-)
 from tests.certificate import tls_options
 from tests.relay.admission.test_frames import frame
 from tests.relay.process import RelayProcess, running_relay
@@ -48,9 +36,9 @@ HALF_A_FRAME = b"\x82\xff" + (65_000).to_bytes(8) + bytes(4) + bytes(40_000)
 
 def many_frames() -> bytes:
     """Of requests that count for much, more than a relay handles in one turn of its loop; some 75,000 bytes."""
-    requests = SendBuffer()
+    requests = wire.SendBuffer()
     for _ in range(180):
-        requests.add(encode(WithdrawOffer(b"", bytes(32), bytes(64))))
+        requests.add(wire.encode(wire.WithdrawOffer(b"", bytes(32), bytes(64))))
     return frame(requests.take(), bytes(4)) * 4
 
 
@@ -93,7 +81,7 @@ async def _seated(client: Raw) -> bytes:
     """At a table of its own, whose id is returned."""
     table = new_table()
     await client.say(client.proof(table, ALICE))
-    await client.hear(Proved)
+    await client.hear(wire.Proved)
     return table.id
 
 
@@ -127,15 +115,15 @@ def test_threat_59_who_asks_nothing_is_sent_away_and_who_waits_for_something_sta
             table = await _seated(seated)
             offer = new_offer()
             signed = SignedOffer.sign(offer, ALICE)
-            await hosting.say(MakeOffer(b"", OFFERS.encode(offer), signed.signature.compact))
-            await asked.say(Open(bytes(32), 0, None))
+            await hosting.say(wire.MakeOffer(b"", OFFERS.encode(offer), signed.signature.compact))
+            await asked.say(wire.Open(bytes(32), 0, None))
             assert await silent.closed() == aiohttp.WSCloseCode.OK
             assert await asked.closed() == aiohttp.WSCloseCode.OK
             await asyncio.sleep(1)  # twice as long as the others had
             for client in (seated, hosting):
                 assert not client.socket.closed
-                await client.say(Open(table, 0, None))
-                while not isinstance(await client.next(), Opened):
+                await client.say(wire.Open(table, 0, None))
+                while not isinstance(await client.next(), wire.Opened):
                     pass
 
     run(story())
@@ -196,8 +184,8 @@ def test_threat_59_unread_bytes_are_bounded_by_address(tmp_path: Path) -> None:
             async with raw(relay.url) as client:
                 table = new_table()
                 await client.say(client.proof(table, ALICE), post(table, 1, bytes(30_000)))
-                await client.hear(Proved)
-                await client.hear(Posted)
+                await client.hear(wire.Proved)
+                await client.hear(wire.Posted)
             assert waiting
             for task in waiting:
                 task.cancel()
@@ -237,8 +225,8 @@ def test_threat_59_unread_bytes_are_counted_no_more_when_they_are_forgotten(tmp_
             async with raw(relay.url) as client:
                 table = new_table()
                 await client.say(client.proof(table, ALICE), post(table, 1, bytes(30_000)))
-                await client.hear(Proved)
-                await client.hear(Posted)
+                await client.hear(wire.Proved)
+                await client.hear(wire.Posted)
 
     run(story())
 
@@ -250,8 +238,8 @@ def test_threat_59_tables_are_bounded_by_address(tmp_path: Path) -> None:
                 tables = [new_table() for _ in range(3)]
                 await client.say(*(client.proof(table, ALICE) for table in [*tables, tables[0]]))
                 said = [await client.next() for _ in range(4)]
-                assert [type(each) for each in said] == [Proved, Proved, RequestRefused, Proved]
-                assert isinstance(said[2], RequestRefused)
+                assert [type(each) for each in said] == [wire.Proved, wire.Proved, wire.RequestRefused, wire.Proved]
+                assert isinstance(said[2], wire.RequestRefused)
                 assert said[2].reason == Reason.TOO_MANY_TABLES.value
                 await _seated(other)
 
@@ -289,8 +277,8 @@ def test_threat_59_a_named_proxy_is_believed_and_no_other(tmp_path: Path) -> Non
 def test_threat_59_who_has_gone_leaves_nothing_behind_that_would_have_to_be_done(tmp_path: Path) -> None:
     async def story(relay: RelayProcess) -> None:
         async with raw(relay.url) as mallory:
-            await mallory.say(*[ListOffers(b"", None)] * 1_000)
-            await mallory.hear(OffersListed)
+            await mallory.say(*[wire.ListOffers(b"", None)] * 1_000)
+            await mallory.hear(wire.OffersListed)
             mallory.hang_up()
         async with asyncio.timeout(10):
             while await count_connections(relay.url):

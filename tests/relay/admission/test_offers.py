@@ -10,20 +10,10 @@ from hypothesis import strategies as st
 
 from forcemove.protocol.signing import Key
 from forcemove.relay.offers.listing import PAGE, Listing
+from forcemove.transport import wire
 from forcemove.transport.errors import Reason
 from forcemove.transport.joins import JOINS, Join, SignedJoin, meeting_table
 from forcemove.transport.offers import OFFERS, SignedOffer
-from forcemove.transport.wire import (
-    JoinOffer,
-    MakeOffer,
-    Message,
-    OfferShown,
-    OffersListed,
-    Proved,
-    RequestRefused,
-    WatchOffer,
-    decode_from_relay,
-)
 from forcemove.transport.wire import SendBuffer as Frames
 from tests.relay.process import running_relay
 from tests.relay.raw import Raw, raw, raw_from
@@ -34,11 +24,11 @@ from tests.transport.people import ALICE, run
 OTHER = "127.0.0.2"
 
 
-def listed(listing: Listing, after: bytes | None, now: float = 0) -> OffersListed:
+def listed(listing: Listing, after: bytes | None, now: float = 0) -> wire.OffersListed:
     frames = Frames()
     frames.add(listing.answer(b"id", after, now))
-    (message,) = decode_from_relay(frames.take())
-    assert isinstance(message, OffersListed)
+    (message,) = wire.decode_from_relay(frames.take())
+    assert isinstance(message, wire.OffersListed)
     assert message.id == b"id"
     return message
 
@@ -102,25 +92,27 @@ def test_what_has_expired_leaves_nothing_behind() -> None:
 # --------------------------------------------------------------------------------------------------------------- joins
 
 
-def _offered(host: Key) -> tuple[bytes, MakeOffer]:
+def _offered(host: Key) -> tuple[bytes, wire.MakeOffer]:
     offer = new_offer(host=host.address, payout=host.address)
-    return offer.hash, MakeOffer(b"", OFFERS.encode(offer), SignedOffer.sign(offer, host).signature.compact)
+    return offer.hash, wire.MakeOffer(b"", OFFERS.encode(offer), SignedOffer.sign(offer, host).signature.compact)
 
 
-def _join(offer: bytes, guest: Key) -> JoinOffer:
+def _join(offer: bytes, guest: Key) -> wire.JoinOffer:
     signed = SignedJoin.sign(Join(offer, guest.address, guest.address), guest)
-    return JoinOffer(b"join", JOINS.encode(signed.join), signed.signature.compact)
+    return wire.JoinOffer(b"join", JOINS.encode(signed.join), signed.signature.compact)
 
 
-async def _answer(client: Raw, message: Message) -> OfferShown | RequestRefused:
+async def _answer(client: Raw, message: wire.Message) -> wire.OfferShown | wire.RequestRefused:
     await client.say(message)
-    while not (isinstance(answer := await client.next(), OfferShown | RequestRefused) and answer.id == b"join"):
+    while not (
+        isinstance(answer := await client.next(), wire.OfferShown | wire.RequestRefused) and answer.id == b"join"
+    ):
         pass
     return answer
 
 
 async def _open_again(host: Raw) -> None:
-    while not (isinstance(shown := await host.next(), OfferShown) and not shown.joins):
+    while not (isinstance(shown := await host.next(), wire.OfferShown) and not shown.joins):
         pass
 
 
@@ -132,15 +124,15 @@ def test_threat_59_a_stranger_does_not_hold_an_offer_by_joining_again_and_again(
             async with raw(relay.url) as host, raw_from(relay.url, OTHER) as mallory, raw(relay.url) as bob:
                 offer, make = _offered(ALICE)
                 await host.say(make)
-                await host.hear(OfferShown)
+                await host.hear(wire.OfferShown)
                 for attempt in range(2):
-                    assert isinstance(await _answer(mallory, _join(offer, key(f"mallory {attempt}"))), OfferShown)
+                    assert isinstance(await _answer(mallory, _join(offer, key(f"mallory {attempt}"))), wire.OfferShown)
                     await _open_again(host)
                 refused = await _answer(mallory, _join(offer, key("mallory 3")))
-                assert isinstance(refused, RequestRefused)
+                assert isinstance(refused, wire.RequestRefused)
                 assert refused.reason == Reason.OFFER_TAKEN.value
                 assert "come to nothing" in refused.detail
-                assert isinstance(await _answer(bob, _join(offer, key("bob"))), OfferShown)
+                assert isinstance(await _answer(bob, _join(offer, key("bob"))), wire.OfferShown)
 
     run(story())
 
@@ -151,19 +143,19 @@ def test_a_guest_that_is_at_its_table_has_time_for_its_host(tmp_path: Path) -> N
             async with raw(relay.url) as host, raw(relay.url) as guest:
                 bob = key("bob")
                 offer = new_offer()
-                make = MakeOffer(b"", OFFERS.encode(offer), SignedOffer.sign(offer, ALICE).signature.compact)
+                make = wire.MakeOffer(b"", OFFERS.encode(offer), SignedOffer.sign(offer, ALICE).signature.compact)
                 await host.say(make)
-                await host.hear(OfferShown)
+                await host.hear(wire.OfferShown)
                 await _answer(guest, _join(offer.hash, bob))
                 table = meeting_table(offer, Join(offer.hash, bob.address, bob.address))
                 await guest.say(guest.proof(table, bob))
-                while not isinstance(await guest.next(), Proved):
+                while not isinstance(await guest.next(), wire.Proved):
                     pass
-                joined = await host.hear(OfferShown)
+                joined = await host.hear(wire.OfferShown)
                 assert joined.joins
                 await asyncio.sleep(0.5)  # five times as long as a guest has that does not come
-                await host.say(WatchOffer(b"look", offer.hash))
-                shown = await host.hear(OfferShown)
+                await host.say(wire.WatchOffer(b"look", offer.hash))
+                shown = await host.hear(wire.OfferShown)
                 assert (shown.id, shown.joins) == (b"look", joined.joins)
 
     run(story())
@@ -174,17 +166,17 @@ def test_threat_59_offers_are_bounded_by_address_and_a_full_lobby_has_room_for_o
         with running_relay(tmp_path, "--offers", "10", "--offers-per-address", "9") as relay:
             async with raw_from(relay.url, OTHER) as mallory, raw(relay.url) as alice:
                 made = [_offered(key(f"host {number}")) for number in range(12)]
-                answers: list[Message] = []
+                answers: list[wire.Message] = []
                 for _, make in made:
                     await mallory.say(make)
                     answers.append(await mallory.next())
-                assert [type(each) for each in answers] == [OfferShown] * 9 + [RequestRefused] * 3
+                assert [type(each) for each in answers] == [wire.OfferShown] * 9 + [wire.RequestRefused] * 3
                 for number in range(3):
                     await alice.say(_offered(key(f"alice {number}"))[1])
-                    await alice.hear(OfferShown)
-                await alice.say(WatchOffer(b"", made[0][0]))
-                assert (await alice.hear(RequestRefused)).reason == Reason.UNKNOWN_OFFER.value
-                await alice.say(WatchOffer(b"", made[8][0]))
-                await alice.hear(OfferShown)
+                    await alice.hear(wire.OfferShown)
+                await alice.say(wire.WatchOffer(b"", made[0][0]))
+                assert (await alice.hear(wire.RequestRefused)).reason == Reason.UNKNOWN_OFFER.value
+                await alice.say(wire.WatchOffer(b"", made[8][0]))
+                await alice.hear(wire.OfferShown)
 
     run(story())

@@ -13,20 +13,11 @@ from msgspec.structs import replace
 from forcemove import InvalidValue, Key, UnknownVersion, connect_relay
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.relay.offers.listing import PAGE
+from forcemove.transport import wire
 from forcemove.transport.errors import Reason, TwoSeatsOnly
 from forcemove.transport.joins import JOINS, MAX_JOINS, Join, SignedJoin, meeting_table
 from forcemove.transport.limits import MAX_FRAME
 from forcemove.transport.offers import MAX_OFFER, OFFERS, Offer, SignedOffer
-from forcemove.transport.wire import (
-    JoinOffer,
-    MakeOffer,
-    OfferShown,
-    OffersListed,
-    Proved,
-    RequestRefused,
-    WatchOffer,
-    encode,
-)
 from tests.flow.table import KEYS
 from tests.jetstream.server import running_server
 from tests.relay.process import RelayProcess, running_relay
@@ -48,32 +39,32 @@ def join_of(offer: Offer, key: Key, name: str = "") -> Join:
     return Join(offer.hash, key.address, key.address, name)
 
 
-def message_of(join: Join, key: Key) -> JoinOffer:
-    return JoinOffer(b"join", JOINS.encode(join), key.sign(join.digest).compact)
+def message_of(join: Join, key: Key) -> wire.JoinOffer:
+    return wire.JoinOffer(b"join", JOINS.encode(join), key.sign(join.digest).compact)
 
 
 async def make(client: Raw, offer: Offer, key: Key = ALICE) -> None:
-    await client.say(MakeOffer(b"", OFFERS.encode(offer), SignedOffer.sign(offer, key).signature.compact))
-    await client.hear(OfferShown)
+    await client.say(wire.MakeOffer(b"", OFFERS.encode(offer), SignedOffer.sign(offer, key).signature.compact))
+    await client.hear(wire.OfferShown)
 
 
-async def answer(client: Raw, message: JoinOffer) -> OfferShown | RequestRefused:
+async def answer(client: Raw, message: wire.JoinOffer) -> wire.OfferShown | wire.RequestRefused:
     await client.say(message)
-    while not (isinstance(found := await client.next(), OfferShown | RequestRefused) and found.id == b"join"):
+    while not (isinstance(found := await client.next(), wire.OfferShown | wire.RequestRefused) and found.id == b"join"):
         pass
     return found
 
 
-async def seat(client: Raw, offer: Offer, *keys: Key) -> OfferShown:
+async def seat(client: Raw, offer: Offer, *keys: Key) -> wire.OfferShown:
     """Let guests join on one connection."""
     shown = [await answer(client, message_of(join_of(offer, key), key)) for key in keys][-1]
-    assert isinstance(shown, OfferShown), shown
+    assert isinstance(shown, wire.OfferShown), shown
     return shown
 
 
-async def until(client: Raw, holds: Callable[[OfferShown], bool]) -> OfferShown:
+async def until(client: Raw, holds: Callable[[wire.OfferShown], bool]) -> wire.OfferShown:
     """The first change for which it holds."""
-    while not (isinstance(shown := await client.next(), OfferShown) and holds(shown)):
+    while not (isinstance(shown := await client.next(), wire.OfferShown) and holds(shown)):
         pass
     return shown
 
@@ -81,11 +72,11 @@ async def until(client: Raw, holds: Callable[[OfferShown], bool]) -> OfferShown:
 async def be_there(client: Raw, offer: Offer, key: Key, *guests: Key) -> None:
     """Prove to be at the table of these guests."""
     await client.say(client.proof(meeting_table(offer, *(join_of(offer, each) for each in guests)), key))
-    while not isinstance(await client.next(), Proved):
+    while not isinstance(await client.next(), wire.Proved):
         pass
 
 
-def guests_of(shown: OfferShown) -> list[bytes]:
+def guests_of(shown: wire.OfferShown) -> list[bytes]:
     return [JOINS.decode(join).guest for join, _ in shown.joins]
 
 
@@ -159,14 +150,14 @@ def test_a_guest_has_one_seat_and_no_guest_sits_where_none_is_free(relay: RelayP
             assert guests_of(await seat(guests, offer, keys[0])) == addresses(*keys[:-1])
             renamed = message_of(join_of(offer, keys[0], "Another"), keys[0])
             again = await answer(guests, renamed)
-            assert isinstance(again, RequestRefused)
+            assert isinstance(again, wire.RequestRefused)
             assert (again.reason, "already" in again.detail) == (Reason.OFFER_TAKEN.value, True)
             own = await answer(guests, message_of(join_of(offer, ALICE), ALICE))
-            assert isinstance(own, RequestRefused)
+            assert isinstance(own, wire.RequestRefused)
             assert own.reason == Reason.NOT_A_PARTICIPANT.value
             assert guests_of(await seat(guests, offer, keys[-1])) == addresses(*keys)
             ninth = await answer(guests, message_of(join_of(offer, MALLORY), MALLORY))
-            assert isinstance(ninth, RequestRefused)
+            assert isinstance(ninth, wire.RequestRefused)
             assert ninth.reason == Reason.OFFER_TAKEN.value
 
     run(story())
@@ -185,7 +176,7 @@ def test_threat_27_a_join_that_is_not_of_this_offer_and_guest_takes_no_seat(rela
             ]
             for message in forged:
                 found = await answer(mallory, message)
-                assert isinstance(found, RequestRefused)
+                assert isinstance(found, wire.RequestRefused)
                 assert found.reason == Reason.BAD_SIGNATURE.value
             assert guests_of(await seat(mallory, offer, CAROL)) == addresses(CAROL)
 
@@ -238,7 +229,7 @@ def test_threat_46_who_is_missing_at_the_table_loses_its_seat_and_the_others_kee
                     await be_there(his, offer, BOB, *guests)
                     await until(his, lambda shown: guests_of(shown) == addresses(BOB))
                 refusal = await answer(mallory, message_of(join_of(offer, MALLORY), MALLORY))
-                assert isinstance(refusal, RequestRefused)
+                assert isinstance(refusal, wire.RequestRefused)
                 assert "come to nothing" in refusal.detail
                 await seat(his, offer, CAROL)
                 for key in (ALICE, BOB, CAROL):
@@ -341,7 +332,7 @@ def test_the_largest_page_of_a_list_fits_into_a_frame() -> None:
     assert len(joins) == MAX_JOINS
     assert len(OFFERS.encode(offer)) <= MAX_OFFER
     shown = (OFFERS.encode(offer), bytes(64), joins)
-    assert len(encode(OffersListed(bytes(16), (shown,) * PAGE, True))) < MAX_FRAME
+    assert len(wire.encode(wire.OffersListed(bytes(16), (shown,) * PAGE, True))) < MAX_FRAME
 
 
 def test_offers_and_joins_of_an_older_program_are_refused() -> None:
@@ -368,9 +359,9 @@ def test_a_connection_holds_seats_of_no_more_offers_than_it_watches(tmp_path: Pa
                 for _ in range(2):
                     await seat(guest, first, BOB)
                 full = await answer(guest, message_of(join_of(second, BOB), BOB))
-                assert isinstance(full, RequestRefused)
+                assert isinstance(full, wire.RequestRefused)
                 assert full.reason == Reason.TOO_MANY_OFFERS.value
-                await other.say(WatchOffer(b"look", second.hash))
+                await other.say(wire.WatchOffer(b"look", second.hash))
                 assert (await until(other, lambda shown: shown.id == b"look")).joins == ()
 
     run(story())

@@ -14,23 +14,12 @@ from nats.aio.msg import Msg
 
 from forcemove import ChannelMessenger, TableKind, messenger_on
 from forcemove.flow.history import NOTHING_READ
+from forcemove.transport import wire
 from forcemove.transport.jetstream.feed import Delivered
 from forcemove.transport.jetstream.publishing import PublishQueue as NatsOutbox
 from forcemove.transport.jetstream.transport import JetStreamTransport
 from forcemove.transport.offers import OFFERS
 from forcemove.transport.websocket.connection import RelayConnection
-from forcemove.transport.wire import (
-    Entries,
-    OfferShown,
-    Opened,
-    Posted,
-    PostEntry,
-    Prove,
-    ToRelay,
-    WatchOffer,
-    Welcome,
-    decode_to_relay,
-)
 from tests.transport.offered import all_seated, new_offer
 from tests.transport.people import ALICE, new_table, run
 
@@ -64,24 +53,24 @@ class Relay:
     def __init__(self) -> None:
         self.connection = RelayConnection("ws://relay")
         self._length = 0
-        self.connection._on_message(Welcome(bytes(32)))
+        self.connection._on_message(wire.Welcome(bytes(32)))
 
     def serve(self) -> None:
         """Answer all that was said."""
         outbox = self.connection._outbox
         while outbox:
-            for message in decode_to_relay(outbox.take()):
+            for message in wire.decode_to_relay(outbox.take()):
                 for answer in self._answers(message):
                     self.connection._on_message(answer)
 
-    def _answers(self, message: ToRelay) -> Iterator[Any]:
+    def _answers(self, message: wire.ToRelay) -> Iterator[Any]:
         match message:
-            case Prove():
-                yield Opened(message.table.id, TableKind.CHANNEL, 0, 0, NOTHING_READ)
-            case PostEntry(table, id_, entry):
+            case wire.Prove():
+                yield wire.Opened(message.table.id, TableKind.CHANNEL, 0, 0, NOTHING_READ)
+            case wire.PostEntry(table, id_, entry):
                 self._length += 1
-                yield Posted(table, id_, self._length - 1)
-                yield Entries(table, self._length - 1, (entry,))
+                yield wire.Posted(table, id_, self._length - 1)
+                yield wire.Entries(table, self._length - 1, (entry,))
 
 
 def number_of(number: int) -> bytes:
@@ -119,7 +108,7 @@ def test_what_a_line_has_sent_and_given_to_its_node_is_forgotten(more: int) -> N
 
         async def say(number: int) -> None:
             line.send(number_of(number))
-            other = Entries(log_id, relay._length, (b"theirs" + number_of(number),))
+            other = wire.Entries(log_id, relay._length, (b"theirs" + number_of(number),))
             relay._length += 1
             relay.connection._on_message(other)
             while not line.is_idle or heard[0] <= number:
@@ -149,9 +138,13 @@ def test_offers_that_were_watched_are_forgotten() -> None:
             for _ in range(3):
                 await asyncio.sleep(0)
             signature = ALICE.sign(offer.digest).compact
-            said = [each for each in decode_to_relay(relay.connection._outbox.take()) if isinstance(each, WatchOffer)]
+            said = [
+                each
+                for each in wire.decode_to_relay(relay.connection._outbox.take())
+                if isinstance(each, wire.WatchOffer)
+            ]
             for each in said:
-                relay.connection._on_message(OfferShown(each.id, offer.hash, shown(offer), signature, True, (), 0))
+                relay.connection._on_message(wire.OfferShown(each.id, offer.hash, shown(offer), signature, True, (), 0))
             await waiting
 
         assert await grows_by(watch, 1_000, 100) < KEPT
