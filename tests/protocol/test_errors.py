@@ -8,12 +8,7 @@ from dataclasses import fields, is_dataclass
 import pytest
 
 from forcemove import ForcemoveError, RuleError, errors
-from forcemove.protocol.rule_errors import (
-    ADJUDICATOR_ERRORS,
-    ChannelClosed,
-    TotalChanged,
-    TurnNumberNotIncreased,
-)
+from forcemove.protocol import rule_errors
 from tests.evm import artifact
 
 DECLARED = {entry["name"]: entry["inputs"] for entry in artifact("Adjudicator")["abi"] if entry["type"] == "error"}
@@ -26,24 +21,24 @@ def snake_case(name: str) -> str:
 
 
 def test_every_error_of_the_adjudicator_has_a_class_and_there_are_no_others() -> None:
-    assert ADJUDICATOR_ERRORS.keys() == DECLARED.keys()
+    assert rule_errors.ADJUDICATOR_ERRORS.keys() == DECLARED.keys()
 
 
 @pytest.mark.parametrize("name", sorted(DECLARED))
 def test_fields_are_the_parameters_in_their_order(name: str) -> None:
     expected = [snake_case(parameter["name"]) for parameter in DECLARED[name]]
-    assert [field.name for field in fields(ADJUDICATOR_ERRORS[name])] == expected
+    assert [field.name for field in fields(rule_errors.ADJUDICATOR_ERRORS[name])] == expected
 
 
 @pytest.mark.parametrize("name", sorted(DECLARED))
 def test_numbers_are_integers_and_the_rest_is_bytes(name: str) -> None:
     expected = ["int" if parameter["type"].startswith("uint") else "bytes" for parameter in DECLARED[name]]
-    assert [field.type for field in fields(ADJUDICATOR_ERRORS[name])] == expected
+    assert [field.type for field in fields(rule_errors.ADJUDICATOR_ERRORS[name])] == expected
 
 
 @pytest.mark.parametrize("name", sorted(DECLARED))
 def test_a_broken_rule_is_a_rule_error(name: str) -> None:
-    assert issubclass(ADJUDICATOR_ERRORS[name], RuleError)
+    assert issubclass(rule_errors.ADJUDICATOR_ERRORS[name], RuleError)
 
 
 def every_error() -> list[type[ForcemoveError]]:
@@ -58,16 +53,16 @@ def test_an_error_is_documented_facts(error: type[ForcemoveError]) -> None:
 
 
 def test_errors_are_equal_by_class_and_values() -> None:
-    assert TurnNumberNotIncreased(5, 4) == TurnNumberNotIncreased(5, 4)
-    assert hash(TurnNumberNotIncreased(5, 4)) == hash(TurnNumberNotIncreased(5, 4))
-    assert TurnNumberNotIncreased(5, 4) != TurnNumberNotIncreased(5, 3)
-    assert TurnNumberNotIncreased(5, 4) != (5, 4)
+    assert rule_errors.TurnNumberNotIncreased(5, 4) == rule_errors.TurnNumberNotIncreased(5, 4)
+    assert hash(rule_errors.TurnNumberNotIncreased(5, 4)) == hash(rule_errors.TurnNumberNotIncreased(5, 4))
+    assert rule_errors.TurnNumberNotIncreased(5, 4) != rule_errors.TurnNumberNotIncreased(5, 3)
+    assert rule_errors.TurnNumberNotIncreased(5, 4) != (5, 4)
 
 
 def test_an_error_shows_its_name_and_values() -> None:
-    assert str(TurnNumberNotIncreased(5, 4)) == "TurnNumberNotIncreased(recorded=5, submitted=4)"
-    assert str(ChannelClosed(b"\x01" * 32)) == f"ChannelClosed(channel_id=0x{'01' * 32})"
+    assert str(rule_errors.TurnNumberNotIncreased(5, 4)) == "TurnNumberNotIncreased(recorded=5, submitted=4)"
+    assert str(rule_errors.ChannelClosed(b"\x01" * 32)) == f"ChannelClosed(channel_id=0x{'01' * 32})"
 
 
 def test_values_are_by_name() -> None:
-    assert TotalChanged(bytes(20), 1, 2).values() == {"asset": bytes(20), "from_": 1, "to": 2}
+    assert rule_errors.TotalChanged(bytes(20), 1, 2).values() == {"asset": bytes(20), "from_": 1, "to": 2}

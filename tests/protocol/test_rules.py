@@ -9,15 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import ETHER, ForcemoveError, VariablePart
-from forcemove.protocol import rule_errors
+from forcemove.protocol import rule_errors, rules
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import channel_id, hash_state
-from forcemove.protocol.rules import (
-    build_support_proof,
-    require_supported,
-    require_valid_state,
-    require_valid_transition,
-)
 from tests.protocol.builders import (
     ALICE,
     BOB,
@@ -55,7 +49,7 @@ class Always:
 
 
 def step(from_: VariablePart, to: VariablePart, app: Rules = COUNTING) -> None:
-    require_valid_transition(ID, CHANNEL, from_, hash_state(ID, from_), to, hash_state(ID, to), app)
+    rules.require_valid_transition(ID, CHANNEL, from_, hash_state(ID, from_), to, hash_state(ID, to), app)
 
 
 def refusal(from_: VariablePart, to: VariablePart, app: Rules = COUNTING) -> ForcemoveError:
@@ -68,19 +62,19 @@ def refusal(from_: VariablePart, to: VariablePart, app: Rules = COUNTING) -> For
 
 
 def test_a_good_state_is_hashed() -> None:
-    assert require_valid_state(ID, DOMAIN.adjudicator, state()) == hash_state(ID, state())
+    assert rules.require_valid_state(ID, DOMAIN.adjudicator, state()) == hash_state(ID, state())
 
 
 def test_app_data_has_at_most_8192_bytes() -> None:
-    require_valid_state(ID, DOMAIN.adjudicator, state(app_data=bytes(8_192)))
+    rules.require_valid_state(ID, DOMAIN.adjudicator, state(app_data=bytes(8_192)))
     with pytest.raises(rule_errors.AppDataTooLong) as caught:
-        require_valid_state(ID, DOMAIN.adjudicator, state(app_data=bytes(8_193)))
+        rules.require_valid_state(ID, DOMAIN.adjudicator, state(app_data=bytes(8_193)))
     assert caught.value == rule_errors.AppDataTooLong(8_193)
 
 
 def test_a_final_state_has_no_app_data() -> None:
     with pytest.raises(rule_errors.FinalStateWithAppData) as caught:
-        require_valid_state(ID, DOMAIN.adjudicator, state(app_data=b"x", is_final=True))
+        rules.require_valid_state(ID, DOMAIN.adjudicator, state(app_data=b"x", is_final=True))
     assert caught.value == rule_errors.FinalStateWithAppData(1)
 
 
@@ -136,12 +130,12 @@ def test_only_a_final_state_follows_a_final_state() -> None:
 
 
 def test_a_proof_gives_the_hashes_of_its_last_state() -> None:
-    assert require_supported(DOMAIN, CHANNEL, proof(*chain(10, 11)), COUNTING) == hash_state(ID, state(11))
+    assert rules.require_supported(DOMAIN, CHANNEL, proof(*chain(10, 11)), COUNTING) == hash_state(ID, state(11))
 
 
 def test_one_state_that_all_have_signed_asks_no_app() -> None:
     app = Always(False)
-    require_supported(DOMAIN, CHANNEL, proof(state(10)), app)
+    rules.require_supported(DOMAIN, CHANNEL, proof(state(10)), app)
     assert app.asked == []
 
 
@@ -149,12 +143,12 @@ def test_every_step_of_a_proof_is_checked() -> None:
     keys = players(3)
     bad = proof(state(10), state(11), replace(state(12), app_data=count_data(13)), keys=keys)
     with pytest.raises(WrongCount):
-        require_supported(DOMAIN, fixed_part(keys), bad, COUNTING)
+        rules.require_supported(DOMAIN, fixed_part(keys), bad, COUNTING)
 
 
 def test_a_stranger_supports_nothing() -> None:
     with pytest.raises(rule_errors.WrongSigner) as caught:
-        require_supported(DOMAIN, CHANNEL, proof(*chain(10, 11), keys=(ALICE, MALLORY), fixed=CHANNEL), COUNTING)
+        rules.require_supported(DOMAIN, CHANNEL, proof(*chain(10, 11), keys=(ALICE, MALLORY), fixed=CHANNEL), COUNTING)
     assert caught.value == rule_errors.WrongSigner(BOB.address, MALLORY.address)
 
 
@@ -163,12 +157,12 @@ def test_a_stranger_supports_nothing() -> None:
 
 def test_the_usual_proof_is_one_state_of_each_participant() -> None:
     states = [signed(state(9), BOB), signed(state(10), ALICE), signed(state(11), BOB)]
-    assert build_support_proof(CHANNEL, states) == proof(*chain(10, 11))
+    assert rules.build_support_proof(CHANNEL, states) == proof(*chain(10, 11))
 
 
 def test_one_state_suffices_that_all_have_signed() -> None:
     states = [signed(state(10), ALICE), signed(state(11), ALICE, BOB)]
-    assert build_support_proof(CHANNEL, states) == proof(state(11))
+    assert rules.build_support_proof(CHANNEL, states) == proof(state(11))
 
 
 def test_a_later_signature_stands_for_an_earlier_one() -> None:
@@ -179,15 +173,15 @@ def test_a_later_signature_stands_for_an_earlier_one() -> None:
         signed(state(10), ALICE, BOB, keys=keys),
         signed(state(11), CAROL, keys=keys),
     ]
-    built = build_support_proof(channel, states)
+    built = rules.build_support_proof(channel, states)
     assert built is not None
     assert built.states == chain(10, 11)
-    require_supported(DOMAIN, channel, built, COUNTING)
+    rules.require_supported(DOMAIN, channel, built, COUNTING)
 
 
 def test_a_signature_from_before_the_own_turn_does_not_count() -> None:
     states = [signed(state(9), BOB, ALICE), signed(state(10)), signed(state(11), BOB)]
-    assert build_support_proof(CHANNEL, states) is None
+    assert rules.build_support_proof(CHANNEL, states) is None
 
 
 @pytest.mark.parametrize(
@@ -201,17 +195,17 @@ def test_a_signature_from_before_the_own_turn_does_not_count() -> None:
     ids=["none", "nobody else", "no predecessor", "a gap"],
 )
 def test_there_is_no_proof_where_a_signature_is_missing(states: list[Any]) -> None:
-    assert build_support_proof(CHANNEL, states) is None
+    assert rules.build_support_proof(CHANNEL, states) is None
 
 
 def test_prefund_states_are_supported_from_the_first_turn_of_each() -> None:
     states = [signed(state(0), ALICE), signed(state(1), BOB)]
-    assert build_support_proof(CHANNEL, states[:1]) is None
-    assert build_support_proof(CHANNEL, states) == proof(*chain(0, 1))
+    assert rules.build_support_proof(CHANNEL, states[:1]) is None
+    assert rules.build_support_proof(CHANNEL, states) == proof(*chain(0, 1))
 
 
 def test_a_signature_of_another_channel_is_none_of_this_one() -> None:
     other = fixed_part(nonce=1)
     with pytest.raises(rule_errors.WrongSigner):
-        require_supported(DOMAIN, other, proof(*chain(10, 11), fixed=CHANNEL), COUNTING)
+        rules.require_supported(DOMAIN, other, proof(*chain(10, 11), fixed=CHANNEL), COUNTING)
     assert sign(ALICE, state(), CHANNEL) != sign(ALICE, state(), other)

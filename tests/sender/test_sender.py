@@ -10,13 +10,8 @@ from typing import Any
 import pytest
 
 from forcemove import Key, PassingError
+from forcemove.chain import errors
 from forcemove.chain.chain import Call, Fees
-from forcemove.chain.errors import (
-    CallRefused,
-    EndpointFailed,
-    TransactionReverted,
-    Unreachable,
-)
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.sender import transactions
 from forcemove.sender.errors import CannotPay, CannotPayAnswer, GasTooDear
@@ -501,8 +496,8 @@ def test_a_transaction_that_fails_in_its_block_is_told_with_the_reason(desk: Des
     desk.look()
     (refused,) = desk.outcomes
     assert isinstance(refused, transactions.TxFailed)
-    assert isinstance(refused.error, TransactionReverted)
-    assert refused.error.reason == CallRefused(picky)
+    assert isinstance(refused.error, errors.TransactionReverted)
+    assert refused.error.reason == errors.CallRefused(picky)
 
 
 def test_a_replacement_that_the_node_finds_too_low_is_survived(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -512,7 +507,7 @@ def test_a_replacement_that_the_node_finds_too_low_is_survived(desk: Desk, monke
 
     def picky(method: str, *params: Any) -> Any:
         if method == "eth_sendRawTransaction":
-            raise EndpointFailed(method, "replacement transaction underpriced")
+            raise errors.EndpointFailed(method, "replacement transaction underpriced")
         return ask(method, *params)
 
     monkeypatch.setattr(desk.node, "ask", picky)
@@ -536,13 +531,13 @@ def test_what_has_come_out_is_told_before_what_fails(desk: Desk, monkeypatch: py
 
     def failing(method: str, *params: Any) -> Any:
         if method == "eth_call":
-            raise Unreachable("memory", "down")
+            raise errors.Unreachable("memory", "down")
         return ask(method, *params)
 
     monkeypatch.setattr(desk.node, "ask", failing)
     desk.look()
     assert desk.landed == ["a"]
-    with pytest.raises(Unreachable):
+    with pytest.raises(errors.Unreachable):
         desk.look()
     monkeypatch.setattr(desk.node, "ask", ask)
     desk.look()

@@ -14,15 +14,10 @@ from typing import Any
 from sqlalchemy import event
 
 from forcemove.errors import JournalUnavailable
-from forcemove.store import postgresql
+from forcemove.store import postgresql, records
 from forcemove.store.database import driver_of
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
-from forcemove.store.records import (
-    Batch,
-    ChannelLease,
-    Evidence,
-)
 from tests.forked import CONTEXT
 from tests.store.places import BOB, first, id_of, next_
 
@@ -37,11 +32,11 @@ def start(act: Callable[..., None], *arguments: Any) -> Any:
     return process
 
 
-def batch_of_everything(version: int) -> Batch:
+def batch_of_everything(version: int) -> records.Batch:
     """Two channels that are there in a version, and a new one, with all that can belong to them."""
-    evidence = (Evidence("kind", b"body"),)
+    evidence = (records.Evidence("kind", b"body"),)
     changed = (next_(1, version, b"then", evidence=evidence), next_(2, version, b"then"))
-    return Batch((*changed, first(100 + version, b"then", cursor=b"block %d" % version)))
+    return records.Batch((*changed, first(100 + version, b"then", cursor=b"block %d" % version)))
 
 
 def at_point(journal: Journal, point: int, do: Callable[[], None]) -> Callable[..., None]:
@@ -88,21 +83,21 @@ def count_up(where: str, owner: bytes, times: int) -> None:
         kept = journal.load(id_of(1))
         assert kept is not None
         with suppress(JournalUnavailable):
-            added += not journal.commit(Batch((next_(1, kept.version, b"%d" % (int(kept.snapshot) + 1)),)))
+            added += not journal.commit(records.Batch((next_(1, kept.version, b"%d" % (int(kept.snapshot) + 1)),)))
     os._exit(SURVIVED)
 
 
 def drive(where: str, talk: Connection, seconds: float) -> None:
     """Drive channel 1 under a lease as long as it is ours: at every word one commit. Says what was dropped."""
     journal = open_journal(where, owner=BOB)
-    assert journal.leases.take([ChannelLease(id_of(1))], seconds).granted
+    assert journal.leases.take([records.ChannelLease(id_of(1))], seconds).granted
     kept = journal.load(id_of(1))
     assert kept is not None
     version = kept.version
     talk.send("driving")
     while True:
         talk.recv()
-        dropped = journal.commit(Batch((next_(1, version, b"Bob's"),)))
+        dropped = journal.commit(records.Batch((next_(1, version, b"Bob's"),)))
         version += not dropped
         talk.send(dropped)
 

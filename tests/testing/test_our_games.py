@@ -12,14 +12,9 @@ from pathlib import Path
 import pytest
 
 from forcemove import Game, Move, Outcome, VariablePart
+from forcemove.testing import properties
 from forcemove.testing.calls import Bench
 from forcemove.testing.channels import play_cheat, play_forced, play_honestly, play_silence, play_stale
-from forcemove.testing.properties import (
-    require_both_alike,
-    require_legal_moves,
-    require_no_gain_by_leaving,
-    require_successors,
-)
 from forcemove.testing.space import Bounds, StateSpace
 from forcemove.testing.walk import first_state, terms_of
 from forcemove_games.commitment import Opening
@@ -107,24 +102,24 @@ def test_every_game_is_walked_here_or_elsewhere() -> None:
 
 @each_case
 def test_every_legal_move_is_legal(case: Case) -> None:
-    assert require_legal_moves(case.game, case.space) == case.made
+    assert properties.require_legal_moves(case.game, case.space) == case.made
 
 
 @each_case
 def test_every_legal_state_has_a_legal_successor(case: Case) -> None:
-    assert require_successors(case.space, case.is_settled) == case.states
+    assert properties.require_successors(case.space, case.is_settled) == case.states
 
 
 @each_case
 def test_nobody_gains_by_walking_away(case: Case) -> None:
-    require_no_gain_by_leaving(case.space, case.is_settled)
+    properties.require_no_gain_by_leaving(case.space, case.is_settled)
 
 
 @pytest.mark.parametrize("case", CASES[1:], ids=lambda case: case.game.name)
 def test_bytecode_and_twin_are_alike(case: Case) -> None:
     """Of tic-tac-toe there is more in `tests/parity`, on the whole space."""
     bench = Bench(case.game.artifact, case.game)
-    assert require_both_alike(bench, case.space) > 1_000
+    assert properties.require_both_alike(bench, case.space) > 1_000
 
 
 PLAYS = (play_honestly, play_silence, play_forced, play_stale, play_cheat)
