@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from inspect import iscoroutinefunction, signature
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from hypothesis import settings
 
 from forcemove.chain.local import AnvilChain, EmbeddedChain
 from tests.chain.world import World, make_world
+from tests.flow.virtual_time import run_virtual
 from tests.simulation.chain import MemoryChain
 from tests.store.server import Server, running_server
 from tests.tiers import has_quick, in_order, is_long, is_slow
+from tests.transport.people import run
 
 # As the command line sets it, before anything imports what it is for: chains hash all the time.
 os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
@@ -50,6 +53,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if is_slow(item.path):
             item.add_marker(pytest.mark.slow)
     items[:] = in_order(items)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine: in virtual time where it is marked so, else in real time."""
+    if not iscoroutinefunction(pyfuncitem.obj):
+        return None
+    story = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in signature(pyfuncitem.obj).parameters})
+    (run_virtual if pyfuncitem.get_closest_marker("virtual_time") else run)(story)
+    return True
 
 
 def pytest_collection_finish() -> None:

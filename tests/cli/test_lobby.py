@@ -81,23 +81,20 @@ def test_the_list_is_for_programs_too(forcemove: Command, place: Process) -> Non
     assert (found["expires"], found["seats"], found["free"]) == (offer.expires, 2, 1)
 
 
-def test_the_list_says_how_many_seats_are_taken_and_by_whom(forcemove: Command, relay: Process) -> None:
-    async def story() -> None:
-        async with connect_relay(relay.url) as hosts, connect_relay(relay.url) as guests:
-            offer = new_offer(**FRIENDLY, seats=3, name="Alice")
-            await hosts.lobby.make(offer, ALICE)
-            await guests.lobby.join(offer.hash, GUEST, PAYOUT, chain_id=0, name="Mal\x1blory")
-            said = await asyncio.to_thread(forcemove, "lobby", "--relay", relay.url)
-            head, line = said.out.splitlines()
-            assert head.split()[-2:] == ["Host", "Waiting"]
-            assert line.split()[3:6] == ["2", "of", "3"]
-            assert line.endswith(f"{full_name('Alice', ALICE.address)}  Mal\\x1blory {short_address(GUEST.address)}")
-            said = await asyncio.to_thread(forcemove, "lobby", "--relay", relay.url, "--json")
-            (found,) = json.loads(said.out)["offers"]
-            assert (found["seats"], found["free"], found["name"]) == (3, 1, "Alice")
-            assert found["guests"] == [{"address": show_address(GUEST.address), "name": "Mal\\x1blory"}]
-
-    run(story())
+async def test_the_list_says_how_many_seats_are_taken_and_by_whom(forcemove: Command, relay: Process) -> None:
+    async with connect_relay(relay.url) as hosts, connect_relay(relay.url) as guests:
+        offer = new_offer(**FRIENDLY, seats=3, name="Alice")
+        await hosts.lobby.make(offer, ALICE)
+        await guests.lobby.join(offer.hash, GUEST, PAYOUT, chain_id=0, name="Mal\x1blory")
+        said = await asyncio.to_thread(forcemove, "lobby", "--relay", relay.url)
+        head, line = said.out.splitlines()
+        assert head.split()[-2:] == ["Host", "Waiting"]
+        assert line.split()[3:6] == ["2", "of", "3"]
+        assert line.endswith(f"{full_name('Alice', ALICE.address)}  Mal\\x1blory {short_address(GUEST.address)}")
+        said = await asyncio.to_thread(forcemove, "lobby", "--relay", relay.url, "--json")
+        (found,) = json.loads(said.out)["offers"]
+        assert (found["seats"], found["free"], found["name"]) == (3, 1, "Alice")
+        assert found["guests"] == [{"address": show_address(GUEST.address), "name": "Mal\\x1blory"}]
 
 
 def test_where_nobody_offers_anything_it_is_said_what_to_do(forcemove: Command, place: Process) -> None:
@@ -241,40 +238,31 @@ def test_what_a_row_says_of_an_offer() -> None:
 # ----------------------------------------------------------------------------------------------------- lobbies' changes
 
 
-def test_a_change_of_a_listed_offer_ends_the_wait_at_once(place: Process) -> None:
-    async def story() -> None:
-        async with connect_relay(place.url) as looks, connect_relay(place.url) as hosts:
-            offer = new_offer()
-            await hosts.lobby.make(offer, ALICE)
-            assert [each.offer for each in await looks.lobby.list()] == [offer]
-            changed = asyncio.create_task(_timed(looks.lobby.changed([offer.hash])))
-            await asyncio.sleep(0.5)
-            assert not changed.done()
-            await hosts.lobby.withdraw(offer.hash, ALICE)
-            assert await changed < 3
-
-    run(story())
+async def test_a_change_of_a_listed_offer_ends_the_wait_at_once(place: Process) -> None:
+    async with connect_relay(place.url) as looks, connect_relay(place.url) as hosts:
+        offer = new_offer()
+        await hosts.lobby.make(offer, ALICE)
+        assert [each.offer for each in await looks.lobby.list()] == [offer]
+        changed = asyncio.create_task(_timed(looks.lobby.changed([offer.hash])))
+        await asyncio.sleep(0.5)
+        assert not changed.done()
+        await hosts.lobby.withdraw(offer.hash, ALICE)
+        assert await changed < 3
 
 
-def test_nothing_that_happens_is_waited_for_some_seconds(place: Process) -> None:
-    async def story() -> None:
-        async with connect_relay(place.url) as looks:
-            assert 4 < await _timed(looks.lobby.changed([])) < 15
-
-    run(story())
+async def test_nothing_that_happens_is_waited_for_some_seconds(place: Process) -> None:
+    async with connect_relay(place.url) as looks:
+        assert 4 < await _timed(looks.lobby.changed([])) < 15
 
 
-def test_a_list_is_bounded_and_asks_for_what_is_wanted(place: Process) -> None:
-    async def story() -> None:
-        async with connect_relay(place.url) as connection:
-            offers = [new_offer(game="chess" if number % 3 else "go") for number in range(20)]
-            for offer in offers:
-                await connection.lobby.make(offer, ALICE)
-            assert len(await _listed(connection, "chess", 100)) == 13
-            found = await _listed(connection, "go", 4)
-            assert found == sorted(each.hash for each in offers if each.game == "go")[:4]
-
-    run(story())
+async def test_a_list_is_bounded_and_asks_for_what_is_wanted(place: Process) -> None:
+    async with connect_relay(place.url) as connection:
+        offers = [new_offer(game="chess" if number % 3 else "go") for number in range(20)]
+        for offer in offers:
+            await connection.lobby.make(offer, ALICE)
+        assert len(await _listed(connection, "chess", 100)) == 13
+        found = await _listed(connection, "go", 4)
+        assert found == sorted(each.hash for each in offers if each.game == "go")[:4]
 
 
 async def _listed(connection: Connection, game: str, most: int) -> list[bytes]:

@@ -19,6 +19,8 @@ from tests.flow.table import ADDRESSES, CODEC, KEYS, NAMES, TABLE_ID, Said, sign
 from tests.flow.test_signed import envelope, packed, shown
 from tests.flow.virtual_time import run_virtual
 
+pytestmark = pytest.mark.virtual_time
+
 THREE = NAMES[:3]
 HOUR = 3600.0
 
@@ -94,22 +96,19 @@ def test_a_log_that_was_told_alike_is_none() -> None:
     assert last == CODEC.encode(Said("alice", 99))
 
 
-def test_what_was_told_after_an_action_is_found_out_at_the_one_after_it() -> None:
+async def test_what_was_told_after_an_action_is_found_out_at_the_one_after_it() -> None:
     """Bob is shown an entry before Alice's that Alice is not shown: it may have crossed hers, as far as Bob can see."""
 
-    async def scenario() -> None:
-        alices, bobs = await log_of(TALE), await log_of((*TALE, said("carol", 2)))
-        alice, bob = signed(alices, "alice"), signed(bobs, "bob").reader()
-        await alice.post(CODEC.encode(Said("alice", 1)))
-        await bobs.post(await alices.reader(len(TALE)).read())
-        received = await read_all(bob, bobs.length())
-        assert received[-1] == CODEC.encode(Said("alice", 1))
-        await read_all(alice.reader(), alices.length())
-        await alice.post(CODEC.encode(Said("alice", 2)))
-        await bobs.post(await alices.reader(len(TALE) + 1).read())
-        assert await read_all(bob, 1) == [LogsDiffer("alice", len(TALE) + 2, len(TALE) + 1)]
-
-    run_virtual(scenario())
+    alices, bobs = await log_of(TALE), await log_of((*TALE, said("carol", 2)))
+    alice, bob = signed(alices, "alice"), signed(bobs, "bob").reader()
+    await alice.post(CODEC.encode(Said("alice", 1)))
+    await bobs.post(await alices.reader(len(TALE)).read())
+    received = await read_all(bob, bobs.length())
+    assert received[-1] == CODEC.encode(Said("alice", 1))
+    await read_all(alice.reader(), alices.length())
+    await alice.post(CODEC.encode(Said("alice", 2)))
+    await bobs.post(await alices.reader(len(TALE) + 1).read())
+    assert await read_all(bob, 1) == [LogsDiffer("alice", len(TALE) + 2, len(TALE) + 1)]
 
 
 @given(st.permutations(TALE), st.integers(0, len(TALE)))
@@ -120,19 +119,16 @@ def test_whatever_else_is_told_is_found_out(tale: list[bytes], length: int) -> N
     assert isinstance(last, bytes) == (tuple(tale[:length]) == TALE)
 
 
-def test_after_a_lie_every_action_of_that_client_tells() -> None:
+async def test_after_a_lie_every_action_of_that_client_tells() -> None:
     """Its messages are counted all the same, so that nothing else is found wrong with them."""
 
-    async def scenario() -> None:
-        alices, bobs = await log_of(TALE), await log_of(TALE[:-1])
-        alice = signed(alices, "alice")
-        for number in range(3):
-            await alice.post(CODEC.encode(Said("alice", number)))
-            await bobs.post(await alices.reader(len(TALE) + number).read())
-        received = await read_all(signed(bobs, "bob").reader(), bobs.length())
-        assert received[-3:] == [LogsDiffer("alice", len(TALE) - 1 + number, len(TALE)) for number in range(3)]
-
-    run_virtual(scenario())
+    alices, bobs = await log_of(TALE), await log_of(TALE[:-1])
+    alice = signed(alices, "alice")
+    for number in range(3):
+        await alice.post(CODEC.encode(Said("alice", number)))
+        await bobs.post(await alices.reader(len(TALE) + number).read())
+    received = await read_all(signed(bobs, "bob").reader(), bobs.length())
+    assert received[-3:] == [LogsDiffer("alice", len(TALE) - 1 + number, len(TALE)) for number in range(3)]
 
 
 @pytest.mark.parametrize("count", [6, 7, 1_000, 2**64 - 1])
@@ -190,42 +186,33 @@ class _Teller:
         raise AssertionError
 
 
-def test_a_log_that_tells_us_something_else_than_before_is_found_out() -> None:
+async def test_a_log_that_tells_us_something_else_than_before_is_found_out() -> None:
     """By whichever of our readers hears it; and what it says from there on is not believed."""
 
-    async def scenario() -> None:
-        other = (*TALE[:3], b"garbage", TALE[4], said("alice", 1), said("bob", 1))
-        transport = signed(Fickle(TALE, other, TALE), "bob")
-        assert isinstance((await read_all(transport.reader(), len(TALE)))[-1], bytes)
-        received = await read_all(transport.reader(), len(other))
-        assert received[4:] == [LogChanged(4), LogChanged(5), LogChanged(6)]
-        assert isinstance((await read_all(transport.reader(), len(TALE)))[-1], bytes)
-
-    run_virtual(scenario())
+    other = (*TALE[:3], b"garbage", TALE[4], said("alice", 1), said("bob", 1))
+    transport = signed(Fickle(TALE, other, TALE), "bob")
+    assert isinstance((await read_all(transport.reader(), len(TALE)))[-1], bytes)
+    received = await read_all(transport.reader(), len(other))
+    assert received[4:] == [LogChanged(4), LogChanged(5), LogChanged(6)]
+    assert isinstance((await read_all(transport.reader(), len(TALE)))[-1], bytes)
 
 
-def test_who_comes_back_to_another_log_finds_it_out_at_its_own_action() -> None:
+async def test_who_comes_back_to_another_log_finds_it_out_at_its_own_action() -> None:
     """A client that has crashed knows nothing but its key. What it has said itself tells what was there before it."""
 
-    async def scenario() -> None:
-        action = await next_action("bob", await log_of(TALE))
-        changed = await log_of((*TALE[:2], b"something else", *TALE[3:], action))
-        received = await read_all(signed(changed, "bob").reader(), len(TALE) + 1)
-        assert received[-1] == LogsDiffer("bob", len(TALE), len(TALE))
-
-    run_virtual(scenario())
+    action = await next_action("bob", await log_of(TALE))
+    changed = await log_of((*TALE[:2], b"something else", *TALE[3:], action))
+    received = await read_all(signed(changed, "bob").reader(), len(TALE) + 1)
+    assert received[-1] == LogsDiffer("bob", len(TALE), len(TALE))
 
 
-def test_who_comes_back_to_another_log_signs_no_place_twice() -> None:
-    async def scenario() -> None:
-        action = await next_action("bob", await log_of(TALE))
-        changed = await log_of((b"something else", *TALE[1:], action))
-        await signed(changed, "bob").post(CODEC.encode(Said("bob", 5)))
-        *_, last = await read_all(changed.reader(), changed.length())
-        assert isinstance(last, bytes)
-        assert last.startswith(b"[1,2,")
-
-    run_virtual(scenario())
+async def test_who_comes_back_to_another_log_signs_no_place_twice() -> None:
+    action = await next_action("bob", await log_of(TALE))
+    changed = await log_of((b"something else", *TALE[1:], action))
+    await signed(changed, "bob").post(CODEC.encode(Said("bob", 5)))
+    *_, last = await read_all(changed.reader(), changed.length())
+    assert isinstance(last, bytes)
+    assert last.startswith(b"[1,2,")
 
 
 class _Gappy:
@@ -317,37 +304,31 @@ async def meet(names: Sequence[str], log: MemoryTransport) -> dict[str, Table]:
     return dict(zip(names, await asyncio.gather(*joining), strict=True))
 
 
-def test_keys_that_came_in_another_order_for_somebody_else_are_found_out() -> None:
+async def test_keys_that_came_in_another_order_for_somebody_else_are_found_out() -> None:
     """The order is the order of turns. What was said in the exchange is part of what has been read."""
 
-    async def scenario() -> None:
-        first = MemoryTransport()
-        await meet(NAMES[:2], first)
-        keys = [await first.reader(index).read() for index in range(2)]
-        alices, bobs = await log_of(keys), await log_of(keys[::-1])
-        alice, bob = await meet(NAMES[:2], alices), await meet(NAMES[:2], bobs)
-        assert list(alice["alice"].keys) == list(bob["bob"].keys)[::-1]
-        await alice["alice"].transport.post(CODEC.encode(Said("alice", 1)))
-        await bobs.post(await alices.reader(2).read())
-        assert await read_all(bob["bob"].transport.reader(), 1) == [LogsDiffer("alice", 2, 2)]
-
-    run_virtual(scenario())
+    first = MemoryTransport()
+    await meet(NAMES[:2], first)
+    keys = [await first.reader(index).read() for index in range(2)]
+    alices, bobs = await log_of(keys), await log_of(keys[::-1])
+    alice, bob = await meet(NAMES[:2], alices), await meet(NAMES[:2], bobs)
+    assert list(alice["alice"].keys) == list(bob["bob"].keys)[::-1]
+    await alice["alice"].transport.post(CODEC.encode(Said("alice", 1)))
+    await bobs.post(await alices.reader(2).read())
+    assert await read_all(bob["bob"].transport.reader(), 1) == [LogsDiffer("alice", 2, 2)]
 
 
-def test_after_an_exchange_what_was_said_in_it_counts() -> None:
-    async def scenario() -> None:
-        log = await log_of([b"what was before"])
-        expected = [ADDRESSES[name] for name in NAMES[:2]]
-        tables = await asyncio.gather(
-            *(exchange_keys(log, TABLE_ID, name, KEYS[name], expected, start=1) for name in NAMES[:2])
-        )
-        await tables[0].transport.post(CODEC.encode(Said("alice", 1)))
-        keys = [await log.reader(index).read() for index in (1, 2)]
-        entry = await log.reader(3).read()
-        assert entry.startswith(b'[1,0,2,"0x' + shown(*keys)[1].hex().encode())
-        assert await tables[1].transport.reader().read() == CODEC.encode(Said("alice", 1))
-
-    run_virtual(scenario())
+async def test_after_an_exchange_what_was_said_in_it_counts() -> None:
+    log = await log_of([b"what was before"])
+    expected = [ADDRESSES[name] for name in NAMES[:2]]
+    tables = await asyncio.gather(
+        *(exchange_keys(log, TABLE_ID, name, KEYS[name], expected, start=1) for name in NAMES[:2])
+    )
+    await tables[0].transport.post(CODEC.encode(Said("alice", 1)))
+    keys = [await log.reader(index).read() for index in (1, 2)]
+    entry = await log.reader(3).read()
+    assert entry.startswith(b'[1,0,2,"0x' + shown(*keys)[1].hex().encode())
+    assert await tables[1].transport.reader().read() == CODEC.encode(Said("alice", 1))
 
 
 # ---------------------------------------------------------------------------------------------------------------- cost
@@ -369,11 +350,8 @@ def test_a_history_begins_with_nothing(hashes: bytes) -> None:
         SignedTransport(MemoryTransport(), TABLE_ID, KEYS["bob"], ADDRESSES, read=hashes)
 
 
-def test_readers_of_one_transport_share_its_history() -> None:
-    async def scenario() -> None:
-        transport = SignedTransport(await log_of(TALE), TABLE_ID, KEYS["bob"], ADDRESSES)
-        for _ in range(3):
-            await read_all(transport.reader(), len(TALE))
-        assert transport._history.count == len(TALE)
-
-    run_virtual(scenario())
+async def test_readers_of_one_transport_share_its_history() -> None:
+    transport = SignedTransport(await log_of(TALE), TABLE_ID, KEYS["bob"], ADDRESSES)
+    for _ in range(3):
+        await read_all(transport.reader(), len(TALE))
+    assert transport._history.count == len(TALE)

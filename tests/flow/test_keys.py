@@ -20,6 +20,8 @@ from forcemove.protocol.encoding import key_digest
 from tests.flow.table import ADDRESSES, KEYS, MALLORY, NAMES, TABLE_ID, Delayed, Said, queue_of
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 
+pytestmark = pytest.mark.virtual_time
+
 HOUR = 3600.0
 EXCHANGE = ActionCodec(keys.KeyExchange)
 
@@ -96,15 +98,12 @@ def test_no_message_of_a_faster_peer_is_lost(count: int, random: Random) -> None
     run_virtual(scenario())
 
 
-def test_what_follows_must_be_signed() -> None:
-    async def scenario() -> None:
-        log = MemoryTransport()
-        alice, _ = await asyncio.gather(*(join(log, name, NAMES[:2]) for name in NAMES[:2]))
-        await queue_of(log).enqueue(Said("bob", 1))
-        with pytest.raises(ForcemoveError, match="UnsignedMessage"):
-            await queue_of(alice.transport).dequeue()
-
-    run_virtual(scenario())
+async def test_what_follows_must_be_signed() -> None:
+    log = MemoryTransport()
+    alice, _ = await asyncio.gather(*(join(log, name, NAMES[:2]) for name in NAMES[:2]))
+    await queue_of(log).enqueue(Said("bob", 1))
+    with pytest.raises(ForcemoveError, match="UnsignedMessage"):
+        await queue_of(alice.transport).dequeue()
 
 
 @pytest.mark.parametrize(
@@ -243,28 +242,22 @@ def test_who_falls_silent_is_named() -> None:
     assert run_virtual(scenario()) == [keys.KeysMissing((ADDRESSES["carol"],), HOUR)] * 2
 
 
-def test_our_own_key_must_be_among_the_expected() -> None:
-    async def scenario() -> None:
-        log = MemoryTransport()
-        with pytest.raises(InvalidValue):
-            await keys.exchange_keys(log, TABLE_ID, "mallory", MALLORY, list(ADDRESSES.values()))
-        assert log.length() == 0
-
-    run_virtual(scenario())
+async def test_our_own_key_must_be_among_the_expected() -> None:
+    log = MemoryTransport()
+    with pytest.raises(InvalidValue):
+        await keys.exchange_keys(log, TABLE_ID, "mallory", MALLORY, list(ADDRESSES.values()))
+    assert log.length() == 0
 
 
-def test_an_exchange_can_begin_later_in_a_log() -> None:
-    async def scenario() -> None:
-        log = MemoryTransport()
-        await log.post(b"what was before")
-        expected = [ADDRESSES[name] for name in NAMES[:2]]
-        tables = await asyncio.gather(
-            *(keys.exchange_keys(log, TABLE_ID, name, KEYS[name], expected, start=1) for name in NAMES[:2])
-        )
-        await queue_of(tables[0].transport).enqueue(Said("alice", 1))
-        assert await queue_of(tables[1].transport).dequeue() == Said("alice", 1)
-
-    run_virtual(scenario())
+async def test_an_exchange_can_begin_later_in_a_log() -> None:
+    log = MemoryTransport()
+    await log.post(b"what was before")
+    expected = [ADDRESSES[name] for name in NAMES[:2]]
+    tables = await asyncio.gather(
+        *(keys.exchange_keys(log, TABLE_ID, name, KEYS[name], expected, start=1) for name in NAMES[:2])
+    )
+    await queue_of(tables[0].transport).enqueue(Said("alice", 1))
+    assert await queue_of(tables[1].transport).dequeue() == Said("alice", 1)
 
 
 def test_an_exchange_can_be_cancelled_wherever_it_waits() -> None:

@@ -28,6 +28,8 @@ from forcemove.protocol.signing import ORDER, Key
 from tests.flow.table import ADDRESSES, CODEC, KEYS, MALLORY, TABLE_ID, Left, Said, signed
 from tests.flow.virtual_time import run_virtual
 
+pytestmark = pytest.mark.virtual_time
+
 ONE, TWO, THREE = (CODEC.encode(Said("alice", number)) for number in (1, 2, 3))
 
 
@@ -272,22 +274,19 @@ def test_after_a_fault_reading_goes_on() -> None:
     assert (one, missing, two) == (ONE, MessagesMissing("alice", 1, 9), TWO)
 
 
-def test_history_is_verified_as_well() -> None:
+async def test_history_is_verified_as_well() -> None:
     """A forgery among what was said before is not believed by who comes later, wherever it begins to read."""
 
-    async def scenario() -> None:
-        log = MemoryTransport()
-        await log.post(packed(envelope(ONE, 0, MALLORY)))
-        await signed(log, "alice").post(ONE)
-        late = signed(log, "bob")
-        with pytest.raises(BadSignature):
-            await late.reader().read()
-        assert await late.reader(1).read() == ONE
-        await log.post(packed(envelope(ONE, 0, KEYS["alice"])))
-        with pytest.raises(MessageReplayed):
-            await late.reader(2).read()
-
-    run_virtual(scenario())
+    log = MemoryTransport()
+    await log.post(packed(envelope(ONE, 0, MALLORY)))
+    await signed(log, "alice").post(ONE)
+    late = signed(log, "bob")
+    with pytest.raises(BadSignature):
+        await late.reader().read()
+    assert await late.reader(1).read() == ONE
+    await log.post(packed(envelope(ONE, 0, KEYS["alice"])))
+    with pytest.raises(MessageReplayed):
+        await late.reader(2).read()
 
 
 class Gappy(MemoryTransport):
@@ -309,32 +308,26 @@ class _GappyReader:
         return message
 
 
-def test_a_fault_of_the_log_beneath_is_one_message() -> None:
-    async def scenario() -> None:
-        log = Gappy()
-        await log.post(b"lost")
-        alice = signed(log, "alice")
-        await alice.post(ONE)
-        await alice.post(TWO)
-        assert await signed(log, "bob").reader(2).read() == TWO
-
-    run_virtual(scenario())
+async def test_a_fault_of_the_log_beneath_is_one_message() -> None:
+    log = Gappy()
+    await log.post(b"lost")
+    alice = signed(log, "alice")
+    await alice.post(ONE)
+    await alice.post(TWO)
+    assert await signed(log, "bob").reader(2).read() == TWO
 
 
-def test_a_client_that_was_away_goes_on_where_it_was() -> None:
-    async def scenario() -> None:
-        log = MemoryTransport()
-        await signed(log, "alice").post(ONE)
-        await log.post(b"rubbish")
-        await signed(log, "bob").post(CODEC.encode(Left("bob")))
-        restarted = signed(log, "alice")
-        await restarted.post(TWO)
-        await restarted.post(THREE)
-        reader = signed(log, "bob").reader()
-        received = [await _read_or_fault(reader) for _ in range(5)]
-        assert [*received[:1], *received[2:]] == [ONE, CODEC.encode(Left("bob")), TWO, THREE]
-
-    run_virtual(scenario())
+async def test_a_client_that_was_away_goes_on_where_it_was() -> None:
+    log = MemoryTransport()
+    await signed(log, "alice").post(ONE)
+    await log.post(b"rubbish")
+    await signed(log, "bob").post(CODEC.encode(Left("bob")))
+    restarted = signed(log, "alice")
+    await restarted.post(TWO)
+    await restarted.post(THREE)
+    reader = signed(log, "bob").reader()
+    received = [await _read_or_fault(reader) for _ in range(5)]
+    assert [*received[:1], *received[2:]] == [ONE, CODEC.encode(Left("bob")), TWO, THREE]
 
 
 class Failing(MemoryTransport):
@@ -353,30 +346,24 @@ class Failing(MemoryTransport):
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-def test_after_a_failure_the_next_message_has_the_right_place(keeps: bool) -> None:
+async def test_after_a_failure_the_next_message_has_the_right_place(keeps: bool) -> None:
     """Whether the message has arrived or not: the sequence goes on where the log ends."""
 
-    async def scenario() -> None:
-        log = Failing(keeps=keeps)
-        alice, bob = signed(log, "alice"), signed(log, "bob").reader()
-        with pytest.raises(ConnectionError):
-            await alice.post(ONE)
-        await alice.post(TWO)
-        assert [await bob.read() for _ in range(log.length())] == ([ONE, TWO] if keeps else [TWO])
-
-    run_virtual(scenario())
+    log = Failing(keeps=keeps)
+    alice, bob = signed(log, "alice"), signed(log, "bob").reader()
+    with pytest.raises(ConnectionError):
+        await alice.post(ONE)
+    await alice.post(TWO)
+    assert [await bob.read() for _ in range(log.length())] == ([ONE, TWO] if keeps else [TWO])
 
 
-def test_we_post_for_nobody_else() -> None:
-    async def scenario() -> None:
-        log = MemoryTransport()
-        with pytest.raises(UnknownClient):
-            await signed(log, "alice").post(CODEC.encode(Left("bob")))
-        with pytest.raises(UnknownClient):
-            await signed(log, "alice").post(CODEC.encode(Left("mallory")))
-        assert log.length() == 0
-
-    run_virtual(scenario())
+async def test_we_post_for_nobody_else() -> None:
+    log = MemoryTransport()
+    with pytest.raises(UnknownClient):
+        await signed(log, "alice").post(CODEC.encode(Left("bob")))
+    with pytest.raises(UnknownClient):
+        await signed(log, "alice").post(CODEC.encode(Left("mallory")))
+    assert log.length() == 0
 
 
 def test_a_table_has_an_id() -> None:
@@ -429,41 +416,32 @@ async def received_by_bob(log: MemoryTransport) -> list[bytes]:
 
 @pytest.mark.parametrize("lags", [0, 1, 5])
 @pytest.mark.parametrize("fails", [1, 2])
-def test_a_retry_after_a_lost_acknowledgement_counts_once(fails: int, lags: int) -> None:
-    async def scenario() -> None:
-        log = Slow(fails, lags)
-        alice = signed(log, "alice")
-        for message in (ONE, TWO):
-            while not await is_posted(alice, message):
-                pass
-        assert await received_by_bob(log) == [ONE, TWO]
-        assert len({await log.message(number) for number in range(MemoryTransport.length(log))}) == 2
-
-    run_virtual(scenario())
+async def test_a_retry_after_a_lost_acknowledgement_counts_once(fails: int, lags: int) -> None:
+    log = Slow(fails, lags)
+    alice = signed(log, "alice")
+    for message in (ONE, TWO):
+        while not await is_posted(alice, message):
+            pass
+    assert await received_by_bob(log) == [ONE, TWO]
+    assert len({await log.message(number) for number in range(MemoryTransport.length(log))}) == 2
 
 
 @pytest.mark.parametrize("lags", [0, 1, 5])
-def test_what_follows_a_post_that_failed_and_was_given_up_is_not_lost(lags: int) -> None:
-    async def scenario() -> None:
-        log = Slow(1, lags)
-        alice = signed(log, "alice")
-        with contextlib.suppress(ConnectionError):
-            await alice.post(ONE)
-        await alice.post(TWO)
-        await alice.post(THREE)
-        assert await received_by_bob(log) == [ONE, TWO, THREE]
-
-    run_virtual(scenario())
+async def test_what_follows_a_post_that_failed_and_was_given_up_is_not_lost(lags: int) -> None:
+    log = Slow(1, lags)
+    alice = signed(log, "alice")
+    with contextlib.suppress(ConnectionError):
+        await alice.post(ONE)
+    await alice.post(TWO)
+    await alice.post(THREE)
+    assert await received_by_bob(log) == [ONE, TWO, THREE]
 
 
-def test_who_comes_back_to_a_log_that_is_longer_than_known_loses_nothing() -> None:
-    async def scenario() -> None:
-        log = Slow(lags=2)
-        for message in (ONE, TWO):
-            await signed(log, "alice").post(message)
-        log.known = 0  # it is another connection
-        await signed(log, "alice").post(THREE)
-        assert await received_by_bob(log) == [ONE, TWO, THREE]
-        assert MemoryTransport.length(log) > 3  # a replay, which counts for nothing
-
-    run_virtual(scenario())
+async def test_who_comes_back_to_a_log_that_is_longer_than_known_loses_nothing() -> None:
+    log = Slow(lags=2)
+    for message in (ONE, TWO):
+        await signed(log, "alice").post(message)
+    log.known = 0  # it is another connection
+    await signed(log, "alice").post(THREE)
+    assert await received_by_bob(log) == [ONE, TWO, THREE]
+    assert MemoryTransport.length(log) > 3  # a replay, which counts for nothing

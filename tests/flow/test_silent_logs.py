@@ -15,7 +15,6 @@ from forcemove.flow.channel import ChannelDecided, Line, Seat, collecting, openi
 from forcemove.flow.transport import MemoryTransport, Reader
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.flow.table import CODEC, Said, signed
-from tests.flow.virtual_time import run_virtual
 from tests.scenarios.story import Playground, Story
 from tests.scenarios.test_flows import play as play_strictly
 from tests.simulation.chain import MemoryChain
@@ -64,13 +63,11 @@ class Blind(MemoryTransport):
         return super().reader(start + 1_000)
 
 
-def test_threat_57_what_a_log_has_taken_and_never_shows_holds_up_no_post() -> None:
-    async def scenario() -> None:
-        log = Blind()
-        alice = signed(log, "alice")
-        async with asyncio.timeout(60):
-            for number in range(5):
-                await alice.post(CODEC.encode(Said("alice", number)))
-        assert log.length() == 5
-
-    run_virtual(scenario())
+@pytest.mark.virtual_time
+async def test_threat_57_what_a_log_has_taken_and_never_shows_holds_up_no_post() -> None:
+    log = Blind()
+    alice = signed(log, "alice")
+    async with asyncio.timeout(60):
+        for number in range(5):
+            await alice.post(CODEC.encode(Said("alice", number)))
+    assert log.length() == 5

@@ -29,6 +29,8 @@ from forcemove.flow.steps import (
 from tests.flow.table import CODEC, Delayed, Flooded, Left, Said, queue_of
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_busy, run_virtual
 
+pytestmark = pytest.mark.virtual_time
+
 HOUR = 3600.0
 
 
@@ -77,17 +79,14 @@ def test_functions_may_wait_or_not() -> None:
     assert play(sequence(local(at_once), transition(later)), Left("bob")) == ["local", Left("bob")]
 
 
-def test_the_context_is_whatever_the_game_likes() -> None:
-    async def scenario() -> None:
-        received: dict[str, int] = {}
+async def test_the_context_is_whatever_the_game_likes() -> None:
+    received: dict[str, int] = {}
 
-        def receive(said: Said, context: dict[str, int]) -> None:
-            context[said.client_id] = said.number
+    def receive(said: Said, context: dict[str, int]) -> None:
+        context[said.client_id] = said.number
 
-        await run(transition(receive), queue_of(MemoryTransport(), preseed=[Said("bob", 5)]), received)
-        assert received == {"bob": 5}
-
-    run_virtual(scenario())
+    await run(transition(receive), queue_of(MemoryTransport(), preseed=[Said("bob", 5)]), received)
+    assert received == {"bob": 5}
 
 
 def test_a_step_is_repeated() -> None:
@@ -235,15 +234,12 @@ def test_a_transition_names_whose_action_it_expects() -> None:
     assert refused.value == UnexpectedSender("mallory", ("bob",), Left("mallory"))
 
 
-def test_what_was_not_expected_is_not_handed_on() -> None:
-    async def scenario() -> None:
-        for step in (transition(note, expects=Said), transition(note, sender="bob")):
-            context = Context()
-            with pytest.raises((UnexpectedAction, UnexpectedSender)):
-                await run(step, queue_of(MemoryTransport(), preseed=[Left("mallory")]), context)
-            assert context.done == []
-
-    run_virtual(scenario())
+async def test_what_was_not_expected_is_not_handed_on() -> None:
+    for step in (transition(note, expects=Said), transition(note, sender="bob")):
+        context = Context()
+        with pytest.raises((UnexpectedAction, UnexpectedSender)):
+            await run(step, queue_of(MemoryTransport(), preseed=[Left("mallory")]), context)
+        assert context.done == []
 
 
 def test_a_silent_client_does_not_hang_us() -> None:
@@ -263,32 +259,26 @@ def test_who_shouts_all_the_time_does_not_stop_the_clock() -> None:
     run_busy(scenario())
 
 
-def test_what_comes_in_time_is_taken() -> None:
-    async def scenario() -> None:
-        queue, context = queue_of(MemoryTransport()), Context()
+async def test_what_comes_in_time_is_taken() -> None:
+    queue, context = queue_of(MemoryTransport()), Context()
 
-        async def bob() -> None:
-            await asyncio.sleep(HOUR - 1)
-            await queue.enqueue(Left("bob"))
-
-        async with asyncio.TaskGroup() as group:
-            group.create_task(bob())
-            await run(transition(note, within=HOUR), queue, context)
-        assert context.done == [Left("bob")]
-
-    run_virtual(scenario())
-
-
-def test_a_deadline_that_has_passed_loses_nothing_that_comes_later() -> None:
-    async def scenario() -> None:
-        queue, context = queue_of(MemoryTransport()), Context()
-        with pytest.raises(ActionMissing):
-            await run(transition(note, within=1), queue, context)
+    async def bob() -> None:
+        await asyncio.sleep(HOUR - 1)
         await queue.enqueue(Left("bob"))
-        await run(transition(note, within=1), queue, context)
-        assert context.done == [Left("bob")]
 
-    run_virtual(scenario())
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bob())
+        await run(transition(note, within=HOUR), queue, context)
+    assert context.done == [Left("bob")]
+
+
+async def test_a_deadline_that_has_passed_loses_nothing_that_comes_later() -> None:
+    queue, context = queue_of(MemoryTransport()), Context()
+    with pytest.raises(ActionMissing):
+        await run(transition(note, within=1), queue, context)
+    await queue.enqueue(Left("bob"))
+    await run(transition(note, within=1), queue, context)
+    assert context.done == [Left("bob")]
 
 
 def test_a_timeout_of_the_games_own_is_not_taken_for_silence() -> None:

@@ -41,6 +41,8 @@ from tests.flow.table import KEYS, MALLORY, TABLE_ID, Delayed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 from tests.games.sra.shuffled import scripted, stream
 
+pytestmark = pytest.mark.virtual_time
+
 HOUR = 3600.0
 CLIENTS = ("alice", "mallory")
 SIGNERS = {"alice": KEYS["alice"], "mallory": MALLORY}
@@ -174,13 +176,10 @@ def test_strangers_who_exchange_keys_play_three_rounds(random: Random) -> None:
     run_virtual(scenario())
 
 
-def test_it_is_played_on_a_log_without_signatures_as_well() -> None:
-    async def scenario() -> None:
-        log = MemoryTransport()
-        first, second = await asyncio.gather(*(end_of(log, each) for each in both()))
-        assert first == second == RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
-
-    run_virtual(scenario())
+async def test_it_is_played_on_a_log_without_signatures_as_well() -> None:
+    log = MemoryTransport()
+    first, second = await asyncio.gather(*(end_of(log, each) for each in both()))
+    assert first == second == RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
 
 
 def test_there_is_no_result_before_the_last_reveal() -> None:
@@ -283,21 +282,18 @@ def test_who_falls_silent_is_named(script: tuple[Said, ...]) -> None:
     assert ends(sit("alice", ALICE), after=script) == [ActionMissing(("mallory",), HOUR)]
 
 
-def test_what_comes_late_but_in_time_is_taken() -> None:
-    async def scenario() -> None:
-        log = MemoryTransport()
+async def test_what_comes_late_but_in_time_is_taken() -> None:
+    log = MemoryTransport()
 
-        async def mallory() -> None:
-            for said in (M, RM):
-                await asyncio.sleep(HOUR - 1)
-                await say(log, said)
+    async def mallory() -> None:
+        for said in (M, RM):
+            await asyncio.sleep(HOUR - 1)
+            await say(log, said)
 
-        async with asyncio.TaskGroup() as group:
-            ending = group.create_task(end_of(line(log, "alice"), sit("alice", ALICE)))
-            group.create_task(mallory())
-        assert ending.result() == RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
-
-    run_virtual(scenario())
+    async with asyncio.TaskGroup() as group:
+        ending = group.create_task(end_of(line(log, "alice"), sit("alice", ALICE)))
+        group.create_task(mallory())
+    assert ending.result() == RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
 
 
 def test_what_is_refused_changes_nothing() -> None:
@@ -390,17 +386,14 @@ def test_who_crashes_in_a_round_comes_back_to_it() -> None:
     assert at_every_wait(scenario) > 6
 
 
-def test_who_comes_back_without_its_secret_says_nothing_else() -> None:
-    async def scenario() -> None:
-        log = MemoryTransport()
-        await say(log, A)
-        transport = line(log, "alice")
-        queue = ActionQueue(transport, ACTIONS, said=await said_before(transport, ACTIONS, "alice"))
-        with pytest.raises(SaidOtherwise):
-            await run(plays_and_reveals(within=HOUR), queue, Round(TABLE_ID, CLIENTS, "alice"))
-        assert log.length() == 1
-
-    run_virtual(scenario())
+async def test_who_comes_back_without_its_secret_says_nothing_else() -> None:
+    log = MemoryTransport()
+    await say(log, A)
+    transport = line(log, "alice")
+    queue = ActionQueue(transport, ACTIONS, said=await said_before(transport, ACTIONS, "alice"))
+    with pytest.raises(SaidOtherwise):
+        await run(plays_and_reveals(within=HOUR), queue, Round(TABLE_ID, CLIENTS, "alice"))
+    assert log.length() == 1
 
 
 # --------------------------------------------------------------------------------------------- commitments and weapons
@@ -448,13 +441,10 @@ def test_nothing_secret_shows_in_a_rounds_repr() -> None:
 
 
 @pytest.mark.parametrize("weapon", [0, 3, True, "rock", None])
-def test_who_chooses_must_choose_a_weapon(weapon: Any) -> None:
-    async def scenario() -> None:
-        log = MemoryTransport()
-        assert isinstance(await end_of(log, Round(TABLE_ID, CLIENTS, "alice", lambda _: weapon)), InvalidValue)
-        assert log.length() == 0
-
-    run_virtual(scenario())
+async def test_who_chooses_must_choose_a_weapon(weapon: Any) -> None:
+    log = MemoryTransport()
+    assert isinstance(await end_of(log, Round(TABLE_ID, CLIENTS, "alice", lambda _: weapon)), InvalidValue)
+    assert log.length() == 0
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from forcemove_games.views import Json, apply_update, play_action
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import run_virtual
 
+pytestmark = pytest.mark.virtual_time
+
 HOUR = 3600.0
 
 
@@ -66,32 +68,29 @@ async def read_all(feed: Transport, client_id: str = "alice") -> Json:
     return spectator.view
 
 
-def test_a_view_of_many_messages_is_followed_live_and_from_the_middle() -> None:
+async def test_a_view_of_many_messages_is_followed_live_and_from_the_middle() -> None:
     """Over a signed log, with a megabyte in the end; a spectator who comes late is shown it at once."""
 
-    async def scenario() -> None:
-        log, late = MemoryTransport(), MemoryTransport()
-        state: Json = {"drawer": list(PAGES), "pages": [], "turn": 0}
-        relay = Relay("alice", Archive(), state)
-        async with asyncio.TaskGroup() as group:
-            watching = group.create_task(read_all(signed(Delayed(log, Random(0)), "carol")))
-            group.create_task(relay.feed(signed(log, "alice")))
-            for page in range(len(PAGES)):
+    log, late = MemoryTransport(), MemoryTransport()
+    state: Json = {"drawer": list(PAGES), "pages": [], "turn": 0}
+    relay = Relay("alice", Archive(), state)
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(read_all(signed(Delayed(log, Random(0)), "carol")))
+        group.create_task(relay.feed(signed(log, "alice")))
+        for page in range(len(PAGES)):
+            await settle()
+            if page == len(PAGES) - 1:
+                group.create_task(relay.feed(signed(late, "alice")))
                 await settle()
-                if page == len(PAGES) - 1:
-                    group.create_task(relay.feed(signed(late, "alice")))
-                    await settle()
-                played = play_action(Archive(), state, page)
-                state = played.state
-                relay.show(page, played)
-            relay.close()
-        assert watching.result() == await read_all(signed(late, "carol")) == {"pages": list(PAGES), "turn": len(PAGES)}
-        assert max(map(len, await received(log))) < MAX_ACTION + 512
-        beginning = FEED.decode(await signed(late, "carol").reader(0).read())
-        assert isinstance(beginning, Part)
-        assert beginning.count > 40
-
-    run_virtual(scenario())
+            played = play_action(Archive(), state, page)
+            state = played.state
+            relay.show(page, played)
+        relay.close()
+    assert watching.result() == await read_all(signed(late, "carol")) == {"pages": list(PAGES), "turn": len(PAGES)}
+    assert max(map(len, await received(log))) < MAX_ACTION + 512
+    beginning = FEED.decode(await signed(late, "carol").reader(0).read())
+    assert isinstance(beginning, Part)
+    assert beginning.count > 40
 
 
 @pytest.mark.parametrize(("excess", "messages"), [(0, 1), (1, 5)])
@@ -176,28 +175,22 @@ def in_parts(data: bytes) -> list[Part | Start | Disclosure]:
 
 
 @pytest.mark.parametrize(("altered", "error"), ALTERED.values(), ids=ALTERED.keys())
-def test_parts_that_are_none_are_refused(altered: Altered, error: type[ForcemoveError]) -> None:
-    async def scenario() -> None:
-        feed = MemoryTransport()
-        parts = await parts_of(Start("alice", "x" * 5 * MAX_ACTION))
-        assert [each.index for each in parts] == list(range(21))
-        for each in altered(parts):
-            await ActionQueue(feed, FEED).enqueue(each)
-        spectator = Spectator(Everything(), "alice")
-        with pytest.raises(error):
-            await run(following(lambda _: True, within=HOUR), ActionQueue(feed, FEED), spectator)
-        assert spectator.view is None
-
-    run_virtual(scenario())
+async def test_parts_that_are_none_are_refused(altered: Altered, error: type[ForcemoveError]) -> None:
+    feed = MemoryTransport()
+    parts = await parts_of(Start("alice", "x" * 5 * MAX_ACTION))
+    assert [each.index for each in parts] == list(range(21))
+    for each in altered(parts):
+        await ActionQueue(feed, FEED).enqueue(each)
+    spectator = Spectator(Everything(), "alice")
+    with pytest.raises(error):
+        await run(following(lambda _: True, within=HOUR), ActionQueue(feed, FEED), spectator)
+    assert spectator.view is None
 
 
-def test_a_refused_part_says_what_was_due() -> None:
-    async def scenario() -> None:
-        feed = MemoryTransport()
-        for part in (await parts_of(Start("alice", "x" * MAX_ACTION)))[::2]:
-            await ActionQueue(feed, FEED).enqueue(part)
-        with pytest.raises(PartRefused) as refused:
-            await run(following(lambda _: True, within=HOUR), ActionQueue(feed, FEED), Spectator(Everything(), "alice"))
-        assert refused.value == PartRefused("alice", 2, 5, 1, "it is not the next")
-
-    run_virtual(scenario())
+async def test_a_refused_part_says_what_was_due() -> None:
+    feed = MemoryTransport()
+    for part in (await parts_of(Start("alice", "x" * MAX_ACTION)))[::2]:
+        await ActionQueue(feed, FEED).enqueue(part)
+    with pytest.raises(PartRefused) as refused:
+        await run(following(lambda _: True, within=HOUR), ActionQueue(feed, FEED), Spectator(Everything(), "alice"))
+    assert refused.value == PartRefused("alice", 2, 5, 1, "it is not the next")

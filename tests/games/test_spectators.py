@@ -35,6 +35,8 @@ from forcemove_games.views import Json, PlayResult, UnknownViewer, filter_state
 from tests.flow.table import TABLE_ID, Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 
+pytestmark = pytest.mark.virtual_time
+
 HOUR = 3600.0
 CLIENTS = ("alice", "bob")
 ROCK, PAPER, SCISSORS = Weapon
@@ -222,16 +224,13 @@ def test_whenever_they_come_replaying_gives_what_filtering_gives(
     assert replayed == expected
 
 
-def test_who_comes_after_the_end_sees_the_end() -> None:
-    async def scenario() -> None:
-        feed = MemoryTransport()
-        async with table() as ours:
-            await ours.receives(*SCRIPT)
-        await ours.relay.feed(feed)
-        assert (await watch(feed))["result"] == {"winner": "bob"}
-        assert feed.length() == 1
-
-    run_virtual(scenario())
+async def test_who_comes_after_the_end_sees_the_end() -> None:
+    feed = MemoryTransport()
+    async with table() as ours:
+        await ours.receives(*SCRIPT)
+    await ours.relay.feed(feed)
+    assert (await watch(feed))["result"] == {"winner": "bob"}
+    assert feed.length() == 1
 
 
 def test_a_game_with_one_view_for_all_can_be_watched_too() -> None:
@@ -268,28 +267,25 @@ def forms(secret: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("revealers", [("alice", "bob"), ("bob", "alice")])
-def test_nothing_that_they_receive_holds_a_secret_before_it_is_revealed(revealers: tuple[str, str]) -> None:
-    async def scenario() -> None:
-        feed, hidden = MemoryTransport(), {"alice", "bob"}
+async def test_nothing_that_they_receive_holds_a_secret_before_it_is_revealed(revealers: tuple[str, str]) -> None:
+    feed, hidden = MemoryTransport(), {"alice", "bob"}
 
-        async def nothing_is_betrayed() -> None:
-            shown = b"".join(await received(feed))
-            for name, opening in OPENINGS.items():
-                assert any(form in shown for form in forms(opening.salt)) is (name not in hidden)
-            assert shown.count(b'"choice"') == len(CLIENTS) - len(hidden)
-            assert shown.count(b'"secrets"') == 0
+    async def nothing_is_betrayed() -> None:
+        shown = b"".join(await received(feed))
+        for name, opening in OPENINGS.items():
+            assert any(form in shown for form in forms(opening.salt)) is (name not in hidden)
+        assert shown.count(b'"choice"') == len(CLIENTS) - len(hidden)
+        assert shown.count(b'"secrets"') == 0
 
-        async with table() as ours:
-            await ours.feeds(feed)
-            script: list[Said] = [play("alice"), play("bob"), *map(reveal, revealers)]
-            for action in script:
-                await ours.receives(action)
-                if isinstance(action, Reveal):
-                    hidden.discard(action.client_id)
-                await nothing_is_betrayed()
-        assert not hidden
-
-    run_virtual(scenario())
+    async with table() as ours:
+        await ours.feeds(feed)
+        script: list[Said] = [play("alice"), play("bob"), *map(reveal, revealers)]
+        for action in script:
+            await ours.receives(action)
+            if isinstance(action, Reveal):
+                hidden.discard(action.client_id)
+            await nothing_is_betrayed()
+    assert not hidden
 
 
 def test_before_the_reveals_they_are_told_the_same_whatever_was_chosen() -> None:
@@ -333,37 +329,31 @@ class Broken(Mute):
             raise ConnectionResetError
 
 
-def test_players_and_other_spectators_wait_for_none_that_is_slow_or_breaks() -> None:
-    async def scenario() -> None:
-        feed, broken = MemoryTransport(), Broken(MemoryTransport())
-        async with table() as ours:
-            stuck = await ours.feeds(Stuck(MemoryTransport()))
-            failing = asyncio.create_task(ours.relay.feed(broken))
-            await ours.feeds(feed)
-            await ours.receives(*SCRIPT)
-            assert ours.alice.result is not None
-            assert ours.alice.result.winner == "bob"
-            assert (await watch(feed))["result"] == {"winner": "bob"}
-            [error] = await asyncio.gather(failing, return_exceptions=True)
-            assert isinstance(error, ConnectionResetError)
-            assert broken.posts == 2
-            assert not stuck.done()
-            stuck.cancel()
-
-    run_virtual(scenario())
+async def test_players_and_other_spectators_wait_for_none_that_is_slow_or_breaks() -> None:
+    feed, broken = MemoryTransport(), Broken(MemoryTransport())
+    async with table() as ours:
+        stuck = await ours.feeds(Stuck(MemoryTransport()))
+        failing = asyncio.create_task(ours.relay.feed(broken))
+        await ours.feeds(feed)
+        await ours.receives(*SCRIPT)
+        assert ours.alice.result is not None
+        assert ours.alice.result.winner == "bob"
+        assert (await watch(feed))["result"] == {"winner": "bob"}
+        [error] = await asyncio.gather(failing, return_exceptions=True)
+        assert isinstance(error, ConnectionResetError)
+        assert broken.posts == 2
+        assert not stuck.done()
+        stuck.cancel()
 
 
-def test_what_no_message_can_carry_is_refused_to_spectators_alone() -> None:
-    async def scenario() -> None:
-        async with table() as ours:
-            large, feed = Relay("alice", _Everything(), "x" * MAX_RELAYED), MemoryTransport()
-            with pytest.raises(MalformedAction):
-                await large.feed(feed)
-            assert feed.length() == 0
-            await ours.receives(*SCRIPT)
-            assert ours.alice.result is not None
-
-    run_virtual(scenario())
+async def test_what_no_message_can_carry_is_refused_to_spectators_alone() -> None:
+    async with table() as ours:
+        large, feed = Relay("alice", _Everything(), "x" * MAX_RELAYED), MemoryTransport()
+        with pytest.raises(MalformedAction):
+            await large.feed(feed)
+        assert feed.length() == 0
+        await ours.receives(*SCRIPT)
+        assert ours.alice.result is not None
 
 
 class _Everything:
@@ -437,90 +427,72 @@ REVEALED: Json = {"type": "Reveal", "client_id": "bob"}
          "another's commitment, too", "a second commitment", "a stranger's commitment", "another type",
          "a stranger's opening", "bytes that are not a commitment", "no commitment", "no action", "null", "a number"],
 )  # fmt: skip
-def test_what_does_not_follow_from_what_was_shown_before_is_refused(action: Json, new_info: Json) -> None:
+async def test_what_does_not_follow_from_what_was_shown_before_is_refused(action: Json, new_info: Json) -> None:
     """Even a disclosure: it carries its proof, the opening of the commitment that was shown before."""
 
-    async def scenario() -> None:
-        feed = MemoryTransport()
-        async with table() as ours:
-            await ours.feeds(feed)
-            await ours.receives(play("alice"), play("bob"))
-        await ActionQueue(feed, FEED).enqueue(Disclosure("alice", action, new_info))
-        spectator = Spectator(ROUND, "alice")
-        with pytest.raises(FalseDisclosure) as refused:
-            await run(following(is_over, within=HOUR), ActionQueue(feed, FEED), spectator)
-        assert refused.value.client_id == "alice"
-        assert spectator.view == filter_state(ROUND, ours.alice.state, PUBLIC)
-
-    run_virtual(scenario())
+    feed = MemoryTransport()
+    async with table() as ours:
+        await ours.feeds(feed)
+        await ours.receives(play("alice"), play("bob"))
+    await ActionQueue(feed, FEED).enqueue(Disclosure("alice", action, new_info))
+    spectator = Spectator(ROUND, "alice")
+    with pytest.raises(FalseDisclosure) as refused:
+        await run(following(is_over, within=HOUR), ActionQueue(feed, FEED), spectator)
+    assert refused.value.client_id == "alice"
+    assert spectator.view == filter_state(ROUND, ours.alice.state, PUBLIC)
 
 
-def test_a_play_cannot_smuggle_in_another_change() -> None:
-    async def scenario() -> None:
-        feed = MemoryTransport()
-        async with table() as ours:
-            await ours.feeds(feed)
-            await ours.receives(play("alice"))
-        played = {"type": "Play", "client_id": "bob", "commitment": play("bob").commitment}
-        await ActionQueue(feed, FEED).enqueue(Disclosure("alice", played, [[SWAPPED]]))
-        with pytest.raises(FalseDisclosure, match="DisclosesMore"):
-            await watch(feed)
-
-    run_virtual(scenario())
+async def test_a_play_cannot_smuggle_in_another_change() -> None:
+    feed = MemoryTransport()
+    async with table() as ours:
+        await ours.feeds(feed)
+        await ours.receives(play("alice"))
+    played = {"type": "Play", "client_id": "bob", "commitment": play("bob").commitment}
+    await ActionQueue(feed, FEED).enqueue(Disclosure("alice", played, [[SWAPPED]]))
+    with pytest.raises(FalseDisclosure, match="DisclosesMore"):
+        await watch(feed)
 
 
 @pytest.mark.parametrize("view", [None, 5, [], {}, {"result": None}, {**BEGINNING, "clients": 5}])
-def test_a_beginning_that_is_none_is_the_relays_fault(view: Json) -> None:
-    async def scenario() -> None:
+async def test_a_beginning_that_is_none_is_the_relays_fault(view: Json) -> None:
+    feed = MemoryTransport()
+    queue = ActionQueue(feed, FEED)
+    await queue.enqueue(Start("alice", view))
+    await queue.enqueue(Disclosure("alice", {"type": "Reveal", "client_id": "bob"}, [[]]))
+    with pytest.raises(FalseDisclosure):
+        await watch(feed)
+
+
+async def test_only_whom_they_follow_can_show_them_anything() -> None:
+    scripts: list[tuple[list[Start | Disclosure], type[ForcemoveError]]] = [
+        ([Start("mallory", BEGINNING)], UnexpectedSender),
+        ([Start("alice", BEGINNING), Disclosure("mallory", REVEALED, [[]])], UnexpectedSender),
+        ([Disclosure("alice", REVEALED, [[]])], UnexpectedAction),
+        ([Start("alice", BEGINNING), Start("alice", BEGINNING)], UnexpectedAction),
+    ]
+    for script, error in scripts:
         feed = MemoryTransport()
-        queue = ActionQueue(feed, FEED)
-        await queue.enqueue(Start("alice", view))
-        await queue.enqueue(Disclosure("alice", {"type": "Reveal", "client_id": "bob"}, [[]]))
-        with pytest.raises(FalseDisclosure):
+        for each in script:
+            await ActionQueue(feed, FEED).enqueue(each)
+        with pytest.raises(error):
             await watch(feed)
 
-    run_virtual(scenario())
+
+async def test_on_a_signed_feed_nobody_speaks_in_the_relays_name() -> None:
+    log = MemoryTransport()
+    await signed(log, "alice").post(FEED.encode(Start("alice", BEGINNING)))
+    [message] = await received(log)
+    forged = MemoryTransport()
+    await forged.post(message.replace(b'"result":null', b'"result":true'))
+    with pytest.raises(BadSignature):
+        await watch(signed(forged, "carol"))
 
 
-def test_only_whom_they_follow_can_show_them_anything() -> None:
-    async def scenario() -> None:
-        scripts: list[tuple[list[Start | Disclosure], type[ForcemoveError]]] = [
-            ([Start("mallory", BEGINNING)], UnexpectedSender),
-            ([Start("alice", BEGINNING), Disclosure("mallory", REVEALED, [[]])], UnexpectedSender),
-            ([Disclosure("alice", REVEALED, [[]])], UnexpectedAction),
-            ([Start("alice", BEGINNING), Start("alice", BEGINNING)], UnexpectedAction),
-        ]
-        for script, error in scripts:
-            feed = MemoryTransport()
-            for each in script:
-                await ActionQueue(feed, FEED).enqueue(each)
-            with pytest.raises(error):
-                await watch(feed)
-
-    run_virtual(scenario())
-
-
-def test_on_a_signed_feed_nobody_speaks_in_the_relays_name() -> None:
-    async def scenario() -> None:
-        log = MemoryTransport()
-        await signed(log, "alice").post(FEED.encode(Start("alice", BEGINNING)))
-        [message] = await received(log)
-        forged = MemoryTransport()
-        await forged.post(message.replace(b'"result":null', b'"result":true'))
-        with pytest.raises(BadSignature):
-            await watch(signed(forged, "carol"))
-
-    run_virtual(scenario())
-
-
-def test_a_relay_that_falls_silent_hangs_nobody() -> None:
-    async def scenario() -> None:
-        feed = MemoryTransport()
-        with pytest.raises(ActionMissing) as nothing:
-            await watch(feed)
-        assert nothing.value == ActionMissing(("alice",), HOUR)
-        await ActionQueue(feed, FEED).enqueue(Start("alice", BEGINNING))
-        with pytest.raises(ActionMissing):
-            await watch(feed)
-
-    run_virtual(scenario())
+async def test_a_relay_that_falls_silent_hangs_nobody() -> None:
+    feed = MemoryTransport()
+    with pytest.raises(ActionMissing) as nothing:
+        await watch(feed)
+    assert nothing.value == ActionMissing(("alice",), HOUR)
+    await ActionQueue(feed, FEED).enqueue(Start("alice", BEGINNING))
+    with pytest.raises(ActionMissing):
+        await watch(feed)

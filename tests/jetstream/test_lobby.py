@@ -54,18 +54,15 @@ def _other(offer: Offer) -> list[bytes]:
     return [b"", b"\x00", b"\x00\x02", b"\x00\x02\xc0", b"x" * 9_000, forged.encode(), elsewhere.encode()]
 
 
-def test_what_is_no_offer_of_its_host_is_not_shown(server: NatsServer) -> None:
-    async def story() -> None:
-        offer = new_offer(**FRIENDLY)
-        for value in _other(offer):
-            async with tampered(server, offer, value) as place:
-                with pytest.raises(OtherOfferShown):
-                    await place.lobby.look(offer.hash)
-                assert offer not in [each.offer for each in await place.lobby.list()]
-                await place.lobby.make(offer, ALICE)
-                assert (await place.lobby.look(offer.hash)).signed.offer == offer
-
-    run(story())
+async def test_what_is_no_offer_of_its_host_is_not_shown(server: NatsServer) -> None:
+    offer = new_offer(**FRIENDLY)
+    for value in _other(offer):
+        async with tampered(server, offer, value) as place:
+            with pytest.raises(OtherOfferShown):
+                await place.lobby.look(offer.hash)
+            assert offer not in [each.offer for each in await place.lobby.list()]
+            await place.lobby.make(offer, ALICE)
+            assert (await place.lobby.look(offer.hash)).signed.offer == offer
 
 
 def _unsigned(offer: Offer) -> dict[str, StoredOffer]:
@@ -88,16 +85,13 @@ def _unsigned(offer: Offer) -> dict[str, StoredOffer]:
 
 
 @pytest.mark.parametrize("what", _unsigned(new_offer()))
-def test_what_is_not_signed_counts_as_if_it_were_not_there(server: NatsServer, what: str) -> None:
-    async def story() -> None:
-        offer = new_offer()
-        async with tampered(server, offer, _unsigned(offer)[what].encode()) as place:
-            shown = await place.lobby.look(offer.hash)
-            assert (shown.joins, shown.is_over) == ((), False)
-            assert offer in [each.offer for each in await place.lobby.list()]
-            await place.lobby.join(offer.hash, CAROL, PAYOUT, chain_id=CHAIN)
-
-    run(story())
+async def test_what_is_not_signed_counts_as_if_it_were_not_there(server: NatsServer, what: str) -> None:
+    offer = new_offer()
+    async with tampered(server, offer, _unsigned(offer)[what].encode()) as place:
+        shown = await place.lobby.look(offer.hash)
+        assert (shown.joins, shown.is_over) == ((), False)
+        assert offer in [each.offer for each in await place.lobby.list()]
+        await place.lobby.join(offer.hash, CAROL, PAYOUT, chain_id=CHAIN)
 
 
 def test_a_guest_that_read_an_offer_before_another_was_taken_takes_nobodys_seat(
@@ -125,20 +119,17 @@ def test_a_guest_that_read_an_offer_before_another_was_taken_takes_nobodys_seat(
     run(story())
 
 
-def test_that_one_was_there_does_not_begin_the_game(server: NatsServer) -> None:
-    async def story() -> None:
-        offer = new_offer()
-        _, joined = _values(offer)
-        table = meeting_table(offer, Join(offer.hash, BOB.address, PAYOUT)).id
-        hers, his = ALICE.sign(presence_digest(table)).compact, BOB.sign(presence_digest(table)).compact
-        elsewhere = ALICE.sign(presence_digest(bytes(32))).compact
-        for host, guest in ((None, his), (hers, None), (his, his), (hers, hers), (elsewhere, his)):
-            async with tampered(server, offer, replace(joined, host=host, guest=guest).encode()) as place:
-                assert not (await place.lobby.look(offer.hash)).is_over
-        async with tampered(server, offer, replace(joined, host=hers, guest=his).encode()) as place:
-            assert await refused(place.lobby.look(offer.hash)) is Reason.UNKNOWN_OFFER
-
-    run(story())
+async def test_that_one_was_there_does_not_begin_the_game(server: NatsServer) -> None:
+    offer = new_offer()
+    _, joined = _values(offer)
+    table = meeting_table(offer, Join(offer.hash, BOB.address, PAYOUT)).id
+    hers, his = ALICE.sign(presence_digest(table)).compact, BOB.sign(presence_digest(table)).compact
+    elsewhere = ALICE.sign(presence_digest(bytes(32))).compact
+    for host, guest in ((None, his), (hers, None), (his, his), (hers, hers), (elsewhere, his)):
+        async with tampered(server, offer, replace(joined, host=host, guest=guest).encode()) as place:
+            assert not (await place.lobby.look(offer.hash)).is_over
+    async with tampered(server, offer, replace(joined, host=hers, guest=his).encode()) as place:
+        assert await refused(place.lobby.look(offer.hash)) is Reason.UNKNOWN_OFFER
 
 
 def test_nobody_gets_more_time_than_a_minute_by_saying_so() -> None:
@@ -153,33 +144,27 @@ def test_nobody_gets_more_time_than_a_minute_by_saying_so() -> None:
     assert read_entry(offer.hash, early, 1, now, now + 6, 60).shown.joins == ()
 
 
-def test_an_offer_of_a_newer_program_is_recognised(server: NatsServer) -> None:
-    async def story() -> None:
-        offer = new_offer()
-        open_, _ = _values(offer)
-        async with tampered(server, offer, (3).to_bytes(2) + open_.encode()[2:]) as place:
-            with pytest.raises(UnknownVersion) as newer:
-                await place.lobby.look(offer.hash)
-            assert newer.value.is_newer
-            assert offer not in [each.offer for each in await place.lobby.list()]
-
-    run(story())
+async def test_an_offer_of_a_newer_program_is_recognised(server: NatsServer) -> None:
+    offer = new_offer()
+    open_, _ = _values(offer)
+    async with tampered(server, offer, (3).to_bytes(2) + open_.encode()[2:]) as place:
+        with pytest.raises(UnknownVersion) as newer:
+            await place.lobby.look(offer.hash)
+        assert newer.value.is_newer
+        assert offer not in [each.offer for each in await place.lobby.list()]
 
 
-def test_keys_that_name_no_offer_are_passed_over(server: NatsServer) -> None:
-    async def story() -> None:
-        offer = new_offer()
-        async with connect_relay(server.url) as place:
-            await place.lobby.make(offer, ALICE)
-            client = await nats.connect(server.url)
-            bucket = await client.jetstream().key_value(LOBBY)
-            for key in ("hello", "00", offer.hash.hex().upper(), bytes(32).hex()):
-                await bucket.put(key, _values(offer)[0].encode())
-            await client.close()
-            listed = [each.offer for each in await place.lobby.list()]
-            assert listed.count(offer) == 1
-
-    run(story())
+async def test_keys_that_name_no_offer_are_passed_over(server: NatsServer) -> None:
+    offer = new_offer()
+    async with connect_relay(server.url) as place:
+        await place.lobby.make(offer, ALICE)
+        client = await nats.connect(server.url)
+        bucket = await client.jetstream().key_value(LOBBY)
+        for key in ("hello", "00", offer.hash.hex().upper(), bytes(32).hex()):
+            await bucket.put(key, _values(offer)[0].encode())
+        await client.close()
+        listed = [each.offer for each in await place.lobby.list()]
+        assert listed.count(offer) == 1
 
 
 @pytest.mark.parametrize("count", [3_000, pytest.param(100_000, marks=pytest.mark.long)])
@@ -200,18 +185,15 @@ def test_threat_25_fuzzed_values_are_read_or_refused(count: int) -> None:
     assert read > count // 10
 
 
-def test_threat_25_headers_that_are_none_hide_no_other_offer(server: NatsServer) -> None:
-    async def story() -> None:
-        hidden, offer = new_offer(host=CAROL.address), new_offer(host=CAROL.address)
-        async with connect_relay(server.url) as place:
-            await place.lobby.make(offer, CAROL)
-            for headers in (b"NATS/1.0", b"N", b"NATS/1.0 \xff\xfe\xff\r\n\r\n"):
-                subject = LOBBY_SUBJECT + hidden.hash.hex()
-                await asyncio.to_thread(publish_raw, server, subject, headers, b"\x00")
-                assert offer in [each.offer for each in await place.lobby.list()]
-                with pytest.raises(OtherOfferShown):
-                    await place.lobby.look(hidden.hash)
-            await place.lobby.make(hidden, CAROL)
-            assert (await place.lobby.look(hidden.hash)).signed.offer == hidden
-
-    run(story())
+async def test_threat_25_headers_that_are_none_hide_no_other_offer(server: NatsServer) -> None:
+    hidden, offer = new_offer(host=CAROL.address), new_offer(host=CAROL.address)
+    async with connect_relay(server.url) as place:
+        await place.lobby.make(offer, CAROL)
+        for headers in (b"NATS/1.0", b"N", b"NATS/1.0 \xff\xfe\xff\r\n\r\n"):
+            subject = LOBBY_SUBJECT + hidden.hash.hex()
+            await asyncio.to_thread(publish_raw, server, subject, headers, b"\x00")
+            assert offer in [each.offer for each in await place.lobby.list()]
+            with pytest.raises(OtherOfferShown):
+                await place.lobby.look(hidden.hash)
+        await place.lobby.make(hidden, CAROL)
+        assert (await place.lobby.look(hidden.hash)).signed.offer == hidden

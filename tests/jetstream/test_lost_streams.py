@@ -21,25 +21,22 @@ from tests.relay.strange import until
 from tests.transport.people import ALICE, BOB, new_table, read, run
 
 
-def test_a_game_ends_when_its_stream_is_deleted_and_a_channel_goes_on(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_server(tmp_path) as server:
-            tables = [new_table(kind) for kind in (TableKind.GAME, TableKind.CHANNEL)]
-            async with JetStreamConnection(server.url, heartbeat=0.3) as place:
-                game, channel = [await place.join(table, ALICE) for table in tables]
-                for each in (game, channel):
-                    await each.post(b"before")
-                client = await nats.connect(server.url)
-                for stream in STREAMS.values():
-                    await client.jetstream().delete_stream(stream)
-                await client.close()
-                reader = game.reader(1)
-                with pytest.raises(LogReplaced):
-                    await reader.read()
-                await channel.post(b"after")
-                assert channel.length() == 3  # one that is gone among them
-
-    run(story())
+async def test_a_game_ends_when_its_stream_is_deleted_and_a_channel_goes_on(tmp_path: Path) -> None:
+    with running_server(tmp_path) as server:
+        tables = [new_table(kind) for kind in (TableKind.GAME, TableKind.CHANNEL)]
+        async with JetStreamConnection(server.url, heartbeat=0.3) as place:
+            game, channel = [await place.join(table, ALICE) for table in tables]
+            for each in (game, channel):
+                await each.post(b"before")
+            client = await nats.connect(server.url)
+            for stream in STREAMS.values():
+                await client.jetstream().delete_stream(stream)
+            await client.close()
+            reader = game.reader(1)
+            with pytest.raises(LogReplaced):
+                await reader.read()
+            await channel.post(b"after")
+            assert channel.length() == 3  # one that is gone among them
 
 
 def test_threat_57_an_unsuitable_stream_and_a_server_that_goes_away_end_no_line(tmp_path: Path) -> None:
@@ -70,25 +67,22 @@ def test_threat_57_an_unsuitable_stream_and_a_server_that_goes_away_end_no_line(
     assert {type(each) for each in told} == {StreamUnsuitable, RelayUnreachable}
 
 
-def test_consumers_that_are_gone_are_made_anew(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_server(tmp_path) as server:
-            table = new_table()
-            async with JetStreamConnection(server.url, heartbeat=0.3) as place, connect_relay(server.url) as elsewhere:
-                bob = await elsewhere.join(table, BOB)
-                reader = (await place.join(table, ALICE)).reader()
-                await bob.post(b"before")
-                assert await reader.read() == b"before"
-                client = await nats.connect(server.url)
-                js, stream = client.jetstream(), STREAMS[TableKind.GAME]
-                for each in await js.consumers_info(stream):
-                    await js.delete_consumer(stream, each.name)
-                await client.close()
-                posting = asyncio.create_task(bob.post(b"after"))
-                assert await reader.read() == b"after"
-                posting.cancel()
-
-    run(story())
+async def test_consumers_that_are_gone_are_made_anew(tmp_path: Path) -> None:
+    with running_server(tmp_path) as server:
+        table = new_table()
+        async with JetStreamConnection(server.url, heartbeat=0.3) as place, connect_relay(server.url) as elsewhere:
+            bob = await elsewhere.join(table, BOB)
+            reader = (await place.join(table, ALICE)).reader()
+            await bob.post(b"before")
+            assert await reader.read() == b"before"
+            client = await nats.connect(server.url)
+            js, stream = client.jetstream(), STREAMS[TableKind.GAME]
+            for each in await js.consumers_info(stream):
+                await js.delete_consumer(stream, each.name)
+            await client.close()
+            posting = asyncio.create_task(bob.post(b"after"))
+            assert await reader.read() == b"after"
+            posting.cancel()
 
 
 def test_a_client_that_ends_without_a_word_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

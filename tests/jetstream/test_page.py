@@ -17,7 +17,7 @@ from forcemove.transport.errors import RelayUnreachable
 from forcemove.transport.jetstream import streams
 from tests.jetstream.server import NatsServer, running_server
 from tests.transport.offered import CHAIN, PAYOUT, all_seated, join_table, new_offer
-from tests.transport.people import ALICE, BOB, new_table, read, run
+from tests.transport.people import ALICE, BOB, new_table, read
 
 PAGE = Path(streams.__file__).with_name("README.md").read_text("utf-8")
 
@@ -34,27 +34,24 @@ def _url(server: NatsServer, user: str) -> str:
     return server.url.replace("://", f"://{user}@")
 
 
-def test_the_pages_configuration_lets_players_play_and_nothing_else(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_server(tmp_path, _configuration(tmp_path), has_jetstream=False) as server:
-            player, operator = _url(server, "player:and-this"), _url(server, "operator:change-this")
-            with pytest.raises(RelayUnreachable):
-                async with connect_relay(player, patience=1):
-                    raise AssertionError("the operator has made no streams yet")
-            async with connect_relay(operator):
-                pass
-            async with connect_relay(player) as hers, connect_relay(player) as his:
-                hash_ = await hers.lobby.make(new_offer(), ALICE)
-                assert [each.offer.hash for each in await his.lobby.list()] == [hash_]
-                table = await join_table(his.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
-                assert (await all_seated(hers.lobby, hash_)).table == table
-                alice, bob = await hers.join(table, ALICE), await his.join(table, BOB)
-                await alice.post(b"hers")
-                await bob.post(b"his")
-                assert await read(bob.reader(), 2) == [b"hers", b"his"]
-            await _require_harmless(player)
-
-    run(story())
+async def test_the_pages_configuration_lets_players_play_and_nothing_else(tmp_path: Path) -> None:
+    with running_server(tmp_path, _configuration(tmp_path), has_jetstream=False) as server:
+        player, operator = _url(server, "player:and-this"), _url(server, "operator:change-this")
+        with pytest.raises(RelayUnreachable):
+            async with connect_relay(player, patience=1):
+                raise AssertionError("the operator has made no streams yet")
+        async with connect_relay(operator):
+            pass
+        async with connect_relay(player) as hers, connect_relay(player) as his:
+            hash_ = await hers.lobby.make(new_offer(), ALICE)
+            assert [each.offer.hash for each in await his.lobby.list()] == [hash_]
+            table = await join_table(his.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
+            assert (await all_seated(hers.lobby, hash_)).table == table
+            alice, bob = await hers.join(table, ALICE), await his.join(table, BOB)
+            await alice.post(b"hers")
+            await bob.post(b"his")
+            assert await read(bob.reader(), 2) == [b"hers", b"his"]
+        await _require_harmless(player)
 
 
 async def _require_harmless(url: str) -> None:
@@ -76,18 +73,15 @@ async def _require_harmless(url: str) -> None:
     await client.close()
 
 
-def test_the_pages_example_runs(tmp_path: Path) -> None:
-    async def story() -> None:
-        (block,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-        with running_server(tmp_path) as server:
-            example = block.replace("nats://player:secret@nats.example", server.url)
-            assert example != block
-            names: dict[str, Any] = {"table": new_table(), "key": ALICE}
-            await eval(compile(example, "README.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)  # noqa: S307
-            assert names["offers"] == ()
-            assert names["log"].length() == 1
-
-    run(story())
+async def test_the_pages_example_runs(tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    with running_server(tmp_path) as server:
+        example = block.replace("nats://player:secret@nats.example", server.url)
+        assert example != block
+        names: dict[str, Any] = {"table": new_table(), "key": ALICE}
+        await eval(compile(example, "README.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)  # noqa: S307
+        assert names["offers"] == ()
+        assert names["log"].length() == 1
 
 
 def test_the_page_names_every_stream_and_its_limits() -> None:

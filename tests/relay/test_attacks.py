@@ -94,39 +94,30 @@ MALFORMED: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_threat_25_a_malformed_frame_closes_its_connection_and_no_other(relay: RelayProcess, name: str) -> None:
-    async def story() -> None:
-        async with raw(relay.url) as mallory, raw(relay.url) as other:
-            await mallory.socket.send_bytes(MALFORMED[name])
-            assert await mallory.closed() == 1007
-            await other.say(Open(_ID, 0, None))
-            assert (await other.hear(RequestRefused)).reason == Reason.UNKNOWN_TABLE.value
-
-    run(story())
+async def test_threat_25_a_malformed_frame_closes_its_connection_and_no_other(relay: RelayProcess, name: str) -> None:
+    async with raw(relay.url) as mallory, raw(relay.url) as other:
+        await mallory.socket.send_bytes(MALFORMED[name])
+        assert await mallory.closed() == 1007
+        await other.say(Open(_ID, 0, None))
+        assert (await other.hear(RequestRefused)).reason == Reason.UNKNOWN_TABLE.value
 
 
-def test_threat_25_text_is_refused(relay: RelayProcess) -> None:
-    async def story() -> None:
-        async with raw(relay.url) as mallory:
-            await mallory.socket.send_str("hello")
-            assert await mallory.closed() == 1007
-
-    run(story())
+async def test_threat_25_text_is_refused(relay: RelayProcess) -> None:
+    async with raw(relay.url) as mallory:
+        await mallory.socket.send_str("hello")
+        assert await mallory.closed() == 1007
 
 
-def test_threat_25_an_oversized_frame_is_refused_before_it_is_read(relay: RelayProcess) -> None:
-    async def story() -> None:
-        async with raw(relay.url) as mallory:
-            before = relay.memory()
-            await mallory.socket.send_bytes(bytes(MAX_FRAME + 1))
-            assert await mallory.closed() == 1009
-        async with raw(relay.url) as mallory:
-            with pytest.raises((ConnectionError, aiohttp.ClientError)):
-                await _send_for_ever(mallory, bytes(2**20))
-            assert relay.memory() - before < 2**24
-        await others_play(relay)
-
-    run(story())
+async def test_threat_25_an_oversized_frame_is_refused_before_it_is_read(relay: RelayProcess) -> None:
+    async with raw(relay.url) as mallory:
+        before = relay.memory()
+        await mallory.socket.send_bytes(bytes(MAX_FRAME + 1))
+        assert await mallory.closed() == 1009
+    async with raw(relay.url) as mallory:
+        with pytest.raises((ConnectionError, aiohttp.ClientError)):
+            await _send_for_ever(mallory, bytes(2**20))
+        assert relay.memory() - before < 2**24
+    await others_play(relay)
 
 
 async def _send_for_ever(mallory: Raw, frame: bytes) -> None:
@@ -194,118 +185,97 @@ BAD_PROOFS: dict[str, tuple[Reason, Said]] = {
 
 
 @pytest.mark.parametrize("name", BAD_PROOFS)
-def test_threat_25_a_bad_proof_lets_nobody_post(relay: RelayProcess, name: str) -> None:
-    async def story() -> None:
-        reason, said = BAD_PROOFS[name]
-        table = new_table()
-        async with raw(relay.url) as mallory:
-            await mallory.say(said(mallory, table), post(table, 1, b"forged"), Open(table.id, 0, None))
-            refused = await mallory.hear(RequestRefused)
-            assert (refused.about, refused.reason) == (table.id, reason.value)
-            assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
-            assert (await mallory.hear(RequestRefused)).reason == Reason.UNKNOWN_TABLE.value
-
-    run(story())
+async def test_threat_25_a_bad_proof_lets_nobody_post(relay: RelayProcess, name: str) -> None:
+    reason, said = BAD_PROOFS[name]
+    table = new_table()
+    async with raw(relay.url) as mallory:
+        await mallory.say(said(mallory, table), post(table, 1, b"forged"), Open(table.id, 0, None))
+        refused = await mallory.hear(RequestRefused)
+        assert (refused.about, refused.reason) == (table.id, reason.value)
+        assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
+        assert (await mallory.hear(RequestRefused)).reason == Reason.UNKNOWN_TABLE.value
 
 
-def test_threat_25_a_proof_is_not_replayed_on_another_connection(relay: RelayProcess) -> None:
-    async def story() -> None:
-        table = new_table()
-        async with raw(relay.url) as alice, raw(relay.url) as mallory:
-            proof = alice.proof(table, ALICE)
-            await alice.say(proof)
-            await alice.hear(Proved)
-            await mallory.say(proof, post(table, 1, b"forged"))
-            assert (await mallory.hear(RequestRefused)).reason == Reason.BAD_SIGNATURE.value
-            assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
-            assert (await mallory.opened(table.id)).length == 0
-
-    run(story())
+async def test_threat_25_a_proof_is_not_replayed_on_another_connection(relay: RelayProcess) -> None:
+    table = new_table()
+    async with raw(relay.url) as alice, raw(relay.url) as mallory:
+        proof = alice.proof(table, ALICE)
+        await alice.say(proof)
+        await alice.hear(Proved)
+        await mallory.say(proof, post(table, 1, b"forged"))
+        assert (await mallory.hear(RequestRefused)).reason == Reason.BAD_SIGNATURE.value
+        assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
+        assert (await mallory.opened(table.id)).length == 0
 
 
-def test_threat_25_a_proof_for_one_table_is_none_for_another(relay: RelayProcess) -> None:
-    async def story() -> None:
-        mine, theirs = new_table(TableKind.GAME, MALLORY.address), new_table()
-        async with raw(relay.url) as alice, raw(relay.url) as mallory:
-            await alice.say(alice.proof(theirs, ALICE))
-            await alice.hear(Proved)
-            await mallory.say(mallory.proof(mine, MALLORY), post(theirs, 1, b"forged"), post(mine, 1, b"mine"))
-            await mallory.hear(Proved)
-            assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
-            assert await mallory.hear(Posted) == Posted(mine.id, (1).to_bytes(16), 0)
-            assert (await alice.opened(theirs.id)).length == 0
-
-    run(story())
+async def test_threat_25_a_proof_for_one_table_is_none_for_another(relay: RelayProcess) -> None:
+    mine, theirs = new_table(TableKind.GAME, MALLORY.address), new_table()
+    async with raw(relay.url) as alice, raw(relay.url) as mallory:
+        await alice.say(alice.proof(theirs, ALICE))
+        await alice.hear(Proved)
+        await mallory.say(mallory.proof(mine, MALLORY), post(theirs, 1, b"forged"), post(mine, 1, b"mine"))
+        await mallory.hear(Proved)
+        assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
+        assert await mallory.hear(Posted) == Posted(mine.id, (1).to_bytes(16), 0)
+        assert (await alice.opened(theirs.id)).length == 0
 
 
-def test_others_read_a_table_and_do_not_post(relay: RelayProcess) -> None:
-    async def story() -> None:
-        table = new_table()
-        async with raw(relay.url) as alice, raw(relay.url) as carol:
-            await alice.say(alice.proof(table, ALICE), post(table, 1, b"said"))
-            await alice.hear(Proved)
-            await alice.hear(Posted)
-            assert (await carol.opened(table.id)).length == 1
-            assert await carol.hear(Entries) == Entries(table.id, 0, (b"said",))
-            await carol.say(post(table, 1, b"forged"))
-            assert (await carol.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
-
-    run(story())
+async def test_others_read_a_table_and_do_not_post(relay: RelayProcess) -> None:
+    table = new_table()
+    async with raw(relay.url) as alice, raw(relay.url) as carol:
+        await alice.say(alice.proof(table, ALICE), post(table, 1, b"said"))
+        await alice.hear(Proved)
+        await alice.hear(Posted)
+        assert (await carol.opened(table.id)).length == 1
+        assert await carol.hear(Entries) == Entries(table.id, 0, (b"said",))
+        await carol.say(post(table, 1, b"forged"))
+        assert (await carol.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
 
 
-def test_an_id_is_taken_once_however_often_it_is_posted(relay: RelayProcess) -> None:
+async def test_an_id_is_taken_once_however_often_it_is_posted(relay: RelayProcess) -> None:
     """At many tables: the disk may be quicker than who looks there for what was posted before."""
 
-    async def story() -> None:
-        async with raw(relay.url) as alice:
-            for _ in range(20):
-                table = new_table()
-                once, again = post(table, 1, b"once"), post(table, 1, b"once", since=0)
-                await alice.say(alice.proof(table, ALICE), once, again, again, post(table, 2, b"next"))
-                await alice.hear(Proved)
-                assert [(await alice.hear(Posted)).index for _ in range(4)] == [0, 0, 0, 1]
-
-    run(story())
-
-
-def test_a_log_that_is_not_what_a_client_has_read_is_recognised(relay: RelayProcess) -> None:
-    async def story() -> None:
-        table = new_table()
-        async with raw(relay.url) as alice:
-            await alice.say(alice.proof(table, ALICE), post(table, 1, b"said"))
+    async with raw(relay.url) as alice:
+        for _ in range(20):
+            table = new_table()
+            once, again = post(table, 1, b"once"), post(table, 1, b"once", since=0)
+            await alice.say(alice.proof(table, ALICE), once, again, again, post(table, 2, b"next"))
             await alice.hear(Proved)
-            await alice.hear(Posted)
-            told = running_hash(NOTHING_READ, b"said")
-            for start, hash_, is_good in ((1, told, True), (1, bytes(32), False), (2, None, False), (0, told, False)):
-                await alice.say(Open(table.id, start, hash_))
-                answer = await alice.next()
-                assert isinstance(answer, Opened if is_good else RequestRefused), (start, answer)
+            assert [(await alice.hear(Posted)).index for _ in range(4)] == [0, 0, 0, 1]
 
-    run(story())
+
+async def test_a_log_that_is_not_what_a_client_has_read_is_recognised(relay: RelayProcess) -> None:
+    table = new_table()
+    async with raw(relay.url) as alice:
+        await alice.say(alice.proof(table, ALICE), post(table, 1, b"said"))
+        await alice.hear(Proved)
+        await alice.hear(Posted)
+        told = running_hash(NOTHING_READ, b"said")
+        for start, hash_, is_good in ((1, told, True), (1, bytes(32), False), (2, None, False), (0, told, False)):
+            await alice.say(Open(table.id, start, hash_))
+            answer = await alice.next()
+            assert isinstance(answer, Opened if is_good else RequestRefused), (start, answer)
 
 
 # -------------------------------------------------------------------------------------------------------- floods
 
 
-def test_threat_46_a_flood_is_read_no_faster_than_allowed_and_others_play(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--messages-per-second", "100") as slow:
-            async with raw(slow.url) as mallory:
-                began, before = time.monotonic(), slow.memory()
-                flooding = asyncio.create_task(_flood(mallory))
-                answers = 0
-                while answers < 40:
-                    await mallory.hear(RequestRefused)
-                    answers += 1
-                    if answers == 20:
-                        await others_play(slow)
-                # Each counts for 14: the first 200 come at once, the other 360 take more than three seconds.
-                assert time.monotonic() - began > 3
-                assert slow.memory() - before < 2**24
-                flooding.cancel()
-                mallory.hang_up()
-
-    run(story())
+async def test_threat_46_a_flood_is_read_no_faster_than_allowed_and_others_play(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--messages-per-second", "100") as slow:
+        async with raw(slow.url) as mallory:
+            began, before = time.monotonic(), slow.memory()
+            flooding = asyncio.create_task(_flood(mallory))
+            answers = 0
+            while answers < 40:
+                await mallory.hear(RequestRefused)
+                answers += 1
+                if answers == 20:
+                    await others_play(slow)
+            # Each counts for 14: the first 200 come at once, the other 360 take more than three seconds.
+            assert time.monotonic() - began > 3
+            assert slow.memory() - before < 2**24
+            flooding.cancel()
+            mallory.hang_up()
 
 
 async def _flood(mallory: Raw) -> None:
@@ -314,88 +284,76 @@ async def _flood(mallory: Raw) -> None:
         await asyncio.sleep(0)
 
 
-def test_threat_46_a_slow_reader_is_sent_everything_and_holds_up_nobody(relay: RelayProcess) -> None:
+async def test_threat_46_a_slow_reader_is_sent_everything_and_holds_up_nobody(relay: RelayProcess) -> None:
     """24 MB wait for it; the relay keeps far less of them in memory."""
 
-    async def story() -> None:
-        table, count, large = new_table(), 400, bytes(60_000)
-        async with raw(relay.url) as slow, RelayConnection(relay.url) as connection:
+    table, count, large = new_table(), 400, bytes(60_000)
+    async with raw(relay.url) as slow, RelayConnection(relay.url) as connection:
+        alice = await connection.join(table, ALICE)
+        await slow.say(slow.proof(table, BOB))  # who does not take part is read to from the disk anyway
+        await slow.hear(Proved)
+        await slow.opened(table.id)
+        await alice.post(b"first")
+        before = relay.memory()
+        for number in range(count):
+            await alice.post(number.to_bytes(2) + large)
+        assert (await read(alice.reader(), count + 1))[-1] == (count - 1).to_bytes(2) + large
+        assert relay.memory() - before < 12 * 2**20
+        entries: list[bytes] = []
+        while len(entries) < count + 1:
+            message = await slow.hear(Entries)
+            assert message.first == len(entries)
+            entries += message.entries
+        assert entries == [b"first", *(number.to_bytes(2) + large for number in range(count))]
+
+
+async def test_threat_46_who_never_reads_is_cut_off(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--stall", "0.5") as relay:
+        table = new_table()
+        async with raw(relay.url) as deaf, RelayConnection(relay.url) as connection:
             alice = await connection.join(table, ALICE)
-            await slow.say(slow.proof(table, BOB))  # who does not take part is read to from the disk anyway
-            await slow.hear(Proved)
-            await slow.opened(table.id)
-            await alice.post(b"first")
-            before = relay.memory()
-            for number in range(count):
-                await alice.post(number.to_bytes(2) + large)
-            assert (await read(alice.reader(), count + 1))[-1] == (count - 1).to_bytes(2) + large
-            assert relay.memory() - before < 12 * 2**20
-            entries: list[bytes] = []
-            while len(entries) < count + 1:
-                message = await slow.hear(Entries)
-                assert message.first == len(entries)
-                entries += message.entries
-            assert entries == [b"first", *(number.to_bytes(2) + large for number in range(count))]
-
-    run(story())
+            await deaf.opened(table.id)
+            deaf.stop_reading()
+            while "cut a connection off" not in relay.log():
+                await alice.post(bytes(60_000))
+            await alice.post(b"undisturbed")
 
 
-def test_threat_46_who_never_reads_is_cut_off(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--stall", "0.5") as relay:
-            table = new_table()
-            async with raw(relay.url) as deaf, RelayConnection(relay.url) as connection:
-                alice = await connection.join(table, ALICE)
-                await deaf.opened(table.id)
-                deaf.stop_reading()
-                while "cut a connection off" not in relay.log():
-                    await alice.post(bytes(60_000))
-                await alice.post(b"undisturbed")
-
-    run(story())
-
-
-def test_a_full_game_takes_no_more_and_a_full_channel_drops_its_oldest(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--game-entries", "8", "--channel-entries", "8") as relay:
-            async with RelayConnection(relay.url) as connection, raw(relay.url) as late:
-                game, channel = new_table(TableKind.GAME), new_table(TableKind.CHANNEL)
-                for number in range(8):
-                    await (await connection.join(game, ALICE)).post(b"%d" % number)
-                with pytest.raises(RelayRefused) as refused:
-                    await (await connection.join(game, ALICE)).post(b"8")
-                assert refused.value.reason is Reason.TABLE_FULL
-                assert (await late.opened(game.id)).length == 8
-                await late.hear(Entries)
-                for number in range(30):
-                    await (await connection.join(channel, ALICE)).post(b"%d" % number)
-                opened = await late.opened(channel.id)
-                assert opened.length == 30
-                assert 22 <= opened.start <= 28
-                kept = await late.hear(Entries)
-                assert list(kept.entries) == [b"%d" % number for number in range(opened.start, 30)]
-
-    run(story())
+async def test_a_full_game_takes_no_more_and_a_full_channel_drops_its_oldest(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--game-entries", "8", "--channel-entries", "8") as relay:
+        async with RelayConnection(relay.url) as connection, raw(relay.url) as late:
+            game, channel = new_table(TableKind.GAME), new_table(TableKind.CHANNEL)
+            for number in range(8):
+                await (await connection.join(game, ALICE)).post(b"%d" % number)
+            with pytest.raises(RelayRefused) as refused:
+                await (await connection.join(game, ALICE)).post(b"8")
+            assert refused.value.reason is Reason.TABLE_FULL
+            assert (await late.opened(game.id)).length == 8
+            await late.hear(Entries)
+            for number in range(30):
+                await (await connection.join(channel, ALICE)).post(b"%d" % number)
+            opened = await late.opened(channel.id)
+            assert opened.length == 30
+            assert 22 <= opened.start <= 28
+            kept = await late.hear(Entries)
+            assert list(kept.entries) == [b"%d" % number for number in range(opened.start, 30)]
 
 
-def test_tables_and_connections_are_bounded(tmp_path: Path) -> None:
-    async def story() -> None:
-        options = ("--tables", "2", "--per-connection", "1", "--connections", "3", "--per-address", "2")
-        with running_relay(tmp_path, *options) as relay:
-            async with raw(relay.url) as one, raw(relay.url) as two:
-                tables = [new_table() for _ in range(3)]
-                await one.say(one.proof(tables[0], ALICE), one.proof(tables[1], ALICE))
-                await one.hear(Proved)
-                assert (await one.hear(RequestRefused)).reason == Reason.TOO_MANY_TABLES.value
-                await two.say(two.proof(tables[1], ALICE), Leave(tables[1].id), two.proof(tables[2], ALICE))
-                await two.hear(Proved)
-                assert (await two.hear(RequestRefused)).reason == Reason.TOO_MANY_TABLES.value
-                with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-                    async with raw(relay.url):
-                        raise AssertionError("there were two already")
-                assert refused.value.status == 503
-
-    run(story())
+async def test_tables_and_connections_are_bounded(tmp_path: Path) -> None:
+    options = ("--tables", "2", "--per-connection", "1", "--connections", "3", "--per-address", "2")
+    with running_relay(tmp_path, *options) as relay:
+        async with raw(relay.url) as one, raw(relay.url) as two:
+            tables = [new_table() for _ in range(3)]
+            await one.say(one.proof(tables[0], ALICE), one.proof(tables[1], ALICE))
+            await one.hear(Proved)
+            assert (await one.hear(RequestRefused)).reason == Reason.TOO_MANY_TABLES.value
+            await two.say(two.proof(tables[1], ALICE), Leave(tables[1].id), two.proof(tables[2], ALICE))
+            await two.hear(Proved)
+            assert (await two.hear(RequestRefused)).reason == Reason.TOO_MANY_TABLES.value
+            with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+                async with raw(relay.url):
+                    raise AssertionError("there were two already")
+            assert refused.value.status == 503
 
 
 @pytest.mark.parametrize("count", [300, pytest.param(9_900, marks=pytest.mark.long)])

@@ -49,47 +49,41 @@ def test_a_malformed_request_is_one_line_of_its_log(relay: RelayProcess) -> None
     assert [each["event"] for each in said] == ["Error handling request from 127.0.0.1: BadStatusLine"]
 
 
-def test_it_tells_how_it_is(relay: RelayProcess) -> None:
-    async def story() -> None:
-        async with RelayConnection(relay.url) as connection:
-            alice = await connection.join(new_table(), ALICE)
-            for _ in range(3):
-                await alice.post(b"12345")
-            status, text = await get(relay.url, "/health")
-            assert (status, json.loads(text)) == (200, {"status": "ok", "connections": 1, "tables": 1, "offers": 0})
-            status, text = await get(relay.url, "/metrics")
-            found = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-            assert status == 200
-            assert float(found["forcemove_relay_entries_total"]) == 3
-            assert float(found["forcemove_relay_entry_bytes_total"]) == 15
-            assert float(found["forcemove_relay_connections"]) == 1
-            assert float(found["forcemove_relay_tables_in_use"]) == 1
-            status, text = await get(relay.url, "/")
-            assert status == 426
-            assert "WebSocket" in text
-
-    run(story())
+async def test_it_tells_how_it_is(relay: RelayProcess) -> None:
+    async with RelayConnection(relay.url) as connection:
+        alice = await connection.join(new_table(), ALICE)
+        for _ in range(3):
+            await alice.post(b"12345")
+        status, text = await get(relay.url, "/health")
+        assert (status, json.loads(text)) == (200, {"status": "ok", "connections": 1, "tables": 1, "offers": 0})
+        status, text = await get(relay.url, "/metrics")
+        found = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+        assert status == 200
+        assert float(found["forcemove_relay_entries_total"]) == 3
+        assert float(found["forcemove_relay_entry_bytes_total"]) == 15
+        assert float(found["forcemove_relay_connections"]) == 1
+        assert float(found["forcemove_relay_tables_in_use"]) == 1
+        status, text = await get(relay.url, "/")
+        assert status == 426
+        assert "WebSocket" in text
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stop_keeps_what_was_posted_and_tells_clients(relay: RelayProcess, number: signal.Signals) -> None:
-    async def story() -> None:
-        table = new_table()
-        async with RelayConnection(relay.url) as connection, raw(relay.url) as other:
-            alice = await connection.join(table, ALICE)
-            posting = [asyncio.create_task(alice.post(b"%d" % each)) for each in range(50)]
-            await posting[0]
-            relay.process.send_signal(number)
-            assert await other.closed() == aiohttp.WSCloseCode.GOING_AWAY
-            assert await asyncio.to_thread(relay.process.wait, 20) == 0
-            done = sum(each.done() for each in posting)
-            await asyncio.to_thread(relay.start)
-            await asyncio.gather(*posting)
-            assert await read(alice.reader(), 50) == [b"%d" % each for each in range(50)]
-            assert alice.length() == 50
-            assert done > 0
-
-    run(story())
+async def test_a_stop_keeps_what_was_posted_and_tells_clients(relay: RelayProcess, number: signal.Signals) -> None:
+    table = new_table()
+    async with RelayConnection(relay.url) as connection, raw(relay.url) as other:
+        alice = await connection.join(table, ALICE)
+        posting = [asyncio.create_task(alice.post(b"%d" % each)) for each in range(50)]
+        await posting[0]
+        relay.process.send_signal(number)
+        assert await other.closed() == aiohttp.WSCloseCode.GOING_AWAY
+        assert await asyncio.to_thread(relay.process.wait, 20) == 0
+        done = sum(each.done() for each in posting)
+        await asyncio.to_thread(relay.start)
+        await asyncio.gather(*posting)
+        assert await read(alice.reader(), 50) == [b"%d" % each for each in range(50)]
+        assert alice.length() == 50
+        assert done > 0
 
 
 def test_each_line_of_the_log_is_an_object(relay: RelayProcess) -> None:
@@ -123,25 +117,22 @@ def test_people_get_words(tmp_path: Path) -> None:
     assert [line.split(" ", 2)[2].split(",")[0] for line in said.splitlines()] == ["listening", "stopping"]
 
 
-def test_a_disk_that_takes_nothing_is_told_and_acknowledges_nothing(relay: RelayProcess) -> None:
-    async def story() -> None:
-        table = new_table()
-        async with RelayConnection(relay.url) as connection:
-            alice = await connection.join(table, ALICE)
-            await alice.post(b"kept")
-            moved = relay.store.with_name("moved.sqlite")
-            relay.store.rename(moved)
-            posting = asyncio.create_task(alice.post(b"late"))
-            while (await get(relay.url, "/health"))[0] == 200:
-                await asyncio.sleep(0)
-            assert not posting.done()
-            assert "failing" in (await get(relay.url, "/health"))[1]
-            moved.rename(relay.store)
-            await posting
-            assert await read(alice.reader(), 2) == [b"kept", b"late"]
-            assert (await get(relay.url, "/health"))[0] == 200
-
-    run(story())
+async def test_a_disk_that_takes_nothing_is_told_and_acknowledges_nothing(relay: RelayProcess) -> None:
+    table = new_table()
+    async with RelayConnection(relay.url) as connection:
+        alice = await connection.join(table, ALICE)
+        await alice.post(b"kept")
+        moved = relay.store.with_name("moved.sqlite")
+        relay.store.rename(moved)
+        posting = asyncio.create_task(alice.post(b"late"))
+        while (await get(relay.url, "/health"))[0] == 200:
+            await asyncio.sleep(0)
+        assert not posting.done()
+        assert "failing" in (await get(relay.url, "/health"))[1]
+        moved.rename(relay.store)
+        await posting
+        assert await read(alice.reader(), 2) == [b"kept", b"late"]
+        assert (await get(relay.url, "/health"))[0] == 200
 
 
 def test_a_port_that_is_taken(command: Command, tmp_path: Path) -> None:
@@ -235,23 +226,20 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     return make_certificate(tmp_path)
 
 
-def test_wss_with_a_certificate_that_is_trusted_and_with_one_that_is_not(
+async def test_wss_with_a_certificate_that_is_trusted_and_with_one_that_is_not(
     tmp_path: Path, certificate: tuple[Path, Path]
 ) -> None:
-    async def story() -> None:
-        public, private = map(str, certificate)
-        with running_relay(tmp_path, "--tls-cert", public, "--tls-key", private) as relay:
-            assert relay.url.startswith("wss://")
-            trusting = ssl.create_default_context(cafile=public)
-            async with RelayConnection(relay.url, ssl=trusting) as connection:
-                alice = await connection.join(new_table(), ALICE)
-                await alice.post(b"in private")
-                assert await alice.reader().read() == b"in private"
-            with pytest.raises(RelayUnreachable):
-                async with RelayConnection(relay.url, patience=1.0):
-                    raise AssertionError("nobody has vouched for it")
-
-    run(story())
+    public, private = map(str, certificate)
+    with running_relay(tmp_path, "--tls-cert", public, "--tls-key", private) as relay:
+        assert relay.url.startswith("wss://")
+        trusting = ssl.create_default_context(cafile=public)
+        async with RelayConnection(relay.url, ssl=trusting) as connection:
+            alice = await connection.join(new_table(), ALICE)
+            await alice.post(b"in private")
+            assert await alice.reader().read() == b"in private"
+        with pytest.raises(RelayUnreachable):
+            async with RelayConnection(relay.url, patience=1.0):
+                raise AssertionError("nobody has vouched for it")
 
 
 def test_a_certificate_that_is_none(command: Command, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from forcemove.transport.terms import TableTerms
 from forcemove.transport.wire import Entries, FromRelay, Posted, RequestRefused
 from tests.relay.inside import Clock, Ear, extend
 from tests.relay.raw import post
-from tests.transport.people import ALICE, new_table, run
+from tests.transport.people import ALICE, new_table
 
 DAY = 86_400
 
@@ -79,41 +79,35 @@ def test_the_oldest_entries_are_dropped(
     assert store.reader.load(table.id) == kept
 
 
-def test_idle_tables_expire_and_those_in_use_do_not(store: RelayStore, clock: Clock) -> None:
-    async def story() -> None:
-        worker = Worker()
-        tables = Tables(store, worker, Limits(days=2))
-        old, used, new = new_table(), new_table(), new_table()
-        tables.release(await tables.make(old))
-        await tables.make(used)
-        clock.now += 3 * DAY
-        tables.release(await tables.make(new))
-        assert await Housekeeper(store, worker, tables, Limits(days=2), Metrics()).expire() == 1
-        assert tables.count == 2
-        assert await tables.find(old.id) is None
-        assert await tables.find(used.id) is not None
-        assert await tables.find(new.id) is not None
-        worker.close()
-
-    run(story())
+async def test_idle_tables_expire_and_those_in_use_do_not(store: RelayStore, clock: Clock) -> None:
+    worker = Worker()
+    tables = Tables(store, worker, Limits(days=2))
+    old, used, new = new_table(), new_table(), new_table()
+    tables.release(await tables.make(old))
+    await tables.make(used)
+    clock.now += 3 * DAY
+    tables.release(await tables.make(new))
+    assert await Housekeeper(store, worker, tables, Limits(days=2), Metrics()).expire() == 1
+    assert tables.count == 2
+    assert await tables.find(old.id) is None
+    assert await tables.find(used.id) is not None
+    assert await tables.find(new.id) is not None
+    worker.close()
 
 
-def test_a_table_that_is_used_is_not_idle(store: RelayStore, clock: Clock) -> None:
-    async def story() -> None:
-        worker = Worker()
-        tables = Tables(store, worker, Limits(days=2))
-        committer = Committer(store, worker, tables, Metrics(), clock)
-        table = new_table()
-        log = await tables.make(table)
-        clock.now += 3 * DAY
-        await committer.add(Addition(log, Ear(), ALICE.address, post(table, 1, b"still here")))
-        committer.stop()
-        await committer.run()
-        tables.release(log)
-        assert await Housekeeper(store, worker, tables, Limits(days=2), Metrics()).expire() == 0
-        worker.close()
-
-    run(story())
+async def test_a_table_that_is_used_is_not_idle(store: RelayStore, clock: Clock) -> None:
+    worker = Worker()
+    tables = Tables(store, worker, Limits(days=2))
+    committer = Committer(store, worker, tables, Metrics(), clock)
+    table = new_table()
+    log = await tables.make(table)
+    clock.now += 3 * DAY
+    await committer.add(Addition(log, Ear(), ALICE.address, post(table, 1, b"still here")))
+    committer.stop()
+    await committer.run()
+    tables.release(log)
+    assert await Housekeeper(store, worker, tables, Limits(days=2), Metrics()).expire() == 0
+    worker.close()
 
 
 @pytest.mark.parametrize(
@@ -184,53 +178,47 @@ def test_who_has_read_a_part_of_a_commit_from_the_disk_reads_the_rest(
 
 
 @pytest.mark.parametrize("does_take", [False, True])
-def test_what_is_not_on_disk_is_not_delivered(store: RelayStore, clock: Clock, does_take: bool) -> None:
-    async def story() -> None:
-        disk = FullDisk(store._session, None, clock)
-        disk.does_take, disk.is_full = does_take, True
-        worker, table = Worker(), new_table()
-        tables = Tables(disk, worker, Limits())
-        committer = Committer(disk, worker, tables, Metrics(), clock)
-        log, ear = await tables.make(table), Ear()
-        log.readings.add(Reading(ear, log, 0, is_behind=False))
-        await _keep(committer, log, ear, table, 1)
-        lost = [Entries(table.id, 0, (b"1",)), Posted(table.id, (1).to_bytes(16), 0)]
-        assert committer.is_failing is not does_take
-        first = ear.heard()
-        assert first == lost if does_take else _reasons(first) == [Reason.BUSY.value]
-        disk.is_full = False
-        await _keep(committer, log, ear, table, 2)
-        place = 1 if does_take else 0
-        assert ear.heard() == [Entries(table.id, place, (b"2",)), Posted(table.id, (2).to_bytes(16), place)]
-        assert not committer.is_failing
-        worker.close()
-
-    run(story())
+async def test_what_is_not_on_disk_is_not_delivered(store: RelayStore, clock: Clock, does_take: bool) -> None:
+    disk = FullDisk(store._session, None, clock)
+    disk.does_take, disk.is_full = does_take, True
+    worker, table = Worker(), new_table()
+    tables = Tables(disk, worker, Limits())
+    committer = Committer(disk, worker, tables, Metrics(), clock)
+    log, ear = await tables.make(table), Ear()
+    log.readings.add(Reading(ear, log, 0, is_behind=False))
+    await _keep(committer, log, ear, table, 1)
+    lost = [Entries(table.id, 0, (b"1",)), Posted(table.id, (1).to_bytes(16), 0)]
+    assert committer.is_failing is not does_take
+    first = ear.heard()
+    assert first == lost if does_take else _reasons(first) == [Reason.BUSY.value]
+    disk.is_full = False
+    await _keep(committer, log, ear, table, 2)
+    place = 1 if does_take else 0
+    assert ear.heard() == [Entries(table.id, place, (b"2",)), Posted(table.id, (2).to_bytes(16), place)]
+    assert not committer.is_failing
+    worker.close()
 
 
-def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, clock: Clock) -> None:
+async def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, clock: Clock) -> None:
     """At the moment of the commit nobody has been told anything, and when they are, another process can read it."""
 
-    async def story() -> None:
-        worker, table, ear = Worker(), new_table(), Ear()
-        told_early: list[bool] = []
+    worker, table, ear = Worker(), new_table(), Ear()
+    told_early: list[bool] = []
 
-        class Watching(RelayStore):
-            def commit(self, entries: Sequence[Entry], touched: Sequence[tuple[int, int]]) -> None:
-                super().commit(entries, touched)
-                told_early.append(bool(ear._frames))
+    class Watching(RelayStore):
+        def commit(self, entries: Sequence[Entry], touched: Sequence[tuple[int, int]]) -> None:
+            super().commit(entries, touched)
+            told_early.append(bool(ear._frames))
 
-        disk = Watching(store._session, None, clock)
-        tables = Tables(disk, worker, Limits())
-        committer = Committer(disk, worker, tables, Metrics(), clock)
-        log = await tables.make(table)
-        log.readings.add(Reading(ear, log, 0, is_behind=False))
-        await _keep(committer, log, ear, table, 1)
-        assert told_early == [False]
-        assert len(ear.heard()) == 2
-        worker.close()
-
-    run(story())
+    disk = Watching(store._session, None, clock)
+    tables = Tables(disk, worker, Limits())
+    committer = Committer(disk, worker, tables, Metrics(), clock)
+    log = await tables.make(table)
+    log.readings.add(Reading(ear, log, 0, is_behind=False))
+    await _keep(committer, log, ear, table, 1)
+    assert told_early == [False]
+    assert len(ear.heard()) == 2
+    worker.close()
 
 
 async def _keep(committer: Committer, log: LiveLog, ear: Ear, table: TableTerms, number: int) -> None:

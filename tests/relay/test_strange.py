@@ -110,19 +110,16 @@ def test_threat_57_who_must_update_is_said_and_once() -> None:
     assert error.is_newer
 
 
-def test_threat_57_a_connection_that_was_entered_is_ended_by_no_other_version() -> None:
-    async def story() -> None:
-        async with StrangeRelay() as relay, RelayConnection(relay.url) as connection:
-            line = messenger_on(connection, new_table(TableKind.CHANNEL), ALICE)
-            running = asyncio.create_task(line.run())
-            await relay.turn("newer")
-            await until(lambda: isinstance(connection.error, UnknownVersion))
-            await relay.turn(GOOD)
-            line.send(b"on")
-            await until(lambda: relay.log == [b"on"])
-            running.cancel()
-
-    run(story())
+async def test_threat_57_a_connection_that_was_entered_is_ended_by_no_other_version() -> None:
+    async with StrangeRelay() as relay, RelayConnection(relay.url) as connection:
+        line = messenger_on(connection, new_table(TableKind.CHANNEL), ALICE)
+        running = asyncio.create_task(line.run())
+        await relay.turn("newer")
+        await until(lambda: isinstance(connection.error, UnknownVersion))
+        await relay.turn(GOOD)
+        line.send(b"on")
+        await until(lambda: relay.log == [b"on"])
+        running.cancel()
 
 
 class Endless:
@@ -145,72 +142,60 @@ class Endless:
         return 0
 
 
-def test_threat_57_a_log_that_fails_for_ever_leaves_the_event_loop_to_others() -> None:
-    async def story() -> None:
-        log, turns = Endless(), Turns()
-        running = [asyncio.create_task(part) for part in (ChannelMessenger(log).run(), turns.run())]
-        await until(lambda: log.count > 5)
-        assert turns.count > 10 * log.count
-        for each in running:
-            each.cancel()
-
-    run(story())
+async def test_threat_57_a_log_that_fails_for_ever_leaves_the_event_loop_to_others() -> None:
+    log, turns = Endless(), Turns()
+    running = [asyncio.create_task(part) for part in (ChannelMessenger(log).run(), turns.run())]
+    await until(lambda: log.count > 5)
+    assert turns.count > 10 * log.count
+    for each in running:
+        each.cancel()
 
 
-def test_threat_46_a_relay_that_floods_leaves_the_event_loop_to_others() -> None:
+async def test_threat_46_a_relay_that_floods_leaves_the_event_loop_to_others() -> None:
     """However full its frames are."""
 
-    async def story() -> None:
-        connection, turns, table = RelayConnection("ws://relay"), Turns(), bytes(32)
-        frames = [frame(Entries(table, 10_000 * number, (b"",) * 10_000)) for number in range(20)]
-        counting = asyncio.create_task(turns.run())
-        await connection._listen(cast("aiohttp.ClientWebSocketResponse", Flood(frames)))
-        assert turns.count > 200_000 / 100
-        counting.cancel()
-
-    run(story())
+    connection, turns, table = RelayConnection("ws://relay"), Turns(), bytes(32)
+    frames = [frame(Entries(table, 10_000 * number, (b"",) * 10_000)) for number in range(20)]
+    counting = asyncio.create_task(turns.run())
+    await connection._listen(cast("aiohttp.ClientWebSocketResponse", Flood(frames)))
+    assert turns.count > 200_000 / 100
+    counting.cancel()
 
 
-def test_threat_46_a_node_is_given_few_messages_at_once_and_called_for_the_rest() -> None:
-    async def story() -> None:
-        log, calls = MemoryTransport(), 0
-        for number in range(1_000):
-            await log.post(b"%d" % number)
-        line = ChannelMessenger(log)
-        running = asyncio.create_task(line.run())
-        await until(lambda: len(line._received) == 1_000)
+async def test_threat_46_a_node_is_given_few_messages_at_once_and_called_for_the_rest() -> None:
+    log, calls = MemoryTransport(), 0
+    for number in range(1_000):
+        await log.post(b"%d" % number)
+    line = ChannelMessenger(log)
+    running = asyncio.create_task(line.run())
+    await until(lambda: len(line._received) == 1_000)
 
-        def wake() -> None:
-            nonlocal calls
-            calls += 1
+    def wake() -> None:
+        nonlocal calls
+        calls += 1
 
-        line.listen(wake)
-        for number in range(15):
-            assert list(line.receive()) == [b"%d" % each for each in range(64 * number, 64 * number + 64)]
-            assert calls == number + 1
-        assert len(line.receive()) == 1_000 - 15 * 64
-        assert calls == 15
-        running.cancel()
-
-    run(story())
+    line.listen(wake)
+    for number in range(15):
+        assert list(line.receive()) == [b"%d" % each for each in range(64 * number, 64 * number + 64)]
+        assert calls == number + 1
+    assert len(line.receive()) == 1_000 - 15 * 64
+    assert calls == 15
+    running.cancel()
 
 
 @pytest.mark.parametrize(("size", "most"), [(8, 4_096), (MAX_ENTRY, 64)])
-def test_threat_57_what_waits_for_a_relay_is_bounded_and_the_newest_is_kept(size: int, most: int) -> None:
-    async def story() -> None:
-        log = MemoryTransport()
-        line = ChannelMessenger(log)
-        messages = [number.to_bytes(8).rjust(size) for number in range(most + 100)]
-        for each in messages:
-            line.send(each)
-            line.send(messages[-1])  # such as a greeting, which waits already
-        running = asyncio.create_task(line.run())
-        await until(lambda: line.is_idle)
-        posted = [await log.message(number) for number in range(log.length())]
-        assert sorted(posted) == messages[-most:]
-        running.cancel()
-
-    run(story())
+async def test_threat_57_what_waits_for_a_relay_is_bounded_and_the_newest_is_kept(size: int, most: int) -> None:
+    log = MemoryTransport()
+    line = ChannelMessenger(log)
+    messages = [number.to_bytes(8).rjust(size) for number in range(most + 100)]
+    for each in messages:
+        line.send(each)
+        line.send(messages[-1])  # such as a greeting, which waits already
+    running = asyncio.create_task(line.run())
+    await until(lambda: line.is_idle)
+    posted = [await log.message(number) for number in range(log.length())]
+    assert sorted(posted) == messages[-most:]
+    running.cancel()
 
 
 class Full(MemoryTransport):
@@ -222,19 +207,16 @@ class Full(MemoryTransport):
         await super().post(message)
 
 
-def test_threat_57_a_message_that_is_never_taken_holds_up_no_other() -> None:
-    async def story() -> None:
-        log = Full()
-        line = ChannelMessenger(log)
-        for each in (b"refused", b"again", b"x" * (MAX_ENTRY + 1), b"taken"):
-            line.send(each)
-        running = asyncio.create_task(line.run())
-        await until(lambda: log.length() == 1)
-        assert not line.is_idle
-        assert not running.done()
-        running.cancel()
-
-    run(story())
+async def test_threat_57_a_message_that_is_never_taken_holds_up_no_other() -> None:
+    log = Full()
+    line = ChannelMessenger(log)
+    for each in (b"refused", b"again", b"x" * (MAX_ENTRY + 1), b"taken"):
+        line.send(each)
+    running = asyncio.create_task(line.run())
+    await until(lambda: log.length() == 1)
+    assert not line.is_idle
+    assert not running.done()
+    running.cancel()
 
 
 def test_threat_57_a_listener_that_fails_ends_no_line() -> None:
@@ -260,27 +242,21 @@ def test_threat_57_a_listener_that_fails_ends_no_line() -> None:
         (lambda place: place.join(new_table(), ALICE), "open table"),
     ],
 )
-def test_threat_57_what_a_relay_never_answers_is_named(
+async def test_threat_57_what_a_relay_never_answers_is_named(
     ask: Callable[[RelayConnection], Awaitable[object]], asked: str
 ) -> None:
-    async def story() -> None:
-        async with StrangeRelay("mute") as relay, RelayConnection(relay.url) as connection:
-            with pytest.raises(RelayUnreachable) as silent:
-                async with asyncio.timeout(5):
-                    await ask(connection)
-            assert asked in silent.value.reason
-
-    run(story())
+    async with StrangeRelay("mute") as relay, RelayConnection(relay.url) as connection:
+        with pytest.raises(RelayUnreachable) as silent:
+            async with asyncio.timeout(5):
+                await ask(connection)
+        assert asked in silent.value.reason
 
 
-def test_a_proof_is_of_the_time_at_which_a_table_is_joined() -> None:
+async def test_a_proof_is_of_the_time_at_which_a_table_is_joined() -> None:
     """A host may have waited for its guest for hours, on one connection."""
 
-    async def story() -> None:
-        now = 1_000.0
-        async with StrangeRelay() as relay, RelayConnection(relay.url, clock=lambda: now) as connection:
-            now = 9_000.0
-            await connection.join(new_table(), ALICE)
-            assert relay.proofs[0].expiry > now
-
-    run(story())
+    now = 1_000.0
+    async with StrangeRelay() as relay, RelayConnection(relay.url, clock=lambda: now) as connection:
+        now = 9_000.0
+        await connection.join(new_table(), ALICE)
+        assert relay.proofs[0].expiry > now

@@ -13,7 +13,7 @@ from forcemove.transport.errors import NatsMissing, TransportClosed
 from forcemove.transport.jetstream.connection import JetStreamConnection
 from forcemove.transport.websocket.connection import RelayConnection
 from tests.relay.process import running_relay
-from tests.transport.people import ALICE, new_table, run
+from tests.transport.people import ALICE, new_table
 
 
 @pytest.mark.parametrize("url", ["ws://relay.example:1", "wss://relay.example"])
@@ -47,17 +47,14 @@ def test_another_address_is_refused(url: str) -> None:
     assert refused.value.field == "relay"
 
 
-def test_a_relay_is_used_through_the_port(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path) as relay:
-            async with connect_relay(relay.url) as connection, connect_relay(relay.url) as others:
-                table = new_table()
-                transport = await connection.join(table, ALICE)
-                await transport.post(b"here")
-                spectator = await others.watch(table.id)
-                assert spectator.length() == 1
-                connection.leave(table.id)
-                with pytest.raises(TransportClosed):
-                    await transport.post(b"gone")
-
-    run(story())
+async def test_a_relay_is_used_through_the_port(tmp_path: Path) -> None:
+    with running_relay(tmp_path) as relay:
+        async with connect_relay(relay.url) as connection, connect_relay(relay.url) as others:
+            table = new_table()
+            transport = await connection.join(table, ALICE)
+            await transport.post(b"here")
+            spectator = await others.watch(table.id)
+            assert spectator.length() == 1
+            connection.leave(table.id)
+            with pytest.raises(TransportClosed):
+                await transport.post(b"gone")

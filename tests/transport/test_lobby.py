@@ -24,7 +24,7 @@ from tests.relay.process import RelayProcess, running_relay
 from tests.relay.proxy import Proxy
 from tests.relay.raw import raw
 from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, all_seated, join_table, new_offer
-from tests.transport.people import ALICE, BOB, MALLORY, run
+from tests.transport.people import ALICE, BOB, MALLORY
 
 ResultT = TypeVar("ResultT")
 
@@ -35,80 +35,68 @@ def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayProcess]:
         yield relay
 
 
-def test_an_offer_of_another_chain_than_the_relays_is_not_shown(relay: RelayProcess) -> None:
-    async def story() -> None:
+async def test_an_offer_of_another_chain_than_the_relays_is_not_shown(relay: RelayProcess) -> None:
+    async with RelayConnection(relay.url) as connection:
+        with pytest.raises(RelayRefused) as refused:
+            await connection.lobby.make(new_offer(chain_id=5), ALICE)
+        assert refused.value.reason is Reason.OTHER_CHAIN
+
+
+async def test_a_forged_withdrawal_changes_nothing(relay: RelayProcess) -> None:
+    async with RelayConnection(relay.url) as connection, raw(relay.url) as mallory:
+        offer = new_offer()
+        hash_ = await connection.lobby.make(offer, ALICE)
+        forged = MALLORY.sign(withdrawal_digest(hash_)).compact
+        await mallory.say(wire.WatchOffer(b"", hash_), wire.WithdrawOffer(b"", hash_, forged))
+        await mallory.hear(wire.OfferShown)
+        assert (await mallory.hear(wire.RequestRefused)).reason == Reason.BAD_SIGNATURE.value
+        assert not (await connection.lobby.look(hash_)).is_over
+        await connection.lobby.withdraw(hash_, ALICE)
+        assert (await mallory.hear(wire.OfferShown)).is_over
+        assert offer not in [each.offer for each in await connection.lobby.list()]
+
+
+async def test_what_the_lobby_does_not_take(relay: RelayProcess) -> None:
+    offer, other = new_offer(), new_offer(host=BOB.address)
+    good = SignedOffer.sign(offer, ALICE)
+    join = Join(offer.hash, BOB.address, PAYOUT)
+    own = Join(offer.hash, ALICE.address, PAYOUT)
+    late = new_offer(expires=int(time.time()) - 1)
+    ages = new_offer(expires=int(time.time()) + 30 * 86_400)
+    said: list[tuple[wire.Message, Reason]] = [
+        (wire.MakeOffer(b"", OFFERS.encode(other), ALICE.sign(other.digest).compact), Reason.BAD_SIGNATURE),
+        (wire.MakeOffer(b"", OFFERS.encode(replace(offer, stake=1)), good.signature.compact), Reason.BAD_SIGNATURE),
+        (wire.MakeOffer(b"", b"\x00", bytes(64)), Reason.BAD_SIGNATURE),
+        (wire.MakeOffer(b"", OFFERS.encode(late), ALICE.sign(late.digest).compact), Reason.EXPIRED),
+        (wire.MakeOffer(b"", OFFERS.encode(ages), ALICE.sign(ages.digest).compact), Reason.EXPIRED),
+        (wire.JoinOffer(b"", JOINS.encode(join), BOB.sign(join.digest).compact), Reason.UNKNOWN_OFFER),
+        (wire.MakeOffer(b"", OFFERS.encode(offer), good.signature.compact), Reason.BUSY),
+        (wire.JoinOffer(b"", JOINS.encode(join), MALLORY.sign(join.digest).compact), Reason.BAD_SIGNATURE),
+        (wire.JoinOffer(b"", JOINS.encode(own), ALICE.sign(own.digest).compact), Reason.NOT_A_PARTICIPANT),
+        (wire.JoinOffer(b"", b"", bytes(64)), Reason.BAD_SIGNATURE),
+    ]
+    async with raw(relay.url) as mallory:
+        for message, reason in said:
+            await mallory.say(message)
+            answer = await mallory.next()
+            found = answer.reason if isinstance(answer, wire.RequestRefused) else Reason.BUSY.value
+            assert found == reason.value, (message, answer)
+
+
+async def test_offers_are_bounded_and_outlive_the_relay(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--offers", "40", "--offers-of-a-host", "35") as relay:
         async with RelayConnection(relay.url) as connection:
-            with pytest.raises(RelayRefused) as refused:
-                await connection.lobby.make(new_offer(chain_id=5), ALICE)
-            assert refused.value.reason is Reason.OTHER_CHAIN
-
-    run(story())
-
-
-def test_a_forged_withdrawal_changes_nothing(relay: RelayProcess) -> None:
-    async def story() -> None:
-        async with RelayConnection(relay.url) as connection, raw(relay.url) as mallory:
-            offer = new_offer()
-            hash_ = await connection.lobby.make(offer, ALICE)
-            forged = MALLORY.sign(withdrawal_digest(hash_)).compact
-            await mallory.say(wire.WatchOffer(b"", hash_), wire.WithdrawOffer(b"", hash_, forged))
-            await mallory.hear(wire.OfferShown)
-            assert (await mallory.hear(wire.RequestRefused)).reason == Reason.BAD_SIGNATURE.value
-            assert not (await connection.lobby.look(hash_)).is_over
-            await connection.lobby.withdraw(hash_, ALICE)
-            assert (await mallory.hear(wire.OfferShown)).is_over
-            assert offer not in [each.offer for each in await connection.lobby.list()]
-
-    run(story())
-
-
-def test_what_the_lobby_does_not_take(relay: RelayProcess) -> None:
-    async def story() -> None:
-        offer, other = new_offer(), new_offer(host=BOB.address)
-        good = SignedOffer.sign(offer, ALICE)
-        join = Join(offer.hash, BOB.address, PAYOUT)
-        own = Join(offer.hash, ALICE.address, PAYOUT)
-        late = new_offer(expires=int(time.time()) - 1)
-        ages = new_offer(expires=int(time.time()) + 30 * 86_400)
-        said: list[tuple[wire.Message, Reason]] = [
-            (wire.MakeOffer(b"", OFFERS.encode(other), ALICE.sign(other.digest).compact), Reason.BAD_SIGNATURE),
-            (wire.MakeOffer(b"", OFFERS.encode(replace(offer, stake=1)), good.signature.compact), Reason.BAD_SIGNATURE),
-            (wire.MakeOffer(b"", b"\x00", bytes(64)), Reason.BAD_SIGNATURE),
-            (wire.MakeOffer(b"", OFFERS.encode(late), ALICE.sign(late.digest).compact), Reason.EXPIRED),
-            (wire.MakeOffer(b"", OFFERS.encode(ages), ALICE.sign(ages.digest).compact), Reason.EXPIRED),
-            (wire.JoinOffer(b"", JOINS.encode(join), BOB.sign(join.digest).compact), Reason.UNKNOWN_OFFER),
-            (wire.MakeOffer(b"", OFFERS.encode(offer), good.signature.compact), Reason.BUSY),
-            (wire.JoinOffer(b"", JOINS.encode(join), MALLORY.sign(join.digest).compact), Reason.BAD_SIGNATURE),
-            (wire.JoinOffer(b"", JOINS.encode(own), ALICE.sign(own.digest).compact), Reason.NOT_A_PARTICIPANT),
-            (wire.JoinOffer(b"", b"", bytes(64)), Reason.BAD_SIGNATURE),
-        ]
-        async with raw(relay.url) as mallory:
-            for message, reason in said:
-                await mallory.say(message)
-                answer = await mallory.next()
-                found = answer.reason if isinstance(answer, wire.RequestRefused) else Reason.BUSY.value
-                assert found == reason.value, (message, answer)
-
-    run(story())
-
-
-def test_offers_are_bounded_and_outlive_the_relay(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--offers", "40", "--offers-of-a-host", "35") as relay:
-            async with RelayConnection(relay.url) as connection:
-                made = [new_offer() for _ in range(35)] + [new_offer(host=BOB.address) for _ in range(5)]
-                for offer in made[:35]:
-                    await connection.lobby.make(offer, ALICE)
-                assert await _refused(connection, new_offer(), ALICE) is Reason.TOO_MANY_OFFERS
-                for offer in made[35:]:
-                    await connection.lobby.make(offer, BOB)
-                assert await _refused(connection, new_offer(host=BOB.address), BOB) is Reason.TOO_MANY_OFFERS
-                await asyncio.to_thread(relay.kill)
-                await asyncio.to_thread(relay.start)
-                listed = await connection.lobby.list()
-                assert [each.offer for each in listed] == sorted(made, key=lambda each: each.hash)
-
-    run(story())
+            made = [new_offer() for _ in range(35)] + [new_offer(host=BOB.address) for _ in range(5)]
+            for offer in made[:35]:
+                await connection.lobby.make(offer, ALICE)
+            assert await _refused(connection, new_offer(), ALICE) is Reason.TOO_MANY_OFFERS
+            for offer in made[35:]:
+                await connection.lobby.make(offer, BOB)
+            assert await _refused(connection, new_offer(host=BOB.address), BOB) is Reason.TOO_MANY_OFFERS
+            await asyncio.to_thread(relay.kill)
+            await asyncio.to_thread(relay.start)
+            listed = await connection.lobby.list()
+            assert [each.offer for each in listed] == sorted(made, key=lambda each: each.hash)
 
 
 async def _refused(connection: RelayConnection, offer: Offer, key: Key) -> Reason:
@@ -117,20 +105,17 @@ async def _refused(connection: RelayConnection, offer: Offer, key: Key) -> Reaso
     return refused.value.reason
 
 
-def test_what_was_asked_is_asked_again_after_a_cut(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with Proxy() as proxy:
-            with running_relay(tmp_path, "--url", proxy.url) as relay:
-                proxy.target = relay.port
-                async with RelayConnection(proxy.url) as hosts, RelayConnection(relay.url) as guests:
-                    hash_ = await hosts.lobby.make(new_offer(), ALICE)
-                    waiting = asyncio.create_task(all_seated(hosts.lobby, hash_))
-                    await hosts.lobby.look(hash_)
-                    proxy.cut()
-                    table = await join_table(guests.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
-                    assert (await waiting).table == table
-
-    run(story())
+async def test_what_was_asked_is_asked_again_after_a_cut(tmp_path: Path) -> None:
+    async with Proxy() as proxy:
+        with running_relay(tmp_path, "--url", proxy.url) as relay:
+            proxy.target = relay.port
+            async with RelayConnection(proxy.url) as hosts, RelayConnection(relay.url) as guests:
+                hash_ = await hosts.lobby.make(new_offer(), ALICE)
+                waiting = asyncio.create_task(all_seated(hosts.lobby, hash_))
+                await hosts.lobby.look(hash_)
+                proxy.cut()
+                table = await join_table(guests.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
+                assert (await waiting).table == table
 
 
 # ------------------------------------------------------------------------------------------------- what a relay shows
@@ -150,33 +135,30 @@ async def _at_leisure(asking: Coroutine[Any, Any, ResultT], asked: str) -> Resul
     return await asking
 
 
-def test_a_relay_that_shows_something_else_is_not_believed() -> None:
-    async def story() -> None:
-        offer, other = new_offer(), new_offer()
-        foreign = SignedJoin.sign(Join(other.hash, BOB.address, PAYOUT), BOB)
-        forged = Join(offer.hash, BOB.address, PAYOUT)
-        lies = [
-            replace(_shown(offer), offer=OFFERS.encode(other)),
-            replace(_shown(other), about=offer.hash),
-            replace(_shown(offer), signature=bytes(64)),
-            replace(_shown(offer), offer=b"\x01"),
-            _joined(offer, foreign.join, foreign.signature),
-            _joined(offer, forged, MALLORY.sign(forged.digest)),
-        ]
-        for lie in [*lies, _shown(offer)]:
-            said: list[wire.Message] = []
-            lobby = WebSocketLobby(said.append, time.time, _at_leisure)
-            looking = asyncio.create_task(lobby.look(offer.hash))
-            while not said:
-                await asyncio.sleep(0)
-            lobby.on_message(lie)
-            if lie in lies:
-                with pytest.raises(OtherOfferShown):
-                    await looking
-            else:
-                assert await looking == OfferStatus(SignedOffer.sign(offer, ALICE), (), 0, False)
-
-    run(story())
+async def test_a_relay_that_shows_something_else_is_not_believed() -> None:
+    offer, other = new_offer(), new_offer()
+    foreign = SignedJoin.sign(Join(other.hash, BOB.address, PAYOUT), BOB)
+    forged = Join(offer.hash, BOB.address, PAYOUT)
+    lies = [
+        replace(_shown(offer), offer=OFFERS.encode(other)),
+        replace(_shown(other), about=offer.hash),
+        replace(_shown(offer), signature=bytes(64)),
+        replace(_shown(offer), offer=b"\x01"),
+        _joined(offer, foreign.join, foreign.signature),
+        _joined(offer, forged, MALLORY.sign(forged.digest)),
+    ]
+    for lie in [*lies, _shown(offer)]:
+        said: list[wire.Message] = []
+        lobby = WebSocketLobby(said.append, time.time, _at_leisure)
+        looking = asyncio.create_task(lobby.look(offer.hash))
+        while not said:
+            await asyncio.sleep(0)
+        lobby.on_message(lie)
+        if lie in lies:
+            with pytest.raises(OtherOfferShown):
+                await looking
+        else:
+            assert await looking == OfferStatus(SignedOffer.sign(offer, ALICE), (), 0, False)
 
 
 # -------------------------------------------------------------------------------------------------------------- values

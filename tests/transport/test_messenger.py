@@ -28,7 +28,6 @@ from forcemove_games.tic_tac_toe import GAME, rules
 from tests.jetstream.server import running_server
 from tests.relay.process import running_relay
 from tests.relay.proxy import Proxy
-from tests.transport.people import run
 
 
 @contextmanager
@@ -48,43 +47,40 @@ def _place(carrier: str, folder: Path, proxy: Proxy) -> Iterator[str]:
     ("carrier", "cut_every"),
     [("relay", 0), ("relay", 50), ("nats", 0), ("nats", 400)],  # more goes to and fro before NATS's tables are open
 )
-def test_two_nodes_play_a_channel_over_a_relay(tmp_path: Path, carrier: str, cut_every: int) -> None:
-    async def story() -> None:
-        chain, keys, random = EmbeddedChain(), local_keys(), Random(1)
-        book = deploy(chain, keys[-1], tmp_path / "book.json", [GAME])
-        addresses = [key.address for key in keys[:2]]
-        channel = assemble(chain, book, GAME, addresses, stake=10**17, deposit=10**18, duration=3600)
-        table = TableTerms(TableKind.CHANNEL, tuple(addresses), channel.agreement.channel_id)
-        cells = iter([4, 0, 2, 1, 6])
+async def test_two_nodes_play_a_channel_over_a_relay(tmp_path: Path, carrier: str, cut_every: int) -> None:
+    chain, keys, random = EmbeddedChain(), local_keys(), Random(1)
+    book = deploy(chain, keys[-1], tmp_path / "book.json", [GAME])
+    addresses = [key.address for key in keys[:2]]
+    channel = assemble(chain, book, GAME, addresses, stake=10**17, deposit=10**18, duration=3600)
+    table = TableTerms(TableKind.CHANNEL, tuple(addresses), channel.agreement.channel_id)
+    cells = iter([4, 0, 2, 1, 6])
 
-        def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
-            cell = next(cells, None)
-            return ConcludeWanted() if cell is None else MoveChosen(*rules.mark(question.state, cell))
+    def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
+        cell = next(cells, None)
+        return ConcludeWanted() if cell is None else MoveChosen(*rules.mark(question.state, cell))
 
-        async with Proxy() as proxy, AsyncExitStack() as stack:
-            url = stack.enter_context(_place(carrier, tmp_path, proxy))
-            driven, carrying, nodes = [], [], []
-            for key, name in zip(keys, ("alice", "bob"), strict=False):
-                connection = await stack.enter_async_context(connect_relay(url))
-                line = ChannelMessenger(await connection.join(table, key))
-                carrying.append(asyncio.create_task(line.run()))
-                journal = stack.enter_context(open_journal(str(tmp_path / name), owner=secrets.token_bytes(16)))
-                nodes.append(Node(journal))
-                driven.append(nodes[-1].add(ChannelSetup(channel, key, line, choose)))
-            while any(each.phase is not Phase.CLOSED for each in driven):
-                for node in nodes:
-                    node.poll()
-                await asyncio.sleep(0)
-                if cut_every and random.randrange(cut_every) == 0:
-                    proxy.cut()
-            newest = driven[0].channel.newest
-            assert newest is not None
-            assert [each.amount for each in newest.state.outcome] == [11 * 10**17, 9 * 10**17]
-            for task in carrying:
-                assert not task.done()
-                task.cancel()
-
-    run(story())
+    async with Proxy() as proxy, AsyncExitStack() as stack:
+        url = stack.enter_context(_place(carrier, tmp_path, proxy))
+        driven, carrying, nodes = [], [], []
+        for key, name in zip(keys, ("alice", "bob"), strict=False):
+            connection = await stack.enter_async_context(connect_relay(url))
+            line = ChannelMessenger(await connection.join(table, key))
+            carrying.append(asyncio.create_task(line.run()))
+            journal = stack.enter_context(open_journal(str(tmp_path / name), owner=secrets.token_bytes(16)))
+            nodes.append(Node(journal))
+            driven.append(nodes[-1].add(ChannelSetup(channel, key, line, choose)))
+        while any(each.phase is not Phase.CLOSED for each in driven):
+            for node in nodes:
+                node.poll()
+            await asyncio.sleep(0)
+            if cut_every and random.randrange(cut_every) == 0:
+                proxy.cut()
+        newest = driven[0].channel.newest
+        assert newest is not None
+        assert [each.amount for each in newest.state.outcome] == [11 * 10**17, 9 * 10**17]
+        for task in carrying:
+            assert not task.done()
+            task.cancel()
 
 
 class Counting:
@@ -163,22 +159,19 @@ def test_threat_46_a_line_in_memory_is_bounded() -> None:
     assert heard == [number.to_bytes(2**16) for number in range(300 - 256, 300)]
 
 
-def test_what_we_say_is_not_heard_and_what_waits_is_bounded() -> None:
-    async def story() -> None:
-        log = MemoryTransport()
-        alice, bob = ChannelMessenger(log), ChannelMessenger(log)
-        carrying = [asyncio.create_task(each.run()) for each in (alice, bob)]
-        for number in range(3_000):
-            alice.send(b"%d" % number)
-        heard: list[bytes] = []
-        while len(heard) < 3_000:
-            await asyncio.sleep(0)
-            new = bob.receive()
-            assert len(new) <= 1_000
-            heard += new
-        assert heard == [b"%d" % number for number in range(3_000)]
-        assert alice.receive() == ()
-        for task in carrying:
-            task.cancel()
-
-    run(story())
+async def test_what_we_say_is_not_heard_and_what_waits_is_bounded() -> None:
+    log = MemoryTransport()
+    alice, bob = ChannelMessenger(log), ChannelMessenger(log)
+    carrying = [asyncio.create_task(each.run()) for each in (alice, bob)]
+    for number in range(3_000):
+        alice.send(b"%d" % number)
+    heard: list[bytes] = []
+    while len(heard) < 3_000:
+        await asyncio.sleep(0)
+        new = bob.receive()
+        assert len(new) <= 1_000
+        heard += new
+    assert heard == [b"%d" % number for number in range(3_000)]
+    assert alice.receive() == ()
+    for task in carrying:
+        task.cancel()

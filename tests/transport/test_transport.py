@@ -59,11 +59,8 @@ class TestSignedGamesTable(TestGamesTable):
         return [SignedTransport(each, self.id, KEYS[name], ADDRESSES) for each, name in zip(table, names, strict=True)]
 
 
-def test_there_is_no_message_before_the_first(url: str) -> None:
-    async def story() -> None:
-        async with connect_relay(url) as place:
-            transport = await place.join(new_table(), KEYS["alice"])
-            with pytest.raises(InvalidValue):
-                transport.reader(-1)
-
-    run(story())
+async def test_there_is_no_message_before_the_first(url: str) -> None:
+    async with connect_relay(url) as place:
+        transport = await place.join(new_table(), KEYS["alice"])
+        with pytest.raises(InvalidValue):
+            transport.reader(-1)

@@ -72,30 +72,24 @@ async def _upgraded(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWrite
     return reader, writer
 
 
-def test_a_client_that_answers_no_ping_is_cut_off_and_one_that_does_stays() -> None:
-    async def course() -> None:
-        async with _relay(heartbeat=HEARTBEAT) as url, raw(url) as living:
-            answering = asyncio.create_task(living.socket.receive())
-            reader, writer = await _upgraded(url)
-            with contextlib.suppress(ConnectionError):
-                assert (await reader.read()).endswith(PING)
-            writer.close()
-            assert not answering.done()
-            assert await count_connections(url) == 1
-
-    run(course())
+async def test_a_client_that_answers_no_ping_is_cut_off_and_one_that_does_stays() -> None:
+    async with _relay(heartbeat=HEARTBEAT) as url, raw(url) as living:
+        answering = asyncio.create_task(living.socket.receive())
+        reader, writer = await _upgraded(url)
+        with contextlib.suppress(ConnectionError):
+            assert (await reader.read()).endswith(PING)
+        writer.close()
+        assert not answering.done()
+        assert await count_connections(url) == 1
 
 
-def test_a_client_that_answers_one_ping_has_the_same_time_again() -> None:
-    async def course() -> None:
-        async with _relay(heartbeat=HEARTBEAT) as url:
-            reader, writer = await _upgraded(url)
-            await reader.readuntil(PING)
-            writer.write(b"\x8a\x80" + bytes(4))
-            await reader.readuntil(PING)
-            writer.close()
-
-    run(course())
+async def test_a_client_that_answers_one_ping_has_the_same_time_again() -> None:
+    async with _relay(heartbeat=HEARTBEAT) as url:
+        reader, writer = await _upgraded(url)
+        await reader.readuntil(PING)
+        writer.write(b"\x8a\x80" + bytes(4))
+        await reader.readuntil(PING)
+        writer.close()
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:

@@ -216,54 +216,45 @@ def test_a_request_may_come_in_pieces(cut: int) -> None:
 
 
 @pytest.mark.parametrize("request_", [(REQUEST + frame(b"early"),), (REQUEST, frame(b"early")), (REQUEST + REQUEST,)])
-def test_threat_59_who_sends_before_the_answer_is_cut_off(request_: tuple[bytes, ...]) -> None:
+async def test_threat_59_who_sends_before_the_answer_is_cut_off(request_: tuple[bytes, ...]) -> None:
     """It would not be known where frames begin, nor how many messages wait."""
 
-    async def story() -> None:
-        turns = Turns()
-        coming = _Arriving(Accounts(Limits(), time.monotonic), turns)
-        for part in request_:
-            coming.hear(part)
-        assert b"early" not in b"".join(coming.inner.heard)
-        await turns.turn(AddressAccount("192.0.2.2", Limits(), 0), 1)
+    turns = Turns()
+    coming = _Arriving(Accounts(Limits(), time.monotonic), turns)
+    for part in request_:
+        coming.hear(part)
+    assert b"early" not in b"".join(coming.inner.heard)
+    await turns.turn(AddressAccount("192.0.2.2", Limits(), 0), 1)
+    await asyncio.sleep(0)
+    assert coming.line.is_cut
+
+
+async def test_threat_59_what_comes_on_many_connections_at_once_waits_for_its_turn() -> None:
+    turns, accounts = Turns(at_once=16), Accounts(Limits(), time.monotonic)
+    connections = [_Arriving(accounts, turns) for _ in range(100)]
+    for each in connections:
+        each.hear(REQUEST)
+    assert sum(bool(each.inner.heard) for each in connections) == 1
+    most = 0
+    while any(each.line.is_paused for each in connections):
+        before = sum(bool(each.inner.heard) for each in connections)
         await asyncio.sleep(0)
-        assert coming.line.is_cut
-
-    run(story())
-
-
-def test_threat_59_what_comes_on_many_connections_at_once_waits_for_its_turn() -> None:
-    async def story() -> None:
-        turns, accounts = Turns(at_once=16), Accounts(Limits(), time.monotonic)
-        connections = [_Arriving(accounts, turns) for _ in range(100)]
-        for each in connections:
-            each.hear(REQUEST)
-        assert sum(bool(each.inner.heard) for each in connections) == 1
-        most = 0
-        while any(each.line.is_paused for each in connections):
-            before = sum(bool(each.inner.heard) for each in connections)
-            await asyncio.sleep(0)
-            most = max(most, sum(bool(each.inner.heard) for each in connections) - before)
-        assert most <= 2
-        assert all(each.inner.heard == [REQUEST] for each in connections)
-
-    run(story())
+        most = max(most, sum(bool(each.inner.heard) for each in connections) - before)
+    assert most <= 2
+    assert all(each.inner.heard == [REQUEST] for each in connections)
 
 
-def test_what_waits_for_its_turn_keeps_its_order() -> None:
-    async def story() -> None:
-        turns, accounts = Turns(at_once=16), Accounts(Limits(), time.monotonic)
-        coming = _Arriving(accounts, turns)
-        coming.begin(REQUEST)
-        pieces = [frame(b"one"), frame(b"two"), frame(b"three")]
-        for piece in pieces:
-            coming.hear(piece[:3])
-            coming.hear(piece[3:])
-        while coming.line.is_paused:
-            await asyncio.sleep(0)
-        assert (coming.taken, b"".join(coming.inner.heard)) == ([], b"".join(pieces))
-
-    run(story())
+async def test_what_waits_for_its_turn_keeps_its_order() -> None:
+    turns, accounts = Turns(at_once=16), Accounts(Limits(), time.monotonic)
+    coming = _Arriving(accounts, turns)
+    coming.begin(REQUEST)
+    pieces = [frame(b"one"), frame(b"two"), frame(b"three")]
+    for piece in pieces:
+        coming.hear(piece[:3])
+        coming.hear(piece[3:])
+    while coming.line.is_paused:
+        await asyncio.sleep(0)
+    assert (coming.taken, b"".join(coming.inner.heard)) == ([], b"".join(pieces))
 
 
 def test_threat_59_small_messages_that_wait_are_counted_for_the_memory_that_they_take() -> None:
@@ -278,79 +269,67 @@ def test_threat_59_small_messages_that_wait_are_counted_for_the_memory_that_they
     arriving(story, unread_bytes=200_000)
 
 
-def test_threat_59_connections_are_cut_off_a_few_at_a_time() -> None:
-    async def story() -> None:
-        turns, accounts = Turns(at_once=16), Accounts(Limits(), time.monotonic)
-        connections, most = [_Arriving(accounts, turns) for _ in range(100)], 0
-        for each in connections:
-            each.hear(REQUEST + b"early")
-        assert not any(each.line.is_cut for each in connections)
-        while not all(each.line.is_cut for each in connections):
-            before = sum(each.line.is_cut for each in connections)
-            await asyncio.sleep(0)
-            most = max(most, sum(each.line.is_cut for each in connections) - before)
-        assert most <= 4
-
-    run(story())
+async def test_threat_59_connections_are_cut_off_a_few_at_a_time() -> None:
+    turns, accounts = Turns(at_once=16), Accounts(Limits(), time.monotonic)
+    connections, most = [_Arriving(accounts, turns) for _ in range(100)], 0
+    for each in connections:
+        each.hear(REQUEST + b"early")
+    assert not any(each.line.is_cut for each in connections)
+    while not all(each.line.is_cut for each in connections):
+        before = sum(each.line.is_cut for each in connections)
+        await asyncio.sleep(0)
+        most = max(most, sum(each.line.is_cut for each in connections) - before)
+    assert most <= 4
 
 
-def test_threat_59_what_may_not_pass_at_once_is_charged_once() -> None:
-    async def story() -> None:
-        limits = Limits(messages_per_second=1, bytes_per_second=10**6)
-        account, turns = AddressAccount("192.0.2.1", limits, time.monotonic()), Turns()
-        meter, now = Meter(account, turns, limits), time.monotonic()
-        assert meter.pass_at_once(100, now)
-        assert meter.pass_at_once(100, now)
-        for _ in range(50):
-            assert not meter.pass_at_once(100, now)
-        assert account.bytes.wait(4 * 10**6 - 200, now) == 0
-        assert meter.pass_at_once(100, now + 1.1)
-
-    run(story())
+async def test_threat_59_what_may_not_pass_at_once_is_charged_once() -> None:
+    limits = Limits(messages_per_second=1, bytes_per_second=10**6)
+    account, turns = AddressAccount("192.0.2.1", limits, time.monotonic()), Turns()
+    meter, now = Meter(account, turns, limits), time.monotonic()
+    assert meter.pass_at_once(100, now)
+    assert meter.pass_at_once(100, now)
+    for _ in range(50):
+        assert not meter.pass_at_once(100, now)
+    assert account.bytes.wait(4 * 10**6 - 200, now) == 0
+    assert meter.pass_at_once(100, now + 1.1)
 
 
-def test_posts_are_in_the_order_in_which_they_were_said_whatever_pieces_they_come_in(relay: RelayProcess) -> None:
-    async def story() -> None:
-        table, chance, count = new_table(), random.Random(7), 300
-        async with raw(relay.url) as alice:
-            await alice.say(alice.proof(table, ALICE))
-            await alice.hear(Proved)
-            writer, stream, cuts = alice.transport(), b"", []
-            for number in range(count):
-                outbox = SendBuffer()
-                outbox.add(encode(post(table, number, number.to_bytes(2))))
-                stream += frame(outbox.take())
-                cuts.append(len(stream) if chance.random() < 0.7 else len(stream) - chance.randrange(40))
-            at = 0
-            for cut in cuts:
-                writer.write(stream[at:cut])
-                at = max(at, cut)
-                for _ in range(chance.randrange(3)):
-                    await asyncio.sleep(0)
-            writer.write(stream[at:])
-            places: dict[int, int] = {}
-            while len(places) < count:
-                said = await alice.hear(Posted)
-                places[int.from_bytes(said.id)] = said.index
-            assert places == {number: number for number in range(count)}
-
-    run(story())
+async def test_posts_are_in_the_order_in_which_they_were_said_whatever_pieces_they_come_in(relay: RelayProcess) -> None:
+    table, chance, count = new_table(), random.Random(7), 300
+    async with raw(relay.url) as alice:
+        await alice.say(alice.proof(table, ALICE))
+        await alice.hear(Proved)
+        writer, stream, cuts = alice.transport(), b"", []
+        for number in range(count):
+            outbox = SendBuffer()
+            outbox.add(encode(post(table, number, number.to_bytes(2))))
+            stream += frame(outbox.take())
+            cuts.append(len(stream) if chance.random() < 0.7 else len(stream) - chance.randrange(40))
+        at = 0
+        for cut in cuts:
+            writer.write(stream[at:cut])
+            at = max(at, cut)
+            for _ in range(chance.randrange(3)):
+                await asyncio.sleep(0)
+        writer.write(stream[at:])
+        places: dict[int, int] = {}
+        while len(places) < count:
+            said = await alice.hear(Posted)
+            places[int.from_bytes(said.id)] = said.index
+        assert places == {number: number for number in range(count)}
 
 
-def test_threat_59_a_flood_of_single_posts_is_read_no_faster_than_allowed(tmp_path: Path) -> None:
-    async def story() -> None:
-        table = new_table()
-        with running_relay(tmp_path, "--messages-per-second", "20", "--store", ":memory:") as slow:
-            async with raw(slow.url) as mallory:
-                await mallory.say(mallory.proof(table, ALICE))
-                await mallory.hear(Proved)
-                began = time.monotonic()
-                for number in range(60):
-                    await mallory.say(post(table, number, b"flood"))
-                    await mallory.hear(Posted)
-                assert time.monotonic() - began > 1.5  # 24 at once, after the proof
-
-    run(story())
+async def test_threat_59_a_flood_of_single_posts_is_read_no_faster_than_allowed(tmp_path: Path) -> None:
+    table = new_table()
+    with running_relay(tmp_path, "--messages-per-second", "20", "--store", ":memory:") as slow:
+        async with raw(slow.url) as mallory:
+            await mallory.say(mallory.proof(table, ALICE))
+            await mallory.hear(Proved)
+            began = time.monotonic()
+            for number in range(60):
+                await mallory.say(post(table, number, b"flood"))
+                await mallory.hear(Posted)
+            assert time.monotonic() - began > 1.5  # 24 at once, after the proof
 
 
 class _Client(Ear):
@@ -376,34 +355,28 @@ def _services(inside: Inside, limits: Limits) -> Services:
     )
 
 
-def test_threat_59_what_waits_for_the_disk_is_bounded_for_single_posts(tmp_path: Path) -> None:
-    async def story() -> None:
-        limits = Limits(messages_per_second=10**6, bytes_per_second=10**9, game_bytes=10**9, game_entries=10**6)
-        inside = await Inside.start(tmp_path / "relay.sqlite", Clock(), limits)
-        services, table, nonce = _services(inside, limits), new_table(), bytes(32)
-        account = services.accounts.of("192.0.2.1")
-        seats = Seats(_Client(), services, account, Meter(account, services.turns, limits))
-        expiry = int(time.time()) + 60
-        signature = ALICE.sign(proof_digest("ws://relay", table.id, ALICE.address, expiry, nonce))
-        await seats.prove(Prove(table, ALICE.address, "ws://relay", expiry, signature.compact), nonce)
-        taken = 0
-        for number in range(1_000):  # no turn of the loop in between: nothing is committed meanwhile
-            taken += seats.take(post(table, number, bytes(50_000)), 50_000, time.monotonic())
-        assert 0 < taken * 50_000 < PENDING
-        await inside.stop()
-
-    run(story())
+async def test_threat_59_what_waits_for_the_disk_is_bounded_for_single_posts(tmp_path: Path) -> None:
+    limits = Limits(messages_per_second=10**6, bytes_per_second=10**9, game_bytes=10**9, game_entries=10**6)
+    inside = await Inside.start(tmp_path / "relay.sqlite", Clock(), limits)
+    services, table, nonce = _services(inside, limits), new_table(), bytes(32)
+    account = services.accounts.of("192.0.2.1")
+    seats = Seats(_Client(), services, account, Meter(account, services.turns, limits))
+    expiry = int(time.time()) + 60
+    signature = ALICE.sign(proof_digest("ws://relay", table.id, ALICE.address, expiry, nonce))
+    await seats.prove(Prove(table, ALICE.address, "ws://relay", expiry, signature.compact), nonce)
+    taken = 0
+    for number in range(1_000):  # no turn of the loop in between: nothing is committed meanwhile
+        taken += seats.take(post(table, number, bytes(50_000)), 50_000, time.monotonic())
+    assert 0 < taken * 50_000 < PENDING
+    await inside.stop()
 
 
-def test_a_single_post_is_refused_where_nobody_has_proved_to_take_part(relay: RelayProcess) -> None:
-    async def story() -> None:
-        table = new_table()
-        async with raw(relay.url) as alice, raw(relay.url) as mallory:
-            await alice.say(alice.proof(table, ALICE))
-            await alice.hear(Proved)
-            await mallory.opened(table.id)
-            for number in range(3):
-                await mallory.say(post(table, number, b"not mine"))
-                assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
-
-    run(story())
+async def test_a_single_post_is_refused_where_nobody_has_proved_to_take_part(relay: RelayProcess) -> None:
+    table = new_table()
+    async with raw(relay.url) as alice, raw(relay.url) as mallory:
+        await alice.say(alice.proof(table, ALICE))
+        await alice.hear(Proved)
+        await mallory.opened(table.id)
+        for number in range(3):
+            await mallory.say(post(table, number, b"not mine"))
+            assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value

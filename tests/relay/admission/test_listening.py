@@ -93,104 +93,85 @@ async def _seated(client: Raw) -> bytes:
     [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: "],
     ids=["nothing", "half a line", "half a header"],
 )
-def test_threat_59_who_does_not_ask_for_a_websocket_is_cut_off(impatient: RelayProcess, said: bytes) -> None:
-    async def story() -> None:
-        assert await _end(await _opened(impatient, said)) == b""
-
-    run(story())
+async def test_threat_59_who_does_not_ask_for_a_websocket_is_cut_off(impatient: RelayProcess, said: bytes) -> None:
+    assert await _end(await _opened(impatient, said)) == b""
 
 
-def test_threat_59_a_body_that_does_not_come_is_not_waited_for(impatient: RelayProcess) -> None:
-    async def story() -> None:
-        heard = await _end(await _opened(impatient, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"))
-        assert b" 405 " in heard.partition(b"\r\n")[0]
-
-    run(story())
+async def test_threat_59_a_body_that_does_not_come_is_not_waited_for(impatient: RelayProcess) -> None:
+    heard = await _end(await _opened(impatient, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"))
+    assert b" 405 " in heard.partition(b"\r\n")[0]
 
 
-def test_threat_59_who_asks_nothing_is_sent_away_and_who_waits_for_something_stays(impatient: RelayProcess) -> None:
-    async def story() -> None:
-        async with AsyncExitStack() as stack:
-            silent, asked, seated, hosting = [await stack.enter_async_context(raw(impatient.url)) for _ in range(4)]
-            table = await _seated(seated)
-            offer = new_offer()
-            signed = SignedOffer.sign(offer, ALICE)
-            await hosting.say(wire.MakeOffer(b"", OFFERS.encode(offer), signed.signature.compact))
-            await asked.say(wire.Open(bytes(32), 0, None))
-            assert await silent.closed() == aiohttp.WSCloseCode.OK
-            assert await asked.closed() == aiohttp.WSCloseCode.OK
-            await asyncio.sleep(1)  # twice as long as the others had
-            for client in (seated, hosting):
-                assert not client.socket.closed
-                await client.say(wire.Open(table, 0, None))
-                while not isinstance(await client.next(), wire.Opened):
-                    pass
+async def test_threat_59_who_asks_nothing_is_sent_away_and_who_waits_for_something_stays(
+    impatient: RelayProcess,
+) -> None:
+    async with AsyncExitStack() as stack:
+        silent, asked, seated, hosting = [await stack.enter_async_context(raw(impatient.url)) for _ in range(4)]
+        table = await _seated(seated)
+        offer = new_offer()
+        signed = SignedOffer.sign(offer, ALICE)
+        await hosting.say(wire.MakeOffer(b"", OFFERS.encode(offer), signed.signature.compact))
+        await asked.say(wire.Open(bytes(32), 0, None))
+        assert await silent.closed() == aiohttp.WSCloseCode.OK
+        assert await asked.closed() == aiohttp.WSCloseCode.OK
+        await asyncio.sleep(1)  # twice as long as the others had
+        for client in (seated, hosting):
+            assert not client.socket.closed
+            await client.say(wire.Open(table, 0, None))
+            while not isinstance(await client.next(), wire.Opened):
+                pass
 
-    run(story())
 
-
-def test_threat_59_a_frame_that_does_not_come_to_its_end_is_not_waited_for(impatient: RelayProcess) -> None:
-    async def story() -> None:
-        await _end(await _begun(impatient))
-        async with raw(impatient.url) as slow:
-            await _seated(slow)
-            transport = slow.transport()
-            transport.write(HALF_A_FRAME)
-            await slow.closed()
-
-    run(story())
+async def test_threat_59_a_frame_that_does_not_come_to_its_end_is_not_waited_for(impatient: RelayProcess) -> None:
+    await _end(await _begun(impatient))
+    async with raw(impatient.url) as slow:
+        await _seated(slow)
+        transport = slow.transport()
+        transport.write(HALF_A_FRAME)
+        await slow.closed()
 
 
 # --------------------------------------------------------------------------------------------------------- too many
 
 
-def test_threat_59_who_connects_too_often_is_refused_and_others_are_not(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--connects-per-second", "0.2", "--header-seconds", "2") as relay:
-            for _ in range(5):
-                async with raw(relay.url):
-                    pass
-            with pytest.raises((aiohttp.ClientError, ConnectionError)):
-                async with raw(relay.url):
-                    raise AssertionError("it was the sixth")
-            async with raw_from(relay.url, OTHER):
+async def test_threat_59_who_connects_too_often_is_refused_and_others_are_not(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--connects-per-second", "0.2", "--header-seconds", "2") as relay:
+        for _ in range(5):
+            async with raw(relay.url):
                 pass
+        with pytest.raises((aiohttp.ClientError, ConnectionError)):
+            async with raw(relay.url):
+                raise AssertionError("it was the sixth")
+        async with raw_from(relay.url, OTHER):
+            pass
 
-    run(story())
 
-
-def test_threat_59_handshakes_that_do_not_end_keep_nobody_out(tmp_path: Path) -> None:
+async def test_threat_59_handshakes_that_do_not_end_keep_nobody_out(tmp_path: Path) -> None:
     """A hundred that begin one and say no more; only this many go on at once."""
 
-    async def story() -> None:
-        with running_relay(tmp_path, *tls_options(tmp_path)) as relay:
-            begun = [await _opened(relay, b"\x16\x03\x01\x02\x00", OTHER) for _ in range(100)]
-            async with asyncio.timeout(HEADER_SECONDS - 1), raw(relay.url):
-                pass
-            for _, writer in begun:
-                writer.close()
-
-    run(story())
+    with running_relay(tmp_path, *tls_options(tmp_path)) as relay:
+        begun = [await _opened(relay, b"\x16\x03\x01\x02\x00", OTHER) for _ in range(100)]
+        async with asyncio.timeout(HEADER_SECONDS - 1), raw(relay.url):
+            pass
+        for _, writer in begun:
+            writer.close()
 
 
-def test_threat_59_unread_bytes_are_bounded_by_address(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--unread-bytes", "200000") as relay:
-            readers = [await _begun(relay, OTHER) for _ in range(5)]
-            ends = [asyncio.create_task(_end(reader)) for reader in readers]
-            done, waiting = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            while len(done) < 3:
-                done, waiting = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED, timeout=0.01)
-            async with raw(relay.url) as client:
-                table = new_table()
-                await client.say(client.proof(table, ALICE), post(table, 1, bytes(30_000)))
-                await client.hear(wire.Proved)
-                await client.hear(wire.Posted)
-            assert waiting
-            for task in waiting:
-                task.cancel()
-
-    run(story())
+async def test_threat_59_unread_bytes_are_bounded_by_address(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--unread-bytes", "200000") as relay:
+        readers = [await _begun(relay, OTHER) for _ in range(5)]
+        ends = [asyncio.create_task(_end(reader)) for reader in readers]
+        done, waiting = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        while len(done) < 3:
+            done, waiting = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED, timeout=0.01)
+        async with raw(relay.url) as client:
+            table = new_table()
+            await client.say(client.proof(table, ALICE), post(table, 1, bytes(30_000)))
+            await client.hear(wire.Proved)
+            await client.hear(wire.Posted)
+        assert waiting
+        for task in waiting:
+            task.cancel()
 
 
 async def _leave_unread(relay: RelayProcess, address: str) -> None:
@@ -202,73 +183,61 @@ async def _leave_unread(relay: RelayProcess, address: str) -> None:
     await _end((reader, writer))
 
 
-def test_threat_59_unread_bytes_of_who_has_gone_are_counted_while_they_are_kept(tmp_path: Path) -> None:
+async def test_threat_59_unread_bytes_of_who_has_gone_are_counted_while_they_are_kept(tmp_path: Path) -> None:
     """The relay reads them half a minute later, and has them in memory until then."""
 
-    async def story() -> None:
-        bounds = ("--unread-bytes", "200000", "--messages-per-second", "1", "--stall", "1000")
-        with running_relay(tmp_path, *bounds) as relay:
+    bounds = ("--unread-bytes", "200000", "--messages-per-second", "1", "--stall", "1000")
+    with running_relay(tmp_path, *bounds) as relay:
+        await _leave_unread(relay, OTHER)
+        async with asyncio.timeout(30):  # in 45 seconds it would be closed for a ping that is not answered
+            await _end(await _begun(relay, OTHER))
+
+
+async def test_threat_59_unread_bytes_are_counted_no_more_when_they_are_forgotten(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--unread-bytes", "200000") as relay:
+        for _ in range(10):
             await _leave_unread(relay, OTHER)
-            async with asyncio.timeout(30):  # in 45 seconds it would be closed for a ping that is not answered
-                await _end(await _begun(relay, OTHER))
-
-    run(story())
-
-
-def test_threat_59_unread_bytes_are_counted_no_more_when_they_are_forgotten(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--unread-bytes", "200000") as relay:
-            for _ in range(10):
-                await _leave_unread(relay, OTHER)
-                while await count_connections(relay.url):
-                    await asyncio.sleep(0.01)
-            async with raw(relay.url) as client:
-                table = new_table()
-                await client.say(client.proof(table, ALICE), post(table, 1, bytes(30_000)))
-                await client.hear(wire.Proved)
-                await client.hear(wire.Posted)
-
-    run(story())
+            while await count_connections(relay.url):
+                await asyncio.sleep(0.01)
+        async with raw(relay.url) as client:
+            table = new_table()
+            await client.say(client.proof(table, ALICE), post(table, 1, bytes(30_000)))
+            await client.hear(wire.Proved)
+            await client.hear(wire.Posted)
 
 
-def test_threat_59_tables_are_bounded_by_address(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--tables-per-hour", "2") as relay:
-            async with raw(relay.url) as client, raw_from(relay.url, OTHER) as other:
-                tables = [new_table() for _ in range(3)]
-                await client.say(*(client.proof(table, ALICE) for table in [*tables, tables[0]]))
-                said = [await client.next() for _ in range(4)]
-                assert [type(each) for each in said] == [wire.Proved, wire.Proved, wire.RequestRefused, wire.Proved]
-                assert isinstance(said[2], wire.RequestRefused)
-                assert said[2].reason == Reason.TOO_MANY_TABLES.value
-                await _seated(other)
-
-    run(story())
+async def test_threat_59_tables_are_bounded_by_address(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--tables-per-hour", "2") as relay:
+        async with raw(relay.url) as client, raw_from(relay.url, OTHER) as other:
+            tables = [new_table() for _ in range(3)]
+            await client.say(*(client.proof(table, ALICE) for table in [*tables, tables[0]]))
+            said = [await client.next() for _ in range(4)]
+            assert [type(each) for each in said] == [wire.Proved, wire.Proved, wire.RequestRefused, wire.Proved]
+            assert isinstance(said[2], wire.RequestRefused)
+            assert said[2].reason == Reason.TOO_MANY_TABLES.value
+            await _seated(other)
 
 
 # ------------------------------------------------------------------------------------------------------ behind a proxy
 
 
-def test_threat_59_a_named_proxy_is_believed_and_no_other(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--proxy", OTHER, "--per-address", "1") as relay:
-            async with AsyncExitStack() as stack:
+async def test_threat_59_a_named_proxy_is_believed_and_no_other(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--proxy", OTHER, "--per-address", "1") as relay:
+        async with AsyncExitStack() as stack:
 
-                async def connect(through: str, client: str) -> None:
-                    connector = aiohttp.TCPConnector(local_addr=(through, 0))
-                    session = await stack.enter_async_context(aiohttp.ClientSession(connector=connector))
-                    headers = {"X-Forwarded-For": client}
-                    await stack.enter_async_context(session.ws_connect(relay.url, headers=headers))
+            async def connect(through: str, client: str) -> None:
+                connector = aiohttp.TCPConnector(local_addr=(through, 0))
+                session = await stack.enter_async_context(aiohttp.ClientSession(connector=connector))
+                headers = {"X-Forwarded-For": client}
+                await stack.enter_async_context(session.ws_connect(relay.url, headers=headers))
 
-                await connect(OTHER, "192.0.2.1")
-                await connect(OTHER, "192.0.2.2")
-                await connect("127.0.0.3", "192.0.2.3")
-                for through, client in ((OTHER, "192.0.2.1"), ("127.0.0.3", "192.0.2.4")):
-                    with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-                        await connect(through, client)
-                    assert refused.value.status == 503
-
-    run(story())
+            await connect(OTHER, "192.0.2.1")
+            await connect(OTHER, "192.0.2.2")
+            await connect("127.0.0.3", "192.0.2.3")
+            for through, client in ((OTHER, "192.0.2.1"), ("127.0.0.3", "192.0.2.4")):
+                with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+                    await connect(through, client)
+                assert refused.value.status == 503
 
 
 # ------------------------------------------------------------------------------------------------------ no files left

@@ -19,7 +19,7 @@ from tests.relay.inside import Clock, Ear, Inside
 from tests.relay.raw import post
 from tests.relay.strangers.crowd import key
 from tests.transport.offered import new_offer
-from tests.transport.people import ALICE, run
+from tests.transport.people import ALICE
 
 HOUR, DAY = 3_600, 24
 LIMITS = Limits(
@@ -82,32 +82,29 @@ class Month:
 
 
 @pytest.mark.parametrize("hours", [6 * DAY, pytest.param(30 * DAY, marks=pytest.mark.long)])
-def test_threat_59_a_month_of_strangers_leaves_what_is_bounded(tmp_path: Path, hours: int) -> None:
-    async def story() -> None:
-        clock = Clock()
-        inside = await Inside.start(tmp_path / "relay.sqlite", clock, LIMITS)
-        try:
-            month = Month(inside, clock)
-            served = largest = 0
-            for hour in range(hours):
-                clock.now += HOUR
-                for number in range(6):
-                    address = f"2001:db8:{hour % 100:x}:{number:x}::1"
-                    await month.make(address, 20_000 if number % 2 else 0)
-                    await month.offer(address, 12)
-                friend = await month.make("192.0.2.1", 300)
-                await inside.housekeeper.expire()
-                await inside.housekeeper.make_room()
-                await month.lobby.expire()
-                served += friend and await month.offer("192.0.2.1", 1)
-                assert inside.tables.count <= LIMITS.tables
-                assert month.lobby.count <= LIMITS.offers
-                assert len(month.accounts) <= 51
-                largest = max(largest, sum(each.stat().st_size for each in tmp_path.iterdir()))
-            print(f"{month.count} tries; {inside.tables.count} tables, {month.lobby.count} offers, {largest:,} bytes")
-            assert largest < LIMITS.store_bytes + BESIDE
-            assert served > 0.9 * hours
-        finally:
-            await inside.stop()
-
-    run(story())
+async def test_threat_59_a_month_of_strangers_leaves_what_is_bounded(tmp_path: Path, hours: int) -> None:
+    clock = Clock()
+    inside = await Inside.start(tmp_path / "relay.sqlite", clock, LIMITS)
+    try:
+        month = Month(inside, clock)
+        served = largest = 0
+        for hour in range(hours):
+            clock.now += HOUR
+            for number in range(6):
+                address = f"2001:db8:{hour % 100:x}:{number:x}::1"
+                await month.make(address, 20_000 if number % 2 else 0)
+                await month.offer(address, 12)
+            friend = await month.make("192.0.2.1", 300)
+            await inside.housekeeper.expire()
+            await inside.housekeeper.make_room()
+            await month.lobby.expire()
+            served += friend and await month.offer("192.0.2.1", 1)
+            assert inside.tables.count <= LIMITS.tables
+            assert month.lobby.count <= LIMITS.offers
+            assert len(month.accounts) <= 51
+            largest = max(largest, sum(each.stat().st_size for each in tmp_path.iterdir()))
+        print(f"{month.count} tries; {inside.tables.count} tables, {month.lobby.count} offers, {largest:,} bytes")
+        assert largest < LIMITS.store_bytes + BESIDE
+        assert served > 0.9 * hours
+    finally:
+        await inside.stop()

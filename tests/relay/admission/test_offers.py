@@ -19,7 +19,7 @@ from tests.relay.process import running_relay
 from tests.relay.raw import Raw, raw, raw_from
 from tests.relay.strangers.crowd import key
 from tests.transport.offered import new_offer
-from tests.transport.people import ALICE, run
+from tests.transport.people import ALICE
 
 OTHER = "127.0.0.2"
 
@@ -116,67 +116,58 @@ async def _open_again(host: Raw) -> None:
         pass
 
 
-def test_threat_59_a_stranger_does_not_hold_an_offer_by_joining_again_and_again(tmp_path: Path) -> None:
+async def test_threat_59_a_stranger_does_not_hold_an_offer_by_joining_again_and_again(tmp_path: Path) -> None:
     """With a new key each time. Others may join when it has come to nothing."""
 
-    async def story() -> None:
-        with running_relay(tmp_path, "--guest-seconds", "0.1") as relay:
-            async with raw(relay.url) as host, raw_from(relay.url, OTHER) as mallory, raw(relay.url) as bob:
-                offer, make = _offered(ALICE)
-                await host.say(make)
-                await host.hear(wire.OfferShown)
-                for attempt in range(2):
-                    assert isinstance(await _answer(mallory, _join(offer, key(f"mallory {attempt}"))), wire.OfferShown)
-                    await _open_again(host)
-                refused = await _answer(mallory, _join(offer, key("mallory 3")))
-                assert isinstance(refused, wire.RequestRefused)
-                assert refused.reason == Reason.OFFER_TAKEN.value
-                assert "come to nothing" in refused.detail
-                assert isinstance(await _answer(bob, _join(offer, key("bob"))), wire.OfferShown)
-
-    run(story())
+    with running_relay(tmp_path, "--guest-seconds", "0.1") as relay:
+        async with raw(relay.url) as host, raw_from(relay.url, OTHER) as mallory, raw(relay.url) as bob:
+            offer, make = _offered(ALICE)
+            await host.say(make)
+            await host.hear(wire.OfferShown)
+            for attempt in range(2):
+                assert isinstance(await _answer(mallory, _join(offer, key(f"mallory {attempt}"))), wire.OfferShown)
+                await _open_again(host)
+            refused = await _answer(mallory, _join(offer, key("mallory 3")))
+            assert isinstance(refused, wire.RequestRefused)
+            assert refused.reason == Reason.OFFER_TAKEN.value
+            assert "come to nothing" in refused.detail
+            assert isinstance(await _answer(bob, _join(offer, key("bob"))), wire.OfferShown)
 
 
-def test_a_guest_that_is_at_its_table_has_time_for_its_host(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--guest-seconds", "0.1", "--join-seconds", "3") as relay:
-            async with raw(relay.url) as host, raw(relay.url) as guest:
-                bob = key("bob")
-                offer = new_offer()
-                make = wire.MakeOffer(b"", OFFERS.encode(offer), SignedOffer.sign(offer, ALICE).signature.compact)
-                await host.say(make)
-                await host.hear(wire.OfferShown)
-                await _answer(guest, _join(offer.hash, bob))
-                table = meeting_table(offer, Join(offer.hash, bob.address, bob.address))
-                await guest.say(guest.proof(table, bob))
-                while not isinstance(await guest.next(), wire.Proved):
-                    pass
-                joined = await host.hear(wire.OfferShown)
-                assert joined.joins
-                await asyncio.sleep(0.5)  # five times as long as a guest has that does not come
-                await host.say(wire.WatchOffer(b"look", offer.hash))
-                shown = await host.hear(wire.OfferShown)
-                assert (shown.id, shown.joins) == (b"look", joined.joins)
-
-    run(story())
+async def test_a_guest_that_is_at_its_table_has_time_for_its_host(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--guest-seconds", "0.1", "--join-seconds", "3") as relay:
+        async with raw(relay.url) as host, raw(relay.url) as guest:
+            bob = key("bob")
+            offer = new_offer()
+            make = wire.MakeOffer(b"", OFFERS.encode(offer), SignedOffer.sign(offer, ALICE).signature.compact)
+            await host.say(make)
+            await host.hear(wire.OfferShown)
+            await _answer(guest, _join(offer.hash, bob))
+            table = meeting_table(offer, Join(offer.hash, bob.address, bob.address))
+            await guest.say(guest.proof(table, bob))
+            while not isinstance(await guest.next(), wire.Proved):
+                pass
+            joined = await host.hear(wire.OfferShown)
+            assert joined.joins
+            await asyncio.sleep(0.5)  # five times as long as a guest has that does not come
+            await host.say(wire.WatchOffer(b"look", offer.hash))
+            shown = await host.hear(wire.OfferShown)
+            assert (shown.id, shown.joins) == (b"look", joined.joins)
 
 
-def test_threat_59_offers_are_bounded_by_address_and_a_full_lobby_has_room_for_others(tmp_path: Path) -> None:
-    async def story() -> None:
-        with running_relay(tmp_path, "--offers", "10", "--offers-per-address", "9") as relay:
-            async with raw_from(relay.url, OTHER) as mallory, raw(relay.url) as alice:
-                made = [_offered(key(f"host {number}")) for number in range(12)]
-                answers: list[wire.Message] = []
-                for _, make in made:
-                    await mallory.say(make)
-                    answers.append(await mallory.next())
-                assert [type(each) for each in answers] == [wire.OfferShown] * 9 + [wire.RequestRefused] * 3
-                for number in range(3):
-                    await alice.say(_offered(key(f"alice {number}"))[1])
-                    await alice.hear(wire.OfferShown)
-                await alice.say(wire.WatchOffer(b"", made[0][0]))
-                assert (await alice.hear(wire.RequestRefused)).reason == Reason.UNKNOWN_OFFER.value
-                await alice.say(wire.WatchOffer(b"", made[8][0]))
+async def test_threat_59_offers_are_bounded_by_address_and_a_full_lobby_has_room_for_others(tmp_path: Path) -> None:
+    with running_relay(tmp_path, "--offers", "10", "--offers-per-address", "9") as relay:
+        async with raw_from(relay.url, OTHER) as mallory, raw(relay.url) as alice:
+            made = [_offered(key(f"host {number}")) for number in range(12)]
+            answers: list[wire.Message] = []
+            for _, make in made:
+                await mallory.say(make)
+                answers.append(await mallory.next())
+            assert [type(each) for each in answers] == [wire.OfferShown] * 9 + [wire.RequestRefused] * 3
+            for number in range(3):
+                await alice.say(_offered(key(f"alice {number}"))[1])
                 await alice.hear(wire.OfferShown)
-
-    run(story())
+            await alice.say(wire.WatchOffer(b"", made[0][0]))
+            assert (await alice.hear(wire.RequestRefused)).reason == Reason.UNKNOWN_OFFER.value
+            await alice.say(wire.WatchOffer(b"", made[8][0]))
+            await alice.hear(wire.OfferShown)

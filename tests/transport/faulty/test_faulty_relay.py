@@ -22,7 +22,7 @@ from forcemove.transport.websocket.transport import WebSocketTransport
 from forcemove.transport.wire import Entries, OffersListed, Opened, Posted, Proved, RequestRefused
 from tests.relay.strange import GOOD, Flood, StrangeRelay, frame, until
 from tests.transport.offered import CHAIN, PAYOUT, all_seated, new_offer
-from tests.transport.people import ALICE, BOB, new_table, run
+from tests.transport.people import ALICE, BOB, new_table
 
 QUICK = 0.3
 REQUESTS: dict[str, Callable[[Connection], Awaitable[object]]] = {
@@ -44,70 +44,58 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("request_", REQUESTS)
 @pytest.mark.parametrize("mode", ["mute", "closing", "malformed"])
-def test_threat_57_a_request_of_the_lobby_ends_in_time_and_says_what_is_missing(mode: str, request_: str) -> None:
-    async def story() -> None:
-        async with StrangeRelay() as relay, connect_relay(relay.url) as place:
-            await relay.turn(mode)
-            with pytest.raises(RelayUnreachable) as missing:
-                async with asyncio.timeout(10):
-                    await REQUESTS[request_](place)
-            assert missing.value.url == relay.url
-            asked = {"make": "to show an offer", "list": "for the open offers", "withdraw": "to withdraw offer 0x00"}
-            assert f"it was asked {asked.get(request_, 'for offer 0x00')}" in missing.value.reason
-            if mode == "malformed":
-                assert "none of a relay's messages" in missing.value.reason
-
-    run(story())
+async def test_threat_57_a_request_of_the_lobby_ends_in_time_and_says_what_is_missing(mode: str, request_: str) -> None:
+    async with StrangeRelay() as relay, connect_relay(relay.url) as place:
+        await relay.turn(mode)
+        with pytest.raises(RelayUnreachable) as missing:
+            async with asyncio.timeout(10):
+                await REQUESTS[request_](place)
+        assert missing.value.url == relay.url
+        asked = {"make": "to show an offer", "list": "for the open offers", "withdraw": "to withdraw offer 0x00"}
+        assert f"it was asked {asked.get(request_, 'for offer 0x00')}" in missing.value.reason
+        if mode == "malformed":
+            assert "none of a relay's messages" in missing.value.reason
 
 
 @pytest.mark.parametrize("mode", ["closing", "malformed", "text", "newer"])
-def test_threat_57_a_relay_that_does_nothing_but_faults_is_left(mode: str) -> None:
-    async def story() -> None:
-        async with StrangeRelay() as relay, connect_relay(relay.url, fault_seconds=QUICK) as place:
-            await relay.turn(mode)
-            began = relay.count
-            with pytest.raises(TransportError):  # a request may end before, with words of its own
-                await place.lobby.list()
-            with pytest.raises(RelayFaulty) as left:
-                await place.lobby.changed([])
-            assert left.value.url == relay.url
-            assert left.value.seconds >= QUICK
-            tried = relay.count - began
-            assert 5 <= tried < 100
-            await asyncio.sleep(0.3)
-            assert relay.count - began == tried
-
-    run(story())
+async def test_threat_57_a_relay_that_does_nothing_but_faults_is_left(mode: str) -> None:
+    async with StrangeRelay() as relay, connect_relay(relay.url, fault_seconds=QUICK) as place:
+        await relay.turn(mode)
+        began = relay.count
+        with pytest.raises(TransportError):  # a request may end before, with words of its own
+            await place.lobby.list()
+        with pytest.raises(RelayFaulty) as left:
+            await place.lobby.changed([])
+        assert left.value.url == relay.url
+        assert left.value.seconds >= QUICK
+        tried = relay.count - began
+        assert 5 <= tried < 100
+        await asyncio.sleep(0.3)
+        assert relay.count - began == tried
 
 
 @pytest.mark.parametrize("mode", ["closing", "malformed", "newer"])
-def test_threat_57_where_there_may_be_money_no_relay_is_left(mode: str) -> None:
-    async def story() -> None:
-        async with StrangeRelay() as relay, connect_relay(relay.url) as place:
-            line = messenger_on(place, new_table(TableKind.CHANNEL, ALICE.address), ALICE)
-            running = asyncio.create_task(line.run())
-            await until(lambda: relay.proofs != [])
-            await relay.turn(mode)
-            before = relay.count
-            await until(lambda: relay.count > before + 8)
-            line.send(b"what defends")
-            await relay.turn(GOOD)
-            await until(lambda: relay.log == [b"what defends"])
-            assert not running.done()
-            running.cancel()
-
-    run(story())
+async def test_threat_57_where_there_may_be_money_no_relay_is_left(mode: str) -> None:
+    async with StrangeRelay() as relay, connect_relay(relay.url) as place:
+        line = messenger_on(place, new_table(TableKind.CHANNEL, ALICE.address), ALICE)
+        running = asyncio.create_task(line.run())
+        await until(lambda: relay.proofs != [])
+        await relay.turn(mode)
+        before = relay.count
+        await until(lambda: relay.count > before + 8)
+        line.send(b"what defends")
+        await relay.turn(GOOD)
+        await until(lambda: relay.log == [b"what defends"])
+        assert not running.done()
+        running.cancel()
 
 
-def test_threat_57_a_relay_that_is_away_is_not_left() -> None:
-    async def story() -> None:
-        async with StrangeRelay() as relay, connect_relay(relay.url, fault_seconds=0.0) as place:
-            await relay.turn("no relay")
-            await until(lambda: relay.count > 10)
-            await relay.turn(GOOD)
-            await until(lambda: place.is_connected)
-
-    run(story())
+async def test_threat_57_a_relay_that_is_away_is_not_left() -> None:
+    async with StrangeRelay() as relay, connect_relay(relay.url, fault_seconds=0.0) as place:
+        await relay.turn("no relay")
+        await until(lambda: relay.count > 10)
+        await relay.turn(GOOD)
+        await until(lambda: place.is_connected)
 
 
 @pytest.mark.parametrize(
@@ -143,28 +131,22 @@ USELESS = [
 
 
 @pytest.mark.parametrize("message", USELESS)
-def test_threat_57_who_says_what_nobody_has_asked_for_is_cut_off(message: RequestRefused) -> None:
-    async def story() -> None:
-        connection = RelayConnection("ws://relay")
-        line = connection._tables[TABLE.id] = WebSocketTransport(TABLE.id, TABLE, ALICE, connection._send)
-        line.on_message(Opened(TABLE.id, TableKind.CHANNEL, 0, 0, bytes(32)))
-        line.on_message(Entries(TABLE.id, 0, (b"again",)))
-        frames = Flood(repeat(frame(*[message] * 100)))
-        with pytest.raises(MalformedBytes):
-            async with asyncio.timeout(20):
-                await connection._listen(cast("aiohttp.ClientWebSocketResponse", frames))
-
-    run(story())
+async def test_threat_57_who_says_what_nobody_has_asked_for_is_cut_off(message: RequestRefused) -> None:
+    connection = RelayConnection("ws://relay")
+    line = connection._tables[TABLE.id] = WebSocketTransport(TABLE.id, TABLE, ALICE, connection._send)
+    line.on_message(Opened(TABLE.id, TableKind.CHANNEL, 0, 0, bytes(32)))
+    line.on_message(Entries(TABLE.id, 0, (b"again",)))
+    frames = Flood(repeat(frame(*[message] * 100)))
+    with pytest.raises(MalformedBytes):
+        async with asyncio.timeout(20):
+            await connection._listen(cast("aiohttp.ClientWebSocketResponse", frames))
 
 
-def test_threat_57_what_is_of_use_is_heard_however_much_it_is() -> None:
-    async def story() -> None:
-        connection = RelayConnection("ws://relay")
-        line = connection._tables[TABLE.id] = WebSocketTransport(TABLE.id, TABLE, ALICE, connection._send)
-        line.on_message(Opened(TABLE.id, TableKind.CHANNEL, 0, 0, bytes(32)))
-        useless = [Proved(TABLE.id)] * 9
-        frames = Flood(frame(Entries(TABLE.id, number, (b"new",)), *useless) for number in range(5_000))
-        await connection._listen(cast("aiohttp.ClientWebSocketResponse", frames))
-        assert line.length() == 5_000
-
-    run(story())
+async def test_threat_57_what_is_of_use_is_heard_however_much_it_is() -> None:
+    connection = RelayConnection("ws://relay")
+    line = connection._tables[TABLE.id] = WebSocketTransport(TABLE.id, TABLE, ALICE, connection._send)
+    line.on_message(Opened(TABLE.id, TableKind.CHANNEL, 0, 0, bytes(32)))
+    useless = [Proved(TABLE.id)] * 9
+    frames = Flood(frame(Entries(TABLE.id, number, (b"new",)), *useless) for number in range(5_000))
+    await connection._listen(cast("aiohttp.ClientWebSocketResponse", frames))
+    assert line.length() == 5_000
