@@ -13,18 +13,11 @@ from multiprocessing.connection import Connection, Listener
 from threading import Thread
 from typing import Any
 
+from forcemove import Agreement, ChannelSetup, ChooseMove, ManagedChannel, Node, Phase, moves_of, open_journal
 from forcemove.chain.local import connect, local_keys
-from forcemove.flow.channel import moves_of
 from forcemove.node.assemble import reassemble
 from forcemove.node.errors import ChannelInUse
-from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
 

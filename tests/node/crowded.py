@@ -20,17 +20,10 @@ from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.local import connect
+from forcemove import ChannelSetup, ChooseMove, MemoryMessenger, MoveChosen, Node, Phase, connect, open_journal
 from forcemove.node.assemble import reassemble
 from forcemove.node.metadata import METADATA
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import MoveChosen
-from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
 from tests.scenarios.story import ALICE

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from forcemove.arena.network import MemoryMessenger
+from forcemove import UINT48_MAX, Channel, ChannelSetup, ChooseMove, Key, MemoryMessenger, Phase, agree
 from forcemove.errors import InvalidValue, LocalError, MalformedBytes
 from forcemove.node.client import Client
 from forcemove.node.events import CounterpartyFault, Mined, Sent
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.agreement import agree
 from forcemove.protocol.codec.limits import MAX_MESSAGE
 from forcemove.protocol.codec.wire import decode_message, encode_greeting, encode_message
 from forcemove.protocol.errors import OutOfTurn, WrongPhase
-from forcemove.protocol.machine.channel import Channel, Phase
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import (
-    ChainUpdate,
-    ConcludeWanted,
-    MoveChosen,
-    Reconnected,
-    StateReceived,
-    ViewsDiffer,
-)
-from forcemove.protocol.signing import Key
-from forcemove.protocol.types import UINT48_MAX
+from forcemove.protocol.machine import inputs
 from forcemove.store.journal import Journal
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove_games.two_player import WrongPositionLength
@@ -101,7 +88,7 @@ def test_threat_21_what_is_signed_is_saved_before_it_is_sent(story: Story) -> No
     class Observed(MemoryMessenger):
         def send(self, message: bytes) -> None:
             _, content = decode_message(message)
-            if self is story.lines[0] and isinstance(content, StateReceived):
+            if self is story.lines[0] and isinstance(content, inputs.StateReceived):
                 channel = story.alice.stored
                 sent.append(content.signed.state.turn_num)
                 saved.append(channel.last_signed[0] if channel and channel.last_signed else -1)
@@ -188,7 +175,7 @@ def test_a_lost_message_is_repeated_on_a_new_connection(story: Story) -> None:
     story.play_until(6)
     story.bob.decide_at_last()
     story.lines[0].receive()
-    story.alice.client.feed(Reconnected())
+    story.alice.client.feed(inputs.Reconnected())
     story.play()
     assert story.alice.newest.state.turn_num == 7
 
@@ -221,7 +208,7 @@ def test_a_bad_choice_is_the_players_mistake_and_stops_nothing_else(story: Story
     story.play_until(5)
     alice = story.alice
     legal = alice.decide()
-    alice.mistakes.append(MoveChosen(story.agreement.outcome, b"nonsense"))
+    alice.mistakes.append(inputs.MoveChosen(story.agreement.outcome, b"nonsense"))
     story.start(alice)
     story.lines[1].send(b"rubbish")
     with pytest.raises(WrongPositionLength):
@@ -239,7 +226,7 @@ def test_what_the_owner_may_not_do_is_said_at_once(story: Story) -> None:
     with pytest.raises(OutOfTurn):
         story.alice.client.feed(move)
     story.go_on()
-    for wish in (move, ConcludeWanted()):
+    for wish in (move, inputs.ConcludeWanted()):
         with pytest.raises(WrongPhase):
             story.alice.client.feed(wish)
     assert issubclass(WrongPhase, LocalError)
@@ -264,7 +251,7 @@ def test_what_a_dead_process_had_asked_for_is_asked_again(story: Story) -> None:
     assert remembered.asked is not None
     again = Client(remembered, ALICE, TIC_TAC_TOE)
     now = story.chain.now()
-    again.on_chain_update(ChainUpdate(()), now, is_new_block=True, differences=ViewsDiffer())
+    again.on_chain_update(inputs.ChainUpdate(()), now, is_new_block=True, differences=inputs.ViewsDiffer())
     due = []
     while (effect := again.take_due()) is not None:
         due.append(type(effect))

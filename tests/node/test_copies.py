@@ -8,17 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from forcemove import ChannelSetup, Node, Phase, open_journal
 from forcemove.node.events import Event, Mined, Sent
-from forcemove.node.node import Node
 from forcemove.node.polling import poll_once
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.errors import SignsNothing
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.protocol.rules import build_support_proof
 from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
 from forcemove.store.records import ExportKind, Ownership
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.node.test_node import House

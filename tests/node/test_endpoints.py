@@ -11,21 +11,15 @@ from typing import Any
 
 import pytest
 
+from forcemove import ChannelSetup, ChooseMove, ConcludeWanted, ManagedChannel, Node, Phase, open_journal
 from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.local import AnvilChain, connect
 from forcemove.errors import InvalidValue, PassingError
 from forcemove.follower.errors import EndpointsDisagree
 from forcemove.node.assemble import Assembly, assemble, reassemble
-from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.node import Node
 from forcemove.node.policy import ConditionsCache
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.rules import build_support_proof
-from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.crowded import Endpoint as HttpEndpoint
 from tests.node.test_node import House

@@ -8,28 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.arena.network import MemoryMessenger
-from forcemove.errors import InvalidValue
+from forcemove import ChannelSetup, Game, InvalidValue, ManagedChannel, MemoryMessenger, Node, Phase, open_journal
 from forcemove.flow.channel import moves_of_new
-from forcemove.game import Game
 from forcemove.node.errors import ChannelInUse, LeaseLost
 from forcemove.node.events import CounterpartyFault, Event, Sent
 from forcemove.node.friendly import FriendlyAssembly
 from forcemove.node.leases import HeldLease
-from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.encoding import NO_CHAIN, Domain, digest, hash_state
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import ConcludeWanted, Greeted, StateReceived
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
 from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
 from forcemove.store.records import Ownership
 from tests.installed import GAMES_FOR_TWO
 from tests.sampled import sampled

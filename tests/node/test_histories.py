@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.arena.network import MemoryMessenger
+from forcemove import ChannelHistory, MemoryMessenger, Phase, VariablePart
 from forcemove.errors import JournalError
 from forcemove.history.entries import (
     ConnectionLost,
@@ -26,16 +26,13 @@ from forcemove.history.entries import (
     TxRequested,
     TxSent,
 )
-from forcemove.history.history import ChannelHistory
 from forcemove.node import histories, outbox, recorder
 from forcemove.node.events import LogAdded, LogRemoved, Mined, Received, Sent, SubmissionRefused
 from forcemove.node.histories import Histories, load_history
 from forcemove.node.outbox import JournalledTxStore
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.protocol.codec.wire import encode_message
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import SubmitDeposit
-from forcemove.protocol.state import VariablePart
 from forcemove.sender.errors import GasTooDear
 from forcemove.sender.transactions import Approval, ChannelTx, GapFiller, PendingTx, RequestId, TxRequest, Version
 from forcemove.store.errors import JournalDamaged, JournalUnwritable

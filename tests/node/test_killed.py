@@ -15,19 +15,12 @@ from random import Random
 
 import pytest
 
+from forcemove import ChannelSetup, ChooseMove, ManagedChannel, Node, Phase, SignedState, assemble, open_journal
 from forcemove.chain.local import AnvilChain
-from forcemove.node.assemble import assemble
-from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen, StateReceived
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState
-from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.actors import LEASE, SILENCE, Job, ListeningLine, choose, start
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground

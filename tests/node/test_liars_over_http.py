@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import Adjudicator, ForcemoveError
 from forcemove.chain.local import AnvilChain, connect
-from forcemove.errors import ForcemoveError
 from forcemove.node.assemble import reassemble
 from forcemove.protocol.rules import build_support_proof
 from forcemove_games.tic_tac_toe import GAME

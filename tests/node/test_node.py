@@ -17,26 +17,19 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from forcemove.arena.network import MemoryMessenger
+from forcemove import ChannelSetup, ChooseMove, Game, ManagedChannel, MemoryMessenger, Node, Phase, open_journal
 from forcemove.chain.errors import NotGenuine, NoTransientStorage, Unreachable
 from forcemove.flow.channel import moves_of_new
 from forcemove.follower.errors import AnotherChain
-from forcemove.game import Game
 from forcemove.node.assemble import Assembly, assemble, reassemble
 from forcemove.node.errors import ChannelInUse, LeaseLost, NotOursToDrive
 from forcemove.node.events import Event, Mined, Sent
-from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.metadata import CURSORS
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChainUpdate, ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
 from forcemove.store.records import Account, Batch, ChannelLease, ChannelUpdate, ExportKind
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place

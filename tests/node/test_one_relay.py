@@ -16,17 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from forcemove import Agreement, ChannelMessenger, ChannelSetup, ChooseMove, MoveChosen, Node, open_journal
 from forcemove.chain.local import AnvilChain, connect
 from forcemove.node.assemble import reassemble
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import MoveChosen
-from forcemove.store.opening import open_journal
 from forcemove.tables.standby import when_free
 from forcemove.transport import connect as carriers
-from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT

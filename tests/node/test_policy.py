@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.arena.network import MemoryMessenger
+from forcemove import ETHER, Assembly, ChannelSetup, MemoryMessenger, Node, assemble, open_journal, undecided
 from forcemove.chain.asking import ask_now
 from forcemove.chain.chain import Fees
 from forcemove.chain.errors import Unreachable
 from forcemove.node import policy
-from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.errors import ChannelInUse
-from forcemove.node.node import Node
 from forcemove.node.policy import (
     USUAL_DISPUTE_GAS,
     ConditionsCache,
@@ -29,9 +27,6 @@ from forcemove.node.policy import (
     dispute_gas_of,
     usual_gas,
 )
-from forcemove.node.setup import ChannelSetup, undecided
-from forcemove.protocol.types import ETHER
-from forcemove.store.opening import open_journal
 from forcemove.store.records import ChannelLease, LeaseName, StoredChannel, TakenLeases
 from forcemove_games.tic_tac_toe import GAME
 from forcemove_games.tic_tac_toe.game import TicTacToe

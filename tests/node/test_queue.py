@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.arena.network import MemoryMessenger
+from forcemove import MemoryMessenger, Phase, assemble
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.worker import wait_for
-from forcemove.node.assemble import assemble
 from forcemove.node.errors import AccountInUse
 from forcemove.node.events import Mined
-from forcemove.protocol.machine.channel import Phase
 from forcemove.sender.transactions import Confirmed
 from forcemove.store.records import Account
 from forcemove_games.tic_tac_toe import GAME

@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.arena.network import MemoryMessenger
-from forcemove.flow.transport import MemoryTransport
+from forcemove import ChannelMessenger, MemoryMessenger, MemoryTransport
 from forcemove.history.entries import ConnectionLost, ConnectionRestored
 from forcemove.node.effect_executor import EffectExecutor
 from forcemove.node.ports import WakingMessenger
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.records import Batch
-from forcemove.transport.messenger import ChannelMessenger
 from tests.node.test_node import House
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from forcemove.arena.network import MemoryMessenger
+from forcemove import ChannelSetup, MemoryMessenger, Node
 from forcemove.chain.errors import NodeBusy
 from forcemove.chain.local import AnvilChain, connect
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
 from forcemove_games.tic_tac_toe import GAME
 from tests.follower.paper import PaperNode, PaperReader
 from tests.liars.misbehaviour import whole

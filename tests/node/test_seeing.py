@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from forcemove import ETHER, VariablePart
 from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.node.client import Client
 from forcemove.protocol.machine.inputs import ChainUpdate, HoldingsSeen, ViewsDiffer
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER
 from tests.node.test_endpoints import Table as Endpoints
 from tests.protocol.builders import ALICE
 from tests.protocol.table import DEPOSIT, Table, open_table

@@ -7,22 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from forcemove import Key, VariablePart
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.local import AnvilChain
 from forcemove.node.tx_requests import gas_of
-from forcemove.protocol.machine.effects import (
-    Submission,
-    SubmitChallenge,
-    SubmitCheckpoint,
-    SubmitConclude,
-    SubmitDeposit,
-    SubmitRespond,
-    SubmitTransfer,
-)
+from forcemove.protocol.machine import effects
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, Outcome
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.signing import Key
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import ETHER, MAX_APP_DATA, MAX_PARTICIPANTS
 from forcemove.sender.pricing import gas_limit
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
@@ -46,7 +37,7 @@ def world(chain: AnvilChain) -> World:
     return make_world(chain)
 
 
-def send(adjudicator: Adjudicator, submission: Submission, operation: Operation, key: Key = ALICE) -> None:
+def send(adjudicator: Adjudicator, submission: effects.Submission, operation: Operation, key: Key = ALICE) -> None:
     """With the limit that a sender gives it when no endpoint says more, and less than the table says used."""
     chain, call = adjudicator.chain, adjudicator.call_of(operation)
     row = gas_of(submission, call.data)
@@ -74,30 +65,30 @@ def test_every_operation_is_mined_with_the_gas_of_our_own_table(
     def at(turn: int) -> VariablePart:
         return state(turn, outcome, app_data=count_data(turn, participants).ljust(app_bytes, b"\xff"))
 
-    send(adjudicator, SubmitDeposit(ETHER, 0, total), adjudicator.deposit(id_, ETHER, 0, total))
+    send(adjudicator, effects.SubmitDeposit(ETHER, 0, total), adjudicator.deposit(id_, ETHER, 0, total))
     first = 10 * participants
     given = proof(*map(at, range(first, first + participants)), keys=keys, fixed=fixed, domain=world.domain)
     last = at(first + participants - 1)
     signer = keys[last.turn_num % participants]
     if world.chain.balance(signer.address) == 0:
         world.chain.rpc.ask("anvil_setBalance", "0x" + signer.address.hex(), hex(10**20))
-    send(adjudicator, SubmitChallenge(given), adjudicator.challenge(fixed, given), signer)
+    send(adjudicator, effects.SubmitChallenge(given), adjudicator.challenge(fixed, given), signer)
     response = at(first + participants)
     signature = sign(keys[response.turn_num % participants], response, fixed, world.domain)
     send(
         adjudicator,
-        SubmitRespond(last, response, signature),
+        effects.SubmitRespond(last, response, signature),
         adjudicator.respond(fixed, last, response, signature),
     )
     later = first + participants + 1
     newer = proof(*map(at, range(later, later + participants)), keys=keys, fixed=fixed, domain=world.domain)
-    send(adjudicator, SubmitCheckpoint(newer), adjudicator.checkpoint(fixed, newer))
+    send(adjudicator, effects.SubmitCheckpoint(newer), adjudicator.checkpoint(fixed, newer))
     turn = later + participants
     final = VariablePart(outcome, b"", turn, True)
     signatures = sign_all(final, keys=keys, fixed=fixed, domain=world.domain)
     send(
         adjudicator,
-        SubmitConclude(outcome, turn, signatures),
+        effects.SubmitConclude(outcome, turn, signatures),
         adjudicator.conclude(fixed, outcome, turn, signatures),
     )
     assert world.chain.balance(PAYEES[0]) > 0
@@ -108,17 +99,17 @@ def test_a_finalised_channel_is_paid_out_with_the_gas_of_our_own_table(world: Wo
     adjudicator, outcome = world.adjudicator, paid_out(allocations)
     fixed = fixed_part(EVERYBODY[:2], 77_000 + allocations, app=deploy_contract(world.chain, "PermissiveApp"))
     total, id_ = sum(each.amount for each in outcome), world.id_of(fixed)
-    send(adjudicator, SubmitDeposit(ETHER, 0, total), adjudicator.deposit(id_, ETHER, 0, total))
+    send(adjudicator, effects.SubmitDeposit(ETHER, 0, total), adjudicator.deposit(id_, ETHER, 0, total))
     states = [state(turn, outcome, app_data=count_data(turn, 2)) for turn in (20, 21)]
     given = proof(*states, keys=EVERYBODY[:2], fixed=fixed, domain=world.domain)
     signer = EVERYBODY[1]
     world.chain.rpc.ask("anvil_setBalance", "0x" + signer.address.hex(), hex(10**20))
-    send(adjudicator, SubmitChallenge(given), adjudicator.challenge(fixed, given), signer)
+    send(adjudicator, effects.SubmitChallenge(given), adjudicator.challenge(fixed, given), signer)
     world.chain.travel_to(adjudicator.status_of(id_).finalizes_at + 1)
     state_hash = world.state_hash(fixed, states[-1])
     send(
         adjudicator,
-        SubmitTransfer(state_hash, outcome, ((ETHER, total),)),
+        effects.SubmitTransfer(state_hash, outcome, ((ETHER, total),)),
         adjudicator.transfer(id_, state_hash, outcome, ()),
     )
 
@@ -135,5 +126,5 @@ def test_a_challenge_of_each_turn_of_the_games_is_mined_with_the_gas_of_our_own_
         if given is not None and given.last.turn_num > recorded:
             recorded = given.last.turn_num
             operation = story.adjudicator.checkpoint(story.agreement.fixed_part, given)
-            send(story.adjudicator, SubmitCheckpoint(given), operation)
+            send(story.adjudicator, effects.SubmitCheckpoint(given), operation)
     assert recorded == 9

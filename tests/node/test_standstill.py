@@ -12,21 +12,16 @@ from typing import Any
 
 import pytest
 
+from forcemove import ETHER, Chain, ConcludeWanted, ManagedChannel, PassingError, moves_of
 from forcemove.chain.asking import Steps
-from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.worker import EndpointWorker, Look, wait_for
-from forcemove.errors import PassingError
-from forcemove.flow.channel import moves_of
 from forcemove.follower.errors import EndpointLeftOut
 from forcemove.node.assemble import reassemble
 from forcemove.node.events import Sent
-from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.polling import poll_once
 from forcemove.protocol.errors import EndpointsDiffer
-from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.test_node import House
 from tests.scenarios.story import BOB, DEPOSIT, DURATION, Playground

@@ -14,13 +14,11 @@ from random import Random
 
 import pytest
 
+from forcemove import ETHER, Phase, open_journal
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.local import AnvilChain
 from forcemove.node.policy import LOCAL_CHAINS, DurationTooShort, Policy
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Log, Responded
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.types import ETHER
-from forcemove.store.opening import open_journal
 from tests.liars.proxy import lying
 from tests.node.crowded import Crowded, Endpoint, Report
 from tests.scenarios.story import BOB, Playground

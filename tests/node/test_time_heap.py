@@ -16,12 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forcemove import ChallengeWanted, ManagedChannel, Phase
 from forcemove.follower.endpoint_quorum import EndpointQuorum
-from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.ready_set import ReadySet
 from forcemove.node.time_heap import TimeHeap
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.inputs import ChallengeWanted
 from tests.node.test_node import House
 from tests.sampled import with_sample
 from tests.scenarios.story import DURATION, Playground

@@ -12,15 +12,11 @@ from typing import Any
 
 import pytest
 
-from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import Adjudicator, Chain, ChooseMove, MemoryMessenger, Phase
 from forcemove.chain.asking import Asking, Steps
-from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent
 from forcemove.protocol.codec.wire import decode_message, encode_message
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.opening import MEMORY

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import secrets
 
-from forcemove.arena.local_table import LocalTable
+from forcemove import ETHER, ChannelSetup, ChooseMove, ConcludeWanted, Domain, FixedPart, LocalTable, Node, Phase, agree
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.local import LOCAL_BALANCE, EmbeddedChain, deploy_locally, local_keys
 from forcemove.chain.token import Token
 from forcemove.flow.channel import Line
 from forcemove.node.assemble import begin
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.agreement import agree
-from forcemove.protocol.encoding import Domain
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.types import ETHER, FixedPart
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 from tests.chain.world import deploy_contract

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from forcemove import ChallengeWanted, EmbeddedChain, Phase
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
-from forcemove.chain.local import EmbeddedChain
-from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import operation_name
-from forcemove.protocol.machine.inputs import ChallengeWanted
 from forcemove.protocol.rule_errors import NothingToDeposit
 from tests.chain.world import deploy_contract
 from tests.node.wallets import ADMIN, ALICES, BOBS, DEPOSIT, Table

@@ -6,21 +6,15 @@ import secrets
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from forcemove.arena.network import MemoryMessenger
+from forcemove import ETHER, Assembly, ChannelSetup, Key, MemoryMessenger, assemble, deploy, moves_of
 from forcemove.chain.chain import Call
-from forcemove.chain.deployment import deploy
 from forcemove.chain.local import EmbeddedChain, local_keys
 from forcemove.chain.token import Token
-from forcemove.flow.channel import moves_of
 from forcemove.history.tokens import Tokens
-from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.signing import Key
-from forcemove.protocol.types import ETHER
 from forcemove.store.journal import Journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.process import Process, memory_journal

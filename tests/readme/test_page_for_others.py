@@ -8,16 +8,10 @@ import re
 import pytest
 
 from forcemove.contracts import artifact
+from forcemove.protocol import types
 from forcemove.protocol.encoding import ALLOCATION_TYPE, CHALLENGE_TYPE, STATE_TYPE
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS
 from forcemove.protocol.signing import HALF_ORDER
-from forcemove.protocol.types import (
-    MAX_APP_DATA,
-    MAX_CHALLENGE_DURATION,
-    MAX_PARTICIPANTS,
-    MIN_CHALLENGE_DURATION,
-    MIN_PARTICIPANTS,
-)
 from tests.readme.text import ROOT, code_spans
 
 PAGE = ROOT / "contracts" / "README.md"
@@ -71,10 +65,10 @@ def test_types_are_those_that_are_hashed() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        f"{MIN_PARTICIPANTS} to {MAX_PARTICIPANTS}, distinct",
-        f"seconds, {MIN_CHALLENGE_DURATION} to {MAX_CHALLENGE_DURATION:,}",
+        f"{types.MIN_PARTICIPANTS} to {types.MAX_PARTICIPANTS}, distinct",
+        f"seconds, {types.MIN_CHALLENGE_DURATION} to {types.MAX_CHALLENGE_DURATION:,}",
         f"1 to {MAX_ALLOCATIONS}, grouped by asset in rising order, at most {MAX_ASSETS} assets",
-        f"at most {MAX_APP_DATA:,}; empty in a final state",
+        f"at most {types.MAX_APP_DATA:,}; empty in a final state",
         f"0x{HALF_ORDER:x}",
         f"the number of allocations, 1 to {MAX_ALLOCATIONS}",
     ],

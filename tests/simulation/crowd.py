@@ -7,19 +7,15 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forcemove.chain.adjudicator import Adjudicator
+from forcemove import ETHER, Adjudicator, Agreement, Channel, FixedPart, address_destination, agree
 from forcemove.chain.local import AnvilChain
 from forcemove.node.metadata import METADATA, ChannelMetadata
-from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import ChooseMove, SendState
 from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived
 from forcemove.protocol.machine.machine import step
-from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof
-from forcemove.protocol.types import ETHER, FixedPart
 from forcemove.store.journal import Journal
 from forcemove.store.records import Batch, ChannelUpdate
 from forcemove_games.tic_tac_toe import GAME

@@ -10,24 +10,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from forcemove import ETHER, Adjudicator, ChannelSetup, ChooseMove, ManagedChannel, Node, SignedState, open_journal
 from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import JournalError, LocalError, PassingError
 from forcemove.node.assemble import Assembly, assemble
 from forcemove.node.errors import ChannelInUse
-from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.node import Node
 from forcemove.node.policy import DurationTooShort, NotWorthItsDisputes
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.machine.channel import OVER, Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState
-from forcemove.protocol.types import ETHER
 from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.process import memory_journal
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, DURATION, KEYS, STAKE, Playground

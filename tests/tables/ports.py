@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from forcemove.game import Game
-from forcemove.protocol.agreement import Agreement
+from forcemove import Agreement, Game
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.playing.content import TableContent
 from forcemove.transport.connect import Connection

@@ -6,13 +6,9 @@ import asyncio
 
 import pytest
 
-from forcemove.chain.local import local_keys
-from forcemove.flow.transport import MemoryTransport
-from forcemove.protocol.signing import Key
+from forcemove import ChannelMessenger, Key, MemoryTransport, TableKind, TableTerms, local_keys
 from forcemove.tables.chat import TableChat
 from forcemove.transport.chat import CHAT_MARK, MAX_CHAT, ChatLine, SignedChat
-from forcemove.transport.messenger import ChannelMessenger
-from forcemove.transport.terms import TableKind, TableTerms
 
 ALICE, BOB, CAROL, MALLORY = local_keys()[1:5]
 TABLE = TableTerms(TableKind.CHANNEL, (ALICE.address, BOB.address, CAROL.address), bytes(32))

@@ -10,9 +10,7 @@ from eth_account.messages import encode_typed_data
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forcemove.chain.local import local_keys
-from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
-from forcemove.protocol.types import UINT64_MAX
+from forcemove import UINT64_MAX, ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion, local_keys
 from forcemove.transport.chat import CHAT_MARK, MAX_CHAT, ChatLine, SignedChat
 
 ALICE = local_keys()[1]

@@ -10,13 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.local import local_keys
-from forcemove.flow.transport import MemoryTransport
-from forcemove.node.friendly import FriendlyAssembly
-from forcemove.node.node import Node
+from forcemove import ChannelMessenger, FriendlyAssembly, Key, MemoryMessenger, MemoryTransport, Node, local_keys
 from forcemove.node.setup import ChannelSetup, undecided
-from forcemove.protocol.signing import Key
 from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
@@ -24,7 +19,6 @@ from forcemove.tables.errors import JournalOfOtherPlayer
 from forcemove.tables.options import Wallet
 from forcemove.tables.playing.match import Match
 from forcemove.tables.service import TableService
-from forcemove.transport.messenger import ChannelMessenger
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.test_friendly import agreement_of
 from tests.scenarios.story import KEYS

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from forcemove.protocol.signing import Key
+from forcemove import Key, TableTerms
 from forcemove.tables.errors import OfferOver
 from forcemove.tables.meetings.lobby import Waiting
 from forcemove.tables.meetings.meeting import Meeting, MeetingPoint
@@ -17,7 +17,6 @@ from forcemove.transport.connect import Connection
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.joins import Join, OfferStatus, SignedJoin
 from forcemove.transport.offers import Offer, SignedOffer
-from forcemove.transport.terms import TableTerms
 from tests.transport.offered import CAROL, FRIENDLY, PAYOUT, new_offer
 from tests.transport.people import ALICE, BOB, MALLORY
 

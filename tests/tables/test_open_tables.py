@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from forcemove import EmbeddedChain, PassingError, deploy, local_keys
 from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.page_seat import PageSeats
 from forcemove.browser.table_pages import TablePages
-from forcemove.chain.deployment import deploy
 from forcemove.chain.errors import NodeBusy, Unreachable
-from forcemove.chain.local import EmbeddedChain, local_keys
-from forcemove.errors import PassingError
 from forcemove.history.tokens import TokenFacts
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH

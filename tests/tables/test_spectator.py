@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove.errors import ForcemoveError, MalformedBytes, UnknownVersion
+from forcemove import ForcemoveError, MalformedBytes, SignedState, UnknownVersion
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
 from forcemove.protocol.errors import SignatureMissing, StateConflict
 from forcemove.protocol.rule_errors import WrongSigner
-from forcemove.protocol.state import SignedState
 from forcemove.tables.watching.spectator import ChannelSpectator
 from forcemove.tables.watching.watch_link import WATCH_HEAD, WatchLink, parse_watch_link
 from forcemove_games.tic_tac_toe import GAME

@@ -12,23 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.book import AddressBook
-from forcemove.chain.chain import Chain
-from forcemove.chain.deployment import deploy
+from forcemove import ETHER, AddressBook, Adjudicator, Agreement, Chain, ChooseMove, Game, Key, deploy, open_journal
 from forcemove.chain.local import connect, local_keys
-from forcemove.game import Game
-from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel, Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.signing import Key
-from forcemove.protocol.types import ETHER
 from forcemove.registry import find_game, installed_games
 from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
 from forcemove.store.records import OWNER_LENGTH, Ownership
 from forcemove.tables.channel_game import ChannelGameRunner
 from forcemove.tables.meetings.venues import ChainVenue

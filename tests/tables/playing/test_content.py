@@ -9,13 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove.game import Game
-from forcemove.history.history import ChannelHistory
-from forcemove.history.overview import overview
-from forcemove.node.histories import load_history
-from forcemove.node.managed_channel import ManagedChannel
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.inputs import ChallengeWanted
+from forcemove import ChallengeWanted, ChannelHistory, Game, ManagedChannel, Phase, load_history, overview
 from forcemove.tables.playing.content import TableContent, content_of
 from forcemove.tables.playing.person import Person
 from forcemove.text.durations import local_time

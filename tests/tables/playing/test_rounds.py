@@ -9,14 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.game import Bot
-from forcemove.node.friendly import FriendlyAssembly
-from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.node import Node
-from forcemove.node.setup import ChannelSetup
-from forcemove.registry import find_game
+from forcemove import Bot, ChannelSetup, FriendlyAssembly, ManagedChannel, Node, find_game, open_journal
 from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
 from forcemove.store.sqlite import APPLICATION_ID
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.playing.content import TableContent
