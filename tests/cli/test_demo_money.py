@@ -119,19 +119,19 @@ def test_on_a_node_nothing_is_sent_before_the_payer_can_pay_it_all(node: Node, t
 def test_exactly_enough_is_enough_and_a_wei_less_is_not(node: Node) -> None:
     node.give(PAYER.address, 0)
     refused = json.loads(node.demo("--json", *ONE).out)["error"]
-    assert (refused["type"], refused["there"]) == ("NotEnough", "0")
+    assert (refused["type"], refused["details"]["there"]) == ("NotEnough", "0")
 
-    node.give(PAYER.address, int(refused["needed"]) - 1)
+    node.give(PAYER.address, int(refused["details"]["needed"]) - 1)
     assert node.demo(*ONE).code == 1
     assert node.chain.block_number() == 0
-    node.give(PAYER.address, int(refused["needed"]))
+    node.give(PAYER.address, int(refused["details"]["needed"]))
     assert node.demo(*ONE).code == 0
 
 
 def test_a_node_without_a_factory_for_contracts_needs_more(node: Node, forcemove: Command) -> None:
     """The factory itself, and what nodes suggest to pay for gas behind it."""
     node.give(PAYER.address, 0)
-    usual = json.loads(node.demo("--json", *ONE).out)["error"]["needed"]
+    usual = json.loads(node.demo("--json", *ONE).out)["error"]["details"]["needed"]
     fee = node.chain.fees().max_fee_per_gas
     with AnvilChain("--disable-default-create2-deployer") as chain:
         bare = Node(forcemove, chain)
