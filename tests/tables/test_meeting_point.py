@@ -74,14 +74,10 @@ class Place:
     def leave(self, table: bytes) -> None:
         self.at.remove(table)
 
-    def keep(self, meeting: Meeting) -> None:
-        self.stored.append(meeting)
-
-    def forget_meeting(self, meeting: Meeting) -> None:
-        self.stored.remove(meeting)
-
     def point(self, key: Key) -> MeetingPoint:
-        return MeetingPoint(cast("Connection", self), OFFER, key, self, self.seen.append)
+        return MeetingPoint(
+            cast("Connection", self), OFFER, key, self.stored.append, self.stored.remove, self.seen.append
+        )
 
     def met(self, doing: Coroutine[Any, Any, Meeting]) -> Meeting:
         found = asyncio.run(doing)

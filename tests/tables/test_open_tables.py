@@ -10,7 +10,6 @@ import pytest
 
 from forcemove import EmbeddedChain, PassingError, deploy, local_keys
 from forcemove.browser.lobby.lobby_pages import LobbyPages
-from forcemove.browser.page_seat import PageSeats
 from forcemove.browser.table_pages import TablePages
 from forcemove.chain.errors import NodeBusy, Unreachable
 from forcemove.history.tokens import TokenFacts
@@ -69,8 +68,8 @@ def test_a_game_for_a_token_is_gone_on_with_for_that_token(tmp_path: Path, *, is
             else:
                 stored.keep_offer(offer)
             service = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), chains=[chain], games=[GAME])
-            seats = PageSeats(TablePages(journal, [GAME]))
-            tables = Recorded(service, playable, TableOptions(NO_RELAY), seats, Lines())
+            shown = TablePages(journal, [GAME])
+            tables = Recorded(service, playable, TableOptions(NO_RELAY), shown.sit, shown.leave_seat, Lines())
             tables.opened = []
             running = asyncio.create_task(tables.run())
             await asyncio.sleep(0)
@@ -90,10 +89,12 @@ def test_the_list_of_open_games_says_a_known_tokens_amounts_as_the_terms_do(tmp_
     offer = new_offer(ChainVenue((chain,), book, GAME, TOKEN), BOB.address, BOB.address, 2_500_000, 3_600)
     with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         service = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), chains=[chain], games=[GAME])
-        seats = PageSeats(TablePages(journal, [GAME]))
+        shown = TablePages(journal, [GAME])
         follower = LobbyFollower(NO_RELAY, playable)
         follower.offers = (OfferStatus(SignedOffer.sign(offer, BOB), (), 0, False),)
-        pages = LobbyPages(follower, OpenTables(service, playable, TableOptions(NO_RELAY), seats, Lines()))
+        pages = LobbyPages(
+            follower, OpenTables(service, playable, TableOptions(NO_RELAY), shown.sit, shown.leave_seat, Lines())
+        )
         (row,) = pages.view("token").offers
         page = pages.offer_page(offer.hash, "token")
     assert page is not None

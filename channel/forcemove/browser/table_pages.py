@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from forcemove.browser.history_reader import HistoryReader
+from forcemove.browser.page_seat import PageSeat
 from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.view import ChannelView
@@ -21,6 +22,7 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.store.journal import Journal
 from forcemove.tables.meetings.stored import signed_names
 from forcemove.tables.playing.person import Person
+from forcemove.tables.ports import Output
 from forcemove.text.names import shown_names
 
 __all__ = ["TablePages"]
@@ -97,6 +99,12 @@ class TablePages:
         self._notices.pop(agreement.channel_id, None)
         person.on_attached = self._has_begun
         self.changes.notify()
+
+    def sit(self, game: Game, agreement: Agreement, output: Output, on_driven: Callable[[], None]) -> PageSeat:
+        """See `Sit`: somebody who decides on the page of the channel alone."""
+        seat = PageSeat(game, output, on_driven)
+        self.seat(game, agreement, seat.person)
+        return seat
 
     def _has_begun(self) -> None:
         self.on_driven()

@@ -85,7 +85,6 @@ async def _browse(
     """Serve the page and play until this is cancelled. Raises `AddressUnusable`."""
     from forcemove.browser.lobby.lobby_pages import LobbyPages
     from forcemove.browser.lobby.routes import LobbySection
-    from forcemove.browser.page_seat import PageSeats
     from forcemove.browser.watching.routes import WatchSection
     from forcemove.cli.play.browsing import page_server, pages_of, serve_while, show_address
     from forcemove.cli.terminal import TerminalOutput
@@ -99,7 +98,7 @@ async def _browse(
     options = TableOptions(str(arguments.relay), patience=arguments.patience, name=arguments.own_name)
     playable = playable_games(service.games, service.chains, book, token)
     pages = pages_of(service, home="/lobby")
-    tables = OpenTables(service, playable, options, PageSeats(pages), TerminalOutput(terminal))
+    tables = OpenTables(service, playable, options, pages.sit, pages.leave_seat, TerminalOutput(terminal))
     follower, watched = LobbyFollower(options.relay, playable), WatchedTables(service.games)
 
     def on_ready(address: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from msgspec import UNSET
@@ -26,7 +26,6 @@ from forcemove.node.histories import Histories
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.metadata import METADATA, ChannelMetadata, checkpoint_of
 from forcemove.node.policy import ConditionsCache, Policy, dispute_gas_of
-from forcemove.node.ports import ChannelDriver
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.tx_submitter import TxSubmitter
@@ -46,13 +45,28 @@ class ChannelBuilder:
     """Makes the channels of one node."""
 
     def __init__(
-        self, workers: Workers, histories: Histories, policy: Policy | None, clock: Callable[[], float]
+        self,
+        workers: Workers,
+        histories: Histories,
+        policy: Policy | None,
+        on_input: Callable[[bytes], None],
+        catch_up: Callable[[], Awaitable[None]],
+        clock: Callable[[], float],
     ) -> None:
-        """`policy`: what a new channel must fulfil, None where it need not fulfil anything. `clock`: seconds."""
+        """Make channels of these parts.
+
+        - `workers`: look at chains and accounts.
+        - `histories`: what the journal has of the channels' histories.
+        - `policy`: what a new channel must fulfil, None where it need not fulfil anything.
+        - `on_input`: see `ManagedChannel`.
+        - `catch_up`: see `ManagedChannel`.
+        - `clock`: seconds.
+        """
         self._workers, self._histories, self._policy, self._clock = workers, histories, policy, clock
+        self._on_input, self._catch_up = on_input, catch_up
         self._market = ConditionsCache(clock)
 
-    def build(self, setup: ChannelSetup, stored: StoredChannel | None, driver: ChannelDriver) -> ManagedChannel:
+    def build(self, setup: ChannelSetup, stored: StoredChannel | None) -> ManagedChannel:
         """A new channel, or the one that is stored. Raises as `Node.add`."""
         channel = _begin_or_resume(setup, stored)
         if stored is None:
@@ -67,9 +81,11 @@ class ChannelBuilder:
             recorder,
             self._workers.chain(setup.assembly, setup.depth),
             _following_of(setup, channel, stored),
-            driver,
             stored,
             _metadata_of(setup) if stored is None else _stored_metadata(setup, stored),
+            self._on_input,
+            self._catch_up,
+            self._histories.load,
         )
 
     def _recorder(self, setup: ChannelSetup, *, is_new: bool) -> ChannelRecorder:

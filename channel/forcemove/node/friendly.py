@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forcemove.errors import InvalidValue
-from forcemove.follower.endpoint_quorum import QuorumUpdate
+from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
 from forcemove.game import PlayableApp
 from forcemove.node.events import Event
@@ -19,7 +19,7 @@ from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.machine.inputs import ChainUpdate, ViewsDiffer
 from forcemove.sender.transactions import TxOutcome
 
-__all__ = ["FriendlyAssembly", "NullChainWorker", "NullSubmitter"]
+__all__ = ["ChainSource", "FriendlyAssembly", "NullChainWorker", "NullSubmitter"]
 
 _NOTHING = ChainUpdate((), from_scratch=True)
 """The chain update of a channel without a chain."""
@@ -38,8 +38,8 @@ class FriendlyAssembly:
 
 
 class NullChainWorker:
-    """An `UpdateSource` without a chain: its only update of each channel says that the channel's contracts are genuine,
-    that nothing was logged, and that nobody denies it. Its time is our own clock's."""
+    """An `EndpointQuorum` without a chain: its only update of each channel says that the channel's contracts are
+    genuine, that nothing was logged, and that nobody denies it. Its time is our own clock's."""
 
     viewers: tuple[EndpointViewer, ...] = ()
     cursor = None
@@ -48,6 +48,7 @@ class NullChainWorker:
         """`clock`: Unix seconds."""
         self._clock = clock
         self._new: set[bytes] = set()
+        self.uncertain: set[bytes] = set()
 
     @property
     def time(self) -> int:
@@ -55,24 +56,22 @@ class NullChainWorker:
         return int(self._clock())
 
     def follow(self, following: FollowRequest) -> None:
-        """See `UpdateSource`."""
+        """See `EndpointQuorum`."""
         self._new.add(following.id)
 
     def unfollow(self, channel_id: bytes) -> None:
-        """See `UpdateSource`."""
+        """See `EndpointQuorum`."""
         self._new.discard(channel_id)
-
-    def mark_uncertain(self, channel_id: bytes, *, is_uncertain: bool) -> None:
-        """Do nothing: there are no holdings to read."""
+        self.uncertain.discard(channel_id)
 
     def take_in(self) -> QuorumUpdate:
-        """See `UpdateSource`."""
+        """See `EndpointQuorum`."""
         new, self._new = self._new, set()
         return QuorumUpdate(dict.fromkeys(new, _NOTHING), differences=dict.fromkeys(new, ViewsDiffer()), genuine=new)
 
-    def is_snapshot_due(self) -> bool:
-        """Never: there are no blocks."""
-        return False
+
+ChainSource = EndpointQuorum | NullChainWorker
+"""Where the chain updates of channels come from."""
 
 
 class NullSubmitter:

@@ -33,6 +33,10 @@ class Histories:
         self._appended = 0
         self._is_gathered = False
 
+    def load(self, channel_id: bytes) -> ChannelHistory:
+        """See `load_history`."""
+        return load_history(self._journal, channel_id)
+
     def load_index(self, channel_id: bytes) -> HistoryIndex:
         """What stands of a channel's logs and transactions. Raises `JournalError`."""
         if not self._is_gathered:

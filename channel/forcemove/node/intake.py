@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 
 from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.node.account_worker import AccountWorker
-from forcemove.node.chain_worker import UpdateSource
+from forcemove.node.friendly import ChainSource
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.ready_set import ReadySet
 from forcemove.node.workers import Workers
 from forcemove.sender.transactions import ChannelTx
 
 __all__ = ["Intake"]
+
+_SAVE_EVERY = 1_000
+"""Blocks after which channels in which nothing has happened are saved."""
 
 
 class Intake:
@@ -37,6 +40,7 @@ class Intake:
         self._channels, self._workers, self._ready_set = channels, workers, ready_set
         self._on_error, self._clock = on_error, clock
         self._failing: set[bytes] = set()
+        self._save_at: dict[ChainSource, int] = {}
 
     def take_in(self) -> list[ManagedChannel]:
         """Take in all that has come; returns the channels to which something has happened."""
@@ -69,18 +73,18 @@ class Intake:
         self._failing.discard(channel_id)
         self._ready_set.forget(channel_id)
 
-    def _take_in_chain(self, chain: UpdateSource, busy: dict[bytes, ManagedChannel]) -> None:
+    def _take_in_chain(self, chain: ChainSource, busy: dict[bytes, ManagedChannel]) -> None:
         """Take in what looks at a chain have found."""
         update = chain.take_in()
         for managed in self._concerned(chain, update):
             self._wake(managed, busy)
             managed.attempt(managed.on_chain_update, update)
-        if update.has_looked and chain.is_snapshot_due():
+        if update.has_looked and self._is_snapshot_due(chain):
             self._save_quiet(chain, busy)
         for error in update.errors:
             self._on_error(error)
 
-    def _concerned(self, chain: UpdateSource, update: QuorumUpdate) -> list[ManagedChannel]:
+    def _concerned(self, chain: ChainSource, update: QuorumUpdate) -> list[ManagedChannel]:
         """The channels of which the update says something; at a new block also those with failed transactions."""
         ids = update.updates.keys() | update.differences.keys() | update.channel_errors.keys() | update.genuine
         if update.is_new:
@@ -88,7 +92,16 @@ class Intake:
         named = (self._channels.get(id_) for id_ in ids)
         return [each for each in named if each is not None and each.chain is chain]
 
-    def _save_quiet(self, chain: UpdateSource, busy: dict[bytes, ManagedChannel]) -> None:
+    def _is_snapshot_due(self, chain: ChainSource) -> bool:
+        """Whether 1,000 blocks have been read since channels in which nothing has happened were last saved: after a
+        restart their logs are read from the block that was saved."""
+        cursor, save_at = chain.cursor, self._save_at.get(chain)
+        if cursor is None or (save_at is not None and cursor.number < save_at):
+            return False
+        self._save_at[chain] = cursor.number + _SAVE_EVERY
+        return save_at is not None
+
+    def _save_quiet(self, chain: ChainSource, busy: dict[bytes, ManagedChannel]) -> None:
         """Have channels in which nothing has happened for long saved, with how far their chain was read."""
         for managed in self._channels.values():
             if managed.chain is chain and managed.is_up_to_date and not managed.channel.is_over_and_paid:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from forcemove.follower.cross_check import is_live
@@ -14,11 +14,10 @@ from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import ChainDepth
 from forcemove.history.summary import ChannelSummary, pack_present, pack_profile, summarise
 from forcemove.history.tokens import Tokens
-from forcemove.node.chain_worker import UpdateSource
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
+from forcemove.node.friendly import ChainSource
 from forcemove.node.metadata import CURSORS, METADATA, ChannelCursor, ChannelMetadata
-from forcemove.node.ports import ChannelDriver
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.automatic_actions import next_due
@@ -43,11 +42,13 @@ class ManagedChannel:
         client: Client,
         executor: EffectExecutor,
         recorder: ChannelRecorder,
-        chain: UpdateSource,
+        chain: ChainSource,
         following: FollowRequest,
-        driver: ChannelDriver,
         stored: StoredChannel | None,
         metadata: ChannelMetadata,
+        on_input: Callable[[bytes], None],
+        catch_up: Callable[[], Awaitable[None]],
+        load_history: Callable[[bytes], ChannelHistory],
     ) -> None:
         """Put the channel together; `follow` begins to read its chain.
 
@@ -56,18 +57,20 @@ class ManagedChannel:
         - `recorder`: collects its history.
         - `chain`: where the channel's chain updates come from.
         - `following`: what `chain` needs to follow the channel.
-        - `driver`: the node.
         - `stored`: what the journal has of the channel, None for a new one.
         - `metadata`: what the journal has, or is to keep, of the channel besides its snapshot.
+        - `on_input`: is called with the channel's id when something has come in.
+        - `catch_up`: returns when the node has done all that there was to do.
+        - `load_history`: what the journal has of a channel's history.
         """
         self.id = client.id
         self.client, self.executor, self.chain, self.following = client, executor, chain, following
         self.recorder = recorder
-        recorder.attach(client.channel, client.require_save, lambda: driver.mark_ready(client.id))
+        recorder.attach(client.channel, client.require_save, lambda: on_input(client.id))
         self.error: Exception | None = None
         self.version = stored.version if stored else 0
         self.is_up_to_date = False
-        self._driver = driver
+        self._on_input, self._catch_up, self._load_history = on_input, catch_up, load_history
         self._metadata, self._cursor = metadata, stored.cursor if stored else b""
         self._has_profile = False
         self._due_at: int | None = 0
@@ -118,12 +121,12 @@ class ManagedChannel:
         """Take in an input of the player's. What follows from it is saved and carried out by the node's next step.
         Raises as `machine.step`."""
         self.client.apply(input_, self.chain.time)
-        self._driver.mark_ready(self.id)
+        self._on_input(self.id)
 
     async def catch_up(self) -> bool:
         """Wait until the node has done all that there was to do. Returns whether the channel has changed since the last
         call. Raises what has gone wrong with the channel and will be tried again."""
-        await self._driver.catch_up()
+        await self._catch_up()
         changed, self._shown = self._shown is not self.channel, self.channel
         error, self.error = self.error, None
         if error is not None:
@@ -132,7 +135,7 @@ class ManagedChannel:
 
     def history(self) -> ChannelHistory:
         """What has happened, as far as it is saved. Raises `JournalError`."""
-        return self._driver.history(self.id)
+        return self._load_history(self.id)
 
     def note_receipt(self, tower: str, turn_num: int) -> None:
         """Enter in the history that the watchtower at this address has the appointment up to this turn."""
@@ -242,7 +245,8 @@ class ManagedChannel:
 
     def settle(self) -> list[Exception]:
         """The node's step is over for this channel. Returns what has gone wrong in it."""
-        self.chain.mark_uncertain(self.id, is_uncertain=self.client.is_uncertain)
+        uncertain = self.chain.uncertain
+        (uncertain.add if self.client.is_uncertain else uncertain.discard)(self.id)
         errors = self.executor.take_errors()
         self.error = errors[0] if errors else None
         return errors + self.recorder.take_errors()

@@ -20,18 +20,16 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import JournalUnavailable
 from forcemove.follower.endpoint_viewer import EndpointViewer
-from forcemove.history.history import ChannelHistory
 from forcemove.node.assemble import Assembly
-from forcemove.node.chain_worker import PollingWorker
 from forcemove.node.channel_builder import ChannelBuilder
 from forcemove.node.clock import seconds
 from forcemove.node.errors import LeaseLost
-from forcemove.node.histories import Histories, load_history
+from forcemove.node.histories import Histories
 from forcemove.node.intake import Intake
 from forcemove.node.leases import NodeLeases
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.policy import Policy
-from forcemove.node.polling import keep_polling
+from forcemove.node.polling import PollingWorker, keep_polling
 from forcemove.node.ready_set import ReadySet
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
@@ -77,7 +75,9 @@ class Node:
         self._ready_set = ReadySet(self.wake, clock)
         self._workers = Workers(journal, self._leases, bump_after, clock)
         self._histories = Histories(journal, on_error)
-        self._builder = ChannelBuilder(self._workers, self._histories, policy, clock)
+        self._builder = ChannelBuilder(
+            self._workers, self._histories, policy, self._ready_set.mark_ready, self.catch_up, clock
+        )
         self._intake = Intake(self.channels, self._workers, self._ready_set, on_error, clock)
         self._longest_pause = min(_LONGEST_PAUSE, lease / 10)  # a lease is renewed in time
         self._listeners: list[Callable[[ManagedChannel], None]] = []
@@ -93,7 +93,7 @@ class Node:
         """
         taken = self._leases.take(setup.id, setup.account)
         try:
-            managed = self._builder.build(setup, self._leases.load(setup.id), self)
+            managed = self._builder.build(setup, self._leases.load(setup.id))
         except BaseException:
             self._leases.give_back(taken)
             raise
@@ -188,14 +188,6 @@ class Node:
     def wake(self) -> None:
         """Let `run` step now: something has come in. Called in its thread."""
         self._awake.set()
-
-    def mark_ready(self, channel_id: bytes) -> None:
-        """Let `run` step now: something has come in for this channel. Called in its thread."""
-        self._ready_set.mark_ready(channel_id)
-
-    def history(self, channel_id: bytes) -> ChannelHistory:
-        """What the journal has of a channel's history. Raises `JournalError`."""
-        return load_history(self._journal, channel_id)
 
     async def catch_up(self) -> None:
         """Return when `run` has taken in, saved and carried out all that was there when this was called. Where `run`

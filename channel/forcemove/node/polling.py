@@ -8,15 +8,14 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing, suppress
-from typing import Any
+from typing import Any, Protocol
 
 from forcemove.backoff import doubled, spread
 from forcemove.chain.worker import Look, wait_for
 from forcemove.errors import ForcemoveError
-from forcemove.node.chain_worker import PollingWorker
 from forcemove.node.errors import LookFailed
 
-__all__ = ["OnPollError", "ParallelPolls", "keep_polling", "poll_once"]
+__all__ = ["OnPollError", "ParallelPolls", "PollingWorker", "keep_polling", "poll_once"]
 
 _WAIT_SECONDS = 1.0
 """Seconds for which a look is waited for where there are others, and after which it is asked whether it still waits."""
@@ -25,6 +24,22 @@ _LONGEST_PAUSE = 5.0
 than a minute."""
 OnPollError = Callable[[Exception], None]
 """Called with the error of a look that has failed and will be tried again."""
+
+
+class PollingWorker(Protocol):
+    """What looks at something outside, again and again. `endpoints`: how many it can ask, the next where one fails."""
+
+    endpoints: int
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to look for."""
+        ...
+
+    def look(self) -> Look[None]:
+        """Look, with what the node has asked for since the last look, and give it what was found. Raises `ChainError`;
+        nothing is lost then."""
+        ...
 
 
 class ParallelPolls:

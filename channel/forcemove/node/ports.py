@@ -1,13 +1,11 @@
-"""The ports of a client to its counterparties, and of a channel to what drives it."""
+"""The ports of a client to its counterparties."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, cast, runtime_checkable
 
-from forcemove.history.history import ChannelHistory
-
-__all__ = ["ChannelDriver", "ConnectedMessenger", "Messenger", "WakingMessenger", "as_connected"]
+__all__ = ["ConnectedMessenger", "Messenger", "WakingMessenger", "as_connected"]
 
 
 class Messenger(Protocol):
@@ -51,19 +49,3 @@ class ConnectedMessenger(Messenger, Protocol):
 def as_connected(messenger: Messenger) -> ConnectedMessenger | None:
     """The messenger where it is a `ConnectedMessenger`. (Python 3.11 asks a protocol so slowly that it counts.)"""
     return cast("ConnectedMessenger", messenger) if hasattr(messenger, "is_connected") else None
-
-
-class ChannelDriver(Protocol):
-    """The node, as its channels see it."""
-
-    def mark_ready(self, channel_id: bytes) -> None:
-        """Let the node step soon: something has come in for this channel."""
-        ...
-
-    async def catch_up(self) -> None:
-        """Return when all that has come in is taken in, saved and carried out."""
-        ...
-
-    def history(self, channel_id: bytes) -> ChannelHistory:
-        """What the journal has of a channel's history. Raises `JournalError`."""
-        ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from forcemove.node.chain_worker import UpdateSource
+from forcemove.node.friendly import ChainSource
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.ports import Messenger, as_connected
 from forcemove.node.time_heap import TimeHeap
@@ -32,7 +32,7 @@ class ReadySet:
         self._ready: set[bytes] = set()
         self._unsettled: set[bytes] = set()
         self._by_clock = TimeHeap()
-        self._by_chain: dict[UpdateSource, TimeHeap] = {}
+        self._by_chain: dict[ChainSource, TimeHeap] = {}
         self._connections_at = clock()
 
     def add(self, channel_id: bytes, messenger: Messenger) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.follower.endpoint_quorum import EndpointQuorum
 from forcemove.node.account_worker import AccountWorker, LeasedSender
 from forcemove.node.assemble import Assembly
-from forcemove.node.chain_worker import ChainWorker, PollingWorker, UpdateSource
-from forcemove.node.friendly import FriendlyAssembly, NullChainWorker
+from forcemove.node.friendly import ChainSource, FriendlyAssembly, NullChainWorker
 from forcemove.node.leases import NodeLeases
 from forcemove.node.outbox import JournalledTxStore, Outbox
 from forcemove.node.policy import own_clock
-from forcemove.node.polling import OnPollError, poll_once
+from forcemove.node.polling import OnPollError, PollingWorker, poll_once
 from forcemove.node.wallets import ExternalWallet
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.signing import Key
@@ -29,12 +29,12 @@ class Workers:
 
     def __init__(self, journal: Journal, leases: NodeLeases, bump_after: float, clock: Callable[[], float]) -> None:
         """`bump_after`: seconds after which more is offered for a transaction that waits. `clock`: seconds."""
-        self.chains: dict[tuple[int, bytes, int], UpdateSource] = {}
+        self.chains: dict[tuple[int, bytes, int], ChainSource] = {}
         self.accounts: dict[Account, AccountWorker] = {}
         self.wallets: dict[Account, ExternalWallet] = {}
         self._journal, self._leases, self._bump_after, self._clock = journal, leases, bump_after, clock
 
-    def chain(self, assembly: Assembly | FriendlyAssembly, confirmations: int) -> UpdateSource:
+    def chain(self, assembly: Assembly | FriendlyAssembly, confirmations: int) -> ChainSource:
         """The worker that reads the chain of a channel; one that reads nothing for a friendly channel."""
         domain = assembly.agreement.domain
         name = (domain.chain_id, domain.adjudicator, confirmations)
@@ -44,15 +44,15 @@ class Workers:
             return self.chain_through((assembly.adjudicator, *assembly.others), confirmations)
         return self.chains[name]
 
-    def chain_through(self, endpoints: Sequence[Adjudicator], confirmations: int) -> UpdateSource:
+    def chain_through(self, endpoints: Sequence[Adjudicator], confirmations: int) -> ChainSource:
         """The worker that reads the chain of an adjudicator. `endpoints`: the adjudicator through each endpoint."""
         chain_id = endpoints[0].chain.chain_id
         name = (chain_id, endpoints[0].address, confirmations)
         if name not in self.chains:
-            self.chains[name] = ChainWorker(endpoints, confirmations, self._clock, own_clock(chain_id))
+            self.chains[name] = EndpointQuorum(endpoints, confirmations, self._clock, own_clock(chain_id))
         return self.chains[name]
 
-    def watching(self, endpoints: Sequence[Adjudicator], confirmations: int) -> UpdateSource:
+    def watching(self, endpoints: Sequence[Adjudicator], confirmations: int) -> ChainSource:
         """What reads the chain of an adjudicator already, however deep it believes; else as `chain_through`."""
         read = (
             each

@@ -273,7 +273,8 @@ class PlayTable:
             for line in waiting.changes(shown):
                 self._port.say(line)
 
-        return MeetingPoint(connection, offer, self._wallet.key, self._stored, on_change)
+        stored = self._stored
+        return MeetingPoint(connection, offer, self._wallet.key, stored.keep, stored.forget_meeting, on_change)
 
     async def _say_terms(self, offer: Offer) -> None:
         """Show the terms and what they may cost us. Raises as `ChainVenue.costs_lines`."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from forcemove import AddressBook, Chain, Key, installed_games, local_keys
 from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.lobby.routes import LobbySection
-from forcemove.browser.page_seat import PageSeats
 from forcemove.browser.server import BrowserServer, PageSection
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.watching.routes import WatchSection
@@ -74,7 +73,7 @@ def served_lobby(
         playable = playable_games(GAMES, chains, book)
         pages = TablePages(journal, GAMES, home="/lobby")
         service.on_committed(pages.on_committed)
-        tables = OpenTables(service, playable, TableOptions(relay, name=name), PageSeats(pages), lines)
+        tables = OpenTables(service, playable, TableOptions(relay, name=name), pages.sit, pages.leave_seat, lines)
         follower = LobbyFollower(relay, playable)
         lobby = LobbyPages(follower, tables)
         watched = WatchedTables(GAMES)

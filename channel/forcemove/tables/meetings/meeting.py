@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,7 +22,6 @@ __all__ = [
     "MEETINGS",
     "Meeting",
     "MeetingPoint",
-    "MeetingStore",
     "PendingOffer",
     "has_come_about",
     "offer_again",
@@ -73,18 +71,6 @@ MEETINGS: Codec[Meeting | PendingOffer] = Codec("meeting", Meeting | PendingOffe
 """The codec of meetings and offers in a journal."""
 
 
-class MeetingStore(Protocol):
-    """Remembers meetings, see `stored`."""
-
-    def keep(self, meeting: Meeting) -> None:
-        """Store a meeting."""
-        ...
-
-    def forget_meeting(self, meeting: Meeting) -> None:
-        """Forget a meeting that has not come about."""
-        ...
-
-
 async def offer_again(connection: Connection, offer: Offer, key: Key) -> None:
     """Put our offer into the lobby, which may have it already. Raises `OfferOver` where it was taken back, has
     expired, or was played, and what the lobby raises."""
@@ -118,7 +104,8 @@ class MeetingPoint:
         connection: Connection,
         offer: Offer,
         key: Key,
-        stored: MeetingStore,
+        keep: Callable[[Meeting], None],
+        forget: Callable[[Meeting], None],
         on_change: Callable[[OfferStatus], None],
     ) -> None:
         """Meet nobody yet.
@@ -126,11 +113,12 @@ class MeetingPoint:
         - `connection`: to the relay that has the offer.
         - `offer`: ours, or the one that we join.
         - `key`: ours.
-        - `stored`: remembers the meetings that may come about.
+        - `keep`: stores a meeting that may come about.
+        - `forget`: forgets one that has not come about.
         - `on_change`: is called with the offer whenever another has joined or left.
         """
         self._connection, self._offer, self._key = connection, offer, key
-        self._stored, self._on_change = stored, on_change
+        self._keep, self._drop, self._on_change = keep, forget, on_change
         self._at: Meeting | None = None
         self._since: float | None = None
 
@@ -191,17 +179,17 @@ class MeetingPoint:
     def _forget(self) -> None:
         """Forget the meeting that we are or were at: it has not come about, and nobody must continue it."""
         if self._at is not None:
-            self._stored.forget_meeting(self._at)
+            self._drop(self._at)
 
     async def _move(self, meeting: Meeting | None) -> None:
         """Be at the table of this meeting, and at no other one; None for no table."""
         before, self._at = self._at, meeting
         if before is not None and before != meeting:
             self._connection.leave(before.table.id)
-            self._stored.forget_meeting(before)
+            self._drop(before)
         if meeting is not None and meeting != before:
             self._since = self._since or asyncio.get_running_loop().time()
-            self._stored.keep(meeting)
+            self._keep(meeting)
             await self._connection.join(meeting.table, self._key)
 
 

@@ -19,7 +19,7 @@ from forcemove.tables.meetings.stored import StoredMeetings, forget_offer
 from forcemove.tables.options import TableOptions
 from forcemove.tables.ports import Output
 from forcemove.tables.running.playable import PlayableGame, resumable
-from forcemove.tables.running.running_table import RunningTable, SeatSource
+from forcemove.tables.running.running_table import RunningTable, Sit
 from forcemove.tables.service import TableService
 from forcemove.tables.standby import relay_pauses
 from forcemove.tables.table import PlayTable
@@ -55,7 +55,8 @@ class OpenTables:
         service: TableService,
         playable: Sequence[PlayableGame],
         options: TableOptions,
-        seats: SeatSource,
+        sit: Sit,
+        leave: Callable[[bytes], None],
         output: Output,
     ) -> None:
         """Open no table yet.
@@ -63,11 +64,13 @@ class OpenTables:
         - `service`: drives the channels.
         - `playable`: the games that can be played here.
         - `options`: how a table is played; stake, duration and seats are each table's own.
-        - `seats`: those who play.
+        - `sit`: see `RunningTable`.
+        - `leave`: see `RunningTable`.
         - `output`: where the tables' lines are shown.
         """
         self.service, self.playable = service, tuple(playable)
-        self._options, self._seats, self._output = options, seats, output
+        self._options, self._output = options, output
+        self._sit, self._leave = sit, leave
         self.tables: dict[int, RunningTable] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._number = 0
@@ -184,7 +187,7 @@ class OpenTables:
 
     def _new(self, game: PlayableGame) -> RunningTable:
         self._number += 1
-        return RunningTable(self._number, game.game.title, self._seats, self._output, self._notify)
+        return RunningTable(self._number, game.game.title, self._sit, self._leave, self._output, self._notify)
 
     def _notify(self) -> None:
         self.on_change()

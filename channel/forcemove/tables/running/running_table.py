@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from typing import Protocol
 
 from forcemove.game import Game
 from forcemove.protocol.agreement import Agreement
@@ -15,9 +14,12 @@ from forcemove.transport.connect import Connection
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
 
-__all__ = ["RunningTable", "SeatSource", "TableState"]
+__all__ = ["RunningTable", "Sit", "TableState"]
 
 _LINES = 20
+Sit = Callable[[Game, Agreement, Output, Callable[[], None]], PlayerSeat]
+"""Gives a channel of this game and agreement its player, who is shown by the output what happens. The function is
+called when the player has taken the channel, which is driven from then on."""
 
 
 class TableState(Enum):
@@ -30,19 +32,6 @@ class TableState(Enum):
     FAILED = "failed"
 
 
-class SeatSource(Protocol):
-    """Anyone who plays at the tables, each in a seat of its own."""
-
-    def sit(self, game: Game, agreement: Agreement, output: Output, on_driven: Callable[[], None]) -> PlayerSeat:
-        """The player of a channel. `output`: where the player is shown what happens; `on_driven`: is called when the
-        player has taken the channel, which is driven from then on."""
-        ...
-
-    def leave(self, channel_id: bytes) -> None:
-        """The channel's game is over, or was put aside."""
-        ...
-
-
 class RunningTable:
     """A table of several, and its `TablePort`.
 
@@ -53,18 +42,25 @@ class RunningTable:
     """
 
     def __init__(
-        self, number: int, title: str, seats: SeatSource, output: Output, on_change: Callable[[], None]
+        self,
+        number: int,
+        title: str,
+        sit: Sit,
+        leave: Callable[[bytes], None],
+        output: Output,
+        on_change: Callable[[], None],
     ) -> None:
         """Open a table where nothing has happened yet.
 
         - `number`: of the table.
         - `title`: of its game.
-        - `seats`: those who play.
+        - `sit`: gives the channel its player.
+        - `leave`: is called with the channel's id when its game is over, or was put aside.
         - `output`: is given each line, with the table's number.
         - `on_change`: is called when anything of the table has changed.
         """
         self.number, self.title = number, title
-        self._seats, self._output, self._on_change = seats, output, on_change
+        self._sit, self._leave, self._output, self._on_change = sit, leave, output, on_change
         self.wanted: Link | int = 0
         self.is_ours = True
         self.offer: Offer | None = None
@@ -133,7 +129,7 @@ class RunningTable:
         """See `TablePort`."""
         self.agreement, self.game_name = agreement, game.name
         self.status("All have met: the channel is prepared")
-        return self._seats.sit(game, agreement, self, self._on_driven)
+        return self._sit(game, agreement, self, self._on_driven)
 
     def _on_driven(self) -> None:
         """The channel is driven from now on, and can be looked at."""
@@ -146,4 +142,4 @@ class RunningTable:
     def leave_seat(self) -> None:
         """See `TablePort`."""
         if self.agreement is not None:
-            self._seats.leave(self.agreement.channel_id)
+            self._leave(self.agreement.channel_id)
