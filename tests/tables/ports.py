@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from forcemove import Agreement, Game
+from forcemove.tables.options import Intent
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.playing.content import TableContent
 from forcemove.transport.connect import Connection
@@ -18,8 +19,8 @@ PACE = 0.05
 class BotPort:
     """A `TablePort`. `lines`: what was said. `link`: of our offer, once there is one."""
 
-    def __init__(self, wanted: Link | int, rounds: int) -> None:
-        self._wanted, self._rounds = wanted, rounds
+    def __init__(self, intent: Intent, rounds: int) -> None:
+        self._intent, self._rounds = intent, rounds
         self.lines: list[str] = []
         self.agreed: list[Offer] = []
         self.link: asyncio.Future[Link] = asyncio.get_running_loop().create_future()
@@ -36,8 +37,8 @@ class BotPort:
     def status(self, text: str) -> None:
         """Nobody looks."""
 
-    async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Link | int:
-        return self._wanted
+    async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Intent:
+        return self._intent
 
     def invite(self, offer: Offer, link: Link) -> None:
         self.link.set_result(link)

@@ -16,7 +16,7 @@ from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 from forcemove.tables.errors import JournalOfOtherPlayer
-from forcemove.tables.options import Wallet
+from forcemove.tables.options import HostGame, Wallet
 from forcemove.tables.playing.match import Match
 from forcemove.tables.service import TableService
 from forcemove_games.tic_tac_toe import GAME
@@ -31,7 +31,7 @@ ID, OTHER = b"\x01" * 32, b"\x02" * 32
 @pytest.fixture
 def service() -> Iterator[TableService]:
     async def port() -> BotPort:
-        return BotPort(0, 1)
+        return BotPort(HostGame(0), 1)
 
     with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         yield TableService(journal, Wallet(KEY, KEY, KEY.address), asyncio.run(port()))
@@ -62,7 +62,7 @@ def test_a_journal_has_one_player_of_a_channel(tmp_path: Path) -> None:
     assembly = FriendlyAssembly(GAME, agreement)
 
     async def play_as(key: Key, journal: Journal) -> None:
-        port = BotPort(0, 1)
+        port = BotPort(HostGame(0), 1)
         seat = port.take_seat(GAME, agreement, 0)
         service = TableService(journal, Wallet(key, key, key.address), port)
         match = Match(GAME, seat.choose, math.inf, port)

@@ -23,7 +23,7 @@ from forcemove.store.journal import Journal
 from forcemove.store.records import OWNER_LENGTH, Ownership
 from forcemove.tables.channel_game import ChannelGameRunner
 from forcemove.tables.meetings.venues import ChainVenue
-from forcemove.tables.options import TableOptions, Wallet
+from forcemove.tables.options import HostGame, JoinGame, TableOptions, Wallet
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.service import TableService
 from forcemove.tables.table import PlayTable
@@ -109,7 +109,7 @@ def share(channel: Channel, payout: bytes) -> int:
 async def play_both(room: Room) -> tuple[Journal, BotPort]:
     """Alice plays with Bob to the end, and with Carol until she goes; the journal of Alice, and her port at the table
     of Carol's game."""
-    with_bob, with_carol = BotPort(STAKE, rounds=4), BotPort(STAKE, rounds=50)
+    with_bob, with_carol = BotPort(HostGame(STAKE), rounds=4), BotPort(HostGame(STAKE), rounds=50)
     alice = room.service(ALICE, with_bob)
     tables = (
         room.table(alice, "rock-paper-scissors", with_bob),
@@ -118,18 +118,18 @@ async def play_both(room: Room) -> tuple[Journal, BotPort]:
 
     async def join(key: Key, name: str, port: BotPort) -> None:
         service = room.service(key, port)
-        await service.run(room.table(service, name, port).play())
+        await service.run(room.table(service, name, port).play(port.find))
 
     async def both() -> None:
         async with asyncio.TaskGroup() as group:
-            for table in tables:
-                group.create_task(table.play())
+            for table, port in zip(tables, (with_bob, with_carol), strict=True):
+                group.create_task(table.play(port.find))
 
     async with asyncio.timeout(240), asyncio.TaskGroup() as group:
         group.create_task(alice.run(both()))
-        bob = BotPort(await with_bob.link, rounds=4)
+        bob = BotPort(JoinGame(await with_bob.link), rounds=4)
         group.create_task(join(BOB, "rock-paper-scissors", bob))
-        carol = BotPort(await with_carol.link, rounds=50)
+        carol = BotPort(JoinGame(await with_carol.link), rounds=50)
         hers = group.create_task(join(CAROL, "tic-tac-toe", carol))
         await carol.reach("turn    7")
         hers.cancel()
@@ -167,27 +167,28 @@ class Mistaken(BotPort):
 
 async def play_on_after_a_mistake(room: Room) -> Journal:
     """Alice's table with Carol fails, her table with Bob goes on; then she sits down with Carol again."""
-    with_bob, mistaken, again = BotPort(STAKE, rounds=6), Mistaken(STAKE, rounds=2), BotPort(STAKE, rounds=2)
+    with_bob, mistaken = BotPort(HostGame(STAKE), rounds=6), Mistaken(HostGame(STAKE), rounds=2)
+    again = BotPort(HostGame(STAKE), rounds=2)
     alice = room.service(ALICE, with_bob)
 
     async def join(key: Key, name: str, port: BotPort) -> None:
         service = room.service(key, port)
-        await service.run(room.table(service, name, port).play())
+        await service.run(room.table(service, name, port).play(port.find))
 
     async def fail_and_go_on() -> None:
         with pytest.raises(LookupError, match="a mistake"):
-            await room.table(alice, "tic-tac-toe", mistaken).play()
-        await room.table(alice, "tic-tac-toe", again).play()
+            await room.table(alice, "tic-tac-toe", mistaken).play(mistaken.find)
+        await room.table(alice, "tic-tac-toe", again).play(again.find)
 
     async def both() -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(room.table(alice, "rock-paper-scissors", with_bob).play())
+            group.create_task(room.table(alice, "rock-paper-scissors", with_bob).play(with_bob.find))
             group.create_task(fail_and_go_on())
 
     async with asyncio.timeout(240), asyncio.TaskGroup() as group:
         group.create_task(alice.run(both()))
-        group.create_task(join(BOB, "rock-paper-scissors", BotPort(await with_bob.link, rounds=6)))
-        group.create_task(join(CAROL, "tic-tac-toe", BotPort(await mistaken.link, rounds=2)))
+        group.create_task(join(BOB, "rock-paper-scissors", BotPort(JoinGame(await with_bob.link), rounds=6)))
+        group.create_task(join(CAROL, "tic-tac-toe", BotPort(JoinGame(await mistaken.link), rounds=2)))
     return alice.journal
 
 

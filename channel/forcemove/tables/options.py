@@ -1,12 +1,36 @@
-"""How a table is played, and the accounts that play at it."""
+"""How a table is played, what a player wants there, and the accounts that play at it."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from forcemove.protocol.signing import Key
+from forcemove.transport.connect import Connection
+from forcemove.transport.links import Link
+from forcemove.transport.offers import Offer
 
-__all__ = ["TableOptions", "Wallet"]
+__all__ = ["FindIntent", "HostGame", "JoinGame", "TableOptions", "Wallet", "Intent"]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinGame:
+    """The player wants to join the offer that a link names."""
+
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class HostGame:
+    """The player wants to offer a game for a `stake`, in the smallest unit."""
+
+    stake: int
+
+
+Intent = JoinGame | HostGame
+FindIntent = Callable[[Connection, Callable[[Offer], bool]], Awaitable[Intent]]
+"""Finds out what the player wants, by the connection to the relay; the function says which offers can be joined. Raises
+what the lobby raises, and the error that ends the game for a player who wants nothing."""
 
 
 @dataclass(frozen=True)

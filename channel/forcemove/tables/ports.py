@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from forcemove.protocol.machine.effects import ChooseMove
     from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
     from forcemove.tables.playing.content import TableContent
-    from forcemove.transport.connect import Connection
     from forcemove.transport.links import Link
     from forcemove.transport.offers import Offer
 
@@ -130,11 +129,6 @@ class TablePort(Output, Protocol):
 
     def status(self, text: str) -> None:
         """Show what is waited for, in place of the last status."""
-        ...
-
-    async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Link | int:
-        """The link to join by, or the stake to offer, in wei. `connection`: to the relay; `is_wanted`: which offers can
-        be joined. Raises what the lobby raises, and the error that ends the game for a player who wants none."""
         ...
 
     def invite(self, offer: Offer, link: Link) -> None:

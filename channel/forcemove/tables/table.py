@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -16,7 +17,7 @@ from forcemove.tables.meetings.meeting import Meeting, MeetingPoint, has_come_ab
 from forcemove.tables.meetings.stored import StoredMeetings
 from forcemove.tables.meetings.terms import offered_amount, terms_lines
 from forcemove.tables.meetings.venues import Venue, is_ours, new_offer, require_ours
-from forcemove.tables.options import TableOptions
+from forcemove.tables.options import FindIntent, HostGame, Intent, JoinGame, TableOptions
 from forcemove.tables.playing.connectivity import reporting_connectivity
 from forcemove.tables.ports import TablePort
 from forcemove.tables.service import TableService
@@ -67,21 +68,21 @@ class PlayTable:
             self._stored.forget(meeting)
         return bool(ended) and not self._options.from_scratch
 
-    async def play(self) -> None:
-        """Play one game, while `TableService.run` runs: an open one of the journal, else a new one. Raises the error
-        that keeps it from being begun or ended."""
+    async def play(self, find: FindIntent) -> None:
+        """Play one game, while `TableService.run` runs: an open one of the journal, else what `find` says. Raises the
+        error that keeps it from being begun or ended."""
         try:
             if not await self._go_on():
-                await self._begin(await self._agreed())
+                await self._begin(await self._agreed(find))
         finally:
             self._service.give_back(self._runner)
 
-    async def play_new(self) -> None:
+    async def play_new(self, intent: Intent) -> None:
         """Play a new game, while `TableService.run` runs: open ones of the journal are left to other tables. Raises the
         error that keeps it from being begun or ended."""
         try:
             async with self._connected() as connection:
-                meeting = await self._new_meeting(connection)
+                meeting = await self._new_meeting(connection, intent)
             await self._begin(meeting)
         finally:
             self._service.give_back(self._runner)
@@ -149,13 +150,13 @@ class PlayTable:
     def _ended(self) -> list[Meeting]:
         return [each for each in self._stored.meetings(self._is_free) if self._runner.is_over(each)]
 
-    async def _agreed(self) -> Meeting:
+    async def _agreed(self, find: FindIntent) -> Meeting:
         """The meeting to play: an earlier one, or a new one. Raises what the lobby raises; while money is defended
         here, no error of a relay ends that."""
         is_reported, pauses = False, relay_pauses()
         while True:
             try:
-                return await self._agreed_at_once()
+                return await self._agreed_at_once(find)
             except _OF_A_RELAY as error:
                 if not self._service.has_money:
                     raise
@@ -164,18 +165,21 @@ class PlayTable:
                 is_reported = True
             await asyncio.sleep(pauses.next_pause())
 
-    async def _agreed_at_once(self) -> Meeting:
+    async def _agreed_at_once(self, find: FindIntent) -> Meeting:
         async with self._connected() as connection:
-            return await self._stored_meeting(connection) or await self._new_meeting(connection)
+            stored = await self._stored_meeting(connection)
+            return stored or await self._new_meeting(connection, await find(connection, self._is_joinable))
 
-    async def _new_meeting(self, connection: Connection) -> Meeting:
+    async def _new_meeting(self, connection: Connection, intent: Intent) -> Meeting:
         """The meeting that follows from what the player wants, in the journal. Raises what the lobby raises."""
-        found = await self._port.find(connection, self._is_joinable)
         async with reporting_connectivity(connection, self._port.say):
-            if isinstance(found, Link):
-                meeting = await self._join(connection, found)
-            else:
-                meeting = await self._create(connection, found)
+            match intent:
+                case JoinGame(link):
+                    meeting = await self._join(connection, link)
+                case HostGame(stake):
+                    meeting = await self._create(connection, stake)
+                case _:
+                    assert_never(intent)
         self._stored.keep(meeting)
         return meeting
 

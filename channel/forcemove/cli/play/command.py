@@ -17,7 +17,7 @@ from forcemove.cli.terminal import has_terminal, waiting
 
 if TYPE_CHECKING:
     from forcemove.browser.table_pages import TablePages
-    from forcemove.cli.play.port import PlayerOptions
+    from forcemove.cli.play.port import PlayerOptions, TerminalPort
     from forcemove.cli.terminal import Terminal
     from forcemove.store.journal import Journal
     from forcemove.tables.meetings.venues import ChainVenue
@@ -139,17 +139,17 @@ class _PlayArguments(TableArguments):
         """Play at the terminal, or on a page, too. `venue`: None for friendly games."""
         service = self.service(journal, wallet, venue.chains if venue else (), terminal)
         if not self.in_browser:
-            table = self._table(service, venue, player, terminal, None)
+            table, port = self._table(service, venue, player, terminal, None)
             if not table.report_ends():
-                await service.run(table.play())
+                await service.run(table.play(port.find))
             return
         from forcemove.cli.play.browsing import page_server, pages_of, play_with_page
 
         pages = pages_of(service)
-        table = self._table(service, venue, player, terminal, pages)
+        table, port = self._table(service, venue, player, terminal, pages)
         if not table.report_ends():
             server = page_server(pages, self.port, service, venue.book if venue else None)
-            await play_with_page(lambda: service.run(table.play()), pages, server, terminal, opens=self.opens)
+            await play_with_page(lambda: service.run(table.play(port.find)), pages, server, terminal, opens=self.opens)
 
     def _table(
         self,
@@ -158,7 +158,7 @@ class _PlayArguments(TableArguments):
         player: PlayerOptions,
         terminal: Terminal,
         pages: TablePages | None,
-    ) -> PlayTable:
+    ) -> tuple[PlayTable, TerminalPort]:
         from forcemove.cli.play.port import TerminalPort
         from forcemove.tables.channel_game import ChannelGameRunner
         from forcemove.tables.log_game import LogGameRunner
@@ -169,11 +169,12 @@ class _PlayArguments(TableArguments):
         if table_game is not None:
             friendly = FriendlyVenue(table_game.name, table_game.title)
             port = TerminalPort(player, friendly, terminal)
-            return PlayTable(service, friendly, options, port, LogGameRunner(service, table_game, options, port))
+            runner = LogGameRunner(service, table_game, options, port)
+            return PlayTable(service, friendly, options, port, runner), port
         game = venue.game if venue else load_game(self.name)
         on = venue or FriendlyVenue(game.name, game.title, game.seats)
         port = TerminalPort(player, on, terminal, pages)
-        return PlayTable(service, on, options, port, ChannelGameRunner(service, game, venue, options, port))
+        return PlayTable(service, on, options, port, ChannelGameRunner(service, game, venue, options, port)), port
 
     def _require_sense(self) -> None:
         has_chain = bool(self.endpoints)
@@ -216,13 +217,14 @@ class _PlayArguments(TableArguments):
         """What the player wants. Raises `click.UsageError` where the stake is of another asset than is played for.
         `where`: the relay; `link`: of the offer to join."""
         from forcemove.cli.play.port import PlayerOptions
-        from forcemove.tables.options import TableOptions
+        from forcemove.tables.options import HostGame, JoinGame, TableOptions
 
         typed = self.stake if self.creates or link else None
         wanted = None if typed is None else typed.of(None if venue is None else venue.token)
+        host = None if wanted is None else HostGame(wanted)
         return PlayerOptions(
             TableOptions(where, wanted, self.duration, self.patience, self.from_scratch, self.seats, self.own_name),
-            link,
+            host if link is None else JoinGame(link),
             self.rounds if self.bot else None,
             self.pace,
             self.agrees,

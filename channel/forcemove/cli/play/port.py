@@ -23,7 +23,7 @@ from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import Agreement
 from forcemove.tables.meetings.venues import Venue
-from forcemove.tables.options import TableOptions
+from forcemove.tables.options import HostGame, Intent, JoinGame, TableOptions
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.ports import LogSeat, PlayerSeat
 from forcemove.text.amounts import token_name
@@ -47,14 +47,14 @@ class PlayerOptions:
     """What the player wants.
 
     - `table`: how the table is played, by the relay's address as we know it ourselves, and for which stake.
-    - `link`: of the offer to join.
+    - `intent`: the game to join or to offer; None where a person chooses in the lobby.
     - `rounds`: after how many the bot leaves; None where a person plays.
     - `pace`: seconds that the bot takes for a move.
     - `agrees`: whether to join, and to lose a stake by leaving, without being asked.
     """
 
     table: TableOptions
-    link: Link | None
+    intent: Intent | None
     rounds: int | None
     pace: float
     agrees: bool
@@ -72,14 +72,12 @@ class TerminalPort(TerminalOutput):
         self._channel_id = b""
         self.status = terminal.status
 
-    async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Link | int:
-        """See `TablePort`: what the command names, else a person chooses in the lobby. Raises `PutAside` where the
+    async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Intent:
+        """See `FindIntent`: what the command names, else a person chooses in the lobby. Raises `PutAside` where the
         person leaves, and `Explained` where no person is there to choose."""
         options = self._options
-        if options.link is not None:
-            return options.link
-        if options.table.stake is not None:
-            return options.table.stake
+        if options.intent is not None:
+            return options.intent
         if options.rounds is not None:
             raise Explained(
                 "The journal has no open channel of this game, chain and key to continue.",
@@ -89,8 +87,8 @@ class TerminalPort(TerminalOutput):
         what = f"open games of {self._venue.title.lower()}"
         chosen = await choose(connection, is_wanted, what, may_offer=True)
         if chosen is not None:
-            return Link(connection.url, chosen.hash)
-        return await _ask_stake(self._venue.token) if self._venue.chain_id else 0
+            return JoinGame(Link(connection.url, chosen.hash))
+        return HostGame(await _ask_stake(self._venue.token) if self._venue.chain_id else 0)
 
     def invite(self, offer: Offer, link: Link) -> None:
         """See `TablePort`."""

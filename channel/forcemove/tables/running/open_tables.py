@@ -16,7 +16,7 @@ from forcemove.tables.channel_game import ChannelGameRunner
 from forcemove.tables.errors import OfferOver
 from forcemove.tables.meetings.meeting import Meeting
 from forcemove.tables.meetings.stored import StoredMeetings, forget_offer
-from forcemove.tables.options import TableOptions
+from forcemove.tables.options import HostGame, JoinGame, TableOptions
 from forcemove.tables.ports import Output
 from forcemove.tables.running.playable import PlayableGame, resumable
 from forcemove.tables.running.running_table import RunningTable, Sit
@@ -93,7 +93,6 @@ class OpenTables:
     def offer(self, wanted: WantedGame) -> RunningTable:
         """Open a table for our new offer."""
         table = self._new(wanted.game)
-        table.wanted = wanted.stake
         options = TableOptions(
             self._options.relay,
             duration=wanted.duration,
@@ -101,7 +100,8 @@ class OpenTables:
             seats=wanted.seats,
             name=self._options.name,
         )
-        self._begin(table, self._play_table(wanted.game, table, options).play_new)
+        play = self._play_table(wanted.game, table, options)
+        self._begin(table, partial(play.play_new, HostGame(wanted.stake)))
         return table
 
     def join(self, game: PlayableGame, link: Link, offer: Offer) -> RunningTable:
@@ -111,8 +111,8 @@ class OpenTables:
         if found is not None and not found.is_ended:
             return found
         table = self._new(game)
-        table.wanted, table.offer, table.is_ours = link, offer, False
-        self._begin(table, self._play_table(game, table).play_new)
+        table.offer, table.is_ours = offer, False
+        self._begin(table, partial(self._play_table(game, table).play_new, JoinGame(link)))
         return table
 
     def withdraw(self, offer: bytes) -> bool:

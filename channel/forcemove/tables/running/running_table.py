@@ -10,7 +10,6 @@ from forcemove.game import Game
 from forcemove.protocol.agreement import Agreement
 from forcemove.tables.playing.content import TableContent
 from forcemove.tables.ports import Output, PlayerSeat
-from forcemove.transport.connect import Connection
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
 
@@ -61,7 +60,6 @@ class RunningTable:
         """
         self.number, self.title = number, title
         self._sit, self._leave, self._output, self._on_change = sit, leave, output, on_change
-        self.wanted: Link | int = 0
         self.is_ours = True
         self.offer: Offer | None = None
         self.link: Link | None = None
@@ -111,10 +109,6 @@ class RunningTable:
         if text != self.waits_for:
             self.waits_for = text
             self._on_change()
-
-    async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Link | int:  # noqa: ARG002
-        """See `TablePort`: what was wanted when the table was opened."""
-        return self.wanted
 
     def invite(self, offer: Offer, link: Link) -> None:
         """See `TablePort`."""
