@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
 
 from forcemove.chain.local import local_keys  # noqa: E402
-from forcemove.node.keys import write_key_file  # noqa: E402
+from forcemove.keys.key_files import write_key_file  # noqa: E402
 from scripts.relay_speed import relay_process  # noqa: E402
 
 __all__ = ["CLICKS", "click_to_counterparty_ms", "clicks"]

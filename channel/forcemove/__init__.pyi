@@ -66,13 +66,13 @@ from forcemove.game import seat_names as seat_names
 from forcemove.history.history import ChannelHistory as ChannelHistory
 from forcemove.history.overview import Overview as Overview
 from forcemove.history.overview import overview as overview
+from forcemove.keys.key_files import new_key as new_key
+from forcemove.keys.key_files import read_key_file as read_key_file
+from forcemove.keys.key_files import write_key_file as write_key_file
 from forcemove.node.assemble import Assembly as Assembly
 from forcemove.node.assemble import assemble as assemble
 from forcemove.node.friendly import FriendlyAssembly as FriendlyAssembly
 from forcemove.node.histories import load_history as load_history
-from forcemove.node.keys import new_key as new_key
-from forcemove.node.keys import read_key_file as read_key_file
-from forcemove.node.keys import write_key_file as write_key_file
 from forcemove.node.managed_channel import ManagedChannel as ManagedChannel
 from forcemove.node.node import Node as Node
 from forcemove.node.setup import ChannelSetup as ChannelSetup

@@ -24,7 +24,7 @@ from forcemove.chain.worker import Look
 from forcemove.cli.wrapping import wrapped
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.inspect.journal_channel import read_channels, read_listed_channel
-from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
+from forcemove.keys.key_files import UNLOCK_VARIABLE, write_key_file
 from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.rules import build_support_proof
 from forcemove.store.records import ChannelLease, Ownership

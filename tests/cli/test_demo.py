@@ -20,7 +20,7 @@ from forcemove.demo import environment
 from forcemove.demo.environment import counterparty_key
 from forcemove.demo.results import ScenarioResult
 from forcemove.game import PlayerChecked
-from forcemove.node.keys import write_key_file
+from forcemove.keys.key_files import write_key_file
 from forcemove.protocol.codec.wire import decode_file
 from forcemove.protocol.types import ETHER
 from forcemove.text.amounts import format_amount

@@ -18,7 +18,7 @@ from forcemove.cli.parameters import AMOUNT
 from forcemove.contracts import artifact, artifact_names
 from forcemove.demo import budget
 from forcemove.demo.environment import counterparty_key
-from forcemove.node.keys import write_key_file
+from forcemove.keys.key_files import write_key_file
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.text.amounts import exact_amount, format_amount
 from tests.cli.command import Command, Said

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.chain.addresses import show_address
-from forcemove.node import keys
-from forcemove.node.keys import read_key_file
+from forcemove.keys.key_files import read_key_file, write_key_file
 from tests.cli.command import Command
 from tests.protocol.builders import ALICE
 
@@ -34,7 +33,7 @@ def test_a_new_key_is_written_and_shown(forcemove: Command) -> None:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A guess at the passphrase costs a moment, and not a second."""
-    monkeypatch.setattr(keys.write_key_file, "__kwdefaults__", {"scrypt_work": 2**4})
+    monkeypatch.setattr(write_key_file, "__kwdefaults__", {"scrypt_work": 2**4})
 
 
 @pytest.mark.usefixtures("quick")
@@ -50,7 +49,7 @@ def test_a_key_is_imported_from_the_environment(forcemove: Command, monkeypatch:
 
 @pytest.mark.usefixtures("quick")
 def test_a_file_that_names_no_address_is_opened_to_show_it(forcemove: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    keys.write_key_file(Path("a.key"), ALICE, OPEN)
+    write_key_file(Path("a.key"), ALICE, OPEN)
     Path("a.key").write_text(json.dumps(json.loads(Path("a.key").read_text()) | {"address": None}))
 
     assert forcemove("key", "show", "a.key").out == f"{SHOWN}  a.key\n"

@@ -14,7 +14,7 @@ from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import AnvilChain, EmbeddedChain
 from forcemove.cli.errors import Explained
 from forcemove.cli.funding import NotADevelopmentChain, fund, require_development_chain
-from forcemove.node.keys import write_key_file
+from forcemove.keys.key_files import write_key_file
 from tests.cli.command import Command
 from tests.protocol.builders import ALICE
 

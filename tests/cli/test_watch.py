@@ -16,7 +16,7 @@ from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.addresses import show_address
 from forcemove.chain.book_file import save_book
 from forcemove.chain.local import AnvilChain
-from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
+from forcemove.keys.key_files import UNLOCK_VARIABLE, write_key_file
 from tests.cli.command import Command
 from tests.scenarios.story import ALICE, Playground
 from tests.watchtower.keeper import TOWER

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.chain.local import local_keys
-from forcemove.node.keys import write_key_file
+from forcemove.keys.key_files import write_key_file
 from forcemove.transport.links import LINK_HEAD, parse_link
 from tests.cli.nodes import PASSPHRASE, Node
 from tests.cli.screens import Screen, Shown

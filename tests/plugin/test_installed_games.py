@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from forcemove.chain.local import AnvilChain, local_keys
-from forcemove.node.keys import write_key_file
+from forcemove.keys.key_files import write_key_file
 from tests.installed import CONTRACTS, GAMES
 from tests.plugin.distribution import Environment, Ran
 

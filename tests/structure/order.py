@@ -14,6 +14,7 @@ ROOMS = (
     "forcemove.connecting",
     "forcemove.picture",
     "forcemove.protocol",
+    "forcemove.keys",
     "forcemove.artifact",
     "forcemove.game",
     "forcemove.registry",

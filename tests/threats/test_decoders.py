@@ -25,7 +25,7 @@ from forcemove import ForcemoveError, MemoryTransport, SignedTransport, load_boo
 from forcemove.flow.actions import Action, ActionCodec, client_of
 from forcemove.flow.channel import UPDATES
 from forcemove.flow.keys import KEYS
-from forcemove.node.keys import address_in_key_file, read_key_file
+from forcemove.keys.key_files import address_in_key_file, read_key_file
 from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_json
 from forcemove.protocol.codec.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
 from forcemove.protocol.codec.wire import decode_file, decode_message, parse_hex

@@ -16,7 +16,7 @@ from forcemove.cli.parameters import AMOUNT
 from forcemove.cli.terminal import waiting
 from forcemove.cli.typed import ask
 from forcemove.cli.wrapping import echo
-from forcemove.node.keys import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
+from forcemove.keys.key_files import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
 from forcemove.protocol.signing import Key
 from forcemove.text.amounts import format_amount
 
@@ -40,7 +40,7 @@ def key() -> None:
 @JSON
 def new(file: Path, as_json: bool) -> None:
     """Make a fresh key and write it to FILE, encrypted."""
-    from forcemove.node.keys import new_key
+    from forcemove.keys.key_files import new_key
 
     _write(file, new_key(), as_json)
 
@@ -54,7 +54,7 @@ def import_(file: Path, as_json: bool) -> None:
     The key, 64 hex digits, is read from the environment variable FORCEMOVE_PRIVATE_KEY, else asked for or read from
     standard input.
     """
-    from forcemove.node.keys import parse_private_key
+    from forcemove.keys.key_files import parse_private_key
 
     text = os.environ.get(PRIVATE_KEY_VARIABLE)
     if text is None:
@@ -103,7 +103,7 @@ def fund(file: Path, endpoint: str, amount: int, as_json: bool) -> None:
 
 
 def _write(file: Path, made: Key, as_json: bool) -> None:
-    from forcemove.node.keys import KeyFileExists, write_key_file
+    from forcemove.keys.key_files import KeyFileExists, write_key_file
 
     if file.exists():
         raise KeyFileExists(str(file))
@@ -125,7 +125,7 @@ def _print(file: Path, address: bytes, as_json: bool) -> None:
 
 def _account(file: Path) -> bytes:
     """The address of a key file, which is opened where it names none."""
-    from forcemove.node.keys import address_in_key_file
+    from forcemove.keys.key_files import address_in_key_file
 
     return address_in_key_file(file) or open_key_file(file).address
 
@@ -133,9 +133,9 @@ def _account(file: Path) -> bytes:
 def open_key_file(file: Path) -> Key:
     """The key in a key file, its passphrase from the environment or asked for.
 
-    Raises what `forcemove.node.keys.read_key_file` raises.
+    Raises what `forcemove.keys.key_files.read_key_file` raises.
     """
-    from forcemove.node.keys import address_in_key_file, read_key_file
+    from forcemove.keys.key_files import address_in_key_file, read_key_file
 
     address_in_key_file(file)  # a file that is not a key file is refused before anybody is asked for a passphrase
     return read_key_file(file, _passphrase(file, confirm=False))

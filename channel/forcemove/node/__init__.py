@@ -1,2 +1,1 @@
-"""The shell around the pure core: clients, the node that drives them, keys, stores, and channels on a local chain.
-Knows no game and no screen."""
+"""The shell around the pure core: clients, and the node that drives them. Knows no screen."""

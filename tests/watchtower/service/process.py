@@ -12,7 +12,7 @@ from urllib.request import urlopen
 
 from forcemove import TowerClient, save_book
 from forcemove.chain.addresses import show_address
-from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
+from forcemove.keys.key_files import UNLOCK_VARIABLE, write_key_file
 from tests.cli import warm
 from tests.scenarios.story import ALICE, Playground
 from tests.watchtower.keeper import TOWER

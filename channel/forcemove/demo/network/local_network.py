@@ -17,7 +17,7 @@ from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.demo.errors import PlayerFailed
 from forcemove.demo.network.players import PlayerProcess
 from forcemove.game import Game
-from forcemove.node.keys import write_key_file
+from forcemove.keys.key_files import write_key_file
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.signing import Key

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from forcemove.demo.errors import PlayerFailed
-from forcemove.node.keys import UNLOCK_VARIABLE
+from forcemove.keys.key_files import UNLOCK_VARIABLE
 
 __all__ = ["PlayerProcess"]
 

@@ -14,7 +14,7 @@ from forcemove.demo.network.attacks import challenge_with, say_something_illegal
 from forcemove.demo.network.local_network import DemoNetwork, channel_of
 from forcemove.demo.network.players import PlayerProcess
 from forcemove.game import Game
-from forcemove.node.keys import new_key
+from forcemove.keys.key_files import new_key
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.types import ETHER

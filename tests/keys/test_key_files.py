@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from forcemove.errors import UnknownVersion
-from forcemove.node.keys import (
+from forcemove.keys.key_files import (
     EmptyPassphrase,
     KeyFileExists,
     KeyFileMissing,
