@@ -181,12 +181,10 @@ DISCARD_DISPUTES = (
 
 def gas_table() -> str:
     """Our gas, compared with the target and the best peer."""
-    from scripts.gas_report import TARGETS
-
-    rows, peers = _measured(), {name: f"{gas:,}" for name, gas in BEST_PEERS.items()}
+    peers = {name: f"{gas:,}" for name, gas in BEST_PEERS.items()}
     lines = [
-        (name, f"{rows[name]:,}", f"{target:,}", peers.get(name, "none has it"))
-        for name, target in TARGETS.items()
+        (name, f"{row['value']:,}", f"{row['atMost']:,}", peers.get(name, "none has it"))
+        for name, row in _measured().items()
         if not name.startswith("discard_")
     ]
     return _table(("operation", "gas", "target", "best published peer"), lines, numbers_from=1)
@@ -197,14 +195,14 @@ def discard_gas_table() -> str:
     rows = _measured()
 
     def shown(name: str) -> str:
-        return f"{rows[f'discard_{name}']:,}" if name else ""
+        return f"{rows[f'discard_{name}']['value']:,}" if name else ""
 
     lines = [(what, shown(challenge), shown(answer)) for what, challenge, answer in DISCARD_DISPUTES]
     return _table(("dispute", "challenge, gas", "answer, gas"), lines, numbers_from=1)
 
 
-def _measured() -> dict[str, int]:
-    rows: dict[str, int] = json.loads(SNAPSHOT.read_text("utf-8"))["rows"]
+def _measured() -> dict[str, dict[str, int]]:
+    rows: dict[str, dict[str, int]] = json.loads(SNAPSHOT.read_text("utf-8"))["rows"]
     return rows
 
 

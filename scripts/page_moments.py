@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from functools import partial
 from html.parser import HTMLParser
 from itertools import count
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from forcemove.browser.lobby.render import lobby_page
 from forcemove.browser.lobby.view import OfferDraft
@@ -29,7 +27,7 @@ from forcemove.playground.playground import Playground
 from forcemove_games.discard import GAME as DISCARD
 from forcemove_games.randomness import seeded
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
-from scripts.relay_speed import relay_process
+from scripts.measuring.processes import started_relay
 from tests.browser.served.lobby import GAMES, ServedLobby, served_lobby
 from tests.browser.served.serving import running, until
 
@@ -188,7 +186,7 @@ class LobbyMoment:
     @contextmanager
     def shown(self) -> Iterator[Shown]:
         """See `GameMoment`."""
-        with TemporaryDirectory() as name, relay_process(Path(name)) as url, ExitStack() as stack:
+        with started_relay() as (url, _), ExitStack() as stack:
             chain = EmbeddedChain()
             book = deploy_locally(chain, GAMES)
             alice, bob, carol = (

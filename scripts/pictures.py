@@ -14,7 +14,6 @@ import argparse
 import base64
 import hashlib
 import json
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -37,7 +36,6 @@ _SCALE = 1.5
 _QUALITY = 55
 _MARGIN = 8
 """Pixels of the page around what is shown."""
-_FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
 
 
 def picture_name(moment: str, scheme: str) -> str:
@@ -78,13 +76,11 @@ def _digest(data: bytes) -> str:
 
 def make(folder: Path = FOLDER) -> None:
     """Make all pictures, and keep what was shown. Raises `ValueError` on a picture that is too large."""
-    from playwright.sync_api import sync_playwright
+    from tests.browser.served.chromium import chromium
 
     folder.mkdir(exist_ok=True)
     kept = dict[str, Any]()
-    with sync_playwright() as playwright:
-        program = shutil.which("chromium") or shutil.which("chromium-browser")
-        browser = playwright.chromium.launch(executable_path=program, args=_FLAGS)
+    with chromium() as browser:
         for name, moment in MOMENTS.items():
             shown, pictures = take(browser, moment)
             for scheme, picture in pictures.items():
@@ -93,7 +89,6 @@ def make(folder: Path = FOLDER) -> None:
                 (folder / picture_name(name, scheme)).write_bytes(picture)
             digests = {scheme: _digest(each) for scheme, each in pictures.items()}
             kept[name] = {"pictures": digests, "shown": shown}
-        browser.close()
     (folder / SHOWN).write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 

@@ -16,7 +16,7 @@ from forcemove.protocol.state import VariablePart
 from forcemove.testing.calls import ID
 from forcemove_games.discard.position import decode
 from forcemove_games.discard.rules import require_legal
-from scripts.gas_discard import LABEL
+from scripts.measuring.discard_hands import LABEL
 from scripts.vector_values import KEYS, hex_, state_to_json
 from tests.games.discard.dealer import Dealer, begin, draw_first
 

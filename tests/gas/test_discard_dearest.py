@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from forcemove import UINT48_MAX, UINT64_MAX, Allocation, VariablePart
 from forcemove.protocol.encoding import challenge_hash, digest, hash_state
+from forcemove.protocol.types import Signature
 from forcemove_games.discard import GAME
 from forcemove_games.discard.position import Core, Position, PositionType
 from forcemove_games.discard.tails import DECK_LENGTH, PROOF_LENGTH, ShuffledDeck
-from scripts.gas_report import Bench, Channel
+from scripts.measuring.gas import Bench, Channel
 
 FULL = b"\xff" * 32
 """Each byte of calldata that is not zero costs four times as much as a zero."""
@@ -37,18 +38,15 @@ def second_shuffle(channel: Channel) -> tuple[VariablePart, VariablePart]:
     return first, VariablePart(paid, Position(core, TAIL).encode(), UINT48_MAX)
 
 
-def signed_challenge(channel: Channel, state: VariablePart) -> tuple[bytes, bytes]:
+def signed_challenge(channel: Channel, state: VariablePart) -> Signature:
     """By which participant 1 lets anybody send the challenge."""
-    domain = channel.bench.domain
     struct = challenge_hash(channel.id, state.turn_num, hash_state(channel.id, state).state)
-    signature = channel.keys[1].sign(digest(domain, struct))
-    return signature.r, signature.vs
+    return channel.keys[1].sign(digest(channel.adjudicator.domain, struct))
 
 
 def test_no_bytes_make_a_dispute_dearer_than_the_game_says(channel: Channel) -> None:
     """A challenge with a signature more, because another account than a player's sends it; each answer is cheaper."""
     first, second = second_shuffle(channel)
-    bench, fixed, functions = channel.bench, channel.fixed, channel.functions
-    stranger = bytes.fromhex(bench.funder[2:])
-    challenge = functions.challenge(fixed, *channel.proof_of([first, second]), signed_challenge(channel, second))
-    assert bench.send(stranger, challenge) <= GAME.dispute_gas
+    signature = signed_challenge(channel, second)
+    challenge = channel.adjudicator.challenge(channel.fixed_part, channel.proof(first, second), signature)
+    assert channel.bench.send(channel.bench.keys[0], challenge) <= GAME.dispute_gas

@@ -1,6 +1,6 @@
 """Every position of tic-tac-toe that play can reach, every legal move, and every illegal neighbour of each.
 
-`run_parity()` compares bytecode and Python on all of them; `scripts/benchmark.py` times it.
+`run_parity()` compares bytecode and Python on all of them; `scripts/measure parity` times it.
 """
 
 from __future__ import annotations

@@ -6,20 +6,9 @@ from collections import Counter
 
 import pytest
 
-from scripts.channel_cost import adding
-from scripts.endpoint_requests import (
-    BEGIN,
-    END,
-    NODE,
-    PAGE,
-    PROGRAMS,
-    TABLE,
-    WAITING,
-    Seconds,
-    counted,
-    journal_of,
-    text,
-)
+from scripts.diagrams import place
+from scripts.measuring.pages import NODE_PAGE
+from scripts.measuring.requests import NODE, PROGRAMS, TABLE, WAITING, Seconds, counted, journal_of, rows_of, text
 
 MANY = 1_000
 SHALLOW = "a node that believes the newest block"
@@ -49,8 +38,8 @@ def test_the_page_shows_what_is_counted(asked: dict[str, dict[int, Seconds]]) ->
         few = {program: counted(url, journal, program) for program in PROGRAMS}
     for program in PROGRAMS:
         assert [*map(total, few[program].values())] == [*map(total, asked[program].values())]
-    shown = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0].strip()
-    assert shown == text({1: few, 100: asked, MANY: asked})
+    shown = place(NODE_PAGE.name, NODE_PAGE.read_text(encoding="utf-8"), "requests")[0]
+    assert shown == text(rows_of(1, few) | rows_of(100, asked) | rows_of(MANY, asked)) + "\n"
 
 
 @pytest.mark.parametrize("program", [NODE, TABLE])
@@ -67,8 +56,3 @@ def test_what_is_asked_without_a_block(asked: dict[str, dict[int, Seconds]]) -> 
     head = Counter({"eth_getBlockByNumber": 60})
     assert total(asked[NODE][0]) == total(asked[TABLE][0]) == head
     assert total(asked[WAITING][0]) <= head
-
-
-def test_new_channels_cost_four_requests_however_many_are_added_at_once() -> None:
-    assert adding(1).endswith("; 4 requests")
-    assert adding(100).endswith("; 4 requests")

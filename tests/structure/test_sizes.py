@@ -24,6 +24,7 @@ REASONS = {
     "channel/forcemove/watchtower": "what an appointment is, what a tower does with it, and what gives it to towers",
     "games/forcemove_games/discard": "positions, rules and their parts; a player's secrets, moves and choices; screens",
     "scripts": "a program each; most are run by hand, now and then",
+    "scripts/measuring": "a module for each thing that is measured, and what they share",
     "tests/chain": "a file for each part of the room, and servers that stand for nodes",
     "tests/checking": "the world, who acts in it, what must hold, the search, and what is done with what it finds",
     "tests/cli": "a file for each command and each kind of demonstration",

@@ -1,7 +1,7 @@
 """Checks before money moves: whether a channel is worth its disputes, and whether its challenges can be answered in
 time.
 
-The gas of a deposit and a conclusion is that of the rows that `scripts/gas_report.py` measures. What a dispute costs,
+The gas of a deposit and a conclusion is that of the rows that `scripts/measure gas` measures. What a dispute costs,
 the game says; of an app that is not a whole game it is the gas of small positions of two participants. No channel is
 refused that has begun: what is signed is defended whatever it costs.
 """

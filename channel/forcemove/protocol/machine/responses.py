@@ -15,7 +15,7 @@ __all__ = ["Answer", "answer_to_status", "best_answer", "cheapest_proof", "clear
 
 Answer = SubmitConclude | SubmitCheckpoint | SubmitRespond
 _STATE_GAS, _SIGNATURE_GAS = 10_400, 4_100
-"""What one more of each adds to a challenge, roughly: by the rows of `scripts/gas_report.py`."""
+"""What one more of each adds to a challenge, roughly: by the rows of `scripts/measure gas`."""
 
 
 def concluding_answer(fixed_part: FixedPart, signed: SignedState) -> SubmitConclude | None:

@@ -7,8 +7,6 @@ import time
 from collections.abc import Iterator
 from typing import TypeVar
 
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.signing import Key
 from forcemove.transport.terms import TableTerms, proof_digest
 from forcemove.transport.wire import (
     VERSION,
@@ -24,8 +22,9 @@ from forcemove.transport.wire import (
     decode_from_relay,
     encode,
 )
+from scripts.measuring.table import KEYS
 
-__all__ = ["ADDRESSES", "PATIENCE", "Player"]
+__all__ = ["PATIENCE", "Player"]
 
 M = TypeVar("M", bound=FromRelay)
 
@@ -33,8 +32,6 @@ SIZE = 300
 """Bytes of a move, as a signed one in rock-paper-scissors has them."""
 PATIENCE = 20.0
 """Seconds."""
-_KEYS = (Key(keccak256(b"alice")), Key(keccak256(b"bob")))
-ADDRESSES = tuple(key.address for key in _KEYS)
 _BINARY, _PING = 2, 9
 _LENGTHS = {126: 2, 127: 8}
 """Bytes of a length that does not fit into a head's second byte. Where the disk has made posts wait, a frame has the
@@ -48,25 +45,18 @@ class Player:
         self.pair, self.seat, self._table = pair, seat, table.id
         self.length = 0
         """Moves that it has read."""
-        self.posted_at = 0.0
         host, _, port = url.removeprefix("ws://").rpartition(":")
         self.socket = socket.create_connection((host, int(port)), PATIENCE)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._received = bytearray()
         self._shake_hands(host)
         nonce = self._wait_for(Welcome).nonce
-        key, expiry = _KEYS[seat], int(time.time()) + 600
+        key, expiry = KEYS[seat], int(time.time()) + 600
         signature = key.sign(proof_digest(url, table.id, key.address, expiry, nonce)).compact
         self._say(Prove(table, key.address, url, expiry, signature))
         self._say(Open(table.id, 0, None))
         self._wait_for(Opened)
         self.socket.setblocking(False)
-
-    def __enter__(self) -> Player:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.socket.close()
 
     def post(self) -> None:
         """Post the next move of the table."""

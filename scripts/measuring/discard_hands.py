@@ -1,5 +1,5 @@
 """The gas of disputes about Discard, for the hands that follow from one label: proofs are random otherwise, and each
-zero byte counts. See `scripts/gas_report.py`, whose channels these are."""
+zero byte counts. See `scripts/measuring/gas.py`, whose channels these are."""
 
 from __future__ import annotations
 
@@ -13,24 +13,11 @@ from tests.games.discard.dealer import Dealer, draw_first
 
 __all__ = ["LABEL", "TARGETS", "disputed_states"]
 
-TARGETS = {
-    "discard_challenge_share": 180_000,
-    "discard_challenge_discard": 155_000,
-    "discard_respond_discard": 125_000,
-    "discard_respond_share": 112_000,
-    "discard_respond_share_discard": 150_000,
-    "discard_challenge_deal": 400_000,
-    "discard_challenge_second_deal": 320_000,
-    "discard_challenge_shuffle": 460_000,
-    "discard_respond_leave": 250_000,
-    "discard_challenge_show": 275_000,
-}
-
 LABEL = "draw first 62"
 """Of hands in which both players show four cards at once, if they draw as long as they can."""
 
 
-_Wanted = Callable[[Core, Core], bool]
+_Wanted = Callable[[Core, Core], object]
 
 
 def disputed_states(
@@ -42,7 +29,7 @@ def disputed_states(
     - `channel_id`: of a fresh channel: the proofs hold in no other.
     - `begin`: the state from which its participant 0 moves first.
     """
-    hand, wanted = Dealer(LABEL, channel_id), _ROWS[row]
+    hand, (wanted, _) = Dealer(LABEL, channel_id), _ROWS[row]
     for strategy in (Random(1).choice, draw_first):  # noqa: S311  # nothing secret
         states = hand.play(strategy, begin)
         for before, from_, to in zip(states, states[1:], states[2:], strict=False):
@@ -64,31 +51,20 @@ def _leaves(from_: Core, _to: Core) -> bool:
     return from_.position_type is PositionType.SHUFFLED
 
 
-def _draws_after_draw(from_: Core, to: Core) -> bool:
-    return bool(from_.pending and not from_.shared and to.pending)
-
-
-def _lays_after_share_and_draw(from_: Core, to: Core) -> bool:
-    return bool(from_.pending and from_.shared and to.laid)
-
-
-def _lays_after_lay(from_: Core, to: Core) -> bool:
-    return bool(from_.laid and not from_.shared and to.laid)
-
-
-def _shows_four_after_four(from_: Core, to: Core) -> bool:
-    return from_.position_type is PositionType.SHOWING and from_.laid == to.laid == SHOWN_AT_ONCE
-
-
-_ROWS: dict[str, _Wanted] = {
-    "discard_challenge_share": _lays_after_share_and_draw,
-    "discard_challenge_discard": _lays_after_lay,
-    "discard_respond_discard": _lays_after_lay,
-    "discard_respond_share": _draws_after_draw,
-    "discard_respond_share_discard": _lays_after_share_and_draw,
-    "discard_challenge_deal": _makes(PositionType.DEALT_FIRST),
-    "discard_challenge_second_deal": _makes(PositionType.DEALT),
-    "discard_challenge_shuffle": _makes(PositionType.SHUFFLED),
-    "discard_respond_leave": _leaves,
-    "discard_challenge_show": _shows_four_after_four,
+_ROWS: dict[str, tuple[_Wanted, int]] = {
+    "discard_challenge_share": (lambda from_, to: from_.pending and from_.shared and to.laid, 180_000),
+    "discard_challenge_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 155_000),
+    "discard_respond_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 125_000),
+    "discard_respond_share": (lambda from_, to: from_.pending and not from_.shared and to.pending, 112_000),
+    "discard_respond_share_discard": (lambda from_, to: from_.pending and from_.shared and to.laid, 150_000),
+    "discard_challenge_deal": (_makes(PositionType.DEALT_FIRST), 400_000),
+    "discard_challenge_second_deal": (_makes(PositionType.DEALT), 320_000),
+    "discard_challenge_shuffle": (_makes(PositionType.SHUFFLED), 460_000),
+    "discard_respond_leave": (_leaves, 250_000),
+    "discard_challenge_show": (
+        lambda from_, to: from_.position_type is PositionType.SHOWING and from_.laid == to.laid == SHOWN_AT_ONCE,
+        275_000,
+    ),
 }
+TARGETS = {row: target for row, (_, target) in _ROWS.items()}
+"""Gas that each may take."""

@@ -1,4 +1,5 @@
-"""Charts with two logarithmic axes, side by side, as SVG text."""
+"""What pages show of measurements: parts between markers, and charts with two logarithmic axes, side by side, as SVG
+text (two charts are less of it than of a library)."""
 
 from __future__ import annotations
 
@@ -6,14 +7,26 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
-__all__ = ["Line", "picture"]
+__all__ = ["NODE_PAGE", "Line", "picture", "put"]
+
+NODE_PAGE = Path(__file__).resolve().parents[2] / "docs" / "operators" / "node.md"
 
 _WIDTH, _HEIGHT = 420, 300
 """Of one chart, in pixels."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 40, 48
 _COLOURS = ("#0969da", "#bf5600")
 _STYLE = "font-family='system-ui, sans-serif' font-size='12' fill='#24292f'"
+
+
+def put(page: Path, name: str, text: str) -> None:
+    """Write a text between the markers of this name. Raises `MarkerMissing`."""
+    from scripts.diagrams import place
+
+    whole = page.read_text("utf-8")
+    shown = place(page.name, whole, name)
+    page.write_text(f"{whole[: shown.start()]}{text}\n{whole[shown.end() :]}", "utf-8")
 
 
 @dataclass(frozen=True)

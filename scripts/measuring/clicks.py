@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -14,23 +13,19 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from forcemove.chain.local import local_keys
+from forcemove.keys.key_files import write_key_file
+from scripts.measuring.cases import Measured, Row, case
+from scripts.measuring.processes import started_relay
 
-from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
-from forcemove.chain.local import local_keys  # noqa: E402
-from forcemove.keys.key_files import write_key_file  # noqa: E402
-from scripts.relay_speed import relay_process  # noqa: E402
 
-__all__ = ["CLICKS", "click_to_counterparty_ms", "clicks"]
-
-CLICKS = 30
 _MILLISECONDS = 60_000
 _PASSPHRASE = "long enough for a benchmark"  # noqa: S105  # of keys that everybody knows
-_FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
 _TURN = re.compile(r"Turn \d+\.")
 _SPOT = "#board button[name=word]"
 _WAIT = """() => new Promise((resolve) => {
@@ -49,24 +44,23 @@ _CLICK = f"""() => {{
 }}"""
 
 
-def click_to_counterparty_ms() -> float:
-    """The median of the clicks."""
-    return statistics.median(clicks())
+@case(Row("click_to_counterparty_ms", "ms", "a click until the other browser shows it, all on disk; the median", 60))
+def clicks(rounds: int = 30) -> Measured:
+    """Clicks in one browser until the other player's shows them, by both players in turn."""
+    from tests.browser.served.chromium import chromium
 
-
-def clicks(count: int = CLICKS) -> list[float]:
-    """Milliseconds of this many clicks, by both players in turn."""
-    with TemporaryDirectory() as folder, relay_process(Path(folder)) as url, ExitStack() as stack:
+    with TemporaryDirectory() as folder, started_relay() as (url, _), ExitStack() as stack:
         homes = [_home(Path(folder), seat) for seat in (0, 1)]
         addresses = [stack.enter_context(_command(home, url)) for home in homes]
-        with sync_playwright() as playwright:
-            program = shutil.which("chromium") or shutil.which("chromium-browser")
-            browser = playwright.chromium.launch(executable_path=program, args=_FLAGS)
-            pages = [_opened(browser, each) for each in addresses]
-            _meet(*pages)
-            found = [_click(pages) for _ in range(count)]
-            browser.close()
-    return found
+        browser = stack.enter_context(chromium())
+        pages = [_opened(browser, each) for each in addresses]
+        _meet(*pages)
+        found = [_click(pages) for _ in range(rounds)]
+    return {
+        "click_to_counterparty_ms": statistics.median(found),
+        "quickest_click_ms": min(found),
+        "slowest_click_ms": max(found),
+    }
 
 
 def _home(folder: Path, seat: int) -> Path:
@@ -128,10 +122,3 @@ def _mover(pages: list[Page]) -> Page:
         if len(spots) == 1 and len({found and found[0] for found in turns}) == 1:
             return spots[0]
         pages[0].wait_for_timeout(20)
-
-
-if __name__ == "__main__":
-    times = sorted(clicks())
-    print(
-        f"median {statistics.median(times):.0f} ms, from {times[0]:.0f} to {times[-1]:.0f} ms, of {len(times)} clicks"
-    )

@@ -1,0 +1,86 @@
+"""Processes beside the measuring one: those that run a function, a relay, and an echo of WebSocket messages."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from aiohttp import web
+
+__all__ = ["CONTEXT", "echo_process", "process", "started_relay"]
+
+CONTEXT = get_context("spawn")
+_PATIENCE = 600.0
+
+
+@contextmanager
+def process(run: Callable[..., None], *arguments: object) -> Iterator[Callable[[], Any]]:
+    """A new process that runs a function and is killed in the end. The function's last argument sends a value; what is
+    yielded waits for the next one, and raises `TimeoutError` or `EOFError` where there is none."""
+    reading, writing = CONTEXT.Pipe(duplex=False)
+    running = CONTEXT.Process(target=run, args=(*arguments, writing.send))
+    running.start()
+    writing.close()
+
+    def received() -> Any:
+        if not reading.poll(_PATIENCE):
+            raise TimeoutError(f"a process has said nothing for {_PATIENCE:.0f} seconds")
+        return reading.recv()
+
+    try:
+        yield received
+    finally:
+        running.kill()
+        running.join()
+
+
+@contextmanager
+def started_relay(folder: str | None = None, path: str = os.pathsep.join(sys.path)) -> Iterator[tuple[str, int]]:
+    """A relay's process as `forcemove relay` starts it, without limits on a client's speed; its URL, and the process's
+    number. `folder`: where its store is; `path`: where Python finds the relay's code."""
+    with TemporaryDirectory(dir=folder) as place:
+        command = [sys.executable, "-m", "forcemove", "relay", "--listen", "127.0.0.1:0", "--json"]
+        command += ["--store", str(Path(place) / "relay.sqlite"), "--messages-per-second", "1000000"]
+        command += ["--bytes-per-second", "100000000"]
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+        with subprocess.Popen(command, **pipes, env=os.environ | {"PYTHONPATH": path}) as relay:
+            try:
+                yield (relay.stdout or sys.stdin).readline().split('"')[3], relay.pid
+            finally:
+                relay.terminate()
+
+
+@contextmanager
+def echo_process() -> Iterator[str]:
+    """The URL of a process that sends back what it is sent, over aiohttp's WebSocket server."""
+    with process(_serve_echo) as received:
+        yield f"ws://127.0.0.1:{received()}"
+
+
+def _serve_echo(send: Callable[[int], None]) -> None:
+    async def serve() -> None:
+        app = web.Application()
+        app.router.add_get("/", _repeat)
+        runner = web.AppRunner(app, access_log=None)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        send(runner.addresses[0][1])
+        await asyncio.Event().wait()
+
+    asyncio.run(serve())
+
+
+async def _repeat(request: web.Request) -> web.WebSocketResponse:
+    socket = web.WebSocketResponse(compress=False)
+    await socket.prepare(request)
+    async for message in socket:
+        await socket.send_bytes(message.data)
+    return socket
