@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 from forcemove import Channel, ChannelSetup, Node, Phase
 from forcemove.chain.create2 import CUSTOMARY_FACTORY
-from forcemove.node.clock import seconds
 from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.inputs import Input
 from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH, Batch, ChannelUpdate
+from forcemove.workers.clock import seconds
 
 __all__ = ["Process", "memory_journal", "remembering", "wrap_commits"]
 

@@ -20,9 +20,9 @@ from forcemove.arena.virtual_time import VirtualTimeLoop
 from forcemove.chain.local import connect
 from forcemove.chain.worker import EndpointWorker
 from forcemove.node.node import Node
-from forcemove.node.policy import default_confirmations, default_look_every
 from forcemove.store.journal import Journal
 from forcemove.tables.defence import Defence
+from forcemove.workers.chain_defaults import default_confirmations, default_look_every
 from forcemove_games.tic_tac_toe import GAME
 from scripts.measuring.cases import Measured, case
 from scripts.measuring.driving import crowded_journal, drive, journal_at, stored

@@ -27,7 +27,7 @@ SOON = 15.0
 _LATER = 6
 """Turns after which a state is so old that no single move is an answer to it."""
 _PAYS_NOTHING = """
-from forcemove.node.account_worker import AccountWorker
+from forcemove.workers.account_worker import AccountWorker
 assert AccountWorker.submit
 AccountWorker.submit = lambda self, request: None
 """

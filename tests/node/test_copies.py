@@ -10,13 +10,13 @@ import pytest
 
 from forcemove import ChannelSetup, Node, Phase, open_journal
 from forcemove.node.events import Event, Mined, Sent
-from forcemove.node.polling import poll_once
 from forcemove.protocol.errors import SignsNothing
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.protocol.rules import build_support_proof
 from forcemove.store.journal import Journal
 from forcemove.store.records import ExportKind, Ownership
+from forcemove.workers.polling import poll_once
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.node.test_node import House
 from tests.scenarios.story import DURATION, KEYS, Playground

@@ -26,10 +26,9 @@ from forcemove.history.entries import (
     TxRequested,
     TxSent,
 )
-from forcemove.node import histories, outbox, recorder
+from forcemove.node import histories, recorder
 from forcemove.node.events import LogAdded, LogRemoved, Mined, Received, Sent, SubmissionRefused
 from forcemove.node.histories import Histories, load_history
-from forcemove.node.outbox import JournalledTxStore
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.machine.effects import SubmitDeposit
@@ -38,6 +37,8 @@ from forcemove.sender.transactions import Approval, ChannelTx, GapFiller, Pendin
 from forcemove.store.errors import JournalDamaged, JournalUnwritable
 from forcemove.store.journal import Journal
 from forcemove.store.records import StoredHistory
+from forcemove.workers import outbox
+from forcemove.workers.outbox import JournalledTxStore
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.process import memory_journal, wrap_commits

@@ -23,11 +23,11 @@ from forcemove.node.policy import (
     Policy,
     ask_block_time,
     costs_of,
-    default_confirmations,
     dispute_gas_of,
     usual_gas,
 )
 from forcemove.store.records import ChannelLease, LeaseName, StoredChannel, TakenLeases
+from forcemove.workers.chain_defaults import default_confirmations
 from forcemove_games.tic_tac_toe import GAME
 from forcemove_games.tic_tac_toe.game import TicTacToe
 from tests.process import memory_journal

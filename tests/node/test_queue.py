@@ -10,10 +10,10 @@ import pytest
 from forcemove import MemoryMessenger, Phase, assemble
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.worker import wait_for
-from forcemove.node.errors import AccountInUse
 from forcemove.node.events import Mined
 from forcemove.sender.transactions import Confirmed
 from forcemove.store.records import Account
+from forcemove.workers.errors import AccountInUse
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.test_node import House, Process
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground

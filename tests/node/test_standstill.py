@@ -19,9 +19,9 @@ from forcemove.chain.worker import EndpointWorker, Look, wait_for
 from forcemove.follower.errors import EndpointLeftOut
 from forcemove.node.assemble import reassemble
 from forcemove.node.events import Sent
-from forcemove.node.polling import poll_once
 from forcemove.protocol.errors import EndpointsDiffer
 from forcemove.protocol.rules import build_support_proof
+from forcemove.workers.polling import poll_once
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.test_node import House
 from tests.scenarios.story import BOB, DEPOSIT, DURATION, Playground

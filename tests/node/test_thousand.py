@@ -17,8 +17,9 @@ import pytest
 from forcemove import ETHER, Phase, open_journal
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.local import AnvilChain
-from forcemove.node.policy import LOCAL_CHAINS, DurationTooShort, Policy
+from forcemove.node.policy import DurationTooShort, Policy
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Log, Responded
+from forcemove.workers.chain_defaults import LOCAL_CHAINS
 from tests.liars.proxy import lying
 from tests.node.crowded import Crowded, Endpoint, Report
 from tests.scenarios.story import BOB, Playground

@@ -37,6 +37,7 @@ ROOMS = (
     "forcemove.chain",
     "forcemove.follower",
     "forcemove.sender",
+    "forcemove.workers",
     "forcemove.node",
     "forcemove.arena",
     "forcemove.testing",

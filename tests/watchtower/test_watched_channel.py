@@ -117,7 +117,7 @@ def test_threat_54_the_head_start_ends_by_the_latest_time_that_is_shown(
 def test_threat_46_an_endpoint_that_hangs_keeps_no_tower_from_answering(
     story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hanging: int
 ) -> None:
-    monkeypatch.setattr("forcemove.node.polling._WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("forcemove.workers.polling._WAIT_SECONDS", 0.1)
     ended = threading.Event()
     node = story.chain.node  # type: ignore[attr-defined]
     endpoints = [Endpoint(node, str(number)) for number in range(2)]

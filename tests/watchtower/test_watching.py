@@ -11,12 +11,12 @@ import pytest
 
 from forcemove import InvalidValue, MalformedBytes, RuleError, SignedState, Tower, TowerSettings
 from forcemove.chain.errors import TransactionReverted, Unreachable
-from forcemove.node.outbox import JournalledTxStore
 from forcemove.protocol.machine.effects import SubmitCheckpoint
 from forcemove.sender.transactions import PendingTx
 from forcemove.store.records import AppointmentRecord
 from forcemove.watchtower.appointment import Appointment
 from forcemove.watchtower.errors import BudgetExhausted, ChannelOver, NotWatched, StandingBy
+from forcemove.workers.outbox import JournalledTxStore
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain

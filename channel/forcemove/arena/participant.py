@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Callable
 
 from forcemove.node.assemble import Assembly
-from forcemove.node.clock import seconds
 from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.events import Event
 from forcemove.node.managed_channel import ManagedChannel
@@ -17,6 +16,7 @@ from forcemove.protocol.signing import Key
 from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
+from forcemove.workers.clock import seconds
 
 __all__ = ["LocalParticipant"]
 

@@ -18,11 +18,11 @@ from forcemove.chain.reverts import app_errors
 from forcemove.game import PlayableApp
 from forcemove.history.tokens import Tokens
 from forcemove.node.nonces import draw_nonce
-from forcemove.node.policy import default_confirmations
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.types import ETHER, FixedPart
+from forcemove.workers.chain_defaults import default_confirmations
 
 __all__ = ["Assembly", "assemble", "begin", "reassemble"]
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from forcemove.node.client import Client
 from forcemove.node.events import CounterpartyFault, Event, Sent
 from forcemove.node.friendly import NullSubmitter
-from forcemove.node.outbox import evidence_of
 from forcemove.node.ports import Messenger, as_connected
 from forcemove.node.tx_submitter import TxSubmitter
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
@@ -20,6 +19,7 @@ from forcemove.protocol.machine.effects import ChooseMove, Effect, SendGreeting,
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.sender.transactions import ChannelTx, Reorged, TxFailed, TxOutcome
 from forcemove.store.records import Evidence
+from forcemove.workers.outbox import evidence_of
 
 __all__ = ["MoveChooser", "EffectExecutor"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.errors import LocalError, PassingError
+from forcemove.errors import LocalError
 
-__all__ = ["AccountInUse", "ChannelInUse", "LeaseLost", "LookFailed", "NotOursToDrive"]
+__all__ = ["ChannelInUse", "LeaseLost", "NotOursToDrive"]
 
 
 @dataclass(eq=False)
@@ -18,28 +18,11 @@ class ChannelInUse(LocalError):
 
 
 @dataclass(eq=False)
-class AccountInUse(LocalError):
-    """Another process sends the account's transactions, and has not taken our requests out of the outbox. They wait
-    for that process, or until it has stopped."""
-
-    chain_id: int
-    account: bytes
-
-
-@dataclass(eq=False)
 class LeaseLost(LocalError):
     """Another process has taken the channel over while this one was away. This one has stopped driving it, and has sent
     nothing of it since then."""
 
     channel_id: bytes
-
-
-@dataclass(eq=False)
-class LookFailed(PassingError):
-    """A look at something outside has raised an unexpected error, `reason` in Python's words: a library could not read
-    an answer, or the fault is ours. The look is tried again."""
-
-    reason: str
 
 
 @dataclass(eq=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from forcemove.follower.endpoint_quorum import QuorumUpdate
-from forcemove.node.account_worker import AccountWorker
 from forcemove.node.friendly import ChainSource
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.ready_set import ReadySet
 from forcemove.node.workers import Workers
 from forcemove.sender.transactions import ChannelTx
+from forcemove.workers.account_worker import AccountWorker
 
 __all__ = ["Intake"]
 

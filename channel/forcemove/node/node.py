@@ -22,14 +22,12 @@ from forcemove.errors import JournalUnavailable
 from forcemove.follower.endpoint_viewer import EndpointViewer
 from forcemove.node.assemble import Assembly
 from forcemove.node.channel_builder import ChannelBuilder
-from forcemove.node.clock import seconds
 from forcemove.node.errors import LeaseLost
 from forcemove.node.histories import Histories
 from forcemove.node.intake import Intake
 from forcemove.node.leases import NodeLeases
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.policy import Policy
-from forcemove.node.polling import PollingWorker, keep_polling
 from forcemove.node.ready_set import ReadySet
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
@@ -37,6 +35,8 @@ from forcemove.node.workers import Workers
 from forcemove.protocol.signing import Key
 from forcemove.store.journal import Journal
 from forcemove.store.records import Account, ChannelLease
+from forcemove.workers.clock import seconds
+from forcemove.workers.polling import PollingWorker, keep_polling
 
 __all__ = ["Node"]
 

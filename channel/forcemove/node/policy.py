@@ -9,7 +9,6 @@ refused that has begun: what is signed is defended whatever it costs.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,9 +22,9 @@ from forcemove.game import Game
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.automatic_actions import answer_margin
 from forcemove.protocol.types import ETHER
+from forcemove.workers.chain_defaults import LOCAL_CHAINS
 
 __all__ = [
-    "LOCAL_CHAINS",
     "USUAL_DISPUTE_GAS",
     "Conditions",
     "Costs",
@@ -34,21 +33,15 @@ __all__ = [
     "NotWorthItsDisputes",
     "Policy",
     "costs_of",
-    "default_confirmations",
-    "default_look_every",
     "dispute_gas_of",
-    "own_clock",
     "ask_conditions",
     "usual_gas",
 ]
 
-LOCAL_CHAINS = frozenset({1337, 31337, 131277322940537})
-"""The ids of the chains that people run for themselves: ganache's, anvil's and hardhat's, eth-tester's."""
 _DEPOSIT_GAS, _CONCLUDE_GAS = 46_500, 64_700
 USUAL_DISPUTE_GAS = 82_700
 """The gas of a challenge with two small states of two participants."""
 _DISPUTES = 6
-_CONFIRMATIONS = 6
 _LOCAL_FLOOR, _FLOOR = 60, 900
 _SLOWEST_LOCAL = 12.0
 """The most seconds from block to block that a local chain is believed: where its blocks are further apart, somebody has
@@ -124,21 +117,6 @@ def costs_of(agreement: Agreement, index: int, fees: Fees, dispute_gas: int = US
         price = (fees.max_fee_per_gas + fees.max_priority_fee_per_gas) // 2  # the base fee as it is, and the tip
     deposits = tuple((asset, amounts[index]) for asset, amounts in agreement.deposits)
     return Costs(deposits, (_DEPOSIT_GAS + _CONCLUDE_GAS) * price, _DISPUTES * dispute_gas * price)
-
-
-def default_confirmations(chain_id: int) -> int:
-    """How many blocks deep a log must be to be believed: 1 where people run the chain for themselves, else 6."""
-    return 1 if chain_id in LOCAL_CHAINS else _CONFIRMATIONS
-
-
-def own_clock(chain_id: int) -> Callable[[], float] | None:
-    """Our own clock, seconds since 1970; None on a chain that people run for themselves, whose clock they move."""
-    return None if chain_id in LOCAL_CHAINS else time.time
-
-
-def default_look_every(chain_id: int) -> float:
-    """Seconds between two looks at a chain: a local one makes a block as soon as it has a transaction."""
-    return 0.2 if chain_id in LOCAL_CHAINS else 1.0
 
 
 @dataclass(frozen=True, slots=True)

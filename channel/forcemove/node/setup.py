@@ -9,11 +9,11 @@ from forcemove.node.assemble import Assembly
 from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.events import Event
 from forcemove.node.friendly import FriendlyAssembly
-from forcemove.node.policy import default_confirmations
 from forcemove.node.ports import Messenger
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.signing import Key
 from forcemove.store.records import Account
+from forcemove.workers.chain_defaults import default_confirmations
 
 __all__ = ["ChannelSetup", "undecided"]
 

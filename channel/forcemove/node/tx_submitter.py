@@ -7,13 +7,13 @@ from typing import assert_never
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.node.events import Event, Mined, SubmissionRefused
-from forcemove.node.policy import LOCAL_CHAINS
-from forcemove.node.tx_requests import tx_request_for
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import Submission, SubmitChallenge
 from forcemove.protocol.machine.view_differences import acts_first
 from forcemove.protocol.signing import Key
 from forcemove.sender.transactions import Confirmed, NonceUsedElsewhere, Reorged, TxFailed, TxOutcome, TxRequest
+from forcemove.workers.chain_defaults import LOCAL_CHAINS
+from forcemove.workers.tx_requests import tx_request_for
 
 __all__ = ["TxSubmitter"]
 

@@ -6,19 +6,19 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.follower.endpoint_quorum import EndpointQuorum
-from forcemove.node.account_worker import AccountWorker, LeasedSender
 from forcemove.node.assemble import Assembly
 from forcemove.node.friendly import ChainSource, FriendlyAssembly, NullChainWorker
 from forcemove.node.leases import NodeLeases
-from forcemove.node.outbox import JournalledTxStore, Outbox
-from forcemove.node.policy import own_clock
-from forcemove.node.polling import OnPollError, PollingWorker, poll_once
 from forcemove.node.wallets import ExternalWallet
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.signing import Key
 from forcemove.sender.sender import Sender
 from forcemove.store.journal import Journal
 from forcemove.store.records import Account
+from forcemove.workers.account_worker import AccountWorker, LeasedSender
+from forcemove.workers.chain_defaults import own_clock
+from forcemove.workers.outbox import JournalledTxStore, Outbox
+from forcemove.workers.polling import OnPollError, PollingWorker, poll_once
 
 __all__ = ["Workers"]
 

@@ -25,7 +25,6 @@ from forcemove.node.errors import ChannelInUse
 from forcemove.node.events import Event, Mined, SubmissionRefused
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
-from forcemove.node.policy import LOCAL_CHAINS
 from forcemove.node.setup import ChannelSetup, undecided
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
@@ -34,6 +33,7 @@ from forcemove.protocol.types import Signature
 from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership
 from forcemove.text.explanations import headline
+from forcemove.workers.chain_defaults import LOCAL_CHAINS
 
 __all__ = ["Defence", "Nobody"]
 

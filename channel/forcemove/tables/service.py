@@ -15,11 +15,10 @@ from forcemove.errors import ChainError, ForcemoveError, JournalUnavailable, Pas
 from forcemove.follower.errors import AnotherChain
 from forcemove.game import Game
 from forcemove.node.assemble import Assembly
-from forcemove.node.errors import AccountInUse, LeaseLost
+from forcemove.node.errors import LeaseLost
 from forcemove.node.friendly import FriendlyAssembly
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
-from forcemove.node.policy import default_look_every
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
@@ -37,6 +36,8 @@ from forcemove.text.explanations import headline
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
+from forcemove.workers.chain_defaults import default_look_every
+from forcemove.workers.errors import AccountInUse
 
 __all__ = ["TableService"]
 

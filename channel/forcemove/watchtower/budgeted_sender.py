@@ -16,8 +16,6 @@ from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import TransactionReverted
 from forcemove.chain.reverts import ErrorTable
 from forcemove.errors import ForcemoveError, PassingError
-from forcemove.node.outbox import JournalledTxStore
-from forcemove.node.tx_requests import gas_of
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.signing import Key
 from forcemove.sender.pricing import gas_limit
@@ -37,6 +35,8 @@ from forcemove.sender.transactions import (
 from forcemove.store.journal import Journal
 from forcemove.store.records import Account, Spent
 from forcemove.watchtower.errors import BudgetExhausted
+from forcemove.workers.outbox import JournalledTxStore
+from forcemove.workers.tx_requests import gas_of
 
 __all__ = ["BudgetedSender", "AnswerResult", "SpendingTerms"]
 

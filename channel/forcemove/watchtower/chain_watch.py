@@ -11,10 +11,10 @@ from forcemove.chain.chain import Call
 from forcemove.follower.endpoint_quorum import EndpointQuorum
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import LogsLeftOut
-from forcemove.node.tx_requests import operation_of
 from forcemove.watchtower.acceptance import AcceptedAppointment
 from forcemove.watchtower.appointment import Appointment
 from forcemove.watchtower.watched_channel import Due, WatchedChannel
+from forcemove.workers.tx_requests import operation_of
 
 __all__ = ["ChainWatch"]
 

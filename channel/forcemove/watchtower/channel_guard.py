@@ -10,7 +10,6 @@ from math import inf
 
 from forcemove.chain.errors import TransactionReverted
 from forcemove.errors import ForcemoveError, RuleError
-from forcemove.node.polling import ParallelPolls
 from forcemove.store.errors import LeaseNotHeld
 from forcemove.store.journal import Journal
 from forcemove.store.records import Account, AppointmentRecord
@@ -21,6 +20,7 @@ from forcemove.watchtower.chain_watch import ChainWatch
 from forcemove.watchtower.errors import BudgetExhausted, NotWatched
 from forcemove.watchtower.settings import TowerSettings
 from forcemove.watchtower.watched_channel import Due, WatchedChannel
+from forcemove.workers.polling import ParallelPolls
 
 __all__ = ["ChannelGuard"]
 

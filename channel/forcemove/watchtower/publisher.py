@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 
 from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, UnknownVersion
-from forcemove.node.clock import seconds
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.signing import Key
 from forcemove.watchtower.appointment import Appointment, make_appointment
 from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
 from forcemove.watchtower.receipts import AppointmentReceipt
+from forcemove.workers.clock import seconds
 
 __all__ = ["Acknowledged", "TowerPublisher", "NotAcknowledged", "Unprotected"]
 

@@ -16,8 +16,6 @@ from types import MappingProxyType
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.reverts import NO_ERRORS
 from forcemove.errors import InvalidValue
-from forcemove.node.clock import seconds
-from forcemove.node.policy import default_confirmations, own_clock
 from forcemove.protocol.signing import Key
 from forcemove.store.errors import LeaseNotHeld
 from forcemove.store.journal import Journal
@@ -37,6 +35,8 @@ from forcemove.watchtower.channel_guard import ChannelGuard
 from forcemove.watchtower.errors import BudgetExhausted, ChannelOver, NotWatched, StandingBy, TooManyChannels
 from forcemove.watchtower.receipts import AppointmentReceipt, give_receipt
 from forcemove.watchtower.settings import TowerSettings
+from forcemove.workers.chain_defaults import default_confirmations, own_clock
+from forcemove.workers.clock import seconds
 
 __all__ = ["Tower"]
 

@@ -12,7 +12,7 @@ import pytest
 from forcemove import Chain, ForcemoveError
 from forcemove.chain.asking import Steps, ask_now
 from forcemove.chain.worker import EndpointWorker, Look
-from forcemove.node.polling import PollingWorker
+from forcemove.workers.polling import PollingWorker
 from tests.liars.places import BLOCK, AmongLiars, NodeAmongLiars, TowerAmongLiars
 from tests.liars.proxy import Tell
 from tests.sender.slowly import SlowWorker

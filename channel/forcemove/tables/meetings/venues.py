@@ -14,14 +14,7 @@ from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.node.assemble import Assembly, begin, reassemble
 from forcemove.node.nonces import draw_nonce
-from forcemove.node.policy import (
-    Conditions,
-    Costs,
-    Policy,
-    ask_conditions,
-    costs_of,
-    default_confirmations,
-)
+from forcemove.node.policy import Conditions, Costs, Policy, ask_conditions, costs_of
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES, Agreement
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.hashing import keccak256
@@ -31,6 +24,7 @@ from forcemove.tables.meetings.terms import agreement_of, offered_amount
 from forcemove.text.amounts import format_amount
 from forcemove.transport.joins import Join
 from forcemove.transport.offers import MIN_SEATS, Offer, OfferOfAnotherChain
+from forcemove.workers.chain_defaults import default_confirmations
 
 __all__ = ["ChainVenue", "FriendlyVenue", "Venue", "asset_of", "is_ours", "new_offer", "require_ours"]
 

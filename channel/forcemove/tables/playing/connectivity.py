@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
 from forcemove.follower.endpoint_viewer import EndpointViewer
-from forcemove.node.clock import seconds
+from forcemove.workers.clock import seconds
 
 __all__ = ["ChainConnectivity", "Connectivity", "back_text", "lost_text", "reporting_connectivity"]
 

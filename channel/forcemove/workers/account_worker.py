@@ -13,8 +13,6 @@ from collections.abc import Callable, Collection
 from forcemove.chain.reverts import ErrorTable
 from forcemove.chain.worker import Look
 from forcemove.errors import PassingError
-from forcemove.node.errors import AccountInUse
-from forcemove.node.outbox import JournalledTxStore, Outbox
 from forcemove.protocol.machine.effects import Submission
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import (
@@ -29,6 +27,8 @@ from forcemove.sender.transactions import (
 )
 from forcemove.store.errors import NotInOutbox
 from forcemove.store.records import Account
+from forcemove.workers.errors import AccountInUse
+from forcemove.workers.outbox import JournalledTxStore, Outbox
 
 __all__ = ["AccountWorker", "LeasedSender"]
 

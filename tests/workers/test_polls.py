@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from forcemove.chain.worker import Look
-from forcemove.node.errors import LookFailed
-from forcemove.node.polling import ParallelPolls, keep_polling, poll_once
+from forcemove.workers.errors import LookFailed
+from forcemove.workers.polling import ParallelPolls, keep_polling, poll_once
 
 
 class Worker:
@@ -44,7 +44,7 @@ class Hanging(Future[None]):
 
 @pytest.fixture(autouse=True)
 def short_moments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forcemove.node.polling._WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("forcemove.workers.polling._WAIT_SECONDS", 0.05)
 
 
 def failing() -> Worker:
@@ -118,7 +118,7 @@ def test_threat_46_a_running_node_asks_again_whether_a_look_still_waits_and_clos
 
 
 def test_a_running_node_goes_on_as_soon_as_what_a_look_waits_for_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forcemove.node.polling._WAIT_SECONDS", 3600.0)
+    monkeypatch.setattr("forcemove.workers.polling._WAIT_SECONDS", 3600.0)
     ends: Future[None] = Future()
     waiting = Worker([ends])
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from forcemove.backoff import doubled, spread
 from forcemove.chain.worker import Look, wait_for
 from forcemove.errors import ForcemoveError
-from forcemove.node.errors import LookFailed
+from forcemove.workers.errors import LookFailed
 
 __all__ = ["OnPollError", "ParallelPolls", "PollingWorker", "keep_polling", "poll_once"]
 
