@@ -15,8 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from forcemove.chain.local import local_keys
-from forcemove.keys.key_files import write_key_file
+from forcemove import local_keys, write_key_file
 from scripts.measuring.cases import Measured, Row, case
 from scripts.measuring.processes import started_relay
 

@@ -9,21 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.chain import Chain
+from forcemove import Chain, ChannelSetup, FriendlyAssembly, Key, ManagedChannel, MemoryMessenger, Node, open_journal
 from forcemove.chain.local import AnvilChain
 from forcemove.node.assemble import Assembly, reassemble
 from forcemove.node.effect_executor import MoveChooser
-from forcemove.node.friendly import FriendlyAssembly
-from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.metadata import METADATA
-from forcemove.node.node import Node
 from forcemove.node.ports import Messenger
-from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.signing import Key
 from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground
 from tests.simulation import crowd

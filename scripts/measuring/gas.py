@@ -14,13 +14,11 @@ from pathlib import Path
 from eth_tester import EthereumTester, PyEVMBackend
 from web3 import EthereumTesterProvider, Web3
 
-from forcemove.artifact import load_artifact
+from forcemove import Allocation, Key, Outcome, address_destination, load_artifact
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.chain import Call, Chain
 from forcemove.protocol.encoding import channel_id, digest, hash_state, word
-from forcemove.protocol.outcome import Allocation, Outcome, address_destination
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart, Signature
 from scripts.measuring import discard_hands

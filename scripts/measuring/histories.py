@@ -15,17 +15,16 @@ from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
+from forcemove import Channel, overview
 from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.cli.channel import pages
 from forcemove.cli.channel.stores import list_all
 from forcemove.history.entries import EntryKinds, StateAccepted, StateSigned, TxRequested
 from forcemove.history.history import MAX_ENTRIES, ChannelHistory
-from forcemove.history.overview import overview
 from forcemove.history.packing import pack
 from forcemove.history.summary import pack_present, pack_profile, summarise
 from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
-from forcemove.protocol.machine.channel import Channel
 from forcemove.store.journal import Journal
 from forcemove.store.records import Batch, ChannelUpdate, HistoryRow
 from scripts.measuring.cases import Measured, Row, case, medians, require, timed

@@ -18,10 +18,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
-from forcemove.chain.chain import Chain
+from forcemove import Chain, Node
 from forcemove.chain.local import AnvilChain, connect
 from forcemove.node.assemble import reassemble
-from forcemove.node.node import Node
 from forcemove.store.records import Batch, ChannelUpdate, HistoryRow
 from forcemove_games.tic_tac_toe import GAME
 from scripts.measuring.cases import Measured, case, timed

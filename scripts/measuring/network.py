@@ -19,20 +19,15 @@ from tempfile import TemporaryDirectory
 
 import aiohttp
 
+from forcemove import Channel, ChannelMessenger, FriendlyAssembly, Node, TableKind, TableTerms, connect_relay
 from forcemove.flow.channel import moves_of_new
 from forcemove.node.events import Event, Sent
-from forcemove.node.friendly import FriendlyAssembly
 from forcemove.node.metadata import METADATA, ChannelMetadata
-from forcemove.node.node import Node
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.encoding import NO_CHAIN, Domain
-from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.types import ZERO_ADDRESS
 from forcemove.store.records import Batch, ChannelUpdate
-from forcemove.transport.connect import connect_relay
-from forcemove.transport.messenger import ChannelMessenger
-from forcemove.transport.terms import TableKind, TableTerms
 from forcemove_games.rock_paper_scissors import GAME
 from scripts.measuring.cases import Measured, Row, case, medians, timed
 from scripts.measuring.driving import drive, journal_at

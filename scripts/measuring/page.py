@@ -12,15 +12,11 @@ from collections.abc import Sequence
 from functools import partial
 from importlib.resources import files
 
+from forcemove import Channel, Choice, ForcemoveError, SignedState, overview
 from forcemove.browser.render import channel_page, channel_panels
 from forcemove.browser.view import ChannelView
-from forcemove.errors import ForcemoveError
-from forcemove.game import Choice
 from forcemove.history.entries import Entry, StateAccepted, StateSigned
 from forcemove.history.history import MAX_ENTRIES, ChannelHistory
-from forcemove.history.overview import overview
-from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.state import SignedState
 from forcemove_games.rock_paper_scissors import GAME
 from scripts.measuring.cases import Measured, Row, case, timed
 from scripts.measuring.table import NOW, LongGame, Table

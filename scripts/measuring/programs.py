@@ -11,9 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from forcemove import ActionQueue, SignedTransport
 from forcemove.flow.channel import UPDATES, Update
-from forcemove.flow.queue import ActionQueue
-from forcemove.flow.signed import SignedTransport
 from forcemove.flow.transport import MemoryTransport, Transport
 from scripts.measuring.cases import Measured, Row, case, medians, timed
 from scripts.measuring.table import KEYS

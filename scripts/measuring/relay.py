@@ -21,9 +21,8 @@ import nats
 from nats.js import JetStreamContext
 from nats.js.api import StorageType
 
+from forcemove import TableKind, TableTerms, connect_relay
 from forcemove.flow.transport import Transport
-from forcemove.transport.connect import connect_relay
-from forcemove.transport.terms import TableKind, TableTerms
 from scripts.measuring.cases import Measured, Row, case, medians
 from scripts.measuring.processes import CONTEXT, echo_process, process, started_relay
 from scripts.measuring.table import ADDRESSES, KEYS

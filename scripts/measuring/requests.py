@@ -16,10 +16,9 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from forcemove import Node, connect
 from forcemove.arena.virtual_time import VirtualTimeLoop
-from forcemove.chain.local import connect
 from forcemove.chain.worker import EndpointWorker
-from forcemove.node.node import Node
 from forcemove.store.journal import Journal
 from forcemove.tables.defence import Defence
 from forcemove.workers.chain_defaults import default_confirmations, default_look_every

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from coincurve import PrivateKey, PublicKey
 
+from forcemove import SignedState, VariablePart, keccak256
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import require_signer
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.types import Signature
 from scripts.measuring.cases import Measured, Row, case, ratios, require
 from scripts.measuring.table import ADDRESSES, KEYS, LongGame

@@ -16,17 +16,12 @@ from itertools import islice
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from forcemove.chain.adjudicator import Adjudicator
-from forcemove.node.assemble import assemble
-from forcemove.protocol.agreement import Agreement
+from forcemove import Adjudicator, Agreement, SignedState, Tower, TowerSettings, VariablePart, assemble
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.watchtower.appointment import Appointment, sign_appointment
 from forcemove.watchtower.errors import BudgetExhausted
 from forcemove.watchtower.service.worker import ServiceWorker
-from forcemove.watchtower.settings import TowerSettings
-from forcemove.watchtower.tower import Tower
 from forcemove_games.rock_paper_scissors import GAME
 from scripts.measuring.cases import Measured, Row, case
 from scripts.measuring.driving import journal_at

@@ -15,14 +15,10 @@ from typing import Any
 
 from coincurve import PrivateKey
 
-from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.chain import Chain
+from forcemove import Assembly, Chain, Channel, MemoryMessenger, Node, Phase, assemble
 from forcemove.chain.local import AnvilChain
-from forcemove.node.assemble import Assembly, assemble
-from forcemove.node.node import Node
 from forcemove.node.policy import Policy
 from forcemove.protocol.encoding import digest
-from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove_games.rock_paper_scissors import GAME
 from scripts.measuring.cases import Measured, Row, case, medians, require, timed
 from scripts.measuring.driving import drive, journal_at
