@@ -27,6 +27,7 @@ from forcemove.node.policy import (
     usual_gas,
 )
 from forcemove.store.records import ChannelLease, LeaseName, StoredChannel, TakenLeases
+from forcemove.workers import chain_defaults
 from forcemove.workers.chain_defaults import default_confirmations
 from forcemove_games.tic_tac_toe import GAME
 from forcemove_games.tic_tac_toe.game import TicTacToe
@@ -137,7 +138,7 @@ def test_a_node_believes_logs_at_the_depth_that_the_chain_wants(
         node = Node(journal, policy=None)
         lines = MemoryMessenger.table(2)
         node.add(ChannelSetup(channel(playground), KEYS[0], lines[0], undecided))
-        monkeypatch.setattr(policy, "LOCAL_CHAINS", frozenset())
+        monkeypatch.setattr(chain_defaults, "LOCAL_CHAINS", frozenset())
         node.add(ChannelSetup(channel(playground), KEYS[0], lines[0], undecided))
         node.add(ChannelSetup(channel(playground), KEYS[0], lines[0], undecided, confirmations=3))
         node.poll()
