@@ -14,6 +14,7 @@ from forcemove.chain import book_file
 from forcemove.chain.book import AddressBook, Deployed, GameOfContract, NotInBook, Pending
 from forcemove.chain.create2 import SALT
 from forcemove.errors import LocalError, MalformedBytes
+from tests.raising import raising
 
 BOOK = AddressBook(
     chain_id=31_337,
@@ -50,10 +51,8 @@ def test_logs_begin_with_the_first_contract() -> None:
 
 
 def test_a_contract_that_is_not_in_the_book_is_named() -> None:
-    with pytest.raises(NotInBook) as caught:
+    with raising(NotInBook("Chess")):
         BOOK.find("Chess")
-
-    assert caught.value == NotInBook("Chess")
 
 
 def test_a_missing_book_is_named(tmp_path: Path) -> None:

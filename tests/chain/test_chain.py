@@ -14,6 +14,7 @@ from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ZERO_ADDRESS
 from tests.chain.world import MINER, World, deploy_contract
 from tests.protocol.builders import ALICE, BOB
+from tests.raising import raising
 
 POOR = Key(b"\x77" * 32)
 NOTHING = Call(BOB.address, b"", 1)
@@ -65,10 +66,8 @@ def test_waiting_ends(stalled: Chain) -> None:
     signed = stalled.sign(NOTHING, ALICE)
     stalled.broadcast(signed)
 
-    with pytest.raises(NotMined) as caught:
+    with raising(NotMined(signed.hash, 0.05)):
         stalled.wait(signed, timeout=0.05)
-
-    assert caught.value == NotMined(signed.hash, 0.05)
 
 
 def again(chain: Chain, first: SignedTransaction, times: int, parts: int) -> SignedTransaction:

@@ -25,6 +25,7 @@ from forcemove.contracts import artifact
 from tests.chain.world import bring_factory
 from tests.cli import warm
 from tests.installed import CONTRACTS, GAMES
+from tests.raising import raising
 from tests.viem.table import COUNTING
 
 KEY = local_keys()[2]
@@ -185,10 +186,8 @@ def test_two_contracts_of_one_name_are_deployed_by_nobody(embedded: EmbeddedChai
     look_alike = SimpleNamespace(artifact=replace(game.artifact, creation_code_hash=bytes(32)), name="other")
     before = embedded.block_number()
 
-    with pytest.raises(ContractNamedTwice) as caught:
+    with raising(ContractNamedTwice(game.artifact.name)):
         deploy(embedded, KEY, path, [game, look_alike])
-
-    assert caught.value == ContractNamedTwice(game.artifact.name)
     assert (path.exists(), embedded.block_number()) == (False, before)
 
 
@@ -317,10 +316,8 @@ def test_what_an_earlier_version_has_sent_is_left_alone(embedded: EmbeddedChain,
     pending = Pending(first, derived_address(artifact("CountingApp")), old.transaction_hash, old.block_number)
     save_book(replace(load_book(path), contracts={}, pending=pending), path)
 
-    with pytest.raises(BookOfOtherContracts) as caught:
+    with raising(BookOfOtherContracts(str(path), first, derived_address(artifact("CountingApp")))):
         deploy(embedded, KEY, path)
-
-    assert caught.value == BookOfOtherContracts(str(path), first, derived_address(artifact("CountingApp")))
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from forcemove.chain.local import AnvilChain, EmbeddedChain
 from forcemove.chain.rpc import Reverted
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
 from tests.chain.world import MINER, World, deploy_artifact, deploy_contract, place
+from tests.raising import raising
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 from tests.simulation.node import MemoryNode
@@ -60,10 +61,8 @@ def test_a_look_alike_adjudicator_is_refused(chain: EmbeddedChain, where: str) -
     code[0] ^= where != "the same code"
     address = place(chain, bytes(code))
 
-    with pytest.raises(errors.NotGenuine) as caught:
+    with raising(errors.NotGenuine("Adjudicator", address, ADJUDICATOR)):
         require_genuine(chain, address, APP, artifact("CountingApp"))
-
-    assert caught.value == errors.NotGenuine("Adjudicator", address, ADJUDICATOR)
 
 
 def test_what_an_account_has_created_is_refused(embedded_world: World) -> None:
@@ -108,10 +107,8 @@ def test_a_derived_address_without_code_is_refused(embedded: EmbeddedChain, wei:
     """Anybody can send ether there before anything is deployed."""
     embedded.send(Call(ADJUDICATOR, b"", wei), MINER)
 
-    with pytest.raises(errors.NoContract) as caught:
+    with raising(errors.NoContract("Adjudicator", ADJUDICATOR)):
         require_genuine(embedded, ADJUDICATOR, APP, artifact("CountingApp"))
-
-    assert caught.value == errors.NoContract("Adjudicator", ADJUDICATOR)
     assert embedded.balance(ADJUDICATOR) == wei
 
 
@@ -119,9 +116,8 @@ def test_a_new_contract_is_believed_once_it_is_deep_enough(embedded: EmbeddedCha
     book = deploy(embedded, MINER, tmp_path / "book.json")
     block = book.find("Adjudicator").block_number
     while embedded.block_number() < block + 3:
-        with pytest.raises(errors.NotConfirmed) as caught:
+        with raising(errors.NotConfirmed("Adjudicator", ADJUDICATOR, 4)):
             require_genuine_contract(embedded, artifact("Adjudicator"), ADJUDICATOR, confirmations=4)
-        assert caught.value == errors.NotConfirmed("Adjudicator", ADJUDICATOR, 4)
         embedded.send(Call(NOBODY, b"", 1), MINER)
 
     require_genuine_contract(embedded, artifact("Adjudicator"), ADJUDICATOR, confirmations=4)
@@ -146,9 +142,8 @@ def shanghai() -> Iterator[AnvilChain]:
 
 def test_a_chain_without_transient_storage_gets_no_deployment(shanghai: AnvilChain, tmp_path: Path) -> None:
     before = shanghai.balance(MINER.address)
-    with pytest.raises(errors.NoTransientStorage) as raised:
+    with raising(errors.NoTransientStorage(shanghai.endpoint)):
         deploy(shanghai, MINER, tmp_path / "book.json")
-    assert raised.value == errors.NoTransientStorage(shanghai.endpoint)
     assert (shanghai.balance(MINER.address), list(tmp_path.iterdir())) == (before, [])
 
 

@@ -19,6 +19,7 @@ from websockets.sync.server import serve
 from forcemove import Chain, connect
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, WrongChain
 from tests.chain.server import CHAIN_ID, answer_chain_id, serving
+from tests.raising import raising
 
 ERROR = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32005, "message": "query exceeds max block range"}}'
 REVERTED = b'{"jsonrpc": "2.0", "id": null, "error": {"code": 3, "message": "execution reverted", "data": "0x"}}'
@@ -133,9 +134,8 @@ def test_a_long_wait_is_told_and_nobody_is_asked_meanwhile(clock: Clock, asked: 
     node = Node(lambda _: (429, PAGE) if len(node.asked) == 1 else result("0x9"))
     with node.chain(Retry_After=asked) as chain:
         for _ in range(3):
-            with pytest.raises(NodeBusy) as raised:
+            with raising(NodeBusy(chain.endpoint, seconds)):
                 chain.block_number()
-            assert raised.value == NodeBusy(chain.endpoint, seconds)
         assert len(node.asked) == 1
         clock.now += seconds
         assert chain.block_number() == 9

@@ -44,15 +44,15 @@ def fits(content: Any, document: type[Document]) -> bool:
 
 @dataclass(frozen=True)
 class Command:
-    """Call it with arguments."""
+    """Call it with arguments; where `code` is given, it must be the exit code."""
 
     capture: pytest.CaptureFixture[str]
 
-    def __call__(self, *arguments: str) -> Said:
+    def __call__(self, *arguments: str, code: int | None = None) -> Said:
         self.capture.readouterr()
-        code = call(arguments)
-        out, err = self.capture.readouterr()
-        if "--json" in arguments and code in (0, 1):
-            require_shape(arguments, out)
-        assert "Traceback" not in err
-        return Said(code, out, err)
+        said = Said(call(arguments), *self.capture.readouterr())
+        if "--json" in arguments and said.code in (0, 1):
+            require_shape(arguments, said.out)
+        assert "Traceback" not in said.err
+        assert code in (None, said.code), said
+        return said

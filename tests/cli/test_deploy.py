@@ -114,9 +114,8 @@ _ONE_STORY = ("--game", "tic-tac-toe", "--scenario", "honest")
 def test_what_is_not_deep_enough_fails_the_verification(forcemove: Command, anvil: AnvilChain) -> None:
     forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", "--out", "book.json")
 
-    said = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json", "--confirmations", "1000000")
+    said = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json", "--confirmations", "1000000", code=1)
 
-    assert said.code == 1
     assert "Adjudicator: not deep enough yet" in said.out
 
 
@@ -136,9 +135,8 @@ def test_a_different_contract_fails_the_verification(forcemove: Command, anvil: 
     book["contracts"]["Adjudicator"]["address"] = book["contracts"]["TicTacToe"]["address"]
     Path("book.json").write_text(json.dumps(book))
 
-    said = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json")
+    said = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json", code=1)
 
-    assert said.code == 1
     assert "Adjudicator: different" in said.out
     assert f"the book says {book['contracts']['TicTacToe']['address']}, which is another contract" in said.out
 
@@ -160,9 +158,8 @@ def test_only_a_deployment_without_its_adjudicator_fails_the_verification(
 
 
 def test_the_main_network_wants_to_be_asked_for(forcemove: Command, mainnet: AnvilChain) -> None:
-    refused = forcemove("deploy", "--chain", mainnet.endpoint, "--key", "a.key")
+    refused = forcemove("deploy", "--chain", mainnet.endpoint, "--key", "a.key", code=1)
 
-    assert refused.code == 1
     assert "--allow-mainnet" in refused.err
     assert mainnet.block_number() == 0
     assert forcemove("deploy", "--chain", mainnet.endpoint, "--key", "a.key", "--allow-mainnet").code == 0
@@ -211,9 +208,8 @@ def test_bad_input_is_told(forcemove: Command, anvil: AnvilChain, arguments: tup
 def test_a_wrong_passphrase_is_told(forcemove: Command, anvil: AnvilChain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCEMOVE_PASSPHRASE", "wrong")
 
-    said = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key")
+    said = forcemove("deploy", "--chain", anvil.endpoint, "--key", "a.key", code=1)
 
-    assert said.code == 1
     assert "passphrase does not open" in said.err
 
 

@@ -55,8 +55,7 @@ def withdrawn(process: Process, offer: Offer) -> None:
 def test_the_list_is_printed_once_where_there_is_no_terminal(forcemove: Command, place: Process) -> None:
     offers = [new_offer(**STAKE), new_offer(**FRIENDLY), new_offer(game="chess")]
     offered(place, *offers)
-    said = forcemove("lobby", "--relay", place.url)
-    assert said.code == 0, said.err
+    said = forcemove("lobby", "--relay", place.url, code=0)
     head, *others = said.out.splitlines()
     assert head.split() == ["No.", "Game", "Stake", "Seats", "Chain", "Answer", "in", "Open", "for", "Host"]
     assert [line.split()[0] for line in others] == ["1", "2", "3"]
@@ -98,8 +97,7 @@ async def test_the_list_says_how_many_seats_are_taken_and_by_whom(forcemove: Com
 
 
 def test_where_nobody_offers_anything_it_is_said_what_to_do(forcemove: Command, place: Process) -> None:
-    said = forcemove("lobby", "--relay", place.url)
-    assert said.code == 0
+    said = forcemove("lobby", "--relay", place.url, code=0)
     assert "There are no open games" in said.out
     assert f"\nforcemove play GAME --relay {place.url} --key FILE --create --stake 0\n" in said.out
 

@@ -35,18 +35,16 @@ ADDRESS = bytes.fromhex("5aaeb6053f3e94c9b9a09f33669435e7ef1beaed")
 
 
 def test_help_names_every_command(forcemove: Command) -> None:
-    said = forcemove("--help")
+    said = forcemove("--help", code=0)
 
-    assert said.code == 0
     for command in VERBS:
         assert f"\n  {command} " in said.out
 
 
 @pytest.mark.parametrize("command", [*VERBS, "key new", "key import", "key show"])
 def test_each_command_has_help(forcemove: Command, command: str) -> None:
-    said = forcemove(*command.split(), "--help")
+    said = forcemove(*command.split(), "--help", code=0)
 
-    assert said.code == 0
     assert said.out.startswith(f"Usage: forcemove {command} ")
 
 
@@ -60,9 +58,8 @@ def test_the_version_is_told(forcemove: Command) -> None:
     "arguments", [(), ("chess",), ("--no-such-flag",), ("deploy",), ("verify", "more"), ("key", "show"), ("key",)]
 )
 def test_wrong_usage_exits_with_two(forcemove: Command, arguments: tuple[str, ...]) -> None:
-    said = forcemove(*arguments)
+    said = forcemove(*arguments, code=2)
 
-    assert said.code == 2
     assert "Usage: forcemove" in said.err
 
 

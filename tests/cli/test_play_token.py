@@ -92,8 +92,7 @@ def test_a_stake_that_nobody_can_have_is_refused(token: TokenFacts | None) -> No
 
 def test_a_token_wants_a_chain(forcemove: Command) -> None:
     command = ("play", "tic-tac-toe", "--key", "key.json", "--bot", "--relay", "ws://relay.example", "--create")
-    said = forcemove(*command, "--stake", "0", "--asset", show_address(USDC.address))
-    assert said.code == 2
+    said = forcemove(*command, "--stake", "0", "--asset", show_address(USDC.address), code=2)
     assert "--asset is of a game for a stake" in said.err
 
 
@@ -258,8 +257,7 @@ class TokenWorld:
         store, name = ("--store", self.world.store(home)), f"TEST {short_address(self.token.address)}"
         id_ = hex_text(self.world.channel(home).agreement.channel_id)
         for verb in (("list", "--all"), ("show", id_), ("history", id_)):
-            said = forcemove("channel", *verb, *store)
-            assert said.code == 0, said.err
+            said = forcemove("channel", *verb, *store, code=0)
             assert f" {name}" in said.out or "you are even" in said.out, verb
             assert "smallest units of" not in said.out
 

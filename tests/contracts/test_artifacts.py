@@ -22,6 +22,7 @@ from forcemove.contracts.compiler import (
 )
 from forcemove.protocol.hashing import keccak256
 from tests.installed import CONTRACTS
+from tests.raising import raising
 
 EXTRA = compiler.standard_json(compiler.extra_sources())
 """What the contracts of demonstrations and tests are compiled from."""
@@ -133,7 +134,5 @@ def test_the_contracts_of_tests_come_without_a_standard_json() -> None:
 
 @pytest.mark.parametrize("name", ["", "Chess", "../Adjudicator", "test/CountingApp", "adjudicator"])
 def test_an_unknown_name_is_told_with_the_known_ones(name: str) -> None:
-    with pytest.raises(UnknownArtifact) as caught:
+    with raising(UnknownArtifact(name, artifact_names())):
         artifact(name)
-
-    assert caught.value == UnknownArtifact(name, artifact_names())

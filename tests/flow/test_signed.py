@@ -27,6 +27,7 @@ from forcemove.protocol.encoding import key_digest, message_digest
 from forcemove.protocol.signing import ORDER, Key
 from tests.flow.table import ADDRESSES, CODEC, KEYS, MALLORY, TABLE_ID, Left, Said, signed
 from tests.flow.virtual_time import run_virtual
+from tests.raising import raising
 
 pytestmark = pytest.mark.virtual_time
 
@@ -188,9 +189,8 @@ def test_an_envelope_of_another_version_says_which(version: int) -> None:
         await log.post(other)
         await signed(log, "alice").post(TWO)
         reader = signed(log, "bob").reader()
-        with pytest.raises(UnknownVersion) as refused:
+        with raising(UnknownVersion("signed action", version, 1)):
             await reader.read()
-        assert refused.value == UnknownVersion("signed action", version, 1)
         assert await reader.read() == await signed(log, "bob").reader(1).read() == TWO
 
     run_virtual(scenario())

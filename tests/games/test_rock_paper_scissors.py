@@ -15,6 +15,7 @@ from forcemove_games.rock_paper_scissors import GAME, rules
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
 from tests.games.states import BALANCE, ID, STAKE, amounts, final, outcome, state
 from tests.protocol.builders import terms
+from tests.raising import raising
 
 SALT = b"\x5a" * 32
 ROCK, PAPER, SCISSORS = Weapon
@@ -74,9 +75,8 @@ def test_a_channel_starts_before_the_first_round() -> None:
 
 @pytest.mark.parametrize("length", [0, 192, 223, 225, 256])
 def test_appdata_of_another_length_is_no_position(length: int) -> None:
-    with pytest.raises(two_player.WrongPositionLength) as caught:
+    with raising(two_player.WrongPositionLength(224, length)):
         decode(bytes(length))
-    assert caught.value == two_player.WrongPositionLength(224, length)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,8 @@ def test_appdata_of_another_length_is_no_position(length: int) -> None:
 def test_a_word_out_of_its_range_is_named(kind: int, word: int, value: int) -> None:
     words = [kind, STAKE, 0, 0, 0, 0, 0]
     words[word] = value
-    with pytest.raises(two_player.MalformedPosition) as caught:
+    with raising(two_player.MalformedPosition(word, value)):
         decode(b"".join(number.to_bytes(32, "big") for number in words))
-    assert caught.value == two_player.MalformedPosition(word, value)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ from forcemove_games.views import play_action
 from tests.flow.table import KEYS, MALLORY, TABLE_ID, Delayed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 from tests.games.sra.shuffled import scripted, stream
+from tests.raising import raising
 
 pytestmark = pytest.mark.virtual_time
 
@@ -483,6 +484,5 @@ def test_the_game_itself_refuses_what_is_out_of_turn(said: tuple[Said, ...]) -> 
     *before, last = map(msgspec.to_builtins, said)
     for action in before:
         state = play_action(game, state, action).state
-    with pytest.raises(ActionNotDue) as refused:
+    with raising(ActionNotDue(last["client_id"], last["type"])):
         play_action(game, state, last)
-    assert refused.value == ActionNotDue(last["client_id"], last["type"])

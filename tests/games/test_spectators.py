@@ -34,6 +34,7 @@ from forcemove_games.spectator import FEED, Disclosure, FalseDisclosure, Relay, 
 from forcemove_games.views import Json, PlayResult, UnknownViewer, filter_state
 from tests.flow.table import TABLE_ID, Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
+from tests.raising import raising
 
 pytestmark = pytest.mark.virtual_time
 
@@ -490,9 +491,8 @@ async def test_on_a_signed_feed_nobody_speaks_in_the_relays_name() -> None:
 
 async def test_a_relay_that_falls_silent_hangs_nobody() -> None:
     feed = MemoryTransport()
-    with pytest.raises(ActionMissing) as nothing:
+    with raising(ActionMissing(("alice",), HOUR)):
         await watch(feed)
-    assert nothing.value == ActionMissing(("alice",), HOUR)
     await ActionQueue(feed, FEED).enqueue(Start("alice", BEGINNING))
     with pytest.raises(ActionMissing):
         await watch(feed)

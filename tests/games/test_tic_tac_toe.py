@@ -29,6 +29,7 @@ from forcemove_games.tic_tac_toe.position import (
 from tests.games.states import BALANCE, ID, STAKE, amounts, cells, final, outcome, state
 from tests.parity.tic_tac_toe_space import boards, marks, moves
 from tests.protocol.builders import terms
+from tests.raising import raising
 
 X_PLAYING, O_PLAYING, VICTORY, DRAW, ME_FIRST, ME_SECOND = PositionType
 
@@ -99,18 +100,16 @@ def test_the_lines_are_rows_columns_and_diagonals() -> None:
 
 @pytest.mark.parametrize("length", [0, 96, 127, 129, 160])
 def test_appdata_of_another_length_is_no_position(length: int) -> None:
-    with pytest.raises(two_player.WrongPositionLength) as caught:
+    with raising(two_player.WrongPositionLength(128, length)):
         decode(bytes(length))
-    assert caught.value == two_player.WrongPositionLength(128, length)
 
 
 @pytest.mark.parametrize(("word", "value"), [(0, 6), (0, 2**255), (2, 512), (2, 2**128), (3, 512), (3, 2**255)])
 def test_a_word_out_of_its_range_is_named(word: int, value: int) -> None:
     words = [int(O_PLAYING), STAKE, 0, 0]
     words[word] = value
-    with pytest.raises(two_player.MalformedPosition) as caught:
+    with raising(two_player.MalformedPosition(word, value)):
         decode(two_player.encode_words(*words))
-    assert caught.value == two_player.MalformedPosition(word, value)
 
 
 def test_every_board_of_every_type_is_a_position_only_if_it_is_well_formed() -> None:

@@ -27,6 +27,7 @@ from forcemove.keys.key_files import (
 )
 from forcemove.protocol.signing import ORDER
 from tests.protocol.builders import ALICE, BOB
+from tests.raising import raising
 
 FAST = 2**4
 OPEN = "open sesame"
@@ -183,9 +184,8 @@ def test_a_key_file_of_another_version_says_which(path: Path, version: int) -> N
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": version, "crypto": {}}))
 
     for read in (address_in_key_file, lambda path: read_key_file(path, OPEN)):
-        with pytest.raises(UnknownVersion) as refused:
+        with raising(UnknownVersion(f"key file {path}", version, 3)):
             read(path)
-        assert refused.value == UnknownVersion(f"key file {path}", version, 3)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", "[" * 100_000, "\x00"])

@@ -23,6 +23,7 @@ from tests.parity.core_generate import Generator
 from tests.parity.core_harness import Harness
 from tests.parity.core_verdict import of_python
 from tests.protocol.builders import ALICE, BOB
+from tests.raising import raising
 
 HARNESS = Harness()
 ID = bytes.fromhex("c0" * 32)
@@ -218,9 +219,8 @@ def test_random_signatures_recover_alike(digest: bytes, raw: bytes) -> None:
 def test_what_a_key_signs_recovers_to_it(digest: bytes) -> None:
     signature = BOB.sign(digest)
     assert HARNESS.recover(digest, signature) == (True, bytes(12) + BOB.address)
-    with pytest.raises(WrongSigner) as caught:
+    with raising(WrongSigner(ALICE.address, BOB.address)):
         require_signer(digest, signature, ALICE.address)
-    assert caught.value == WrongSigner(ALICE.address, BOB.address)
 
 
 def test_errors_of_recovery_are_different_facts() -> None:

@@ -22,6 +22,7 @@ from tests.protocol.table import (
     open_table,
     silent,
 )
+from tests.raising import raising
 
 # ------------------------------------------------------------------------------------------------------------- agreeing
 
@@ -341,9 +342,8 @@ def test_threat_21_no_second_state_of_a_turn_is_signed() -> None:
     forgetful = replace(alice.channel, accepted=before.accepted)
     state = alice.next_state(90)
     hashes = hash_state(table.agreement.channel_id, replace(state, turn_num=6))
-    with pytest.raises(AlreadySigned) as caught:
+    with raising(AlreadySigned(6)):
         forgetful.sign_next(replace(state, turn_num=6), hashes, ALICE)
-    assert caught.value == AlreadySigned(6)
 
 
 def test_threat_21_the_same_state_may_be_signed_again() -> None:

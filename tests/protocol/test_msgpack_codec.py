@@ -45,6 +45,7 @@ from tests.protocol import table as table_module
 from tests.protocol.builders import ALICE, BOB, chain, final, outcome, proof, sign, sign_all, signed, state
 from tests.protocol.table import open_table
 from tests.protocol.test_machine_random import AwakeAlice
+from tests.raising import raising
 from tests.sampled import sampled
 
 INPUTS: Codec[inputs.Input] = Codec("input", inputs.Input)
@@ -207,9 +208,8 @@ def test_an_integer_of_more_than_256_bits_is_not_stored() -> None:
 @pytest.mark.parametrize("version", [VERSION + 1, VERSION + 200])
 def test_another_version_says_so(version: int) -> None:
     stored = msgspec.msgpack.encode((version, {"whatever": "it has"}))
-    with pytest.raises(UnknownVersion) as raised:
+    with raising(UnknownVersion("channel", version, VERSION)):
         CHANNELS.decode(stored)
-    assert raised.value == UnknownVersion("channel", version, VERSION)
 
 
 @pytest.mark.parametrize("version", [0, -1, True, 1.0, None, "1", 2**40])

@@ -31,6 +31,7 @@ from tests.protocol.builders import (
     signed,
     state,
 )
+from tests.raising import raising
 
 CHANNEL = fixed_part()
 ID = channel_id(CHANNEL, DOMAIN)
@@ -67,15 +68,13 @@ def test_a_good_state_is_hashed() -> None:
 
 def test_app_data_has_at_most_8192_bytes() -> None:
     rules.require_valid_state(ID, DOMAIN.adjudicator, state(app_data=bytes(8_192)))
-    with pytest.raises(rule_errors.AppDataTooLong) as caught:
+    with raising(rule_errors.AppDataTooLong(8_193)):
         rules.require_valid_state(ID, DOMAIN.adjudicator, state(app_data=bytes(8_193)))
-    assert caught.value == rule_errors.AppDataTooLong(8_193)
 
 
 def test_a_final_state_has_no_app_data() -> None:
-    with pytest.raises(rule_errors.FinalStateWithAppData) as caught:
+    with raising(rule_errors.FinalStateWithAppData(1)):
         rules.require_valid_state(ID, DOMAIN.adjudicator, state(app_data=b"x", is_final=True))
-    assert caught.value == rule_errors.FinalStateWithAppData(1)
 
 
 # ------------------------------------------------------------------------------------------------------- two states
@@ -147,9 +146,8 @@ def test_every_step_of_a_proof_is_checked() -> None:
 
 
 def test_a_stranger_supports_nothing() -> None:
-    with pytest.raises(rule_errors.WrongSigner) as caught:
+    with raising(rule_errors.WrongSigner(BOB.address, MALLORY.address)):
         rules.require_supported(DOMAIN, CHANNEL, proof(*chain(10, 11), keys=(ALICE, MALLORY), fixed=CHANNEL), COUNTING)
-    assert caught.value == rule_errors.WrongSigner(BOB.address, MALLORY.address)
 
 
 # -------------------------------------------------------------------------------------------------- building proofs

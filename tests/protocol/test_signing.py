@@ -13,6 +13,7 @@ from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecove
 from forcemove.protocol.signing import HALF_ORDER, ORDER, Key, recover, require_signer
 from forcemove.protocol.types import Signature
 from tests.protocol.builders import ALICE, BOB, NO_SIGNATURE, sign, state
+from tests.raising import raising
 
 DIGEST = keccak256(b"digest")
 
@@ -48,9 +49,8 @@ def test_s_is_low() -> None:
 
 
 def test_another_signer_is_named() -> None:
-    with pytest.raises(WrongSigner) as caught:
+    with raising(WrongSigner(ALICE.address, BOB.address)):
         require_signer(DIGEST, BOB.sign(DIGEST), ALICE.address)
-    assert caught.value == WrongSigner(ALICE.address, BOB.address)
 
 
 def test_another_digest_recovers_to_somebody_else() -> None:
@@ -60,9 +60,8 @@ def test_another_digest_recovers_to_somebody_else() -> None:
 
 def test_a_high_s_is_refused() -> None:
     s = (HALF_ORDER + 1).to_bytes(32, "big")
-    with pytest.raises(SignatureMalleable) as caught:
+    with raising(SignatureMalleable(s)):
         recover(DIGEST, Signature(ALICE.sign(DIGEST).r + s))
-    assert caught.value == SignatureMalleable(s)
 
 
 @pytest.mark.parametrize("r", [0, ORDER, 2**256 - 1])

@@ -36,6 +36,7 @@ from forcemove.protocol.types import (
     Signature,
 )
 from tests.protocol.builders import ALICE, BOB, DOMAIN, fixed_part, signed, state
+from tests.raising import raising
 
 ID = bytes(range(32))
 
@@ -197,9 +198,8 @@ def test_what_has_no_version_is_malformed() -> None:
 @pytest.mark.parametrize("version", [2, 10, 65_535])
 def test_a_file_of_another_version_says_which(version: int) -> None:
     written = {**json.loads(file()), "format": f"forcemove-signed-state/{version}", "new": 1, "state": None}
-    with pytest.raises(UnknownVersion) as raised:
+    with raising(UnknownVersion("signed-state file", version, 1)):
         decode_file(json.dumps(written))
-    assert raised.value == UnknownVersion("signed-state file", version, 1)
 
 
 FAMILY = "forcemove-signed-state"

@@ -17,6 +17,7 @@ from tests.chain.world import deploy_contract
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.process import memory_journal
+from tests.raising import raising
 from tests.scenarios.story import BOB, DEPOSIT, KEYS, MINER, Playground, Story
 
 # -------------------------------------------------------------------------------------------------------------- credits
@@ -89,9 +90,8 @@ def test_threat_42_a_closed_channel_id_is_refused_before_anything_is_signed(chan
     for player in channel.players:
         player.journal = memory_journal()
         channel.start(player)
-        with pytest.raises(ChannelIdUsed) as caught:
+        with raising(ChannelIdUsed(channel.agreement.channel_id)):
             player.client.poll()
-        assert caught.value == ChannelIdUsed(channel.agreement.channel_id)
         assert player.client.channel.last_signed is None
         assert not player.client.channel.accepted
 

@@ -21,6 +21,7 @@ from forcemove.store.migrations import STEPS
 from forcemove.store.records import ExportKind, Ownership
 from forcemove.store.sqlite import APPLICATION_ID
 from tests.cli.nodes import wait_until
+from tests.raising import raising
 from tests.store.places import Place, batch, first, id_of, next_, snapshots
 
 NEXT_STEP = (*STEPS, ("CREATE TABLE later (id {bytes})",))
@@ -282,9 +283,8 @@ def test_threat_101_nothing_is_believed_that_went_to_a_file_without_a_name(
         journal.commit(batch(first(1)))
         lose(side_file)
         for _ in range(2):
-            with pytest.raises(errors.JournalFileLost) as raised:
+            with raising(errors.JournalFileLost(str(file), str(side_file))):
                 journal.commit(batch(next_(1, 1, b"lost")))
-            assert raised.value == errors.JournalFileLost(str(file), str(side_file))
 
 
 def test_threat_101_a_commit_during_which_a_file_is_lost_is_an_error_and_kept(file: Path, tmp_path: Path) -> None:

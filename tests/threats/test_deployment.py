@@ -19,6 +19,7 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_artifact, place
 from tests.process import Process
+from tests.raising import raising
 from tests.scenarios.story import ALICE, BOB, MALLORY, MINER, STAKE, Playground, Story
 from tests.threats.poison import credit_place, poisoned_creation_code
 
@@ -150,9 +151,8 @@ def test_threat_33_nothing_is_signed_for_a_poisoned_adjudicator(
     fake = poisoned(playground, by_factory=by_factory)
     client, other = agreed_on(story, fake)
     for _ in range(2):
-        with pytest.raises(NotGenuine) as caught:
+        with raising(NotGenuine("Adjudicator", fake.address, playground.book.adjudicator)):
             client.poll()
-        assert caught.value == NotGenuine("Adjudicator", fake.address, playground.book.adjudicator)
         assert signs_nothing(client, other)
 
 

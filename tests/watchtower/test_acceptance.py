@@ -38,6 +38,7 @@ from forcemove.watchtower.appointment import (
     sign_appointment,
 )
 from forcemove_games.tic_tac_toe import GAME
+from tests.raising import raising
 from tests.scenarios.story import ALICE, BOB, MALLORY, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -330,9 +331,8 @@ def test_a_signature_for_a_tower_is_no_signature_of_a_state(story: Story) -> Non
 
 def test_of_an_unknown_app_only_what_needs_no_rules_is_taken(story: Story, tmp_path: Path) -> None:
     keeper = Keeper.of(story, tmp_path, name="without", apps={})
-    with pytest.raises(errors.AppNotKnown) as raised:
+    with raising(errors.AppNotKnown(story.agreement.fixed_part.app_definition)):
         keeper.give_newest(story)
-    assert raised.value == errors.AppNotKnown(story.agreement.fixed_part.app_definition)
     keeper.give(structs.replace(newest(story), supported=tuple(stale(story))))
     by_all = story.sign(story.alice.newest.state, 0, 1)
     keeper.give(structs.replace(newest(story), supported=(by_all,)))
@@ -346,9 +346,8 @@ def test_of_an_unknown_app_only_what_needs_no_rules_is_taken(story: Story, tmp_p
 def test_what_is_held_is_never_replaced_by_something_older(story: Story, keeper: Keeper) -> None:
     older = structs.replace(newest(story), supported=tuple(story.alice.states[:2]))
     keeper.give_newest(story)
-    with pytest.raises(errors.NothingNewer) as raised:
+    with raising(errors.NothingNewer(story.agreement.channel_id, 5, 6)):
         keeper.give(older)
-    assert raised.value == errors.NothingNewer(story.agreement.channel_id, 5, 6)
     story.challenge(1, *stale(story))
     keeper.rest()
     assert story.record == (6, False)
@@ -407,9 +406,8 @@ def test_each_client_has_so_many_channels_and_no_more(playground: Playground, st
     keeper.give_newest(story)
     other = playground.story(GAME)
     other.play_until(4)
-    with pytest.raises(errors.TooManyChannels) as raised:
+    with raising(errors.TooManyChannels(ALICE.address, 1)):
         keeper.give_newest(other)
-    assert raised.value == errors.TooManyChannels(ALICE.address, 1)
     keeper.give_newest(other, 1)
     keeper.give_newest(story, 0)
     keeper.close()

@@ -15,6 +15,7 @@ from forcemove.watchtower.appointment import Appointment
 from forcemove.watchtower.errors import OtherReceipt
 from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, is_neglected, verify_receipt
 from forcemove_games.tic_tac_toe import GAME
+from tests.raising import raising
 from tests.scenarios.story import ALICE, BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.watchtower.keeper import OTHER_TOWER, TOWER, Keeper, finished, newest, stale
@@ -91,9 +92,8 @@ def test_a_receipt_for_something_else_is_no_receipt_for_this(story: Story, keepe
 
 def test_a_receipt_from_the_future_is_refused(story: Story, keeper: Keeper) -> None:
     receipt = keeper.give_newest(story)
-    with pytest.raises(OtherReceipt) as raised:
+    with raising(OtherReceipt("time")):
         verify_receipt(receipt, TOWER.address, ALICE.address, newest(story), now=receipt.time - 1)
-    assert raised.value == OtherReceipt("time")
 
 
 @pytest.mark.parametrize("what", ["the newest state", "the final state"])

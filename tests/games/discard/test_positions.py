@@ -10,6 +10,7 @@ from forcemove_games.discard.position import Core, CoreWord, Position, PositionT
 from forcemove_games.discard.tails import DECK_LENGTH, PROOF_LENGTH, MoveShares, ShuffledDeck
 from forcemove_games.two_player import MalformedPosition, WrongPositionLength
 from tests.games.discard.hands import by_type, states
+from tests.raising import raising
 
 ID = b"\xc0" * 32
 LONGEST = 5_456
@@ -60,18 +61,16 @@ def test_the_length_of_a_move_follows_from_its_cards() -> None:
 def test_any_other_length_is_refused(kind: PositionType) -> None:
     data = by_type()[kind][0].app_data
     for other in (data[:-1], data + b"\0", data[:-32], data + bytes(32)):
-        with pytest.raises(WrongPositionLength) as caught:
+        with raising(WrongPositionLength(max(len(data), 608), len(other))):
             decode(other)
-        assert caught.value == WrongPositionLength(max(len(data), 608), len(other))
     with pytest.raises(WrongPositionLength):
         decode(b"")
 
 
 def test_there_are_eleven_types() -> None:
     for number in (11, UINT256_MAX):
-        with pytest.raises(MalformedPosition) as caught:
+        with raising(MalformedPosition(0, number)):
             decode(word(number) + bytes(18 * 32))
-        assert caught.value == MalformedPosition(0, number)
 
 
 @each_type
@@ -81,9 +80,8 @@ def test_words_that_a_type_does_not_use_are_zero(kind: PositionType, place: int)
         return
     data = by_type()[kind][0].app_data
     changed = data[: 32 * place] + word(1) + data[32 * place + 32 :]
-    with pytest.raises(MalformedPosition) as caught:
+    with raising(MalformedPosition(place, 1)):
         decode(changed)
-    assert caught.value == MalformedPosition(place, 1)
 
 
 @pytest.mark.parametrize(
@@ -105,16 +103,14 @@ def test_words_have_bounds(place: int, highest: int) -> None:
     allowed = core[: 32 * place] + word(highest) + core[32 * place + 32 :]
     assert decode(allowed).core.words[place] == highest
     for other in (highest + 1, UINT256_MAX):
-        with pytest.raises(MalformedPosition) as caught:
+        with raising(MalformedPosition(place, other)):
             decode(core[: 32 * place] + word(other) + core[32 * place + 32 :])
-        assert caught.value == MalformedPosition(place, other)
 
 
 @pytest.mark.parametrize(("kind", "highest"), [(PositionType.PLAYING, 24), (PositionType.TIED, 4)])
 def test_indices_and_counts_have_bounds(kind: PositionType, highest: int) -> None:
-    with pytest.raises(MalformedPosition) as caught:
+    with raising(MalformedPosition(CoreWord.LAID, highest + 1)):
         Core(kind, 3, ID, laid=highest + 1)
-    assert caught.value == MalformedPosition(CoreWord.LAID, highest + 1)
     assert Core(kind, 3, ID, laid=highest).laid == highest
 
 

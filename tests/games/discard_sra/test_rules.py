@@ -25,6 +25,7 @@ from forcemove_games.sra.cipher import DecryptionKey
 from forcemove_games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
 from forcemove_games.sra.pile import CardPlace, Pile
 from tests.games.sra.shuffled import ALICE, BOB
+from tests.raising import raising
 
 KEY = DecryptionKey(3)
 CLIENTS = ("alice", "bob")
@@ -95,9 +96,8 @@ def test_draws_and_discards_have_a_rule() -> None:
 
 def test_nobody_is_stuck_who_could_draw() -> None:
     require_pile_empty(dealt(left=0), ALICE)
-    with pytest.raises(PileNotEmpty) as refused:
+    with raising(PileNotEmpty(ALICE, 2)):
         require_pile_empty(dealt(left=2), ALICE)
-    assert refused.value == PileNotEmpty(ALICE, 2)
 
 
 def test_what_has_happened_follows_from_the_piles() -> None:
