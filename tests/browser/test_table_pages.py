@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from forcemove import LocalTable, local_table, moves_of
-from forcemove.browser.render import channel_page
-from forcemove.browser.security import PageRequestRefused
-from forcemove.browser.table_pages import TablePages
+from forcemove.browser import render, security, table_pages
 from forcemove.browser.view import ChannelView
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
@@ -24,7 +22,7 @@ STAKE = 10**16
 class Seated:
     """Alice at her page, against the bot."""
 
-    pages: TablePages
+    pages: table_pages.TablePages
     table: LocalTable
     person: Person
 
@@ -49,7 +47,7 @@ def seated() -> Seated:
     table = local_table(GAME, person.choose, moves_of(GAME.bot(1), another_round=lambda _: True), stake=STAKE)
     person.attach(table.channels[0])
     table.play()
-    pages = TablePages(table.nodes[0]._journal, [GAME])
+    pages = table_pages.TablePages(table.nodes[0]._journal, [GAME])
     pages.seat(GAME, table.channels[0].channel.agreement, person)
     return Seated(pages, table, person)
 
@@ -58,7 +56,7 @@ def test_a_channel_is_led_to_only_once_it_is_driven() -> None:
     person = Person(GAME)
     table = local_table(GAME, person.choose, moves_of(GAME.bot(1), another_round=lambda _: True), stake=STAKE)
     with closing(open_journal(MEMORY, owner=bytes(OWNER_LENGTH))) as journal:
-        pages = TablePages(journal, [GAME])
+        pages = table_pages.TablePages(journal, [GAME])
         led_to: list[str] = []
         pages.on_driven = lambda: led_to.append(pages.path)
         pages.seat(GAME, table.channels[0].channel.agreement, person)
@@ -114,7 +112,7 @@ def test_what_is_said_is_on_the_page_and_what_cannot_be_is_told(seated: Seated) 
     seated.pages.say(seated.id, "<b>Hello</b>")
     assert list(seated.view.chat or ()) == ["You say: <b>Hello</b>"]
     assert seated.view.notice == ""
-    page = channel_page(seated.view)
+    page = render.channel_page(seated.view)
     assert "You say: &lt;b&gt;Hello&lt;/b&gt;" in page
     assert f'action="/c/0x{seated.id.hex()}/say"' in page
     seated.pages.say(seated.id, "")
@@ -127,7 +125,7 @@ def test_another_channel_has_no_page_and_takes_nothing(seated: Seated) -> None:
     before = seated.turn
     seated.pages.act(other, "move", "4", before)
     assert seated.turn == before
-    with pytest.raises(PageRequestRefused):
+    with pytest.raises(security.PageRequestRefused):
         seated.pages.press("silent")
 
 

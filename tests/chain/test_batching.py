@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from forcemove import Chain, connect
-from forcemove.chain.asking import RpcRequest, Steps, ask_now
-from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, Unreachable, WrongChain
-from forcemove.chain.rpc import Reverted
+from forcemove.chain import asking, errors, rpc
 from tests.chain.server import CHAIN_ID, serving
 from tests.chain.test_http import PAGE, Clock, clock
 
@@ -56,10 +54,10 @@ class Node:
 
 
 def ask(chain: Chain, count: int, method: str = "eth_getBalance", block: str = "pending") -> list[object]:
-    def steps() -> Steps[list[object]]:
-        return list((yield [RpcRequest(method, (number, block)) for number in range(count)]))
+    def steps() -> asking.Steps[list[object]]:
+        return list((yield [asking.RpcRequest(method, (number, block)) for number in range(count)]))
 
-    return ask_now(chain.rpc, steps())
+    return asking.ask_now(chain.rpc, steps())
 
 
 def test_what_is_asked_together_goes_out_together_and_comes_back_in_any_order() -> None:
@@ -106,7 +104,7 @@ def test_who_closes_the_connection_on_a_batch_is_asked_for_one_thing_at_a_time()
     node = Node(1, says)
     with node.chain() as chain:
         found = ask(chain, 10)
-        assert [type(each) for each in found] == [Unreachable] * 10
+        assert [type(each) for each in found] == [errors.Unreachable] * 10
         assert ask(chain, 10) == list(range(10))
 
 
@@ -117,10 +115,10 @@ def test_each_answer_has_its_own_error() -> None:
     node.answer_one = lambda _, params: said[params[0]]
     with node.chain() as chain:
         reverted, nothing, failed, *senseless = ask(chain, 5, "eth_call", "latest")
-    assert isinstance(reverted, Reverted)
+    assert isinstance(reverted, rpc.Reverted)
     assert (reverted.data, nothing) == (b"\x12\x34", None)
-    assert failed == EndpointFailed("eth_call", "no state")
-    assert [type(each) for each in senseless] == [NotAnEthereumEndpoint] * 2
+    assert failed == errors.EndpointFailed("eth_call", "no state")
+    assert [type(each) for each in senseless] == [errors.NotAnEthereumEndpoint] * 2
 
 
 def test_what_is_refused_at_pending_alone_is_asked_for_at_latest() -> None:
@@ -142,7 +140,7 @@ def test_a_batch_that_sends_goes_to_the_chain_that_is_expected() -> None:
         ask(chain, 2)
         node.chain_id += 1
         found = ask(chain, 2, "eth_sendRawTransaction")
-        assert [type(each) for each in found] == [WrongChain] * 2
+        assert [type(each) for each in found] == [errors.WrongChain] * 2
         assert node.exchanges == [2]
 
 
@@ -183,7 +181,7 @@ def test_each_request_of_a_batch_counts(clock: Clock, *, by_status: bool) -> Non
     with node.chain() as chain:
         found, left = list[object](), 60
         while left > 0 and clock.now < 60:
-            found += (answers := [each for each in ask(chain, left) if not isinstance(each, NodeBusy)])
+            found += (answers := [each for each in ask(chain, left) if not isinstance(each, errors.NodeBusy)])
             left -= len(answers)
             clock.now += 1
     assert len(found) == 60

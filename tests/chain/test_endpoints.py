@@ -7,16 +7,13 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain import endpoints
-from forcemove.chain.asking import Steps
+from forcemove.chain import asking, endpoints, errors, rpc
 from forcemove.chain.chain import Chain
 from forcemove.chain.endpoints import answering, answers
-from forcemove.chain.errors import Unreachable
-from forcemove.chain.rpc import Rpc
 from tests.simulation.chain import MemoryChain
 
 
-class Endpoint(Rpc):
+class Endpoint(rpc.Rpc):
     """`number`: of its newest block, None where it is down. `gate`: before that it answers nothing."""
 
     is_here = False
@@ -31,7 +28,7 @@ class Endpoint(Rpc):
         if self._gate is not None:
             self._gate.wait()
         if self._number is None:
-            raise Unreachable(self.endpoint, "it is down")
+            raise errors.Unreachable(self.endpoint, "it is down")
         return self._number
 
 
@@ -39,7 +36,7 @@ def chains(*endpoints: Endpoint) -> list[Chain]:
     return [MemoryChain(each) for each in endpoints]
 
 
-def _number(chain: Chain) -> Steps[int]:
+def _number(chain: Chain) -> asking.Steps[int]:
     return chain.block_number.steps()
 
 
@@ -61,13 +58,13 @@ def test_who_is_down_is_left_out() -> None:
 
 
 def test_where_nobody_answers_the_first_says_why() -> None:
-    with pytest.raises(Unreachable, match="down"):
+    with pytest.raises(errors.Unreachable, match="down"):
         answers(chains(Endpoint(None), Endpoint(None)), _number)
 
 
 def test_where_nobody_answers_in_time_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoints, "_LONGEST", 0.01)
     gate = threading.Event()
-    with pytest.raises(Unreachable, match="in time"):
+    with pytest.raises(errors.Unreachable, match="in time"):
         answers(chains(Endpoint(1, gate)), _number)
     gate.set()

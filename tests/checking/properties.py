@@ -6,15 +6,12 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from forcemove import ETHER, Outcome, VariablePart
-from forcemove.protocol.machine.automatic_actions import answer_margin
-from forcemove.protocol.machine.channel import Accepted, Channel
-from forcemove.protocol.machine.effects import SubmitDeposit
-from forcemove.protocol.machine.results import Ending, result_of
+from forcemove.protocol.machine import automatic_actions, channel, effects, results
 from tests.checking.world import DURATION, Setting, World
 
 __all__ = ["PROPERTIES", "Property", "Violated", "is_out", "with_due"]
 
-_MARGIN = answer_margin(DURATION)
+_MARGIN = automatic_actions.answer_margin(DURATION)
 
 
 class Violated(Exception):
@@ -114,9 +111,9 @@ def told_as_paid(setting: Setting, _before: World, after: World) -> str | None:
     """Once she has seen the channel closed, what screens tell her is what its chain has paid her, or "not known"."""
     if not after.alice.record.closed or not after.told:
         return None
-    result = result_of(after.alice, after.now)
+    result = results.result_of(after.alice, after.now)
     told, paid = [each.payable for each in result.shares], after.balance + after.paid_in
-    is_told = result.ending is Ending.UNKNOWN or told[setting.bounds.seat] == paid
+    is_told = result.ending is results.Ending.UNKNOWN or told[setting.bounds.seat] == paid
     return None if is_told else f"she is told {told} where {paid} was paid to her"
 
 
@@ -126,7 +123,7 @@ def nothing_before_the_comparison(_setting: Setting, before: World, after: World
     if before.is_compared or after.is_compared or after.crashes != before.crashes:
         return None
     new = [each.submission for each in after.waiting if each not in before.waiting]
-    if any(isinstance(each, SubmitDeposit) for each in new):
+    if any(isinstance(each, effects.SubmitDeposit) for each in new):
         return "she has paid in"
     is_signed = after.alice.last_signed != before.alice.last_signed
     return "she has signed" if is_signed and not after.alice.differences.clocks else None
@@ -166,7 +163,7 @@ def with_due(setting: Setting, world: World) -> World:
     return world._replace(due=newest.state) if follows else world
 
 
-def _is_hers(setting: Setting, alice: Channel, newest: Accepted) -> bool:
+def _is_hers(setting: Setting, alice: channel.Channel, newest: channel.Accepted) -> bool:
     """Whether it is a state of her own turn, or she can sign what follows it."""
     return newest.state.turn_num % setting.count == setting.bounds.seat or (
         alice.is_our_turn and alice.final_outcome in (None, newest.hashes.outcome)

@@ -17,10 +17,8 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import Adjudicator, ChannelSetup, Node, Phase, SignedState, open_journal
-from forcemove.chain.addresses import show_address
-from forcemove.chain.errors import EndpointFailed
+from forcemove.chain import addresses, errors, worker
 from forcemove.chain.local import AnvilChain, connect, local_keys
-from forcemove.chain.worker import Look
 from forcemove.cli.wrapping import wrapped
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.inspect.journal_channel import read_channels, read_listed_channel
@@ -346,7 +344,7 @@ def test_threat_46_a_clock_is_answered_through_an_endpoint_that_never_gives_logs
     def without_logs(requests: Sequence[tuple[str, tuple[Any, ...]]]) -> list[object]:
         (method, _), *_ = requests
         if method == "eth_getLogs":
-            return [EndpointFailed(method, "it has none")]
+            return [errors.EndpointFailed(method, "it has none")]
         return ask([*takewhile(lambda each: each[0] != "eth_getLogs", requests)])
 
     monkeypatch.setattr(chain.rpc, "request_some", without_logs)
@@ -425,13 +423,13 @@ def test_collect_tells_what_could_not_be_paid_and_exits_1(home: Callable[..., Ho
     assert alice.act("challenge", alice.ids[0].hex()).code == 0
     chain.travel_to(chain.now() + DURATION + 1)
     refusing = deploy_contract(chain, "RevertingRecipient")
-    chain.rpc.ask("anvil_setCode", show_address(KEYS[0].address), "0x" + chain.code(refusing).hex())
+    chain.rpc.ask("anvil_setCode", addresses.show_address(KEYS[0].address), "0x" + chain.code(refusing).hex())
     try:
         said = alice.act("collect", "--account", "payer.key")
     finally:
-        chain.rpc.ask("anvil_setCode", show_address(KEYS[0].address), "0x")
+        chain.rpc.ask("anvil_setCode", addresses.show_address(KEYS[0].address), "0x")
     assert said.code == 1
-    assert f"0.6 ether are still owed to {show_address(KEYS[0].address)}: a payment failed." in said.err
+    assert f"0.6 ether are still owed to {addresses.show_address(KEYS[0].address)}: a payment failed." in said.err
     assert "PaymentRefused" in said.err
     said = alice.act("collect")
     assert (said.code, "owed" in said.err) == (0, False)
@@ -454,9 +452,9 @@ def test_a_challenge_waits_until_the_chain_is_read(home: Callable[..., Home], mo
     alice = home(until=6)
     looks, look = count(), Follower.look
 
-    def fail_first(follower: Follower, uncertain: Collection[bytes]) -> Look[FollowerLook]:
+    def fail_first(follower: Follower, uncertain: Collection[bytes]) -> worker.Look[FollowerLook]:
         if next(looks) == 0:
-            raise EndpointFailed("eth_call", "not now")
+            raise errors.EndpointFailed("eth_call", "not now")
         return (yield from look(follower, uncertain))
 
     monkeypatch.setattr(Follower, "look", fail_first)

@@ -13,20 +13,18 @@ from pathlib import Path
 import pytest
 
 from forcemove.artifact import ADJUDICATOR
-from forcemove.chain.addresses import show_address
-from forcemove.chain.book_file import save_book
-from forcemove.chain.local import AnvilChain
-from forcemove.keys.key_files import UNLOCK_VARIABLE, write_key_file
+from forcemove.chain import addresses, book_file, local
+from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
 from tests.cli.command import Command
 from tests.scenarios.story import ALICE, Playground
 from tests.watchtower.keeper import TOWER
 from tests.watchtower.service.process import TowerProcess, running_tower
 
-_FOR = show_address(ALICE.address)
+_FOR = addresses.show_address(ALICE.address)
 
 
 @pytest.fixture(scope="module")
-def playground(anvil: AnvilChain) -> Playground:
+def playground(anvil: local.AnvilChain) -> Playground:
     return Playground.on(anvil)
 
 
@@ -37,7 +35,7 @@ def arguments(
     """What a tower needs, in the current directory."""
     monkeypatch.setenv(UNLOCK_VARIABLE, "of no secret")
     write_key_file(tmp_path / "key.json", TOWER, "of no secret", scrypt_work=2**4)
-    save_book(playground.book, tmp_path / f"forcemove-{playground.chain.chain_id}.json")
+    book_file.save_book(playground.book, tmp_path / f"forcemove-{playground.chain.chain_id}.json")
     return ("watch", "--chain", playground.chain.endpoint, "--key", "key.json", "--listen", "127.0.0.1:0")
 
 
@@ -61,7 +59,7 @@ def test_wrong_usage_is_told(forcemove: Command, arguments: Sequence[str], wrong
 def test_it_needs_a_book_of_its_chain(forcemove: Command, arguments: Sequence[str], playground: Playground) -> None:
     said = forcemove(*arguments, "--for", _FOR, "--book", "elsewhere.json")
     assert (said.code, "elsewhere.json" in said.err) == (1, True)
-    save_book(replace(playground.book, chain_id=5), Path("other.json"))
+    book_file.save_book(replace(playground.book, chain_id=5), Path("other.json"))
     said = forcemove(*arguments, "--for", _FOR, "--book", "other.json")
     assert (said.code, "not of chain 5" in said.err) == (1, True)
 
@@ -71,7 +69,7 @@ def test_it_watches_no_adjudicator_of_somebody_else(
 ) -> None:
     book = playground.book
     poisoned = replace(book.contracts[ADJUDICATOR], address=ALICE.address)
-    save_book(replace(book, contracts={**book.contracts, ADJUDICATOR: poisoned}), Path("poisoned.json"))
+    book_file.save_book(replace(book, contracts={**book.contracts, ADJUDICATOR: poisoned}), Path("poisoned.json"))
     with socket.create_server(("127.0.0.1", 0)) as taken:  # one that had begun would not end
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         said = forcemove(*arguments, "--for", _FOR, "--book", "poisoned.json", "--listen", listen)
@@ -80,7 +78,7 @@ def test_it_watches_no_adjudicator_of_somebody_else(
 
 def test_it_needs_a_game(forcemove: Command, arguments: Sequence[str], playground: Playground) -> None:
     alone = {ADJUDICATOR: playground.book.contracts[ADJUDICATOR]}
-    save_book(replace(playground.book, contracts=alone), Path("alone.json"))
+    book_file.save_book(replace(playground.book, contracts=alone), Path("alone.json"))
     said = forcemove(*arguments, "--for", _FOR, "--book", "alone.json")
     assert (said.code, "no contract of an installed game" in said.err) == (1, True)
 
@@ -98,7 +96,7 @@ def test_a_node_that_is_down_at_the_start_is_asked_again_even_the_first_one(
     with socket.create_server(("127.0.0.1", 0)) as free:
         place = free.getsockname()
     with running_tower(tmp_path, playground, "--chain", f"http://127.0.0.1:{place[1]}") as tower:
-        assert tower.ready["account"] == show_address(TOWER.address)
+        assert tower.ready["account"] == addresses.show_address(TOWER.address)
         with socket.create_server(place) as awake:
             awake.settimeout(30)
             awake.accept()[0].close()
@@ -120,7 +118,7 @@ def test_people_get_words(playground: Playground, tmp_path: Path) -> None:
             env={"PYTHONPATH": ":".join(sys.path), UNLOCK_VARIABLE: TowerProcess.passphrase},
         ) as process:
             assert process.stdout is not None
-            account = show_address(TOWER.address)
+            account = addresses.show_address(TOWER.address)
             assert process.stdout.readline().startswith(f"The watchtower {account} listens at http://127.0.0.1:")
             process.terminate()
             _, said = process.communicate(timeout=30)

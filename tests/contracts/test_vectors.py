@@ -10,13 +10,8 @@ from typing import Any
 import pytest
 
 from forcemove import Allocation, ForcemoveError, MalformedBytes, keccak256
-from forcemove.chain.addresses import show_address
+from forcemove.chain import addresses, chain, codec, create2, local, reverts
 from forcemove.chain.adjudicator import Adjudicator, Operation
-from forcemove.chain.chain import Call
-from forcemove.chain.codec import fixed_part_values, function, state_values
-from forcemove.chain.create2 import SALT, create2_address
-from forcemove.chain.local import AnvilChain, local_keys
-from forcemove.chain.reverts import app_errors
 from forcemove.contracts import artifact
 from forcemove.protocol import encoding
 from forcemove.protocol.adjudication import Adjudication, Transaction, checkpoint
@@ -181,7 +176,7 @@ def test_bytes_that_are_no_record(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("vector", CONTENT["deployments"])
 def test_deployments(vector: dict[str, Any]) -> None:
     code_hash = keccak256(bytes_(vector["creationCode"]))
-    assert create2_address(bytes_(vector["factory"]), SALT, code_hash) == bytes_(vector["address"])
+    assert create2.create2_address(bytes_(vector["factory"]), create2.SALT, code_hash) == bytes_(vector["address"])
 
 
 @pytest.mark.parametrize("vector", CONTENT["messages"]["states"])
@@ -241,12 +236,12 @@ def test_proofs(vector: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def adjudicator(anvil: AnvilChain) -> Iterator[Adjudicator]:
+def adjudicator(anvil: local.AnvilChain) -> Iterator[Adjudicator]:
     """At the vectors' address, with the counting app at its own."""
     app = fixed_part(CONTENT["channels"][0]["fixedPart"]).app_definition
     for address, name in ((domain(HERE).adjudicator, "Adjudicator"), (app, "CountingApp")):
         anvil.rpc.ask("anvil_setCode", _hex(address), _hex(artifact(name).runtime_bytecode))
-    errors = app_errors(artifact("CountingApp"), {"MalformedCount": MalformedCount, "WrongCount": WrongCount})
+    errors = reverts.app_errors(artifact("CountingApp"), {"MalformedCount": MalformedCount, "WrongCount": WrongCount})
     made = Adjudicator(anvil, domain(HERE).adjudicator, errors)
     assert made.domain == domain(HERE)
     yield made
@@ -272,7 +267,7 @@ PROOFS_HERE = [each for each in CONTENT["proofs"] if CONTENT["channels"][each["c
 
 @pytest.mark.parametrize("vector", [each for each in CONTENT["channels"] if each["domain"] == HERE])
 def test_channels_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
-    values = fixed_part_values(fixed_part(vector["fixedPart"]))
+    values = codec.fixed_part_values(fixed_part(vector["fixedPart"]))
     assert view(adjudicator, "channelIdOf", values) == (bytes_(vector["channelId"]),)
 
 
@@ -281,33 +276,33 @@ def test_fixed_parts_that_are_refused_on_the_bytecode(adjudicator: Adjudicator, 
     given = vector["fixedPart"]
     app, nonce = bytes_(given["appDefinition"]), int(given["channelNonce"])
     values = (list(map(bytes_, given["participants"])), nonce, app, given["challengeDuration"])
-    operation = Operation("checkpoint", function("checkpoint").encode(values, [], [], 0))
-    sender = local_keys()[7].address
+    operation = Operation("checkpoint", codec.function("checkpoint").encode(values, [], [], 0))
+    sender = local.local_keys()[7].address
     assert verdict(lambda: adjudicator.simulate(operation, sender)) == vector["error"]
 
 
 @pytest.mark.parametrize("vector", CONTENT["states"])
 def test_states_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
-    values = (channel(vector)[2], *state_values(state_of(vector["state"])))
+    values = (channel(vector)[2], *codec.state_values(state_of(vector["state"])))
     assert view(adjudicator, "stateHashOf", values) == (bytes_(vector["stateHash"]),)
 
 
 def test_the_domain_on_the_bytecode(adjudicator: Adjudicator) -> None:
     said = json.loads(EIP712.read_text("utf-8"))["domain"]
-    place = (adjudicator.domain.chain_id, show_address(adjudicator.address).lower())
+    place = (adjudicator.domain.chain_id, addresses.show_address(adjudicator.address).lower())
     assert view(adjudicator, "eip712Domain") == (b"\x0f", said["name"], said["version"], *place, bytes(32), ())
 
 
 def view(adjudicator: Adjudicator, name: str, *values: Any) -> tuple[Any, ...]:
-    asked = function(name)
-    return asked.decode(adjudicator.chain.call(Call(adjudicator.address, asked.encode(*values))))
+    asked = codec.function(name)
+    return asked.decode(adjudicator.chain.call(chain.Call(adjudicator.address, asked.encode(*values))))
 
 
 @pytest.mark.parametrize("vector", PROOFS_HERE, ids=lambda vector: vector["name"])
 def test_proofs_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
     _, fixed, id_ = channel(vector)
     record(adjudicator, id_, status_of(vector))
-    operation, sender = adjudicator.checkpoint(fixed, proof_of(vector)), local_keys()[7]
+    operation, sender = adjudicator.checkpoint(fixed, proof_of(vector)), local.local_keys()[7]
     try:
         assert verdict(lambda: adjudicator.simulate(operation, sender.address)) == vector["error"]
         if vector["error"] is None:

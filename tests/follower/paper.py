@@ -12,10 +12,7 @@ from typing import Any
 from eth_abi.abi import decode, encode
 
 from forcemove import ETHER, Adjudicator, Agreement, FixedPart, VariablePart
-from forcemove.chain import codec
-from forcemove.chain.errors import EndpointFailed
-from forcemove.chain.rpc import Rpc
-from forcemove.chain.worker import wait_for
+from forcemove.chain import codec, errors, rpc, worker
 from forcemove.follower.followed_channel import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.protocol.encoding import Domain, encode_record, fingerprint, hash_state
@@ -37,7 +34,7 @@ def agreement(number: int) -> Agreement:
     return Agreement(Domain(CHAIN_ID, ADJUDICATOR), fixed_part, destinations, ((ETHER, (1, 1)),), b"")
 
 
-class PaperNode(Rpc):
+class PaperNode(rpc.Rpc):
     """`seconds`: of each exchange; `height`: of the newest block. `most_blocks`, `most_logs`: in one answer.
     `most_at_once`: requests in one exchange. `asked`: what was asked, by method."""
 
@@ -124,12 +121,12 @@ class PaperNode(Rpc):
     def _found(self, request: dict[str, Any]) -> list[dict[str, Any]]:
         first, last = int(request["fromBlock"], 16), int(request["toBlock"], 16)
         if last - first >= self.most_blocks:
-            raise EndpointFailed("eth_getLogs", "the range is too large")
+            raise errors.EndpointFailed("eth_getLogs", "the range is too large")
         start, end = (bisect_left(self.logs, at, key=lambda each: each[0]) for at in (first, last + 1))
         ids = frozenset(map(from_hex, request["topics"][1])) if request["topics"] else None
         found = [made for _, id_, made in self.logs[start:end] if ids is None or id_ in ids]
         if len(found) > self.most_logs:
-            raise EndpointFailed("eth_getLogs", "there are too many logs")
+            raise errors.EndpointFailed("eth_getLogs", "there are too many logs")
         return found
 
 
@@ -153,7 +150,7 @@ class PaperReader:
             self.follower.follow(FollowRequest(agreement(each), payee, from_block, is_new=False))
 
     def look(self) -> FollowerLook:
-        found = wait_for(self.follower.look())
+        found = worker.wait_for(self.follower.look())
         self.views |= found.views
         self.errors = dict(found.errors)
         assert found.failure is None

@@ -10,11 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from forcemove.protocol.encoding import channel_id, hash_state
-from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Responded
+from forcemove.protocol import encoding, logs, types
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.status import Mode
-from forcemove.protocol.types import ETHER
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import World
 from tests.protocol.builders import ALICE, BOB, fixed_part, outcome, proof, sign, sign_all, state
@@ -41,9 +39,9 @@ class AwakeAlice(RuleBasedStateMachine):
     def begin(self) -> None:
         self.world = World()
         self.channel = fixed_part(app=self.world.app)
-        self.id = channel_id(self.channel, self.world.domain)
-        self.world.deposit(ALICE.address, self.id, ETHER, 0, STAKE)
-        self.world.deposit(BOB.address, self.id, ETHER, STAKE, STAKE)
+        self.id = encoding.channel_id(self.channel, self.world.domain)
+        self.world.deposit(ALICE.address, self.id, types.ETHER, 0, STAKE)
+        self.world.deposit(BOB.address, self.id, types.ETHER, STAKE, STAKE)
         self.turn = FIRST_MOVE
         self.recorded: VariablePart | None = None
         self.before = self.world.chain.balance(ALICE.address)
@@ -66,7 +64,7 @@ class AwakeAlice(RuleBasedStateMachine):
     def _moves(self, verdict: Verdict) -> None:
         """Learn from the chain what was recorded, and answer."""
         for log in self.world.take_logs():
-            if isinstance(log, ChallengeRegistered | Responded | Checkpointed):
+            if isinstance(log, logs.ChallengeRegistered | logs.Responded | logs.Checkpointed):
                 self.recorded = log.state
         if not verdict.error:
             self._alice_answers()
@@ -87,7 +85,7 @@ class AwakeAlice(RuleBasedStateMachine):
         assert not verdict.error, verdict
 
     def _settled(self) -> bool:
-        return self._mode is Mode.FINALIZED or self.world.model.holdings_of(self.id, ETHER).closed
+        return self._mode is Mode.FINALIZED or self.world.model.holdings_of(self.id, types.ETHER).closed
 
     # ------------------------------------------------------------------------------------------------------- play
 
@@ -159,7 +157,7 @@ class AwakeAlice(RuleBasedStateMachine):
             finalizes_at = self.world.model.status_of(self.id).finalizes_at
             self.world.chain.travel_to(max(self.world.now, finalizes_at))
         assert self.recorded is not None
-        hashed = hash_state(self.id, self.recorded).state
+        hashed = encoding.hash_state(self.id, self.recorded).state
         self._must(self.world.transfer(ALICE.address, self.id, hashed, self.recorded.outcome))
         assert self.world.chain.balance(ALICE.address) - self.before >= share(self.turn)
 

@@ -12,14 +12,12 @@ import nats
 import pytest
 from nats.errors import TimeoutError as NatsTimeout
 
-from forcemove.transport.connect import connect_relay
-from forcemove.transport.errors import RelayUnreachable
-from forcemove.transport.jetstream import streams
+from forcemove.transport import connect, errors, jetstream
 from tests.jetstream.server import NatsServer, running_server
 from tests.transport.offered import CHAIN, PAYOUT, all_seated, join_table, new_offer
 from tests.transport.people import ALICE, BOB, new_table, read
 
-PAGE = Path(streams.__file__).with_name("README.md").read_text("utf-8")
+PAGE = Path(jetstream.streams.__file__).with_name("README.md").read_text("utf-8")
 
 
 def _configuration(folder: Path) -> str:
@@ -37,12 +35,12 @@ def _url(server: NatsServer, user: str) -> str:
 async def test_the_pages_configuration_lets_players_play_and_nothing_else(tmp_path: Path) -> None:
     with running_server(tmp_path, _configuration(tmp_path), has_jetstream=False) as server:
         player, operator = _url(server, "player:and-this"), _url(server, "operator:change-this")
-        with pytest.raises(RelayUnreachable):
-            async with connect_relay(player, patience=1):
+        with pytest.raises(errors.RelayUnreachable):
+            async with connect.connect_relay(player, patience=1):
                 raise AssertionError("the operator has made no streams yet")
-        async with connect_relay(operator):
+        async with connect.connect_relay(operator):
             pass
-        async with connect_relay(player) as hers, connect_relay(player) as his:
+        async with connect.connect_relay(player) as hers, connect.connect_relay(player) as his:
             hash_ = await hers.lobby.make(new_offer(), ALICE)
             assert [each.offer.hash for each in await his.lobby.list()] == [hash_]
             table = await join_table(his.lobby, hash_, BOB, PAYOUT, chain_id=CHAIN)
@@ -85,7 +83,7 @@ async def test_the_pages_example_runs(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_stream_and_its_limits() -> None:
-    for config in streams.CONFIGS:
+    for config in jetstream.streams.CONFIGS:
         name = str(config.name).removeprefix("KV_")
         assert f"`{name}`" in PAGE
         assert f"{config.max_age or 0:.0f}" == f"{_days(name) * 86_400}"

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from forcemove import ETHER, Adjudicator, MalformedBytes, keccak256
-from forcemove.chain.answers import BlockHeader
-from forcemove.chain.chain import Call
-from forcemove.chain.codec import decode_log
+from forcemove.chain import answers, chain, codec
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint
 from tests.chain.world import MINER, World, make_world
 from tests.protocol.builders import BOB
@@ -57,7 +55,7 @@ def test_a_log_that_claims_all_bytes_there_are_is_the_endpoints_failure(seen: Se
     seen.endpoint.replace("eth_getLogs", changed(topics=topics, data=data))
 
     with pytest.raises(MalformedBytes):
-        decode_log(seen.chain.logs(seen.adjudicator.address, (), 0)[0])
+        codec.decode_log(seen.chain.logs(seen.adjudicator.address, (), 0)[0])
     with pytest.raises(NotAnEthereumEndpoint):
         seen.logs()
 
@@ -156,7 +154,7 @@ def test_a_receipt_is_of_the_transaction_that_was_asked_about(seen: Seen, fields
     seen.endpoint.replace("eth_getTransactionReceipt", lambda found: {**found, **fields})
 
     with pytest.raises(NotAnEthereumEndpoint):
-        seen.chain.send(Call(BOB.address, b"", 1), MINER)
+        seen.chain.send(chain.Call(BOB.address, b"", 1), MINER)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +175,7 @@ def test_a_header_is_of_the_block_that_was_asked_for(seen: Seen, fields: dict[st
     number = seen.chain.block_number()
     newest = seen.chain.header()
     assert newest == seen.chain.header(number)
-    assert newest == BlockHeader(
+    assert newest == answers.BlockHeader(
         number, seen.chain.block_hash(number), seen.chain.block_hash(number - 1), seen.chain.now(), 10**9
     )
     seen.endpoint.replace("eth_getBlockByNumber", lambda found: {**found, **fields})

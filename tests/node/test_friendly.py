@@ -10,18 +10,11 @@ import pytest
 
 from forcemove import ChannelSetup, Game, InvalidValue, ManagedChannel, MemoryMessenger, Node, Phase, open_journal
 from forcemove.flow.channel import moves_of_new
-from forcemove.node.errors import ChannelInUse, LeaseLost
-from forcemove.node.events import CounterpartyFault, Event, Sent
-from forcemove.node.friendly import FriendlyAssembly
-from forcemove.node.leases import HeldLease
-from forcemove.protocol.agreement import Agreement, agree
+from forcemove.node import errors, events, friendly, leases
+from forcemove.protocol import agreement, encoding, outcome, signing, types
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import decode_message
-from forcemove.protocol.encoding import NO_CHAIN, Domain, digest, hash_state
 from forcemove.protocol.machine.inputs import ConcludeWanted, Greeted, StateReceived
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.signing import require_signer
-from forcemove.protocol.types import ETHER, ZERO_ADDRESS, FixedPart
 from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership
 from tests.installed import GAMES_FOR_TWO
@@ -34,15 +27,15 @@ each_game_for_two = pytest.mark.parametrize(
 )
 
 
-def agreement_of(game: Game, chain_id: int = NO_CHAIN) -> Agreement:
+def agreement_of(game: Game, chain_id: int = encoding.NO_CHAIN) -> agreement.Agreement:
     participants = tuple(key.address for key in KEYS[:2])
-    return agree(
-        Domain(chain_id, ZERO_ADDRESS),
-        FixedPart(participants, 7, ZERO_ADDRESS, 3600),
+    return agreement.agree(
+        encoding.Domain(chain_id, types.ZERO_ADDRESS),
+        types.FixedPart(participants, 7, types.ZERO_ADDRESS, 3600),
         game,
         0,
-        ((ETHER, (0, 0)),),
-        tuple(map(address_destination, participants)),
+        ((types.ETHER, (0, 0)),),
+        tuple(map(outcome.address_destination, participants)),
     )
 
 
@@ -52,8 +45,8 @@ class Table:
     def __init__(self, folder: Path, game: Game) -> None:
         self.folder, self.game, self.agreement, self.now = folder, game, agreement_of(game), 1_000.0
         self.lines = MemoryMessenger.table(2)
-        self.signed: list[list[Sent]] = [[], []]
-        self.faults: list[CounterpartyFault] = []
+        self.signed: list[list[events.Sent]] = [[], []]
+        self.faults: list[events.CounterpartyFault] = []
         self.journals: list[Journal] = []
         self.troubles: list[Exception] = []
         self.nodes: list[Node] = []
@@ -75,13 +68,13 @@ class Table:
             another_round=lambda state: state.turn_num < LAST,
         )
 
-        def hear(event: Event) -> None:
-            if isinstance(event, Sent):
+        def hear(event: events.Event) -> None:
+            if isinstance(event, events.Sent):
                 self.signed[seat].append(event)
-            elif isinstance(event, CounterpartyFault):
+            elif isinstance(event, events.CounterpartyFault):
                 self.faults.append(event)
 
-        assembly = FriendlyAssembly(self.game, self.agreement)
+        assembly = friendly.FriendlyAssembly(self.game, self.agreement)
         return node.add(ChannelSetup(assembly, KEYS[seat], self.lines[seat], choose, on_event=hear))
 
     def restart(self, seat: int, *, loses: bool) -> None:
@@ -125,9 +118,9 @@ def require_right_end(table: Table) -> None:
     assert first.newest.state.is_final
     assert first.newest.state.turn_num > LAST
     for index, key in enumerate(KEYS[:2]):
-        hashes = hash_state(table.agreement.channel_id, first.newest.state)
+        hashes = encoding.hash_state(table.agreement.channel_id, first.newest.state)
         signature = first.newest.signed.signatures[index]
-        require_signer(digest(table.agreement.domain, hashes.state), signature, key.address)
+        signing.require_signer(encoding.digest(table.agreement.domain, hashes.state), signature, key.address)
     for signed in table.signed:
         states = {each.signed.state.turn_num: each.signed.state for each in signed}
         assert all(states[each.signed.state.turn_num] == each.signed.state for each in signed)
@@ -241,12 +234,12 @@ def test_one_process_drives_it_and_another_takes_over_what_fell_silent(table: Ta
     table.nodes[0].poll()
     other = table.journal(0)
     successor = table.node(other)
-    with pytest.raises(ChannelInUse):
+    with pytest.raises(errors.ChannelInUse):
         table.player(0, successor)
     table.now += 60
     table.player(0, successor)
     table.nodes[0].poll()
-    assert [type(each) for each in table.troubles] == [LeaseLost]
+    assert [type(each) for each in table.troubles] == [errors.LeaseLost]
     assert table.nodes[0].channels == {}
     assert successor.poll()
     other.close()
@@ -254,12 +247,12 @@ def test_one_process_drives_it_and_another_takes_over_what_fell_silent(table: Ta
 
 @each_game_for_two
 def test_threat_48_a_table_is_played_by_one_process(table: Table) -> None:
-    held, other = HeldLease(table.journals[0], b"\x01" * 32, 30), table.journal(0)
-    with pytest.raises(ChannelInUse):
-        HeldLease(other, b"\x01" * 32, 30)
+    held, other = leases.HeldLease(table.journals[0], b"\x01" * 32, 30), table.journal(0)
+    with pytest.raises(errors.ChannelInUse):
+        leases.HeldLease(other, b"\x01" * 32, 30)
     held.release()
-    HeldLease(other, b"\x01" * 32, 30).renew()
-    with pytest.raises(LeaseLost):
+    leases.HeldLease(other, b"\x01" * 32, 30).renew()
+    with pytest.raises(errors.LeaseLost):
         held.renew()
     other.close()
 

@@ -17,8 +17,7 @@ from forcemove.chain.asking import Steps
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.worker import EndpointWorker, Look, wait_for
 from forcemove.follower.errors import EndpointLeftOut
-from forcemove.node.assemble import reassemble
-from forcemove.node.events import Sent
+from forcemove.node import assemble, events, polling
 from forcemove.protocol.errors import EndpointsDiffer
 from forcemove.protocol.rules import build_support_proof
 from forcemove.workers.polling import poll_once
@@ -92,7 +91,7 @@ class Machine:
     @property
     def signed(self) -> list[tuple[int, bool]]:
         """What Alice has signed and sent since her last start: turns, and whether they were final."""
-        sent = [event.signed for event in self.alice.events if isinstance(event, Sent)]
+        sent = [event.signed for event in self.alice.events if isinstance(event, events.Sent)]
         return [(each.state.turn_num, each.state.is_final) for each in sent if 0 in each.signatures]
 
     def challenge(self, first: int = -2) -> None:
@@ -116,7 +115,7 @@ class Machine:
         """Alice's process, again, with all endpoints."""
         assembly = self.home.assemblies[0]
         first, *others = map(MemoryChain, self.endpoints)
-        self.home.assemblies[0] = reassemble(
+        self.home.assemblies[0] = assemble.reassemble(
             first,
             assembly.agreement,
             GAME,
@@ -167,7 +166,7 @@ class Machine:
                     del self._looks[index]
         for account in self.alice.node._workers.accounts.values():
             if not account.is_idle:
-                poll_once(account, self.alice.troubles.append)
+                polling.poll_once(account, self.alice.troubles.append)
         self.alice.node.step()
 
     def close(self) -> None:

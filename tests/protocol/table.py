@@ -15,10 +15,8 @@ from msgspec.structs import replace
 
 from forcemove import ETHER, Agreement, App, Channel, Key, Phase, Terms, address_destination, agree, word
 from forcemove.errors import ChainError, ForcemoveError, LocalError, RuleError
-from forcemove.protocol.adjudication import Adjudication, Transaction
+from forcemove.protocol import adjudication, errors, logs
 from forcemove.protocol.codec.wire import decode_message, encode_greeting, encode_message
-from forcemove.protocol.errors import MessageRefused
-from forcemove.protocol.logs import Log
 from forcemove.protocol.machine import inputs
 from forcemove.protocol.machine.effects import (
     ChooseMove,
@@ -86,7 +84,7 @@ class Seat:
     signed: dict[int, VariablePart] = field(default_factory=dict)
     asked: list[ChooseMove] = field(default_factory=list)
     submitted: list[Submission] = field(default_factory=list)
-    faults: list[MessageRefused] = field(default_factory=list)
+    faults: list[errors.MessageRefused] = field(default_factory=list)
     failed: list[Submission] = field(default_factory=list)
     seen: int = -1
     points: int = 0
@@ -158,7 +156,7 @@ class Seat:
         before = self.channel
         try:
             self.feed(said)
-        except MessageRefused as error:
+        except errors.MessageRefused as error:
             self.faults.append(error)
             assert self.channel is before
 
@@ -267,8 +265,8 @@ class Table:
         self.app = app
         self.agreement = agreement_for(app, len(choosers), deposit)
         self.now = START
-        self.chain = Adjudication(DOMAIN)
-        self.logs: list[Log] = []
+        self.chain = adjudication.Adjudication(DOMAIN)
+        self.logs: list[logs.Log] = []
         self.balances: Counter[bytes] = Counter()
         self.payouts: Counter[bytes] = Counter()
         self.refused: list[ForcemoveError] = []
@@ -333,7 +331,7 @@ class Table:
 
     def reorganise(self) -> None:
         """Another chain has won, on which nothing has happened yet."""
-        self.chain = Adjudication(DOMAIN)
+        self.chain = adjudication.Adjudication(DOMAIN)
         self.logs.clear()
         self.balances.clear()
 
@@ -348,7 +346,7 @@ class Table:
         if self.is_down:
             raise ChainError
         value = ether_with(submission)
-        transaction = Transaction(key.address, self.now, value)
+        transaction = adjudication.Transaction(key.address, self.now, value)
         try:
             result = perform(self.chain, transaction, submission, self.agreement, self.app)
         except RuleError as error:

@@ -10,9 +10,7 @@ from msgspec.structs import replace
 from forcemove import InvalidValue, Outcome, Phase, word
 from forcemove.flow.channel import is_stuck
 from forcemove.protocol.errors import FinalStateSigned
-from forcemove.protocol.machine.automatic_actions import answer_margin
-from forcemove.protocol.machine.effects import SubmitChallenge, SubmitCheckpoint
-from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Tick
+from forcemove.protocol.machine import automatic_actions, effects, inputs
 from forcemove.protocol.state import SupportProof, VariablePart
 from tests.protocol.builders import players, proof
 from tests.protocol.table import DEPOSIT, DURATION, Seat, open_table
@@ -32,7 +30,7 @@ def carol_after_an_end(*, is_challenged: bool = False, is_final: bool = False, m
     move = VariablePart(_shifted(before.outcome, moved), word(9), 9)
     last = VariablePart(move.outcome, b"" if is_final else word(10), 10, is_final)
     proved = proof(before, move, last, keys=players(3), fixed=table.agreement.fixed_part)
-    table.transact(players(3)[BOB], (SubmitChallenge if is_challenged else SubmitCheckpoint)(proved))
+    table.transact(players(3)[BOB], (effects.SubmitChallenge if is_challenged else effects.SubmitCheckpoint)(proved))
     assert table.record == (10, is_challenged)
     carol.poll()
     assert (sorted(carol.signed)[:4], len(carol.asked)) == ([2, 5, 8, 9], asked)
@@ -56,19 +54,19 @@ def require_paid_as_recorded(carol: Seat) -> None:
 def test_threat_103_who_has_signed_an_end_challenges_with_what_is_recorded_instead(*, leaves: bool) -> None:
     carol = carol_after_an_end()
     if leaves:
-        carol.feed(ConcludeWanted())
+        carol.feed(inputs.ConcludeWanted())
     assert is_stuck(carol.channel, carol.phase)
-    carol.feed(ChallengeWanted())
-    assert carol.submitted[1:] == [SubmitChallenge(SupportProof((carol.newest.state,), (), 0))]
+    carol.feed(inputs.ChallengeWanted())
+    assert carol.submitted[1:] == [effects.SubmitChallenge(SupportProof((carol.newest.state,), (), 0))]
     require_paid_as_recorded(carol)
     assert sorted(carol.signed) == [2, 5, 8, 9]
 
 
 def test_threat_103_after_an_end_no_clock_waits_for_a_move_of_ours() -> None:
     carol = carol_after_an_end(is_challenged=True)
-    for seconds in (0, DURATION - answer_margin(DURATION)):
+    for seconds in (0, DURATION - automatic_actions.answer_margin(DURATION)):
         carol.table.travel(seconds)
-        carol.feed(Tick())
+        carol.feed(inputs.Tick())
         assert not carol.channel.must_move
         assert not carol.channel.is_our_turn_after(carol.newest.state)
         assert not carol.channel.waits_for_message(carol.table.now)
@@ -87,7 +85,7 @@ def test_threat_103_other_moves_that_pay_the_same_are_ended_by_us(*, is_challeng
 def test_threat_103_an_end_that_pays_otherwise_is_not_signed_and_challenged() -> None:
     carol = carol_after_an_end(is_final=True)
     assert (carol.phase, sorted(carol.signed)) == (Phase.CONCLUDING, [2, 5, 8, 9])
-    carol.feed(ChallengeWanted())
+    carol.feed(inputs.ChallengeWanted())
     assert carol.table.record == (10, True)
     require_paid_as_recorded(carol)
 
@@ -107,7 +105,7 @@ def test_threat_103_an_end_instead_of_the_move_before_our_end_is_answered(moved:
     assert table.record == ((11, False) if moved else (10, True))
     if moved:
         carol.poll()
-        carol.feed(ChallengeWanted())
+        carol.feed(inputs.ChallengeWanted())
         require_paid_as_recorded(carol)
 
 

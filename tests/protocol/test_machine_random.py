@@ -18,12 +18,9 @@ from msgspec.structs import replace
 from forcemove import AppError, Bot, ForcemoveError, Game, InvalidValue, Phase, SignedState, VariablePart
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.encoding import fingerprint, outcome_hash
-from forcemove.protocol.machine import effects
-from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
-from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived, Tick
+from forcemove.protocol.machine import automatic_actions, effects, inputs, responses
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import fold_all
-from forcemove.protocol.machine.responses import concluding_answer
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.types import ETHER, Signature
 from tests.installed import GAMES_FOR_TWO
@@ -55,7 +52,7 @@ class AwakeAlice(RuleBasedStateMachine):
         self.table.run([self.alice])
         for message in self.table.messages[self.heard :]:
             said = decode_message(message)[1]
-            if isinstance(said, StateReceived):
+            if isinstance(said, inputs.StateReceived):
                 self.signed.append(said.signed)
         self.heard = len(self.table.messages)
 
@@ -97,21 +94,21 @@ class AwakeAlice(RuleBasedStateMachine):
 
     @rule()
     def alice_wants_to_leave(self) -> None:
-        self.alice.try_to(ConcludeWanted())
+        self.alice.try_to(inputs.ConcludeWanted())
         self._look()
 
     @rule()
     def bob_wants_to_leave(self) -> None:
-        self.bob.try_to(ConcludeWanted())
+        self.bob.try_to(inputs.ConcludeWanted())
 
     @rule()
     def alice_challenges(self) -> None:
-        self.alice.try_to(ChallengeWanted())
+        self.alice.try_to(inputs.ChallengeWanted())
         self._look()
 
     @rule(data=st.binary(max_size=300))
     def alice_tries_nonsense(self, data: bytes) -> None:
-        assert self.alice.try_to(MoveChosen(self.table.agreement.outcome, data)) is not None
+        assert self.alice.try_to(inputs.MoveChosen(self.table.agreement.outcome, data)) is not None
 
     # -------------------------------------------------------------------------------------------- line, clock, power
 
@@ -153,7 +150,7 @@ class AwakeAlice(RuleBasedStateMachine):
         self.time_passes(seconds)
 
     def time_passes(self, seconds: int) -> None:
-        step = answer_margin(DURATION) // 2
+        step = automatic_actions.answer_margin(DURATION) // 2
         for gone in range(0, seconds, step):
             self.table.travel(min(step, seconds - gone))
             self._look()
@@ -224,7 +221,7 @@ class AwakeAlice(RuleBasedStateMachine):
 
     @rule(number=numbers)
     def bob_concludes(self, number: int) -> None:
-        conclude = concluding_answer(self.table.agreement.fixed_part, self._pick(number))
+        conclude = responses.concluding_answer(self.table.agreement.fixed_part, self._pick(number))
         if conclude is not None:
             self._transact(conclude)
 
@@ -257,16 +254,16 @@ class AwakeAlice(RuleBasedStateMachine):
     def until_the_next_due_time_nothing_is_due(self) -> None:
         """Alice has looked; then nothing but time goes by."""
         alice, now = self.alice, self.table.now
-        due = next_due(alice.channel, now)
+        due = automatic_actions.next_due(alice.channel, now)
         for later in {now, (due or now + 10 * DURATION) - 1}:
-            assert step(alice.channel, Tick(), later, alice.key, self.game) == (alice.channel, ())
+            assert step(alice.channel, inputs.Tick(), later, alice.key, self.game) == (alice.channel, ())
 
     def teardown(self) -> None:
         """Bob is gone; Alice sees to it that the channel ends."""
         self._look()
         for _ in range(6):
-            self.alice.try_to(ConcludeWanted())
-            self.alice.try_to(ChallengeWanted())
+            self.alice.try_to(inputs.ConcludeWanted())
+            self.alice.try_to(inputs.ChallengeWanted())
             self.time_passes(2 * DURATION)
             if self.alice.phase in OVER:
                 break

@@ -13,11 +13,8 @@ from forcemove.protocol import adjudication as twin
 from forcemove.protocol.adjudication import Transaction
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.logs import Log
+from forcemove.protocol.machine import effects, inputs, machine, record
 from forcemove.protocol.machine.channel import OVER, Channel
-from forcemove.protocol.machine.effects import SubmitConclude
-from forcemove.protocol.machine.inputs import ChainUpdate, HoldingsSeen, LogSeen
-from forcemove.protocol.machine.machine import step
-from forcemove.protocol.machine.record import Record, fold_all
 from forcemove.protocol.machine.results import ChannelResult, Ending, result_of
 from tests.protocol import builders
 from tests.protocol.builders import DOMAIN, players
@@ -76,7 +73,7 @@ class Story:
             self.moments.append(self._moment())
 
     def _pay(self, indices: tuple[int, ...]) -> None:
-        table, owed = self.table, fold_all(self.table.logs, DOMAIN, self.table.now).owed
+        table, owed = self.table, record.fold_all(self.table.logs, DOMAIN, self.table.now).owed
         assert owed is not None
         bob = Transaction(players(2)[1].address, table.now, 0)
         id_ = table.agreement.channel_id
@@ -90,7 +87,7 @@ class Story:
         if "clock" in end:
             self._challenge()
         signatures = tuple(builders.sign(key, self._final, self.table.agreement.fixed_part) for key in players(2))
-        conclusion = SubmitConclude(self._final.outcome, self._final.turn_num, signatures)
+        conclusion = effects.SubmitConclude(self._final.outcome, self._final.turn_num, signatures)
         self.table.transact(players(2)[1], conclusion)
         self.moments.append(self._moment())
         self.table.travel(10_000)
@@ -99,9 +96,9 @@ class Story:
 
 def look(channel: Channel, table: Table, moment: Moment, seen: int | None) -> Channel:
     """She looks, and does nothing. `seen`: how many logs she has read; None where she reads all of them anew."""
-    news = tuple(LogSeen(each) for each in moment.logs[seen or 0 :])
-    update = ChainUpdate((*news, HoldingsSeen(ETHER, moment.held)), from_scratch=seen is None)
-    return step(channel, update, moment.now, None, table.app)[0]
+    news = tuple(inputs.LogSeen(each) for each in moment.logs[seen or 0 :])
+    update = inputs.ChainUpdate((*news, inputs.HoldingsSeen(ETHER, moment.held)), from_scratch=seen is None)
+    return machine.step(channel, update, moment.now, None, table.app)[0]
 
 
 def require_told_as_paid(channel: Channel, moment: Moment) -> Ending:
@@ -174,5 +171,5 @@ def test_what_was_paid_is_kept_in_a_journal(story: Story) -> None:
 
 def test_what_an_older_program_has_stored_does_not_say_what_was_paid() -> None:
     story = STORIES[LAST[1], ENDS[2]]
-    older = replace(story.channel, record=Record(payout_begun=True, closed=True))
+    older = replace(story.channel, record=record.Record(payout_begun=True, closed=True))
     assert result_of(older, story.moments[-1].now) == ChannelResult(Ending.UNKNOWN, ())

@@ -8,10 +8,7 @@ import re
 import pytest
 
 from forcemove.contracts import artifact
-from forcemove.protocol import types
-from forcemove.protocol.encoding import ALLOCATION_TYPE, CHALLENGE_TYPE, STATE_TYPE
-from forcemove.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS
-from forcemove.protocol.signing import HALF_ORDER
+from forcemove.protocol import encoding, outcome, signing, types
 from tests.readme.text import ROOT, code_spans
 
 PAGE = ROOT / "contracts" / "README.md"
@@ -58,8 +55,8 @@ def test_views_that_are_named_exist() -> None:
 
 def test_types_are_those_that_are_hashed() -> None:
     lines = {line.strip() for line in TEXT.splitlines()}
-    state = STATE_TYPE.removesuffix(ALLOCATION_TYPE)
-    assert {each.decode() for each in (state, ALLOCATION_TYPE, CHALLENGE_TYPE)} <= lines
+    state = encoding.STATE_TYPE.removesuffix(encoding.ALLOCATION_TYPE)
+    assert {each.decode() for each in (state, encoding.ALLOCATION_TYPE, encoding.CHALLENGE_TYPE)} <= lines
 
 
 @pytest.mark.parametrize(
@@ -67,10 +64,10 @@ def test_types_are_those_that_are_hashed() -> None:
     [
         f"{types.MIN_PARTICIPANTS} to {types.MAX_PARTICIPANTS}, distinct",
         f"seconds, {types.MIN_CHALLENGE_DURATION} to {types.MAX_CHALLENGE_DURATION:,}",
-        f"1 to {MAX_ALLOCATIONS}, grouped by asset in rising order, at most {MAX_ASSETS} assets",
+        f"1 to {outcome.MAX_ALLOCATIONS}, grouped by asset in rising order, at most {outcome.MAX_ASSETS} assets",
         f"at most {types.MAX_APP_DATA:,}; empty in a final state",
-        f"0x{HALF_ORDER:x}",
-        f"the number of allocations, 1 to {MAX_ALLOCATIONS}",
+        f"0x{signing.HALF_ORDER:x}",
+        f"the number of allocations, 1 to {outcome.MAX_ALLOCATIONS}",
     ],
 )
 def test_bounds_are_those_of_the_twin(said: str) -> None:

@@ -12,15 +12,11 @@ import pytest
 from forcemove.errors import JournalUnavailable
 from forcemove.relay.errors import RelayStoreUnusable
 from forcemove.relay.limits import Limits
-from forcemove.relay.storage.deleting import START
-from forcemove.relay.storage.room import FULL_DISK
-from forcemove.relay.storage.schema import APPLICATION_ID, STEPS
+from forcemove.relay.storage import deleting, room, schema
 from forcemove.relay.storage.store import open_store
 from forcemove.relay.tables import LiveLog, TooManyTables
 from forcemove.store.sqlite import open_file
-from forcemove.transport.errors import Reason
-from forcemove.transport.terms import TableKind
-from forcemove.transport.wire import Posted, RequestRefused
+from forcemove.transport import errors, terms, wire
 from tests.relay.inside import Clock, Inside, extend
 from tests.transport.people import new_table
 
@@ -53,7 +49,7 @@ async def _fill(relay: Inside, address: str, most: int = 10_000) -> int:
                 relay.tables.release(log)
                 return kept
             told = await relay.post(log, table, [LARGE])
-            assert isinstance(told[0], Posted)
+            assert isinstance(told[0], wire.Posted)
             kept += 1
         relay.tables.release(log)
     return kept
@@ -67,7 +63,7 @@ async def _posts(relay: Inside, address: str) -> bool:
         return False
     told = await relay.post(log, table, [LARGE])
     relay.tables.release(log)
-    return isinstance(told[0], Posted)
+    return isinstance(told[0], wire.Posted)
 
 
 # -------------------------------------------------------------------------------------------------------------- bounds
@@ -216,9 +212,9 @@ async def test_threat_60_a_full_disk_refuses_posts_and_deletes_and_takes_posts_a
     log = await relay.tables.make(table)
     relay.store._session.row("PRAGMA max_page_count = 1")  # as many as there are
     told = await relay.post(log, table, [LARGE] * 10)
-    assert [each.detail for each in told if isinstance(each, RequestRefused)] == [FULL_DISK] * 10
+    assert [each.detail for each in told if isinstance(each, wire.RequestRefused)] == [room.FULL_DISK] * 10
     assert relay.committer.is_failing
-    assert relay.tables.fault_of_post(log, 1) == (Reason.BUSY, FULL_DISK)
+    assert relay.tables.fault_of_post(log, 1) == (errors.Reason.BUSY, room.FULL_DISK)
     with pytest.raises(TooManyTables):
         await relay.tables.make(new_table())
     housekeeping = asyncio.create_task(relay.housekeeper.run())
@@ -226,7 +222,7 @@ async def test_threat_60_a_full_disk_refuses_posts_and_deletes_and_takes_posts_a
         await asyncio.sleep(0.01)
     assert await relay.tables.find(old.id) is None
     told = await relay.post(log, table, [LARGE] * 10)
-    assert sum(isinstance(each, Posted) for each in told) == 10
+    assert sum(isinstance(each, wire.Posted) for each in told) == 10
     housekeeping.cancel()
     await asyncio.wait([housekeeping])
     await relay.stop()
@@ -253,7 +249,7 @@ async def test_threat_59_who_reads_holds_up_nobody_who_posts(path: Path, clock: 
     """A reader is in the middle of its look at the store; posts are kept meanwhile."""
 
     relay = await Inside.start(path, clock, Limits())
-    table = new_table(TableKind.CHANNEL)
+    table = new_table(terms.TableKind.CHANNEL)
     log = await relay.tables.make(table)
     await relay.post(log, table, [b"first"])
     reads, goes_on = asyncio.Event(), asyncio.Event()
@@ -272,7 +268,7 @@ async def test_threat_59_who_reads_holds_up_nobody_who_posts(path: Path, clock: 
     await reads.wait()
     for _ in range(20):
         told = await relay.post(log, table, [b"meanwhile"])
-        assert isinstance(told[0], Posted)
+        assert isinstance(told[0], wire.Posted)
     goes_on.set()
     assert await reading == 1
     await relay.stop()
@@ -317,7 +313,7 @@ def test_an_older_store_is_brought_up_to_date(path: Path, clock: Clock) -> None:
     extend(store, store.create(table), [b"a", b"b"])
     store.close()
     path.unlink()
-    open_file(str(path), clock, STEPS[:1], APPLICATION_ID).close()
+    open_file(str(path), clock, schema.STEPS[:1], schema.APPLICATION_ID).close()
     with sqlite3.connect(path) as connection:
         columns = "INSERT INTO logs (id, terms, first, dropped, touched) VALUES (?, ?, 0, 0, ?)"
         connection.execute(columns, (table.id, msgspec.msgpack.encode(table), int(clock.now)))
@@ -328,13 +324,13 @@ def test_an_older_store_is_brought_up_to_date(path: Path, clock: Clock) -> None:
     assert (kept.account, kept.touched) == (b"", int(clock.now))
     clock.now += 2 * HOUR
     assert again.deleting.never_used(HOUR) == []
-    assert [each.id for each in again.deleting.idle(HOUR, START)] == [table.id]
+    assert [each.id for each in again.deleting.idle(HOUR, deleting.START)] == [table.id]
     again.close()
 
 
 def test_a_store_forgets_the_offers_of_an_older_program(path: Path, clock: Clock) -> None:
     """They name no seats: nobody could join them."""
-    open_file(str(path), clock, STEPS[:2], APPLICATION_ID).close()
+    open_file(str(path), clock, schema.STEPS[:2], schema.APPLICATION_ID).close()
     with sqlite3.connect(path) as connection:
         connection.execute("INSERT INTO offers VALUES (?, ?, ?)", (bytes(32), b"an offer", bytes(64)))
     connection.close()
@@ -344,7 +340,7 @@ def test_a_store_forgets_the_offers_of_an_older_program(path: Path, clock: Clock
 
 
 def test_a_store_of_a_newer_program_is_left_alone(path: Path, clock: Clock) -> None:
-    open_file(str(path), clock, (*STEPS, ("CREATE TABLE more (x BIGINT)",)), APPLICATION_ID).close()
+    open_file(str(path), clock, (*schema.STEPS, ("CREATE TABLE more (x BIGINT)",)), schema.APPLICATION_ID).close()
     before = path.read_bytes()
     with pytest.raises(RelayStoreUnusable):
         open_store(str(path), clock=clock)

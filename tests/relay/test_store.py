@@ -19,9 +19,7 @@ from forcemove.relay.storage.store import RelayStore, open_store
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import LiveLog, Reading, Tables
 from forcemove.store.errors import JournalDamaged, JournalUnwritable
-from forcemove.transport.errors import Reason
-from forcemove.transport.terms import TableTerms
-from forcemove.transport.wire import Entries, FromRelay, Posted, RequestRefused
+from forcemove.transport import errors, terms, wire
 from tests.relay.inside import Clock, Ear, extend
 from tests.relay.raw import post
 from tests.transport.people import ALICE, new_table
@@ -187,14 +185,14 @@ async def test_what_is_not_on_disk_is_not_delivered(store: RelayStore, clock: Cl
     log, ear = await tables.make(table), Ear()
     log.readings.add(Reading(ear, log, 0, is_behind=False))
     await _keep(committer, log, ear, table, 1)
-    lost = [Entries(table.id, 0, (b"1",)), Posted(table.id, (1).to_bytes(16), 0)]
+    lost = [wire.Entries(table.id, 0, (b"1",)), wire.Posted(table.id, (1).to_bytes(16), 0)]
     assert committer.is_failing is not does_take
     first = ear.heard()
-    assert first == lost if does_take else _reasons(first) == [Reason.BUSY.value]
+    assert first == lost if does_take else _reasons(first) == [errors.Reason.BUSY.value]
     disk.is_full = False
     await _keep(committer, log, ear, table, 2)
     place = 1 if does_take else 0
-    assert ear.heard() == [Entries(table.id, place, (b"2",)), Posted(table.id, (2).to_bytes(16), place)]
+    assert ear.heard() == [wire.Entries(table.id, place, (b"2",)), wire.Posted(table.id, (2).to_bytes(16), place)]
     assert not committer.is_failing
     worker.close()
 
@@ -221,7 +219,7 @@ async def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, cloc
     worker.close()
 
 
-async def _keep(committer: Committer, log: LiveLog, ear: Ear, table: TableTerms, number: int) -> None:
+async def _keep(committer: Committer, log: LiveLog, ear: Ear, table: terms.TableTerms, number: int) -> None:
     running = asyncio.create_task(committer.run())
     done = asyncio.create_task(committer.next_commit())
     await committer.add(Addition(log, ear, ALICE.address, post(table, number, b"%d" % number)))
@@ -230,5 +228,5 @@ async def _keep(committer: Committer, log: LiveLog, ear: Ear, table: TableTerms,
     await asyncio.wait([running])
 
 
-def _reasons(heard: list[FromRelay]) -> list[str]:
-    return [each.reason for each in heard if isinstance(each, RequestRefused)]
+def _reasons(heard: list[wire.FromRelay]) -> list[str]:
+    return [each.reason for each in heard if isinstance(each, wire.RequestRefused)]

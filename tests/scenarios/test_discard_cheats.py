@@ -11,10 +11,7 @@ from forcemove import AppError, ChannelHistory, Move, Outcome, Overview, Phase, 
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.machine.results import Share
 from forcemove.protocol.state import SignedState, VariablePart
-from forcemove_games.discard import moves
-from forcemove_games.discard.bot import DiscardBot
-from forcemove_games.discard.errors import CardDenied
-from forcemove_games.discard.game import Discard
+from forcemove_games.discard import bot, errors, game, moves
 from forcemove_games.discard.hand import PlayerSide
 from forcemove_games.discard.position import CORE_LENGTH, PositionType, decode
 from forcemove_games.discard.secrets import HandSecrets
@@ -24,7 +21,7 @@ from tests.games.cards.dealt import stream
 from tests.scenarios.conftest import PLACES
 from tests.scenarios.story import DEPOSIT, KEYS, STAKE, Player, Playground, Story
 
-GAME = Discard()
+GAME = game.Discard()
 FIRST_TURN = 3
 LAST_TURN = 90
 ON_ANVIL = (PositionType.SHUFFLED, PositionType.PLAYING)
@@ -251,7 +248,7 @@ class Lie:
         for player in self.story.players:
             player.stops_at = turn
         mover.client.feed(MoveChosen(*move, secrets))
-        mover.bot = DiscardBot(mover.seat, stream("later"), secrets)
+        mover.bot = bot.DiscardBot(mover.seat, stream("later"), secrets)
         self.story.play()
         assert self.state.turn_num == turn
 
@@ -278,7 +275,7 @@ def test_who_has_to_show_what_it_has_denied_loses_its_stake(place: Playground) -
     story.say(lie.liar, shown)
     assert honest.newest == before
     operation = story.adjudicator.challenge(story.agreement.fixed_part, story.proof([before, shown]))
-    with pytest.raises(CardDenied):
+    with pytest.raises(errors.CardDenied):
         story.adjudicator.simulate(operation, KEYS[lie.liar].address)
     require_lost(lie)
 

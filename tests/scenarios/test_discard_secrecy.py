@@ -17,10 +17,8 @@ from forcemove.inspect.signed_state import report_signed_state
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import SignedStateFile, encode_file
 from forcemove.store.records import Batch
-from forcemove_games.cards.curve import ORDER
+from forcemove_games.cards import curve, key_proof, share_proof
 from forcemove_games.cards.deck import Deck, decode_deck, open_card
-from forcemove_games.cards.key_proof import KeyProof
-from forcemove_games.cards.share_proof import share_of
 from forcemove_games.discard.game import Discard
 from forcemove_games.discard.position import PositionType, decode
 from forcemove_games.discard.secrets import HandSecrets
@@ -162,7 +160,7 @@ def test_one_share_too_many_is_one_card_too_many(won: Hand, what: str) -> None:
     """A share that stands anywhere in any message: the observer would see it."""
     core, loser = won.positions[-1].core, next(seat for seat in (0, 1) if won.positions[-1].core.held[seat])
     place = SIZE - 1 if what == "a card of the pile" else indices(core.held[loser])[0]
-    share = share_of(won.keys[loser], won.masked[place])
+    share = share_proof.share_of(won.keys[loser], won.masked[place])
     extra = b'{"kind":"other","x":"0xabcd' + share.words.hex().encode() + b'"}'
     named = won.observer(1 - loser, extra).named
     assert named == {**won.known_to(1 - loser), place: won.cards[place]}
@@ -179,9 +177,9 @@ def secrets_of(hand: Hand, seat: int) -> Iterator[bytes]:
     yield key.to_bytes(32, "big")
     for state, position in zip(hand.states, hand.positions, strict=True):
         tail = position.tail
-        if state.turn_num % 2 == seat and isinstance(tail, KeyProof | DealtShares | MoveShares | ShownCards):
-            c, s = tail if isinstance(tail, KeyProof) else tail.proof
-            yield ((s - c * key) % ORDER).to_bytes(32, "big")
+        if state.turn_num % 2 == seat and isinstance(tail, key_proof.KeyProof | DealtShares | MoveShares | ShownCards):
+            c, s = tail if isinstance(tail, key_proof.KeyProof) else tail.proof
+            yield ((s - c * key) % curve.ORDER).to_bytes(32, "big")
 
 
 def reports(story: Story, player: Player) -> Iterator[str]:

@@ -10,18 +10,13 @@ import pytest
 from forcemove import Bot, Move, SignedState, VariablePart
 from forcemove_games.cards.deck import decode_deck, encode_deck
 from forcemove_games.cards.shuffle_proof import shuffle
-from forcemove_games.discard import moves, steps
-from forcemove_games.discard.game import Discard
-from forcemove_games.discard.hand import PlayerSide, joint_of
-from forcemove_games.discard.position import PositionType, decode
-from forcemove_games.discard.secrets import HandSecrets
-from forcemove_games.discard.tails import ShuffledDeck
+from forcemove_games.discard import game, hand, moves, position, secrets, steps, tails
 from forcemove_games.discard_sra.cards import SIZE
 from tests.games.cards.dealt import stream
 from tests.scenarios.conftest import PLACES
 from tests.scenarios.story import Playground
 
-GAME = Discard()
+GAME = game.Discard()
 FIRST_SHUFFLE, SECOND_SHUFFLE, DEAL = 6, 7, 8
 ALICE, BOB = 0, 1
 SOMEWHERE = pytest.mark.parametrize("place", ["memory", *PLACES], indirect=True)
@@ -36,7 +31,7 @@ class Recorder:
 
     def move(self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()) -> Move | None:
         found = self._bot.move(state, another_round=another_round, between=between)
-        if found and decode(found.app_data).position_type is PositionType.DEALT_FIRST:
+        if found and position.decode(found.app_data).position_type is position.PositionType.DEALT_FIRST:
             self._given.add(state.app_data)
         return found
 
@@ -54,12 +49,12 @@ class TwoDecks:
         self.second = [self._shuffled(label) for label in ("one", "the other")]
 
     def _shuffled(self, label: str) -> SignedState:
-        side = PlayerSide.of_mover(self.first.state, HandSecrets.decode(self.bob.client.channel.secrets))
-        tail, joint = side.position.tail, joint_of(side.core)
-        assert isinstance(tail, ShuffledDeck)
+        side = hand.PlayerSide.of_mover(self.first.state, secrets.HandSecrets.decode(self.bob.client.channel.secrets))
+        tail, joint = side.position.tail, hand.joint_of(side.core)
+        assert isinstance(tail, tails.ShuffledDeck)
         before = decode_deck(tail.deck, SIZE)
         deck, proof = shuffle(before, joint, side.core.channel_id, SECOND_SHUFFLE, stream(label))
-        made = moves.made(side, steps.shuffled(side.core), ShuffledDeck(encode_deck(deck), proof), side.secrets)
+        made = moves.made(side, steps.shuffled(side.core), tails.ShuffledDeck(encode_deck(deck), proof), side.secrets)
         return self.story.sign(made.move.after(self.first.state), BOB)
 
     def say(self, number: int) -> None:

@@ -10,10 +10,8 @@ from msgspec.structs import replace
 from forcemove import ETHER, Adjudicator, Assembly, ChannelSetup, InvalidValue, Phase, VariablePart, agree
 from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.errors import NoContract, NotAnEthereumEndpoint, NotGenuine
-from forcemove.protocol.errors import MessageRefused, OpeningMismatch
+from forcemove.protocol import errors, outcome, rule_errors
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.rule_errors import HoldingsBelowExpected
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract, place
 from tests.process import Process, wrap_commits
@@ -42,7 +40,7 @@ def crafted(story: Story) -> dict[str, VariablePart]:
     """What Alice could send instead of the agreed first state."""
     right = story.agreement.setup_state(0)
     mine, yours = right.outcome
-    elsewhere = replace(yours, destination=address_destination(MALLORY.address))
+    elsewhere = replace(yours, destination=outcome.address_destination(MALLORY.address))
     return {
         "in the middle of the game": replace(right, app_data=first_move(story)),
         "with another stake": replace(right, app_data=story.game.initial_app_data(terms(STAKE + 1))),
@@ -61,8 +59,8 @@ def test_threat_27_a_crafted_opening_is_not_signed(story: Story) -> None:
         faults = len(story.bob.faults)
         story.say(0, story.sign(state, 0))
         (fault,) = story.bob.faults[faults:]
-        assert isinstance(fault, MessageRefused)
-        assert fault.reason == OpeningMismatch(0)
+        assert isinstance(fault, errors.MessageRefused)
+        assert fault.reason == errors.OpeningMismatch(0)
         assert fault.evidence == story.sign(state, 0)
     assert story.bob.client.channel.last_signed is None
     assert len(story.bob.evidence) == len(crafted(story))
@@ -138,8 +136,8 @@ def test_threat_41_nobody_countersigns_a_final_state_before_all_have_agreed(chan
     channel.alice.client.poll()
     channel.say(1, channel.sign(VariablePart(channel.agreement.outcome, b"", 1, True), 1))
     (fault,) = channel.alice.faults
-    assert isinstance(fault, MessageRefused)
-    assert fault.reason == OpeningMismatch(1)
+    assert isinstance(fault, errors.MessageRefused)
+    assert fault.reason == errors.OpeningMismatch(1)
     assert channel.alice.newest.state.turn_num == 0
 
 
@@ -256,7 +254,7 @@ def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(channe
     assert channel.held == DEPOSIT
     channel.bob.client.poll()
     assert channel.held == 0
-    assert channel.bob.refused == [HoldingsBelowExpected(0, DEPOSIT)]
+    assert channel.bob.refused == [rule_errors.HoldingsBelowExpected(0, DEPOSIT)]
     channel.spent = [0, 0]
     channel.play()
     channel.ends_with(channel.alice.newest.state.outcome)

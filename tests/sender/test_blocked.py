@@ -13,9 +13,7 @@ from forcemove.chain.chain import Call, Fees
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.errors import PassingError
-from forcemove.sender.errors import NonceBlocked
-from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Confirmed, TxOutcome, TxRequest
+from forcemove.sender import errors, sender, transactions
 from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import AnvilGround, Ground, MemoryGround
 from tests.simulation.tx_store import MemoryTxStore
@@ -52,7 +50,7 @@ class Desk:
 
     def __init__(self, ground: Ground, fees: Fees, count: int = 1) -> None:
         self.ground, self.time = ground, 0.0
-        self.outcomes: list[TxOutcome] = []
+        self.outcomes: list[transactions.TxOutcome] = []
         self.errors: list[PassingError] = []
         chain = ground.through(ground.ask)
         first = chain.nonce_of(KEY.address)
@@ -61,10 +59,10 @@ class Desk:
         ground.base_fee = 10 * GWEI
         ground.mine(1)
         self.first, self.before = first, chain.balance(OTHER.address)
-        self.sender = Sender(chain, KEY, MemoryTxStore(), clock=lambda: self.time)
+        self.sender = sender.Sender(chain, KEY, MemoryTxStore(), clock=lambda: self.time)
 
     def want(self, name: bytes, deadline: int | None) -> None:
-        self.sender.submit(TxRequest(name, PAYEE.address, b"", 0, ETHER // 10, deadline, gas=50_000))
+        self.sender.submit(transactions.TxRequest(name, PAYEE.address, b"", 0, ETHER // 10, deadline, gas=50_000))
 
     def pass_(self, seconds: int) -> None:
         """So many, with a look and a block each twelve seconds."""
@@ -77,7 +75,7 @@ class Desk:
 
     @property
     def confirmed(self) -> list[bytes]:
-        found = (each.request_id for each in self.outcomes if isinstance(each, Confirmed))
+        found = (each.request_id for each in self.outcomes if isinstance(each, transactions.Confirmed))
         return sorted(each for each in found if isinstance(each, bytes))
 
 
@@ -99,7 +97,7 @@ def test_hole_55_what_no_block_takes_holds_up_no_answer(memory: Ground, fees: Fe
         desk.want(b"%d" % number, desk.ground.chain.now() + MINUTES)
     desk.pass_(MINUTES // 2)
     assert desk.confirmed == [b"%d" % number for number in range(9)]
-    blocked = [each for each in desk.errors if isinstance(each, NonceBlocked)]
+    blocked = [each for each in desk.errors if isinstance(each, errors.NonceBlocked)]
     assert [(each.account, each.nonce) for each in blocked] == [(KEY.address, desk.first)]
     assert desk.ground.chain.balance(OTHER.address) == desk.before
     assert desk.sender.is_idle
@@ -110,7 +108,7 @@ def test_hole_55_what_does_not_hurry_waits_and_that_is_told(memory: Ground) -> N
     desk.want(b"collect", None)
     desk.pass_(2 * MINUTES)
     assert desk.confirmed == []
-    assert [type(each) for each in desk.errors] == [NonceBlocked]
+    assert [type(each) for each in desk.errors] == [errors.NonceBlocked]
     desk.ground.base_fee = GWEI // 2
     desk.pass_(3 * BLOCK)
     assert desk.confirmed == [b"collect"]
@@ -130,7 +128,7 @@ def test_hole_55_who_refuses_every_offer_is_offered_a_part_of_the_cap_only(memor
                 raise EndpointFailed(method, "replacement transaction underpriced")
         return memory.ask(method, *params)
 
-    desk.sender = Sender(memory.through(refusing), KEY, MemoryTxStore(), clock=lambda: desk.time)
+    desk.sender = sender.Sender(memory.through(refusing), KEY, MemoryTxStore(), clock=lambda: desk.time)
     desk.want(b"answer", memory.chain.now() + 4 * MINUTES)
     desk.pass_(2 * MINUTES)
     assert 100 * GWEI < max(offers) < 0.6 * ETHER / 10 / 31_500
@@ -143,5 +141,5 @@ def test_hole_55_on_a_real_node_a_challenge_is_answered_before_a_wallets_transac
         desk.want(b"answer", anvil.now() + MINUTES)
         desk.pass_(MINUTES // 2)
         assert desk.confirmed == [b"answer"]
-        assert [type(each) for each in desk.errors] == [NonceBlocked]
+        assert [type(each) for each in desk.errors] == [errors.NonceBlocked]
         assert anvil.balance(OTHER.address) == desk.before

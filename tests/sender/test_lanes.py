@@ -11,19 +11,11 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.asking import ask_now
+from forcemove.chain import asking, errors, reverts, rpc
 from forcemove.chain.chain import Call, Fees
-from forcemove.chain.errors import Unreachable
-from forcemove.chain.reverts import NO_ERRORS
-from forcemove.chain.rpc import Reverted
+from forcemove.sender import lanes, observations, offers, opinions, pricing, transactions
 from forcemove.sender.errors import OpinionsDiffer, StillToSend
-from forcemove.sender.lanes import EndpointLane
-from forcemove.sender.observations import Question, TxObservation, TxStatus
-from forcemove.sender.offers import offer_all
-from forcemove.sender.opinions import Opinion
-from forcemove.sender.pricing import FeeMarket
 from forcemove.sender.sender import Sender
-from forcemove.sender.transactions import Confirmed, PendingTx, TxOutcome, TxRequest
 from tests.liars.lies import MONEY
 from tests.sender.slowly import KEY, PAYEE, SlowWorld
 from tests.simulation.chain import MemoryChain
@@ -94,7 +86,7 @@ def test_a_slow_one_is_given_no_answer_again_though_a_liar_says_that_its_nonce_i
 
     def answer(method: str, *params: Any) -> Any:
         if method == "eth_call" and fails and world.mined_at():
-            raise Reverted(b"")
+            raise rpc.Reverted(b"")
         return world.node.ask(method, *params)
 
     world.endpoints[1].answer = answer
@@ -176,7 +168,7 @@ def test_hole_38_what_a_fast_one_finds_would_fail_is_not_refused_before_a_slow_o
 
     def answer(method: str, *params: Any) -> Any:
         if method == "eth_call":
-            raise Reverted(b"")
+            raise rpc.Reverted(b"")
         return world.node.ask(method, *params)
 
     world.endpoints[0].answer = answer
@@ -258,7 +250,7 @@ def test_what_a_cycle_signs_is_written_in_one_commit(monkeypatch: pytest.MonkeyP
     world, written = SlowWorld(0.1, 0.1), list[int]()
     update = world.kept.update
 
-    def counting(changed: Collection[PendingTx], forgotten: Collection[int]) -> None:
+    def counting(changed: Collection[transactions.PendingTx], forgotten: Collection[int]) -> None:
         written.append(len(changed))
         update(changed, forgotten)
 
@@ -298,15 +290,15 @@ def test_hole_41_what_an_endpoint_that_is_alone_answers_is_waited_for_between_lo
     chain = MemoryChain(alone)
     alone.answer = answer
     sender = Sender(chain, KEY, MemoryTxStore())
-    sender.submit(TxRequest(b"a", PAYEE.address, b"a", 0, 10**18, None, gas=50_000))
+    sender.submit(transactions.TxRequest(b"a", PAYEE.address, b"a", 0, 10**18, None, gas=50_000))
     assert sender.look() == []
     assert len(sender.awaited) == 1
     answers_now.set()
-    outcomes = list[TxOutcome]()
+    outcomes = list[transactions.TxOutcome]()
     while not outcomes:
         wait(sender.awaited, 20, FIRST_COMPLETED)
         outcomes = sender.look(is_new=False)
-    assert isinstance(outcomes[0], Confirmed)
+    assert isinstance(outcomes[0], transactions.Confirmed)
 
 
 def test_hole_41_of_several_endpoints_none_is_waited_for_between_looks() -> None:
@@ -317,14 +309,14 @@ def test_hole_41_of_several_endpoints_none_is_waited_for_between_looks() -> None
 
 
 def test_threat_54_what_was_said_of_a_transaction_that_is_over_is_said_of_no_other_with_its_nonce() -> None:
-    formed: Future[Opinion] = Future()
+    formed: Future[opinions.Opinion] = Future()
     chain = MemoryChain()
     chain.worker = SimpleNamespace(begin=lambda *_: formed)  # type: ignore[assignment]
-    lane = EndpointLane(chain, lambda: 0.0)
-    lane.ask(Question(KEY.address, (), (), 1, NO_ERRORS, 4), 1)
+    lane = lanes.EndpointLane(chain, lambda: 0.0)
+    lane.ask(observations.Question(KEY.address, (), (), 1, reverts.NO_ERRORS, 4), 1)
     lane.forget(5)
-    seen = {nonce: TxObservation(TxStatus.MINED) for nonce in (5, 6, 7)}
-    formed.set_result(Opinion(9, 0, 8, 8, FeeMarket(1), 0, seen))
+    seen = {nonce: observations.TxObservation(observations.TxStatus.MINED) for nonce in (5, 6, 7)}
+    formed.set_result(opinions.Opinion(9, 0, 8, 8, pricing.FeeMarket(1), 0, seen))
     assert lane.take_opinion()
     lane.forget(6)
     assert lane.opinion is not None
@@ -340,11 +332,11 @@ def test_hole_41_what_an_endpoint_has_taken_before_it_fails_is_not_due_again() -
 
     def answer(method: str, *params: Any) -> Any:
         if asked.counts["eth_sendRawTransaction"] > 2:
-            raise Unreachable("memory", "too long")
+            raise errors.Unreachable("memory", "too long")
         return node.ask(method, *params)
 
     asked.answer = answer
-    assert ask_now(asked, offer_all(chain, signed)) == [(signed[0], None), (signed[1], None)]
-    ((first, failure),) = ask_now(asked, offer_all(chain, signed[2:]))
+    assert asking.ask_now(asked, offers.offer_all(chain, signed)) == [(signed[0], None), (signed[1], None)]
+    ((first, failure),) = asking.ask_now(asked, offers.offer_all(chain, signed[2:]))
     assert first == signed[2]
-    assert isinstance(failure, Unreachable)
+    assert isinstance(failure, errors.Unreachable)

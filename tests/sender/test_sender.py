@@ -16,9 +16,7 @@ from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.sender import transactions
 from forcemove.sender.errors import CannotPay, CannotPayAnswer, GasTooDear
 from forcemove.sender.sender import Sender
-from forcemove.text.amounts import format_amount
-from forcemove.text.durations import show_time
-from forcemove.text.explanations import headline
+from forcemove.text import amounts, durations, explanations
 from tests.chain.world import place
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint, FlakyNode
@@ -466,7 +464,7 @@ def test_a_refusal_of_the_node_is_told_and_the_nonce_is_free_again(desk: Desk) -
     assert isinstance(refused.error, CannotPay)
     has, needs = refused.error.balance, refused.error.needed
     assert has <= 10**24 < 10**25 < needs < 10**25 + 10**18
-    assert f"has {format_amount(has)}" in headline(refused.error)
+    assert f"has {amounts.format_amount(has)}" in explanations.headline(refused.error)
     assert desk.landed == ["a"]
 
 
@@ -479,7 +477,7 @@ def test_an_answer_that_we_cannot_pay_for_is_told_with_what_is_needed_and_by_whe
             desk.look()
         desk.wait(1)
         assert (caught.value.account, caught.value.balance, caught.value.deadline) == (desk.sender.account, 0, deadline)
-        assert show_time(deadline) in headline(caught.value)
+        assert durations.show_time(deadline) in explanations.headline(caught.value)
     assert desk.outcomes == []
 
 

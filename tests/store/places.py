@@ -8,11 +8,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from forcemove.store import migrations, opening, schema
 from forcemove.store.journal import Journal
-from forcemove.store.migrations import STEPS
-from forcemove.store.opening import open_journal
 from forcemove.store.records import Account, Batch, ChannelUpdate
-from forcemove.store.schema import checksum
 from tests.store.server import Server
 
 ALICE, BOB, CAROL = (name * 16 for name in (b"a", b"b", b"c"))
@@ -30,7 +28,7 @@ class Place:
         self.now = 1_800_000_000.0
 
     def open(self, owner: bytes = ALICE, **options: Any) -> Journal:
-        return open_journal(self.where, owner=owner, clock=lambda: self.now, **options)
+        return opening.open_journal(self.where, owner=owner, clock=lambda: self.now, **options)
 
     def pass_time(self, seconds: float) -> None:
         """A server's clock is not ours to move: there every lease is moved to the past instead."""
@@ -77,10 +75,10 @@ def snapshots(journal: Journal) -> Mapping[int, tuple[int, bytes]]:
 
 def written_by_an_older_program(place: Place, steps: int) -> None:
     """A journal after this many of today's steps, in which channel 1 is `kept`."""
-    place.open(steps=STEPS[:steps]).close()
+    place.open(steps=migrations.STEPS[:steps]).close()
     id_, snapshot = id_of(1), b"kept"
-    channel = f"{_literal(place, id_)}, 1, 1, {_literal(place, snapshot)}, {checksum(id_, 1, snapshot)}"
-    origin = f"{_literal(place, id_)}, {_literal(place, b'')}, {checksum(id_, b'')}"
+    channel = f"{_literal(place, id_)}, 1, 1, {_literal(place, snapshot)}, {schema.checksum(id_, 1, snapshot)}"
+    origin = f"{_literal(place, id_)}, {_literal(place, b'')}, {schema.checksum(id_, b'')}"
     place.run(f"INSERT INTO channels (id, version, standing, snapshot, checksum) VALUES ({channel})")  # noqa: S608
     place.run(f"INSERT INTO origins (channel_id, about, checksum) VALUES ({origin})")  # noqa: S608
 

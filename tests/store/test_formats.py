@@ -13,11 +13,8 @@ import pytest
 from sqlalchemy import inspect
 
 from forcemove.relay.storage import schema as relay_schema
-from forcemove.store import records
+from forcemove.store import migrations, records, schema, sqlite
 from forcemove.store.journal import Journal
-from forcemove.store.migrations import STEPS, MigrationStep
-from forcemove.store.schema import METADATA
-from forcemove.store.sqlite import APPLICATION_ID
 from tests.store.places import ACCOUNT, SEED, Place, batch, first, id_of, next_
 
 JOURNAL = (
@@ -39,14 +36,14 @@ EXAMPLES = {int(file.stem.removeprefix("journal-")): file for file in FOLDER.glo
 CLIENT = b"\xc1" * 20
 
 
-def digest(step: MigrationStep) -> str:
+def digest(step: migrations.MigrationStep) -> str:
     return sha256("\0".join(step).encode()).hexdigest()[:16]
 
 
 @pytest.mark.parametrize(
-    ("steps", "released"), [(STEPS, JOURNAL), (relay_schema.STEPS, RELAY)], ids=["journal", "relay"]
+    ("steps", "released"), [(migrations.STEPS, JOURNAL), (relay_schema.STEPS, RELAY)], ids=["journal", "relay"]
 )
-def test_a_step_is_never_altered(steps: Sequence[MigrationStep], released: tuple[str, ...]) -> None:
+def test_a_step_is_never_altered(steps: Sequence[migrations.MigrationStep], released: tuple[str, ...]) -> None:
     """Journals out there have taken it. The hash of a new step goes to the end."""
     assert tuple(map(digest, steps)) == released
 
@@ -54,7 +51,7 @@ def test_a_step_is_never_altered(steps: Sequence[MigrationStep], released: tuple
 def test_the_steps_make_the_tables_that_statements_use(shared: Place) -> None:
     with shared.open() as journal, journal._database.reading() as connection:
         made = inspect(connection)
-        for table in METADATA.tables.values():
+        for table in schema.METADATA.tables.values():
             columns = [column["name"] for column in made.get_columns(table.name)]
             keys = made.get_pk_constraint(table.name)["constrained_columns"]
             assert columns == [column.name for column in table.columns], table.name
@@ -117,7 +114,7 @@ def example(taken: int, file: Path) -> Place:
     """The journal of a program of this many steps."""
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(EXAMPLES[taken].read_text("utf-8"))
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA application_id = {sqlite.APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {taken}")
     return Place(str(file))
 
@@ -126,10 +123,10 @@ def test_there_is_an_example_of_the_newest_format_with_something_in_every_table(
     """After a new step write one (`python -m tests.store.test_formats`), and let `fill` use what is new."""
     with Place(str(tmp_path / "new")).open() as journal:
         fill(journal)
-    example(len(STEPS), tmp_path / "kept")
+    example(len(migrations.STEPS), tmp_path / "kept")
 
     filled = rows(tmp_path / "new")
-    assert [name for name in METADATA.tables if not filled[name]] == []
+    assert [name for name in schema.METADATA.tables if not filled[name]] == []
     assert rows(tmp_path / "kept") == filled
 
 
@@ -161,7 +158,7 @@ def _write_example() -> None:
             fill(journal)
         with closing(sqlite3.connect(file)) as connection:
             lines = [line for line in connection.iterdump() if "sqlite_sequence" not in line]
-    (FOLDER / f"journal-{len(STEPS)}.sql").write_text("\n".join(lines) + "\n", "utf-8")
+    (FOLDER / f"journal-{len(migrations.STEPS)}.sql").write_text("\n".join(lines) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

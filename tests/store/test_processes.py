@@ -14,10 +14,8 @@ from typing import Any
 
 import pytest
 
-from forcemove.store.errors import JournalBusy, JournalUnreachable
+from forcemove.store import errors, opening, records
 from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
-from forcemove.store.records import ChannelLease
 from tests.forked import CONTEXT
 from tests.store import actors
 from tests.store.places import ALICE, BOB, CAROL, Place, batch, file_in, first, id_of, next_, snapshots
@@ -26,7 +24,7 @@ from tests.store.test_faults import impatient
 
 __all__ = ["impatient"]
 
-ONE = ChannelLease(id_of(1))
+ONE = records.ChannelLease(id_of(1))
 
 
 def new_place(like: Place, folder: Path) -> Place:
@@ -46,7 +44,7 @@ def state(journal: Journal) -> tuple[Any, ...]:
 
 def opened(place: Place, owner: bytes = ALICE) -> Journal:
     """With real clocks: other processes have no others."""
-    return open_journal(place.where, owner=owner)
+    return opening.open_journal(place.where, owner=owner)
 
 
 @contextmanager
@@ -211,7 +209,7 @@ def test_a_server_ends_a_commit_that_was_stopped_in_the_middle(server: Server) -
             wait_until_stopped(process)
             assert journal.commit(batch(next_(1, 1, b"Alice's"))) == frozenset()
             os.kill(process.pid, signal.SIGCONT)
-            assert isinstance(ours.recv(), JournalUnreachable)
+            assert isinstance(ours.recv(), errors.JournalUnreachable)
         assert snapshots(journal) == {1: (2, b"Alice's"), 2: (1, b"at first")}
 
 
@@ -224,7 +222,7 @@ def test_a_file_is_busy_while_a_commit_is_stopped_in_the_middle(tmp_path: Path) 
         ours, theirs = CONTEXT.Pipe()
         with ended(actors.start(actors.stop_within, place.where, 4, theirs)) as process:
             wait_until_stopped(process)
-            with pytest.raises(JournalBusy):
+            with pytest.raises(errors.JournalBusy):
                 journal.commit(batch(next_(1, 1, b"Alice's")))
             assert snapshots(journal)[1] == (1, b"at first")
             os.kill(process.pid, signal.SIGCONT)

@@ -15,11 +15,8 @@ from forcemove.chain.errors import NodeBusy, Unreachable
 from forcemove.history.tokens import TokenFacts
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
-from forcemove.tables.meetings.meeting import Meeting
+from forcemove.tables.meetings import meeting, terms, tokens, venues
 from forcemove.tables.meetings.stored import StoredMeetings, forget_offer, names_by_players, signed_names
-from forcemove.tables.meetings.terms import agreement_of
-from forcemove.tables.meetings.tokens import read_token
-from forcemove.tables.meetings.venues import ChainVenue, FriendlyVenue, new_offer
 from forcemove.tables.options import TableOptions, Wallet
 from forcemove.tables.running.lobby_follower import LobbyFollower
 from forcemove.tables.running.open_tables import OpenTables
@@ -56,15 +53,15 @@ class Recorded(OpenTables):
 def test_a_game_for_a_token_is_gone_on_with_for_that_token(tmp_path: Path, *, is_known: bool, has_met: bool) -> None:
     chain = EmbeddedChain()
     book = deploy(chain, ADMIN, tmp_path / "book.json", [GAME, OTHER_GAME])
-    venue = ChainVenue((chain,), book, GAME, TOKEN)
+    venue = venues.ChainVenue((chain,), book, GAME, TOKEN)
     playable = playable_games([OTHER_GAME, GAME], [chain], book, TOKEN if is_known else None)
-    offer = new_offer(venue, ALICE.address, ALICE.address, 10**6, 3_600)
+    offer = venues.new_offer(venue, ALICE.address, ALICE.address, 10**6, 3_600)
 
     async def main() -> list[PlayableGame]:
         with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
             stored = StoredMeetings(journal, venue, ALICE.address)
             if has_met:
-                stored.keep(Meeting(offer, (Join(offer.hash, BOB.address, BOB.address),)))
+                stored.keep(meeting.Meeting(offer, (Join(offer.hash, BOB.address, BOB.address),)))
             else:
                 stored.keep_offer(offer)
             service = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), chains=[chain], games=[GAME])
@@ -86,7 +83,7 @@ def test_the_list_of_open_games_says_a_known_tokens_amounts_as_the_terms_do(tmp_
     chain = EmbeddedChain()
     book = deploy(chain, ADMIN, tmp_path / "book.json", [GAME])
     playable = playable_games([GAME], [chain], book, TOKEN)
-    offer = new_offer(ChainVenue((chain,), book, GAME, TOKEN), BOB.address, BOB.address, 2_500_000, 3_600)
+    offer = venues.new_offer(venues.ChainVenue((chain,), book, GAME, TOKEN), BOB.address, BOB.address, 2_500_000, 3_600)
     with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         service = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), chains=[chain], games=[GAME])
         shown = TablePages(journal, [GAME])
@@ -108,18 +105,18 @@ def test_the_list_of_open_games_says_a_known_tokens_amounts_as_the_terms_do(tmp_
 @pytest.mark.parametrize("body", [b"nonsense", bytes.fromhex("92cd03e790")], ids=["no meeting", "of a newer program"])
 def test_a_meeting_that_cannot_be_read_keeps_no_other_game_from_being_gone_on_with(tmp_path: Path, body: bytes) -> None:
     """Nobody has paid into a game that is a meeting still; into another one of the journal somebody may have."""
-    venue = FriendlyVenue(GAME.name, GAME.title)
-    offer = new_offer(venue, ALICE.address, ALICE.address, 0, 3_600)
+    venue = venues.FriendlyVenue(GAME.name, GAME.title)
+    offer = venues.new_offer(venue, ALICE.address, ALICE.address, 0, 3_600)
     with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         stored, met = (
             StoredMeetings(journal, venue, ALICE.address),
-            Meeting(offer, (Join(offer.hash, BOB.address, BOB.address, "Bob"),)),
+            meeting.Meeting(offer, (Join(offer.hash, BOB.address, BOB.address, "Bob"),)),
         )
         journal.meetings.keep(bytes(32), body)
         stored.keep(met)
         assert list(stored.meetings(lambda _: True)) == [met]
         assert list(stored.offers(lambda _: True)) == []
-        assert signed_names(journal, agreement_of(offer, met.joins, GAME)) == ("", "Bob")
+        assert signed_names(journal, terms.agreement_of(offer, met.joins, GAME)) == ("", "Bob")
         assert names_by_players(journal) == {met.players: met.names}
         forget_offer(journal, offer.hash)
         assert [id_ for id_, _ in journal.meetings.all()] == [bytes(32)]
@@ -136,4 +133,4 @@ def test_a_token_whose_endpoint_gives_no_answer_has_not_no_decimals(error: Passi
 
     endpoint.answer = answer
     with pytest.raises(type(error)):
-        read_token([chain], b"\xa0" * 20)
+        tokens.read_token([chain], b"\xa0" * 20)

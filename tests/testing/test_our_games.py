@@ -12,11 +12,8 @@ from pathlib import Path
 import pytest
 
 from forcemove import Game, Move, Outcome, VariablePart
-from forcemove.testing import properties
-from forcemove.testing.calls import Bench
-from forcemove.testing.channels import play_cheat, play_forced, play_honestly, play_silence, play_stale
+from forcemove.testing import calls, channels, properties, walk
 from forcemove.testing.space import Bounds, StateSpace
-from forcemove.testing.walk import first_state, terms_of
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.rock_paper_scissors import position as rock_paper_scissors_position
@@ -51,7 +48,7 @@ class Case:
     def space(self) -> StateSpace:
         """All of it, however long that takes, between as few as can play."""
         amounts = (STAKE,) * min(self.game.seats)
-        begin = first_state(self.game.initial_app_data(terms_of(amounts, STAKE)), amounts)
+        begin = walk.first_state(self.game.initial_app_data(walk.terms_of(amounts, STAKE)), amounts)
         return StateSpace(begin, self.moves, Bounds(seconds=inf))
 
 
@@ -118,11 +115,11 @@ def test_nobody_gains_by_walking_away(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES[1:], ids=lambda case: case.game.name)
 def test_bytecode_and_twin_are_alike(case: Case) -> None:
     """Of tic-tac-toe there is more in `tests/parity`, on the whole space."""
-    bench = Bench(case.game.artifact, case.game)
+    bench = calls.Bench(case.game.artifact, case.game)
     assert properties.require_both_alike(bench, case.space) > 1_000
 
 
-PLAYS = (play_honestly, play_silence, play_forced, play_stale, play_cheat)
+PLAYS = (channels.play_honestly, channels.play_silence, channels.play_forced, channels.play_stale, channels.play_cheat)
 
 
 @pytest.mark.parametrize(("play", "case"), sampled([*product(PLAYS, CASES)], every=3))

@@ -7,11 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from forcemove import Agreement, Key, RuleError, keccak256
+from forcemove.protocol import rule_errors, rules, types
 from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state, word
-from forcemove.protocol.rule_errors import AllocationCountOutOfRange, ParticipantCountOutOfRange
-from forcemove.protocol.rules import require_valid_state
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import FixedPart, Signature
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_verdict import Verdict, of_bytecode, of_error
@@ -94,7 +92,7 @@ def test_threat_10_the_contract_refuses_a_bad_channel(
         assert of_bytecode(receipt.success, receipt.output) == (error, values)
 
 
-def sign_raw(key: Key, signed: VariablePart, id_: bytes, domain: Domain) -> Signature:
+def sign_raw(key: Key, signed: VariablePart, id_: bytes, domain: Domain) -> types.Signature:
     """Of a state in a channel that has an id, but nothing else that is right."""
     return key.sign(digest(domain, hash_state(id_, signed).state))
 
@@ -102,7 +100,7 @@ def sign_raw(key: Key, signed: VariablePart, id_: bytes, domain: Domain) -> Sign
 @bad_channels
 def test_threat_10_a_client_refuses_the_same_channel(bad: Unchecked, error: str, values: tuple[int, ...]) -> None:
     with pytest.raises(RuleError) as caught:
-        FixedPart(bad.participants, 0, APP, bad.duration)
+        types.FixedPart(bad.participants, 0, APP, bad.duration)
     assert of_error(caught.value) == (error, values)
 
 
@@ -125,7 +123,7 @@ too_large = pytest.mark.parametrize(("make", "refusal"), TOO_LARGE.values(), ids
 
 @too_large
 def test_threat_24_the_contract_refuses_a_state_that_is_too_large(
-    court: Court, channel: FixedPart, make: Callable[[], VariablePart], refusal: Verdict
+    court: Court, channel: types.FixedPart, make: Callable[[], VariablePart], refusal: Verdict
 ) -> None:
     large = make()
     assert court.challenge_with(channel, large) == refusal
@@ -136,11 +134,11 @@ def test_threat_24_the_contract_refuses_a_state_that_is_too_large(
 @too_large
 def test_threat_24_a_client_refuses_the_same_state(make: Callable[[], VariablePart], refusal: Verdict) -> None:
     with pytest.raises(RuleError) as caught:
-        require_valid_state(channel_id(fixed_part(), DOMAIN), DOMAIN.adjudicator, make())
+        rules.require_valid_state(channel_id(fixed_part(), DOMAIN), DOMAIN.adjudicator, make())
     assert of_error(caught.value) == refusal
 
 
-def test_threat_24_a_conclusion_is_no_larger(court: Court, channel: FixedPart) -> None:
+def test_threat_24_a_conclusion_is_no_larger(court: Court, channel: types.FixedPart) -> None:
     assert court.conclude_with(channel, *(allocation(A, 1),) * 33) == ("AllocationCountOutOfRange", (33,))
 
 
@@ -175,10 +173,10 @@ def test_threat_36_a_client_refuses_what_fits_no_transaction_before_it_pays() ->
         return Agreement(DOMAIN, fixed_part(keys), tuple(destination(key) for key in keys), deposits, word(0))
 
     assert len(agreed(8, 4).outcome) == 32
-    with pytest.raises(ParticipantCountOutOfRange):
+    with pytest.raises(rule_errors.ParticipantCountOutOfRange):
         agreed(9, 1)
     with pytest.raises(RuleError):
         agreed(8, 5)
     id_ = channel_id(fixed_part(), DOMAIN)
-    with pytest.raises(AllocationCountOutOfRange):
-        require_valid_state(id_, DOMAIN.adjudicator, state(11, ENTRIES))
+    with pytest.raises(rule_errors.AllocationCountOutOfRange):
+        rules.require_valid_state(id_, DOMAIN.adjudicator, state(11, ENTRIES))

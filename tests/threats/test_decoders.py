@@ -22,10 +22,8 @@ from typing import Any
 import pytest
 
 from forcemove import ForcemoveError, MemoryTransport, SignedTransport, load_book
-from forcemove.flow.actions import Action, ActionCodec, client_of
-from forcemove.flow.channel import UPDATES
-from forcemove.flow.keys import KEYS
-from forcemove.keys.key_files import address_in_key_file, read_key_file
+from forcemove.flow import actions, channel, keys
+from forcemove.node.keys import address_in_key_file, read_key_file
 from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_json
 from forcemove.protocol.codec.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
 from forcemove.protocol.codec.wire import decode_file, decode_message, parse_hex
@@ -43,7 +41,7 @@ MOST_BYTES = 100
 """Of memory, for each byte of the text."""
 
 
-class Shown(Action, frozen=True):
+class Shown(actions.Action, frozen=True):
     anything: Any
 
 
@@ -81,11 +79,11 @@ FILES: dict[str, Callable[[Path], object]] = {
 }
 DECODERS: dict[str, tuple[Callable[[bytes, Path], object], int]] = {
     "a message": (_in_memory(decode_message), MAX_MESSAGE),
-    "an action of a channel": (_in_memory(UPDATES.decode), MAX_ACTION),
+    "an action of a channel": (_in_memory(channel.UPDATES.decode), MAX_ACTION),
     "an action of a card table": (_in_memory(CARDS.decode), MAX_ACTION),
-    "a posted key": (_in_memory(KEYS.decode), MAX_ACTION),
-    "an action with any JSON in it": (_in_memory(ActionCodec(Shown).decode), MAX_ACTION),
-    "the name of an action's client": (_in_memory(client_of), MAX_ACTION),
+    "a posted key": (_in_memory(keys.KEYS.decode), MAX_ACTION),
+    "an action with any JSON in it": (_in_memory(actions.ActionCodec(Shown).decode), MAX_ACTION),
+    "the name of an action's client": (_in_memory(actions.client_of), MAX_ACTION),
     "a message of a feed that came in parts": (_in_memory(lambda data: joined(data, "alice")), MAX_RELAYED // 4),
     "an envelope": (_in_memory(_envelope), MAX_ENVELOPE),
     "JSON": (_in_memory(lambda data: parse_json(data.decode(), "text")), MAX_LENGTH),

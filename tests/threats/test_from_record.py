@@ -15,11 +15,9 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import Key, keccak256
-from forcemove.protocol.encoding import fingerprint, hash_state, word
-from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
+from forcemove.protocol import encoding, logs, types
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.status import Mode
-from forcemove.protocol.types import ETHER, Signature
 from tests.parity.core_verdict import Verdict
 from tests.protocol.builders import ALICE, BOB, DAY, MALLORY, chain, count_data, final, outcome, players, proof, state
 from tests.threats.court import ALLOWED, Court
@@ -54,7 +52,7 @@ class Table:
         signers = [self.mover(each) for each in states[1:]] if signers is None else signers
         return SupportProof(states, self.signatures(states[1:], signers), 0)
 
-    def signatures(self, states: Sequence[VariablePart], signers: Sequence[Key]) -> tuple[Signature, ...]:
+    def signatures(self, states: Sequence[VariablePart], signers: Sequence[Key]) -> tuple[types.Signature, ...]:
         return tuple(self.court.sign(signer, each, self.fixed) for each, signer in zip(states, signers, strict=True))
 
     def checkpoint(self, given: SupportProof) -> Verdict:
@@ -72,9 +70,9 @@ class Table:
         return self.court.status(self.fixed).mode(self.court.now)
 
     def require_recorded(self, recorded: VariablePart) -> None:
-        hashes = hash_state(self.court.id_of(self.fixed), recorded)
+        hashes = encoding.hash_state(self.court.id_of(self.fixed), recorded)
         status = self.court.status(self.fixed)
-        assert status.fingerprint == fingerprint(hashes.state, hashes.outcome)
+        assert status.fingerprint == encoding.fingerprint(hashes.state, hashes.outcome)
         assert status.turn_num_record == recorded.turn_num
 
     def refuse(self, given: SupportProof, error: str, *values: object) -> None:
@@ -114,7 +112,7 @@ def test_threat_34_who_was_kept_in_the_dark_goes_on_alone(three: Table) -> None:
     assert three.mover(mine) == three.keys[2]
     given = three.from_record(shown, mine)
     assert three.checkpoint(given) == ALLOWED
-    assert three.court.logged(Checkpointed(three.court.id_of(three.fixed), mine, given.signatures))
+    assert three.court.logged(logs.Checkpointed(three.court.id_of(three.fixed), mine, given.signatures))
     three.require_recorded(mine)
 
 
@@ -153,7 +151,7 @@ def test_threat_35_a_challenge_after_a_checkpoint_of_the_same_state_starts_the_c
             assert table.checkpoint(table.from_record(*states)) == ALLOWED
             assert table.challenge(given) == ALLOWED
             assert court.status(table.fixed).finalizes_at == court.now + DAY
-            assert court.logged(ChallengeRegistered(court.id_of(table.fixed), court.now + DAY, states[1], ()))
+            assert court.logged(logs.ChallengeRegistered(court.id_of(table.fixed), court.now + DAY, states[1], ()))
 
 
 def test_threat_35_the_other_state_of_the_turn_does_not_pass_for_it(table: Table) -> None:
@@ -167,7 +165,7 @@ def test_threat_35_the_other_state_of_the_turn_does_not_pass_for_it(table: Table
 
 
 def bound(channel_id: bytes, turn: int) -> VariablePart:
-    return state(turn, app_data=keccak256(channel_id + word(turn)))
+    return state(turn, app_data=keccak256(channel_id + encoding.word(turn)))
 
 
 def test_threat_38_a_proof_from_another_channel_is_refused_by_the_app(court: Court) -> None:
@@ -180,7 +178,7 @@ def test_threat_38_a_proof_from_another_channel_is_refused_by_the_app(court: Cou
     assert court.challenge_with(here, bound(id_, 9), bound(id_, 10)) == ALLOWED
     assert court.respond_with(here, bound(id_, 10), foreign, mover=BOB) == refused
     assert court.respond_with(here, bound(id_, 10), bound(id_, 11), mover=BOB) == ALLOWED
-    later = SupportProof((bound(id_, 11), bound(court.id_of(elsewhere), 12)), (Signature(bytes(64)),), 0)
+    later = SupportProof((bound(id_, 11), bound(court.id_of(elsewhere), 12)), (types.Signature(bytes(64)),), 0)
     assert court.checkpoint(A, here, later).error == "WrongProof"
 
 
@@ -246,7 +244,7 @@ def test_chains_that_skip_repeat_or_branch(table: Table) -> None:
 
 def test_the_rules_hold_from_the_record_on(table: Table) -> None:
     unpaid = replace(table.state(RECORDED + 1), outcome=outcome(10, 11))
-    table.refuse(table.from_record(table.recorded, unpaid), "TotalChanged", ETHER, 20, 21)
+    table.refuse(table.from_record(table.recorded, unpaid), "TotalChanged", types.ETHER, 20, 21)
     wrong = replace(table.state(RECORDED + 1), app_data=count_data(RECORDED + 2))
     table.refuse(table.from_record(table.recorded, wrong), "WrongCount", RECORDED + 1, RECORDED + 2)
     dear = table.state(RECORDED + 1, alice=20, is_final=True)
@@ -302,7 +300,7 @@ def test_in_a_challenge_it_answers_or_starts_another(table: Table) -> None:
 def test_after_expiry_nothing_follows(table: Table) -> None:
     """From the very second of the deadline on, and after part payments, too."""
     court = table.court
-    assert court.deposit(A, court.id_of(table.fixed), ETHER, 0, 5) == ALLOWED
+    assert court.deposit(A, court.id_of(table.fixed), types.ETHER, 0, 5) == ALLOWED
     assert court.restate(table.fixed, table.recorded) == ALLOWED
     court.expire(table.fixed)
     given = table.from_record(*table.later(1))
@@ -328,7 +326,7 @@ def test_where_nothing_is_recorded_there_is_nothing_to_go_on_from(court: Court, 
     """Neither in a new channel nor in a closed one, which leaves no status either."""
     table = Table(court, count)
     closed, fresh = table.fixed, court.channel(nonce=1, keys=table.keys)
-    assert court.deposit(A, court.id_of(closed), ETHER, 0, 20) == ALLOWED
+    assert court.deposit(A, court.id_of(closed), types.ETHER, 0, 20) == ALLOWED
     signatures = court.sign_all(final(), closed, table.keys)
     assert court.conclude(A, closed, final().outcome, final().turn_num, signatures) == ALLOWED
     for fixed in (fresh, closed):

@@ -17,10 +17,8 @@ from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.local import EmbeddedChain, local_keys
 from forcemove.errors import ForcemoveError
 from forcemove.flow.transport import MemoryTransport
+from forcemove.node import effect_executor, friendly, ports
 from forcemove.node.client import Client
-from forcemove.node.effect_executor import EffectExecutor
-from forcemove.node.friendly import NullSubmitter
-from forcemove.node.ports import Messenger
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.terms import TableKind, TableTerms
@@ -110,11 +108,11 @@ class Pouring:
         return [bytes(self._size)] * 20_000
 
 
-def _performer(client: Counting, line: Messenger) -> EffectExecutor:
+def _performer(client: Counting, line: ports.Messenger) -> effect_executor.EffectExecutor:
     def unused(*_: object) -> None:
         raise AssertionError
 
-    return EffectExecutor(cast("Client", client), NullSubmitter(), line, unused, unused)
+    return effect_executor.EffectExecutor(cast("Client", client), friendly.NullSubmitter(), line, unused, unused)
 
 
 def test_threat_46_of_a_flood_a_channel_takes_in_few_messages_at_once() -> None:

@@ -13,12 +13,10 @@ from forcemove.contracts import artifact
 from forcemove.game import PlayableApp
 from forcemove.node.events import CounterpartyFault, Event, Mined
 from forcemove.node.setup import ChannelSetup
+from forcemove.protocol import outcome, state, types
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.codec.wire import SignedStateFile, encode_file
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.state import SignedState
-from forcemove.protocol.types import ETHER, FixedPart
 from tests.process import Process
 from tests.protocol.builders import CountingRules, MalformedCount, WrongCount, count_data
 from tests.viem.line import NodeLine
@@ -52,18 +50,18 @@ class Counting(CountingRules):
 COUNTING = Counting()
 
 
-def fixed_part(app: bytes, *others: Key, seat: int = 0) -> FixedPart:
+def fixed_part(app: bytes, *others: Key, seat: int = 0) -> types.FixedPart:
     """A new channel of the throw-away key, in this seat, with the others."""
     addresses = [key.address for key in others]
     addresses.insert(seat, THROW_AWAY.address)
-    return FixedPart(tuple(addresses), next(_nonces), app, 3_600)
+    return types.FixedPart(tuple(addresses), next(_nonces), app, 3_600)
 
 
-def agree_with_wallet(adjudicator: Adjudicator, fixed: FixedPart, app: PlayableApp) -> Agreement:
+def agree_with_wallet(adjudicator: Adjudicator, fixed: types.FixedPart, app: PlayableApp) -> Agreement:
     """Who has the throw-away key is paid to its wallet."""
     payees = [WALLET.address if each == THROW_AWAY.address else each for each in fixed.participants]
-    deposits = ((ETHER, (DEPOSIT,) * len(payees)),)
-    return agree(adjudicator.domain, fixed, app, STAKE, deposits, tuple(map(address_destination, payees)))
+    deposits = ((types.ETHER, (DEPOSIT,) * len(payees)),)
+    return agree(adjudicator.domain, fixed, app, STAKE, deposits, tuple(map(outcome.address_destination, payees)))
 
 
 def task(
@@ -89,8 +87,8 @@ def task(
     }
 
 
-def _unsigned(agreement: Agreement) -> SignedState:
-    return SignedState(agreement.setup_state(0))
+def _unsigned(agreement: Agreement) -> state.SignedState:
+    return state.SignedState(agreement.setup_state(0))
 
 
 @dataclass

@@ -12,11 +12,7 @@ from typing import Any
 from forcemove import Adjudicator, Chain, Key, SignedState, Tower, TowerSettings, VariablePart, local_keys, open_journal
 from forcemove.protocol.app import Rules
 from forcemove.store.journal import Journal
-from forcemove.watchtower.appointment import Appointment, make_appointment, sign_appointment
-from forcemove.watchtower.budgeted_sender import AnswerResult
-from forcemove.watchtower.channel_guard import ChannelGuard
-from forcemove.watchtower.receipts import AppointmentReceipt
-from forcemove.watchtower.watched_channel import WatchedChannel
+from forcemove.watchtower import appointment, budgeted_sender, channel_guard, receipts, watched_channel
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -37,7 +33,7 @@ class Keeper:
     served: dict[bytes, int] = field(default_factory=lambda: {ALICE.address: ETHER, BOB.address: ETHER})
     settings: TowerSettings = SETTINGS
     now: float = 0.0
-    told: list[AnswerResult] = field(default_factory=list)
+    told: list[budgeted_sender.AnswerResult] = field(default_factory=list)
     troubles: list[Exception] = field(default_factory=list)
     journal: Journal = field(init=False)
     tower: Tower = field(init=False)
@@ -81,13 +77,13 @@ class Keeper:
             assert time.monotonic() < end, "it never comes to rest"
 
     @property
-    def guard(self) -> ChannelGuard:
+    def guard(self) -> channel_guard.ChannelGuard:
         """What guards the tower's channels, while it drives."""
         assert self.tower._guard is not None
         return self.tower._guard
 
     @property
-    def watched(self) -> list[WatchedChannel]:
+    def watched(self) -> list[watched_channel.WatchedChannel]:
         """All channels that it watches."""
         return [each for watch in self.guard.watches.values() for each in watch.channels.values()]
 
@@ -96,11 +92,11 @@ class Keeper:
         """Whether something that it has sent, or is to send, is not mined."""
         return self.tower.is_driving and bool(self.guard.sender._sender.request_ids)
 
-    def give(self, given: Appointment | None, key: Key = ALICE) -> AppointmentReceipt:
+    def give(self, given: appointment.Appointment | None, key: Key = ALICE) -> receipts.AppointmentReceipt:
         assert given is not None
-        return self.tower.accept(sign_appointment(given, self.key.address, key))
+        return self.tower.accept(appointment.sign_appointment(given, self.key.address, key))
 
-    def give_newest(self, story: Story, seat: int = 0) -> AppointmentReceipt:
+    def give_newest(self, story: Story, seat: int = 0) -> receipts.AppointmentReceipt:
         return self.give(newest(story, seat), (ALICE, BOB)[seat])
 
     @property
@@ -131,18 +127,18 @@ def three_stories() -> list[Story]:
     return made
 
 
-def newest(story: Story, seat: int = 0) -> Appointment:
+def newest(story: Story, seat: int = 0) -> appointment.Appointment:
     """What this player's client hands over now."""
-    given = make_appointment(story.players[seat].client.channel, story.first_block)
+    given = appointment.make_appointment(story.players[seat].client.channel, story.first_block)
     assert given is not None
     return given
 
 
-def finished(story: Story) -> Appointment:
+def finished(story: Story) -> appointment.Appointment:
     """The final state after the newest one, signed by both."""
     state = story.alice.newest.state
     final = VariablePart(state.outcome, b"", state.turn_num + 1, True)
-    return Appointment(story.agreement, story.first_block, (story.sign(final, 0, 1),))
+    return appointment.Appointment(story.agreement, story.first_block, (story.sign(final, 0, 1),))
 
 
 def stale(story: Story) -> Sequence[SignedState]:

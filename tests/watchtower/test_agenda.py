@@ -12,11 +12,9 @@ import pytest
 
 from forcemove.chain.errors import Unreachable
 from forcemove.protocol.machine.effects import SubmitCheckpoint
+from forcemove.watchtower import chain_watch, errors, watched_channel
 from forcemove.watchtower.budgeted_sender import BudgetedSender
-from forcemove.watchtower.chain_watch import ChainWatch
-from forcemove.watchtower.errors import ChannelOver, TooManyChannels
-from forcemove.watchtower.watched_channel import Due, WatchedChannel
-from scripts.measuring.tower import crowd
+from scripts.tower_speed import tower_lost
 from tests.scenarios.story import ALICE, Story
 from tests.watchtower.keeper import ETHER, SETTINGS, Keeper, finished, stale, three_stories
 
@@ -44,17 +42,17 @@ def make(stories: Sequence[Story], tmp_path: Path) -> Iterator[Make]:
 @pytest.fixture
 def attended(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The ids of channels, each time a tower looks for what is due."""
-    found, due = list[bytes](), WatchedChannel.due
+    found, due = list[bytes](), watched_channel.WatchedChannel.due
 
-    def noted(self: WatchedChannel, *times: int) -> Iterator[Due]:
+    def noted(self: watched_channel.WatchedChannel, *times: int) -> Iterator[watched_channel.Due]:
         found.append(self.id)
         return due(self, *times)
 
-    monkeypatch.setattr(WatchedChannel, "due", noted)
+    monkeypatch.setattr(watched_channel.WatchedChannel, "due", noted)
     return found
 
 
-def watch_of(keeper: Keeper) -> ChainWatch:
+def watch_of(keeper: Keeper) -> chain_watch.ChainWatch:
     (watch,) = keeper.guard.watches.values()
     return watch
 
@@ -93,7 +91,7 @@ def test_a_channel_that_was_over_by_a_clock_that_is_set_back_is_answered(
     keeper.tower.poll()
     story.challenge(1, *stale(story))
     shown = [story.finalizes_at]
-    monkeypatch.setattr(ChainWatch, "time", property(lambda _: shown[0]))
+    monkeypatch.setattr(chain_watch.ChainWatch, "time", property(lambda _: shown[0]))
     for _ in range(2):
         keeper.tower.poll()
     assert (keeper.sent, story.record) == (0, (3, True))
@@ -178,7 +176,7 @@ def test_a_reservation_for_what_is_confirmed_already_ends(stories: Sequence[Stor
     (told,) = keeper.told
     (watched,) = keeper.watched
     assert isinstance(told.submission, SubmitCheckpoint)
-    due = Due(told.client, told.submission, story.chain.now() + 100)
+    due = watched_channel.Due(told.client, told.submission, story.chain.now() + 100)
     call = watch_of(keeper).call_of(watched, due)
     keeper.guard.sender.submit(due.client, watched.id, due.submission, call, due.deadline, 10**9)
     assert keeper.tower.left(ALICE.address) < ETHER - told.cost
@@ -202,7 +200,7 @@ def conclude(keeper: Keeper, story: Story) -> None:
 def test_what_is_forgotten_leaves_nothing_and_makes_room(stories: Sequence[Story], make: Make) -> None:
     keeper = make(settings=replace(SETTINGS, max_channels=1))
     keeper.give(finished(stories[0]))
-    with pytest.raises(TooManyChannels):
+    with pytest.raises(errors.TooManyChannels):
         keeper.give_newest(stories[1])
     keeper.tower.poll()
     conclude_given(keeper, stories[0])
@@ -235,7 +233,7 @@ def test_an_appointment_that_comes_again_for_a_forgotten_channel_is_forgotten_ag
     conclude(keeper, story)
     keeper.give(finished(story))
     keeper.tower.poll()
-    with pytest.raises(ChannelOver):
+    with pytest.raises(errors.ChannelOver):
         keeper.give_newest(story, 1)
     poll_with_blocks(keeper, story, SETTINGS.buried + 2)
     assert (keeper.tower.channels, keeper.kept, keeper.troubles) == ((), 0, [])

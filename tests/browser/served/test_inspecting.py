@@ -7,9 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from forcemove.browser.inspecting.inspecting import Inspecting
-from forcemove.browser.inspecting.routes import InspectSection
-from forcemove.browser.inspecting.subjects import MAX_SUBJECT
+from forcemove.browser.inspecting import inspecting, routes, subjects
 from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.browser.security import HEADERS
 from forcemove.browser.server import BrowserServer
@@ -90,7 +88,7 @@ def test_an_export_is_explained_without_its_secrets(asker: Asker) -> None:
         return written[0], playground.channel.secrets
 
     data, secrets = asker.served.call(exported)
-    assert len(data) < MAX_SUBJECT
+    assert len(data) < subjects.MAX_SUBJECT
     answer = asker.upload("/inspect", {"file": data})
     assert "A signed state" in said(answer)
     assert not secrets or secrets.hex() not in answer.body
@@ -130,7 +128,7 @@ def test_a_deployment_is_verified(asker: Asker) -> None:
     assert "The deployment is genuine." in found
 
 
-@pytest.mark.parametrize("length", [MAX_SUBJECT + 1, 2 * MAX_SUBJECT])
+@pytest.mark.parametrize("length", [subjects.MAX_SUBJECT + 1, 2 * subjects.MAX_SUBJECT])
 def test_a_file_that_is_too_large_is_refused(asker: Asker, length: int) -> None:
     answer = asker.upload("/inspect", {"file": b"0x" + b"0" * (length - 2)})
     assert answer.status == 413 or "longer than" in said(answer)
@@ -166,7 +164,7 @@ def test_every_answer_has_the_headers(asker: Asker) -> None:
 
 def test_without_a_chain_an_id_says_nothing() -> None:
     playground = Playground(GAMES)
-    server = BrowserServer(PlaygroundPages(playground), 0, [InspectSection(Inspecting(GAMES))])
+    server = BrowserServer(PlaygroundPages(playground), 0, [routes.InspectSection(inspecting.Inspecting(GAMES))])
     with running(server) as found:
         asker = Asker(found)
         assert "Start this command with --chain" in said(asker.upload("/inspect", {"what": "0x" + "ab" * 32}))

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from hashlib import shake_256
 from itertools import count
 
-from forcemove_games.cards.curve import FIELD, ORDER, Point, fresh_scalar
+from forcemove_games.cards import curve, key_proof, shuffle_proof
 from forcemove_games.cards.deck import Deck, first_deck
-from forcemove_games.cards.key_proof import joint_key, prove_key
-from forcemove_games.cards.shuffle_proof import shuffle
 from forcemove_games.randomness import Randomness
 
 __all__ = ["ABOVE_ORDER", "CHANNEL", "TURN", "Party", "stream"]
@@ -20,10 +18,10 @@ TURN = 12
 
 
 def _above_order() -> tuple[int, int]:
-    x = ORDER
-    while pow(x**3 + 7, (FIELD - 1) // 2, FIELD) != 1:
+    x = curve.ORDER
+    while pow(x**3 + 7, (curve.FIELD - 1) // 2, curve.FIELD) != 1:
         x += 1
-    return x, pow(x**3 + 7, (FIELD + 1) // 4, FIELD)
+    return x, pow(x**3 + 7, (curve.FIELD + 1) // 4, curve.FIELD)
 
 
 ABOVE_ORDER = _above_order()
@@ -41,15 +39,15 @@ class Party:
     """Players around a deck. `secrets`: of their keys."""
 
     secrets: Sequence[int]
-    keys: Sequence[Point]
-    joint: Point
+    keys: Sequence[curve.Point]
+    joint: curve.Point
 
     @classmethod
     def of(cls, players: int, label: str = "party") -> Party:
         draw = stream(label)
-        secrets = [fresh_scalar(draw) for _ in range(players)]
-        keys = [prove_key(secret, CHANNEL, turn, draw)[0] for turn, secret in enumerate(secrets)]
-        return cls(secrets, keys, joint_key(keys))
+        secrets = [curve.fresh_scalar(draw) for _ in range(players)]
+        keys = [key_proof.prove_key(secret, CHANNEL, turn, draw)[0] for turn, secret in enumerate(secrets)]
+        return cls(secrets, keys, key_proof.joint_key(keys))
 
     def first(self, cards: int) -> Deck:
         return first_deck(cards, self.joint)
@@ -58,5 +56,5 @@ class Party:
         """Shuffled by every player."""
         deck = self.first(cards)
         for turn in range(len(self.keys)):
-            deck, _ = shuffle(deck, self.joint, CHANNEL, turn, stream(f"{label} {turn}"))
+            deck, _ = shuffle_proof.shuffle(deck, self.joint, CHANNEL, turn, stream(f"{label} {turn}"))
         return deck

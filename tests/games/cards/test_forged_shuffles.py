@@ -8,12 +8,9 @@ from itertools import count
 
 import pytest
 
-from forcemove_games.cards import shuffle_proof
+from forcemove_games.cards import errors, hashing, share_proof, shuffle_proof
 from forcemove_games.cards.curve import ORDER, G, Point
 from forcemove_games.cards.deck import Deck, MaskedCard, open_card, take_off
-from forcemove_games.cards.errors import CardUnknown, ShuffleRefused
-from forcemove_games.cards.hashing import Tag, hash_to_scalar
-from forcemove_games.cards.share_proof import share_of
 from forcemove_games.cards.shuffle_proof import require_shuffle
 from tests.games.cards.dealt import CHANNEL, TURN, Party
 from tests.games.cards.forger import COMMITMENTS, Forger, Matrix, over, permutation
@@ -30,14 +27,14 @@ def _require(forger: Forger, proof: bytes) -> None:
 def _read(deck: Deck) -> list[int | None]:
     """The cards from 0, as they are read with all shares; None for what is not a card."""
     for secret in PARTY.secrets:
-        deck = tuple(take_off(card, share_of(secret, card)) for card in deck)
+        deck = tuple(take_off(card, share_proof.share_of(secret, card)) for card in deck)
     return [_number(card.c2) for card in deck]
 
 
 def _number(point: Point) -> int | None:
     try:
         return open_card(point, CARDS)
-    except CardUnknown:
+    except errors.CardUnknown:
         return None
 
 
@@ -113,7 +110,7 @@ def _leave_out(omitted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def challenge(made: shuffle_proof._Commitments, st: bytes, k: Sequence[Point]) -> int:
         t = [point for name, point in zip(COMMITMENTS, made.t, strict=True) if name != omitted]
         chain = made.chain[:-1] if omitted == "T" else made.chain
-        return hash_to_scalar(Tag.SHUFFLE_C.bytes, st, *(each.compressed for each in (*k, *t, *chain)))
+        return hashing.hash_to_scalar(hashing.Tag.SHUFFLE_C.bytes, st, *(each.compressed for each in (*k, *t, *chain)))
 
     def challenges(statement: shuffle_proof._Statement) -> tuple[bytes, list[int]]:
         return whole(replace(statement, com=()))
@@ -132,7 +129,7 @@ def test_every_commitment_is_in_the_challenge_and_without_it_a_false_deck_is_pro
     proof = forger.prove()
     assert _read(forger.after) == deck
     assert deck != sorted(range(CARDS))
-    with pytest.raises(ShuffleRefused) as refused:
+    with pytest.raises(errors.ShuffleRefused) as refused:
         _require(forger, proof)
     assert refused.value.equation == "c"
     _leave_out(omitted, monkeypatch)

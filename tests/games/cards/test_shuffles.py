@@ -9,12 +9,8 @@ from itertools import permutations
 import pytest
 
 from forcemove import AppError, InvalidValue, MalformedBytes, word
-from forcemove_games.cards import shuffle_proof
-from forcemove_games.cards.curve import ORDER, Point, fresh_scalar, times_g, total
+from forcemove_games.cards import curve, errors, hashing, share_proof, shuffle_proof
 from forcemove_games.cards.deck import Deck, MaskedCard, card_point, open_card, remask, take_off
-from forcemove_games.cards.errors import ScalarOutOfRange, ShuffleRefused
-from forcemove_games.cards.hashing import generator
-from forcemove_games.cards.share_proof import share_of
 from forcemove_games.cards.shuffle_proof import proof_length, prove_order, require_shuffle, shuffle
 from tests.games.cards.dealt import CHANNEL, TURN, Party, stream
 from tests.sampled import sampled
@@ -30,7 +26,7 @@ def _check(after: Deck = AFTER, proof: bytes = PROOF, before: Deck = BEFORE) -> 
 
 def _read(deck: Deck, party: Party = PARTY) -> list[int]:
     for secret in party.secrets:
-        deck = tuple(take_off(card, share_of(secret, card)) for card in deck)
+        deck = tuple(take_off(card, share_proof.share_of(secret, card)) for card in deck)
     return [open_card(card.c2, len(deck)) for card in deck]
 
 
@@ -59,25 +55,25 @@ def test_a_proof_of_another_channel_turn_or_key_is_refused() -> None:
         (PARTY.joint, CHANNEL, TURN + 1),
         (PARTY.keys[0], CHANNEL, TURN),
     ):
-        with pytest.raises(ShuffleRefused):
+        with pytest.raises(errors.ShuffleRefused):
             require_shuffle(BEFORE, AFTER, PROOF, key, channel, turn)
 
 
 def test_a_proof_of_another_deck_is_refused() -> None:
-    with pytest.raises(ShuffleRefused):
+    with pytest.raises(errors.ShuffleRefused):
         _check(before=PARTY.first(6))
-    with pytest.raises(ShuffleRefused):
+    with pytest.raises(errors.ShuffleRefused):
         _check(after=(AFTER[1], AFTER[0], *AFTER[2:]))
 
 
 def _forged(order: Sequence[int], after: Deck, masks: Sequence[int] | None = None) -> bytes:
     """What the prover's own code makes of a deck that is not a shuffle."""
-    given = masks or [fresh_scalar(stream("masks")) for _ in BEFORE]
+    given = masks or [curve.fresh_scalar(stream("masks")) for _ in BEFORE]
     return prove_order(BEFORE, after, order, given, PARTY.joint, CHANNEL, TURN, stream("forged"))
 
 
 def _masked(order: Sequence[int]) -> tuple[Deck, list[int]]:
-    masks = [fresh_scalar(stream(f"mask {index}")) for index in range(len(BEFORE))]
+    masks = [curve.fresh_scalar(stream(f"mask {index}")) for index in range(len(BEFORE))]
     return tuple(remask(BEFORE[j], masks[j], PARTY.joint) for j in order), masks
 
 
@@ -96,7 +92,7 @@ def test_a_deck_that_is_no_shuffle_cannot_be_proved(cheat: str) -> None:
     false = (changed, *after[1:])
     with pytest.raises(AppError):
         _check(false, _forged(order, false, masks))
-    with pytest.raises(ShuffleRefused):
+    with pytest.raises(errors.ShuffleRefused):
         _check(false, _forged(order, after, masks))
 
 
@@ -104,7 +100,7 @@ def test_a_deck_that_is_no_shuffle_cannot_be_proved(cheat: str) -> None:
 def test_an_order_that_is_no_permutation_cannot_be_proved(order: list[int]) -> None:
     """A card twice and another one not at all. Forgeries whose sums fit are in `test_forged_shuffles`."""
     after, masks = _masked(order)
-    with pytest.raises(ShuffleRefused):
+    with pytest.raises(errors.ShuffleRefused):
         _check(after, _forged(order, after, masks))
 
 
@@ -119,9 +115,9 @@ def test_no_changed_byte_passes(place: int) -> None:
 def test_scalars_out_of_range_are_refused(scalar: int) -> None:
     at = 32 * scalar
     value = int.from_bytes(PROOF[at : at + 32], "big")
-    for wrong in (0, ORDER, value + ORDER):
+    for wrong in (0, curve.ORDER, value + curve.ORDER):
         if wrong < 2**256:
-            with pytest.raises(ScalarOutOfRange):
+            with pytest.raises(errors.ScalarOutOfRange):
                 _check(proof=PROOF[:at] + wrong.to_bytes(32, "big") + PROOF[at + 32 :])
 
 
@@ -152,12 +148,12 @@ def test_equal_randomness_for_two_statements_gives_two_nonces() -> None:
     assert _first_commitment(first) != _first_commitment(second)
 
 
-def _first_commitment(proof: bytes) -> Point:
+def _first_commitment(proof: bytes) -> curve.Point:
     """t1 = c(sum of com - sum of h) + s1 G: the first nonce, times G."""
     c, s1 = (int.from_bytes(proof[at : at + 32], "big") for at in (0, 32))
     begin = 32 * (5 + 2 * 6)
-    com = [Point.from_compressed(proof[at : at + 33]) for at in range(begin, begin + 6 * 33, 33)]
-    return (total(com) - total(generator(i + 1) for i in range(6))) * c + times_g(s1)
+    com = [curve.Point.from_compressed(proof[at : at + 33]) for at in range(begin, begin + 6 * 33, 33)]
+    return (curve.total(com) - curve.total(hashing.generator(i + 1) for i in range(6))) * c + curve.times_g(s1)
 
 
 def test_every_order_is_as_likely_where_the_other_player_keeps_it() -> None:

@@ -11,7 +11,7 @@ from functools import partial
 
 from forcemove import Move, Outcome, VariablePart
 from forcemove.testing.calls import ID, outcome
-from forcemove_games.cards.curve import Point, fresh_scalar
+from forcemove_games.cards import curve, key_proof, share_proof, shuffle_proof
 from forcemove_games.cards.deck import (
     CardWords,
     Deck,
@@ -24,9 +24,6 @@ from forcemove_games.cards.deck import (
     path_of,
     take_off,
 )
-from forcemove_games.cards.key_proof import joint_key, prove_key
-from forcemove_games.cards.share_proof import ShareProof, prove_shares, share_of
-from forcemove_games.cards.shuffle_proof import shuffle
 from forcemove_games.discard import steps, tails
 from forcemove_games.discard.position import Core, Position, PositionType, decode, initial
 from forcemove_games.discard.table import STAKES
@@ -87,7 +84,7 @@ class Dealer:
     _decks: dict[bytes, Deck] = field(default_factory=dict)
 
     def secret(self, hand: int, seat: int) -> int:
-        return fresh_scalar(stream(f"{self.label} key {hand} {seat}"))
+        return curve.fresh_scalar(stream(f"{self.label} key {hand} {seat}"))
 
     def moves(self, state: VariablePart) -> list[Move]:
         """All honest moves after a state; cards are laid by rising index, then there is drawing."""
@@ -134,13 +131,13 @@ class Dealer:
     # ---------------------------------------------------------------------------------------------------- set-up
 
     def _keyed(self, core: Core, seat: int, turn: int) -> Made:
-        key, proof = prove_key(self.secret(core.hand, seat), self.channel_id, turn, self._random(turn, "key"))
+        key, proof = key_proof.prove_key(self.secret(core.hand, seat), self.channel_id, turn, self._random(turn, "key"))
         return Made(seat, steps.keyed(core, seat, (key.x, key.y)), lambda: proof)
 
     def _shuffled(self, state: VariablePart, core: Core, seat: int, turn: int) -> Made:
         tail, joint = decode(state.app_data).tail, self.joint(core)
         before = decode_deck(tail.deck, SIZE) if isinstance(tail, tails.ShuffledDeck) else first_deck(SIZE, joint)
-        deck, proof = shuffle(before, joint, self.channel_id, turn, self._random(turn, "shuffle"))
+        deck, proof = shuffle_proof.shuffle(before, joint, self.channel_id, turn, self._random(turn, "shuffle"))
         return Made(seat, steps.shuffled(core), lambda: tails.ShuffledDeck(encode_deck(deck), proof))
 
     def _dealt(self, state: VariablePart, core: Core, seat: int, turn: int) -> Made:
@@ -150,19 +147,19 @@ class Dealer:
         places = range(tails.HAND_SIZE, tails.TOP_INDEX + 1) if is_first else (*range(tails.HAND_SIZE), tails.TOP_INDEX)
         deck = list(decode_deck(tail.deck, SIZE))
         secret = self.secret(core.hand, seat)
-        proof, items = prove_shares(
+        proof, items = share_proof.prove_shares(
             secret, [deck[place] for place in places], self.channel_id, turn, self._random(turn, "deal")
         )
         for place in places:
-            deck[place] = take_off(deck[place], share_of(secret, deck[place]))
+            deck[place] = take_off(deck[place], share_proof.share_of(secret, deck[place]))
         if is_first:
             return Made(seat, steps.dealt_first(core), lambda: tails.DealtShares(encode_deck(deck), proof, items))
         root = self._keep(tuple(deck))
         top = open_card(deck[tails.TOP_INDEX].c2, SIZE)
         return Made(seat, steps.dealt(core, seat, root, top), lambda: tails.DealtShares(b"", proof, items))
 
-    def joint(self, core: Core) -> Point:
-        return joint_key([Point.from_coordinates(*key) for key in core.keys])
+    def joint(self, core: Core) -> curve.Point:
+        return key_proof.joint_key([curve.Point.from_coordinates(*key) for key in core.keys])
 
     # ------------------------------------------------------------------------------------------------------ play
 
@@ -171,7 +168,7 @@ class Dealer:
         if core.pending:
             after = list(deck)
             drawn = deck[core.pending - 1]
-            after[core.pending - 1] = take_off(drawn, share_of(self.secret(core.hand, seat), drawn))
+            after[core.pending - 1] = take_off(drawn, share_proof.share_of(self.secret(core.hand, seat), drawn))
             root = self._keep(tuple(after))
         could_lay = False
         for index in steps.indices(core.held[seat]):
@@ -208,11 +205,11 @@ class Dealer:
 
     def _touched(
         self, core: Core, seat: int, turn: int, places: Sequence[int]
-    ) -> tuple[ShareProof, list[tails.TouchedCard]]:
+    ) -> tuple[share_proof.ShareProof, list[tails.TouchedCard]]:
         deck = self._decks[core.root]
         cards = [deck[place] for place in places]
         random = self._random(turn, "share")
-        proof, items = prove_shares(self.secret(core.hand, seat), cards, self.channel_id, turn, random)
+        proof, items = share_proof.prove_shares(self.secret(core.hand, seat), cards, self.channel_id, turn, random)
         return proof, [
             tails.TouchedCard(CardWords.of(card), item, path_of(deck, place))
             for card, item, place in zip(cards, items, places, strict=True)
@@ -222,7 +219,7 @@ class Dealer:
         """The card with this index, of those whose share the other has given."""
         holder = 0 if core.held[0] >> index & 1 else 1
         card = self._decks[core.root][index]
-        return open_card(card.c2 - share_of(self.secret(core.hand, holder), card), SIZE)
+        return open_card(card.c2 - share_proof.share_of(self.secret(core.hand, holder), card), SIZE)
 
     def deck(self, core: Core) -> Sequence[MaskedCard]:
         return self._decks[core.root]

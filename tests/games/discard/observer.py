@@ -13,11 +13,9 @@ from itertools import combinations, product
 from forcemove import ForcemoveError, VariablePart
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.machine.inputs import StateReceived
+from forcemove_games.cards import errors, key_proof, share_proof
 from forcemove_games.cards.curve import FIELD, ORDER, G, Point, times_g
 from forcemove_games.cards.deck import Deck, card_point, decode_deck, first_deck
-from forcemove_games.cards.errors import PointRefused
-from forcemove_games.cards.key_proof import KeyProof, joint_key
-from forcemove_games.cards.share_proof import ShareProof
 from forcemove_games.discard.position import decode
 from forcemove_games.discard.secrets import HandSecrets
 from forcemove_games.discard.tails import DealtShares, MoveShares, ShownCards, ShuffledDeck
@@ -71,7 +69,7 @@ class Observer:
     def _decks(self) -> tuple[Deck, Deck, Deck]:
         """As all know it, as the first has shuffled it, and as the second has."""
         first, second = dict.fromkeys(tail.deck for tail in self._tails if isinstance(tail, ShuffledDeck))
-        return first_deck(SIZE, joint_key(self._public)), decode_deck(first, SIZE), decode_deck(second, SIZE)
+        return first_deck(SIZE, key_proof.joint_key(self._public)), decode_deck(first, SIZE), decode_deck(second, SIZE)
 
     @cached_property
     def named(self) -> dict[int, int]:
@@ -92,7 +90,7 @@ class Observer:
         blobs = (bytes.fromhex(each[: len(each) // 2 * 2].decode()) for each in texts)
         found = {pair for blob in blobs for pair in _points_in(blob)}
         return frozenset(
-            {Point.from_coordinates(*pair) for pair in found} | {G, *self._public, joint_key(self._public)}
+            {Point.from_coordinates(*pair) for pair in found} | {G, *self._public, key_proof.joint_key(self._public)}
         )
 
     def _opened(self, deck: Deck) -> dict[int, int]:
@@ -127,9 +125,9 @@ class Observer:
                 if times_g(key) in self._public:
                     yield key
 
-    def _proofs(self) -> Iterator[KeyProof | ShareProof]:
+    def _proofs(self) -> Iterator[key_proof.KeyProof | share_proof.ShareProof]:
         for tail in self._tails:
-            if isinstance(tail, KeyProof):
+            if isinstance(tail, key_proof.KeyProof):
                 yield tail
             elif isinstance(tail, DealtShares | MoveShares | ShownCards):
                 yield tail.proof
@@ -147,5 +145,5 @@ def _difference(first: Point, second: Point) -> Point | None:
     """None at infinity."""
     try:
         return first - second
-    except PointRefused:
+    except errors.PointRefused:
         return None

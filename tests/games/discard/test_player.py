@@ -8,10 +8,7 @@ import pytest
 
 from forcemove import AppError, ChooseMove, ConcludeWanted, FalseMove, VariablePart
 from forcemove.inspect.apps import KnownApp, KnownBy, PositionFacts, read_position
-from forcemove.tables.playing.content import TableContent
-from forcemove.tables.playing.match import Match
-from forcemove.tables.playing.person import Person
-from forcemove.tables.playing.rounds import choose_rounds
+from forcemove.tables.playing import content, match, person, rounds
 from forcemove.testing.calls import ID, Bench
 from forcemove.testing.false_moves import require_false_moves_seen
 from forcemove_games.cards.deck import deck_length
@@ -94,7 +91,7 @@ class Screen:
     def note(self, text: str) -> None:
         self.said.append(text)
 
-    def show(self, _content: TableContent) -> None:
+    def show(self, _content: content.TableContent) -> None:
         pass
 
 
@@ -104,8 +101,8 @@ def test_the_screen_says_why_a_player_leaves(kind: PositionType, is_person: bool
     pair, (false, *_) = false_shuffles(kind)
     bad = pair.take(false.move, false.secrets or b"")
     question, screen = ChooseMove(bad, secrets=pair.stored[pair.mover]), Screen()
-    choose = Person(GAME).choose if is_person else choose_rounds(GAME, pair.mover, 1, 2)
-    decided = Match(GAME, choose, 60, screen, NAMES).answer(question)
+    choose = person.Person(GAME).choose if is_person else rounds.choose_rounds(GAME, pair.mover, 1, 2)
+    decided = match.Match(GAME, choose, 60, screen, NAMES).answer(question)
     assert decided == ConcludeWanted()
     cheat = NAMES[1 - pair.mover]
     assert screen.said[-1].startswith(f"You leave, with what the balances are now: {cheat} has sent a deck that is no")

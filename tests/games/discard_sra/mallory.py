@@ -17,10 +17,8 @@ from forcemove.flow.transport import MemoryTransport, Reader, Transport
 from forcemove_games.discard_sra.cards import SIZE
 from forcemove_games.discard_sra.flow import discard
 from forcemove_games.discard_sra.table import ACTIONS, DiscardTable, open_queue
-from forcemove_games.sra.arithmetic import MODULUS, Numbers, power
-from forcemove_games.sra.cipher import CipherKey, card_number
+from forcemove_games.sra import arithmetic, cipher, faults
 from forcemove_games.sra.deck import Shuffle, begin, exchange_keys, permute, receive, send
-from forcemove_games.sra.faults import CardFault
 from tests.flow.table import signed
 from tests.flow.virtual_time import run_virtual
 from tests.games.discard_sra.tables import HOUR, Choose, best, table_of
@@ -81,7 +79,7 @@ def honest_against(
 def blamed(end: ForcemoveError | None) -> tuple[str | None, ...]:
     """Whom an error names."""
     match end:
-        case CardFault():
+        case faults.CardFault():
             return (end.culprit,)
         case MalformedAction() | UnexpectedAction() | UnexpectedSender() | MessagesMissing():
             return (end.client_id,)
@@ -126,8 +124,8 @@ def with_a_dummy(chosen: tuple[int, int, int, int]) -> tuple[Shuffle, Shuffle]:
     randomness = stream("stacking")
     alice, bob = begin(SIZE, ALICE, randomness), begin(SIZE, BOB, randomness)
     missing = next(card for card in reversed(range(SIZE)) if card not in chosen)
-    dummy = related([card_number(card) for card in chosen])
-    open_deck = [dummy if card == missing else card_number(card) for card in range(SIZE)]
+    dummy = related([cipher.card_number(card) for card in chosen])
+    open_deck = [dummy if card == missing else cipher.card_number(card) for card in range(SIZE)]
     first = permute([alice.secrets.phase_key.encrypt(number) for number in open_deck], randomness)
     alice = replace(alice, decks=(first,))
     bob = send(receive(bob, first), randomness)
@@ -140,18 +138,18 @@ def with_a_dummy(chosen: tuple[int, int, int, int]) -> tuple[Shuffle, Shuffle]:
 def related(numbers: Sequence[int]) -> int:
     product = 1
     for exponent, number in enumerate(numbers, start=1):
-        product = product * power(number, exponent) % MODULUS
+        product = product * arithmetic.power(number, exponent) % arithmetic.MODULUS
     return product
 
 
-def stacked(deck: Numbers) -> Numbers:
+def stacked(deck: arithmetic.Numbers) -> arithmetic.Numbers:
     """The four that are related to a fifth at the top, in order, and the fifth at the bottom."""
     places = range(len(deck))
-    powers = {exponent: [power(number, exponent) for number in deck] for exponent in range(1, 5)}
-    halves = {powers[1][i] * powers[2][j] % MODULUS: (i, j) for i, j in permutations(places, 2)}
-    others_off = {(k, m): pow(powers[3][k] * powers[4][m], -1, MODULUS) for k, m in permutations(places, 2)}
+    powers = {exponent: [arithmetic.power(number, exponent) for number in deck] for exponent in range(1, 5)}
+    halves = {powers[1][i] * powers[2][j] % arithmetic.MODULUS: (i, j) for i, j in permutations(places, 2)}
+    others_off = {(k, m): pow(powers[3][k] * powers[4][m], -1, arithmetic.MODULUS) for k, m in permutations(places, 2)}
     for k, m, dummy in permutations(places, 3):
-        rest = deck[dummy] * others_off[k, m] % MODULUS
+        rest = deck[dummy] * others_off[k, m] % arithmetic.MODULUS
         if rest in halves and not {k, m, dummy} & set(halves[rest]):
             found = (*halves[rest], k, m)
             others = [place for place in places if place not in (*found, dummy)]
@@ -162,7 +160,7 @@ def stacked(deck: Numbers) -> Numbers:
 def with_a_card_twice(first: int, second: int) -> tuple[Shuffle, Shuffle]:
     """Bob cheats: the card that lies at `first` lies at `second`, too, and another one is missing."""
     randomness = stream("doubling")
-    extra = CipherKey.fresh(randomness)
+    extra = cipher.CipherKey.fresh(randomness)
     alice, bob = begin(SIZE, ALICE, randomness), begin(SIZE, BOB, randomness)
     alice = send(alice, randomness)
     bob = send(receive(bob, alice.latest), randomness)

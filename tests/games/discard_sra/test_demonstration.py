@@ -13,11 +13,8 @@ import pytest
 
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.flow.actions import MalformedAction
-from forcemove_games.discard_sra import GAME
+from forcemove_games.discard_sra import GAME, picture, rules, table
 from forcemove_games.discard_sra.cards import PLAIN_SUITS, SUITS
-from forcemove_games.discard_sra.picture import move_text, result_text, screen, suits_for
-from forcemove_games.discard_sra.rules import Kind, Move, Position
-from forcemove_games.discard_sra.table import DiscardResult
 
 PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 NAMES = ("Alice", "Bob")
@@ -74,8 +71,8 @@ def test_a_terminal_without_signs_for_suits_gets_letters() -> None:
     [("utf-8", SUITS), ("ascii", PLAIN_SUITS), ("latin-1", PLAIN_SUITS), ("none", PLAIN_SUITS)],
 )
 def test_which_signs_a_terminal_can_show(encoding: str, suits: str) -> None:
-    assert suits_for(encoding) == suits
-    assert suits_for(None) == PLAIN_SUITS
+    assert picture.suits_for(encoding) == suits
+    assert picture.suits_for(None) == PLAIN_SUITS
 
 
 @pytest.mark.parametrize("names", [("Alice", "Alice"), ("", "Bob"), ("x" * 65, "Bob")])
@@ -142,12 +139,12 @@ def test_what_a_person_is_interrupted_with_comes_through_alone() -> None:
 
 
 def test_the_screen_has_the_own_hand_and_the_others_count() -> None:
-    assert screen(Position((0, 7, 23), (3, 12), 8, 2), NAMES).splitlines() == [
+    assert picture.screen(rules.Position((0, 7, 23), (3, 12), 8, 2), NAMES).splitlines() == [
         "  Bob    [] [] (2)",
         "  table  9♦ on top, 8 cards in the pile",
         "  Alice  9♠ 10♥ A♣",
     ]
-    assert screen(Position((), (3,), 1, 0), ("Al", "Roberta"), PLAIN_SUITS).splitlines() == [
+    assert picture.screen(rules.Position((), (3,), 1, 0), ("Al", "Roberta"), PLAIN_SUITS).splitlines() == [
         "  Roberta  no cards",
         "  table    Qs on top, 1 card in the pile",
         "  Al       no cards",
@@ -155,12 +152,13 @@ def test_the_screen_has_the_own_hand_and_the_others_count() -> None:
 
 
 def test_moves_and_endings_have_a_text() -> None:
-    assert move_text(Move(Kind.DISCARD, 7)) == "discard 10♥"
-    assert move_text(Move(Kind.DRAW)) == "draw a card"
-    assert move_text(Move(Kind.CANNOT_MOVE)) == "say that you can't move"
-    won = DiscardResult("Alice", is_stuck=False, counts={"Alice": 0, "Bob": 1}, turns=9)
-    assert result_text(won) == "Alice wins after 9 turns; Bob holds 1 card."
-    stuck = DiscardResult(None, is_stuck=True, counts={"Alice": 3, "Bob": 2}, turns=40)
+    assert picture.move_text(rules.Move(rules.Kind.DISCARD, 7)) == "discard 10♥"
+    assert picture.move_text(rules.Move(rules.Kind.DRAW)) == "draw a card"
+    assert picture.move_text(rules.Move(rules.Kind.CANNOT_MOVE)) == "say that you can't move"
+    won = table.DiscardResult("Alice", is_stuck=False, counts={"Alice": 0, "Bob": 1}, turns=9)
+    assert picture.result_text(won) == "Alice wins after 9 turns; Bob holds 1 card."
+    stuck = table.DiscardResult(None, is_stuck=True, counts={"Alice": 3, "Bob": 2}, turns=40)
     assert (
-        result_text(stuck) == "Nobody wins: neither can move. Alice holds 3 cards, Bob holds 2 cards, after 40 turns."
+        picture.result_text(stuck)
+        == "Nobody wins: neither can move. Alice holds 3 cards, Bob holds 2 cards, after 40 turns."
     )

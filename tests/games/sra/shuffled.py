@@ -9,10 +9,8 @@ from hashlib import shake_256
 from itertools import count
 
 from forcemove_games.randomness import Randomness
-from forcemove_games.sra.arithmetic import Numbers
-from forcemove_games.sra.cipher import CipherKey, DecryptionKey
+from forcemove_games.sra import arithmetic, cipher, pile
 from forcemove_games.sra.deck import STEPS, Shuffle, audit, begin, receive, send, shuffle_between_two
-from forcemove_games.sra.pile import Pile
 from forcemove_games.sra.player import Player, sit_down
 from forcemove_games.two_player import PLAYERS
 
@@ -21,7 +19,7 @@ MALLORY = 1
 """Where somebody cheats, it is in the second seat: who moves last can do most."""
 SIZE = 4
 
-Cheat = Callable[[Shuffle], Numbers]
+Cheat = Callable[[Shuffle], arithmetic.Numbers]
 """Given mallory's view after an honest step of its own, the deck that it sends instead."""
 
 
@@ -49,7 +47,7 @@ def seated(size: int = SIZE) -> tuple[Player, Player]:
     return sit_down(alice), sit_down(bob)
 
 
-def keys(shuffle: Shuffle) -> tuple[DecryptionKey, ...]:
+def keys(shuffle: Shuffle) -> tuple[cipher.DecryptionKey, ...]:
     """All keys of a side, as it gives them away when a hand is over."""
     return tuple(key.disclose() for key in shuffle.secrets.card_keys)
 
@@ -72,7 +70,7 @@ def sides_before(step: int) -> tuple[Shuffle, Shuffle]:
     return sides[0], sides[1]
 
 
-def cheated(cheats: dict[int, Cheat], mallory_keys: tuple[CipherKey, ...] = ()) -> tuple[Shuffle, Shuffle]:
+def cheated(cheats: dict[int, Cheat], mallory_keys: tuple[cipher.CipherKey, ...] = ()) -> tuple[Shuffle, Shuffle]:
     """Alice's and mallory's view of a finished shuffle in which mallory sends something else in some of its steps."""
     randomness = stream("cheated")
     alice, mallory = begin(SIZE, ALICE, randomness), begin(SIZE, MALLORY, randomness)
@@ -90,6 +88,6 @@ def cheated(cheats: dict[int, Cheat], mallory_keys: tuple[CipherKey, ...] = ()) 
     return alice, mallory
 
 
-def spectated(player: Player) -> Pile:
+def spectated(player: Player) -> pile.Pile:
     """The pile that a spectator begins with."""
-    return Pile(player.pile.numbers)
+    return pile.Pile(player.pile.numbers)

@@ -15,10 +15,7 @@ from forcemove.flow.steps import ActionMissing, Step, UnexpectedAction, Unexpect
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove.protocol.codec.limits import MAX_ACTION, MAX_CLIENT_ID
 from forcemove_games.randomness import seeded
-from forcemove_games.sra import faults
-from forcemove_games.sra.arithmetic import MODULUS, encode_number, encode_numbers
-from forcemove_games.sra.cipher import MAX_CARDS, CipherKey, card_numbers
-from forcemove_games.sra.deck import begin
+from forcemove_games.sra import arithmetic, cipher, deck, faults, pile
 from forcemove_games.sra.flow import (
     Choose,
     auditing,
@@ -30,7 +27,6 @@ from forcemove_games.sra.flow import (
     shuffling,
     turning_up,
 )
-from forcemove_games.sra.pile import Pile, PileRules
 from forcemove_games.sra.table import CARDS, AllKeys, CardTable, Deck, DiscardCard, Draw, Serve
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
@@ -73,8 +69,8 @@ def against(table: CardTable, flow: Step[CardTable], *actions: Deck | Draw | Dis
 def test_two_clients_shuffle_and_nobody_can_see_a_card() -> None:
     alice, bob = play(shuffling(within=HOUR), table_of(ALICE, shuffled=False), table_of(BOB, shuffled=False))
     assert alice.shuffle.latest == bob.shuffle.latest
-    assert alice.player.pile == bob.player.pile == Pile(alice.shuffle.latest)
-    assert not set(alice.shuffle.latest) & set(card_numbers(SIZE))
+    assert alice.player.pile == bob.player.pile == pile.Pile(alice.shuffle.latest)
+    assert not set(alice.shuffle.latest) & set(cipher.card_numbers(SIZE))
 
 
 def test_a_whole_game_of_draws_and_discards() -> None:
@@ -109,14 +105,14 @@ def test_who_discards_shows_the_card_to_all() -> None:
 
 
 def test_nothing_is_handed_over_where_the_game_does_not_allow_the_draw() -> None:
-    bob = table_of(BOB, rules=PileRules(may_draw=lambda _pile, seat: seat == BOB))
+    bob = table_of(BOB, rules=pile.PileRules(may_draw=lambda _pile, seat: seat == BOB))
     with raising(faults.DrawNotAllowed(ALICE, 0, culprit="alice")):
         against(bob, card_turn(ALICE, draws), Draw("alice", 0))
     assert bob.player.pile.top == 0
 
 
 def test_our_own_forbidden_draw_is_our_own_error_and_nothing_is_posted() -> None:
-    log, alice = MemoryTransport(), table_of(ALICE, rules=PileRules(may_draw=lambda _pile, seat: seat == BOB))
+    log, alice = MemoryTransport(), table_of(ALICE, rules=pile.PileRules(may_draw=lambda _pile, seat: seat == BOB))
 
     async def scenario() -> None:
         await run(card_turn(ALICE, draws, within=HOUR), ActionQueue(log, CARDS), alice)
@@ -126,13 +122,13 @@ def test_our_own_forbidden_draw_is_our_own_error_and_nothing_is_posted() -> None
     assert log.length() == 0
 
 
-def no_discards(_pile: Pile, _seat: int, _card: int) -> bool:
+def no_discards(_pile: pile.Pile, _seat: int, _card: int) -> bool:
     return False
 
 
 def test_our_own_forbidden_discard_is_our_own_error_and_nothing_is_posted() -> None:
     alice, _ = play(card_turn(ALICE, draws), table_of(ALICE), table_of(BOB))
-    log, alice.rules = MemoryTransport(), PileRules(may_discard=no_discards)
+    log, alice.rules = MemoryTransport(), pile.PileRules(may_discard=no_discards)
 
     async def scenario() -> None:
         await run(card_turn(ALICE, discards_first, within=HOUR), ActionQueue(log, CARDS), alice)
@@ -144,7 +140,7 @@ def test_our_own_forbidden_discard_is_our_own_error_and_nothing_is_posted() -> N
 
 def test_a_discard_that_the_game_does_not_allow_is_refused() -> None:
     alice, bob = play(card_turn(ALICE, draws), table_of(ALICE), table_of(BOB))
-    discard, bob.rules = alice.discard(0), PileRules(may_discard=no_discards)
+    discard, bob.rules = alice.discard(0), pile.PileRules(may_discard=no_discards)
     with raising(faults.DiscardNotAllowed(ALICE, 0, order()[0], culprit="alice")):
         against(bob, card_turn(ALICE, discards_first), discard)
     assert bob.player.pile.laid == ()
@@ -239,13 +235,13 @@ def test_only_the_top_card_can_be_drawn(index: int) -> None:
 
 def test_a_key_that_opens_nothing_is_refused() -> None:
     alice = table_of(ALICE)
-    wrong = CipherKey.fresh(stream("wrong")).disclose().encode()
+    wrong = cipher.CipherKey.fresh(stream("wrong")).disclose().encode()
     with pytest.raises(faults.NoSuchCard):
         against(alice, card_turn(ALICE, draws), Draw("alice", 0), Serve("bob", 0, wrong))
     assert alice.player.hand == ()
 
 
-@pytest.mark.parametrize("key", ["", "0", "no hex", encode_number(5).upper()[:-1] + "F"])
+@pytest.mark.parametrize("key", ["", "0", "no hex", arithmetic.encode_number(5).upper()[:-1] + "F"])
 def test_a_key_that_is_none_is_the_clients_fault_who_sent_it(key: str) -> None:
     with pytest.raises(MalformedAction) as refused:
         against(table_of(ALICE), card_turn(ALICE, draws), Draw("alice", 0), Serve("bob", 0, key))
@@ -257,8 +253,8 @@ def test_a_key_that_is_none_is_the_clients_fault_who_sent_it(key: str) -> None:
     [
         (lambda numbers: numbers[:-1], faults.WrongCount),
         (lambda numbers: (numbers[1], *numbers[1:]), faults.NumberTwice),
-        (lambda numbers: (*card_numbers(SIZE)[:1], *numbers[1:]), faults.NotEncrypted),
-        (lambda numbers: (MODULUS - 1, *numbers[1:]), ForcemoveError),
+        (lambda numbers: (*cipher.card_numbers(SIZE)[:1], *numbers[1:]), faults.NotEncrypted),
+        (lambda numbers: (arithmetic.MODULUS - 1, *numbers[1:]), ForcemoveError),
     ],
     ids=["one short", "one twice", "one open", "out of range"],
 )
@@ -268,7 +264,7 @@ def test_a_deck_that_is_none_is_refused(
     table = table_of(BOB, shuffled=False)
     honest = both()[ALICE].decks[0]
     with pytest.raises(error):
-        against(table, shuffling(), Deck("alice", tuple(encode_numbers(cheat(honest)))))
+        against(table, shuffling(), Deck("alice", tuple(arithmetic.encode_numbers(cheat(honest)))))
     assert table.shuffle.step == 0
 
 
@@ -304,7 +300,7 @@ def test_who_crashes_in_a_hand_comes_back_to_it() -> None:
 
     async def client(log: Transport, seat: int) -> CardTable:
         randomness = seeded(bytes(31) + bytes((seat,)), b"hand 1")
-        table = CardTable(CLIENTS, begin(SIZE, seat, randomness), randomness=randomness)
+        table = CardTable(CLIENTS, deck.begin(SIZE, seat, randomness), randomness=randomness)
         transport = signed(log, table.name)
         said = await said_before(transport, CARDS, table.name)
         await run(flow, ActionQueue(transport, CARDS, said=said), table)
@@ -334,7 +330,7 @@ def test_when_the_hand_is_over_both_see_the_whole_deck() -> None:
 
 
 def test_the_keys_of_the_largest_deck_fit_into_an_action() -> None:
-    keys = ("f" * 512,) * MAX_CARDS
+    keys = ("f" * 512,) * cipher.MAX_CARDS
     assert len(CARDS.encode(AllKeys("x" * MAX_CLIENT_ID, keys[0], keys))) <= MAX_ACTION
 
 

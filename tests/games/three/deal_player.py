@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forcemove import AppError, ChooseMove, ConcludeWanted, MalformedBytes, MoveChosen, VariablePart, keccak256
-from forcemove_games.cards.curve import Point, fresh_scalar
+from forcemove_games.cards import curve, key_proof, share_proof, shuffle_proof
 from forcemove_games.cards.deck import Deck, decode_deck, encode_deck, first_deck, open_card, remask, take_off
-from forcemove_games.cards.key_proof import joint_key, prove_key
-from forcemove_games.cards.share_proof import prove_shares, share_of
-from forcemove_games.cards.shuffle_proof import require_shuffle, shuffle
 from forcemove_games.randomness import Randomness, seeded
 from forcemove_games.two_player import encode_words
 from tests.games.three.deal_app import (
@@ -58,7 +55,7 @@ class DealPlayer:
         """The cards that it can read once both others have dealt."""
         deck = decode_deck(DealPosition.decode(state.app_data).newest[:DECK], CARDS)
         own = (deck[place] for place in hand_places(self.seat))
-        return {open_card(take_off(card, share_of(_secret(secrets), card)).c2, CARDS) for card in own}
+        return {open_card(take_off(card, share_proof.share_of(_secret(secrets), card)).c2, CARDS) for card in own}
 
     # ------------------------------------------------------------------------------------------------- what it checks
 
@@ -67,7 +64,7 @@ class DealPlayer:
         try:
             for turn_num, before, move in self._shuffles(state, position, own_deck):
                 after = decode_deck(move[:DECK], CARDS)
-                require_shuffle(before, after, move[DECK:], _joint(position), self.channel_id, turn_num)
+                shuffle_proof.require_shuffle(before, after, move[DECK:], _joint(position), self.channel_id, turn_num)
         except (AppError, MalformedBytes):
             return False
         return True
@@ -90,7 +87,7 @@ class DealPlayer:
         """The bytes of the next move, and the keys with it. All of it follows from the seed and the state."""
         turn_num, source = state.turn_num + 1, seeded(seed, keccak256(state.app_data))
         if position.moves < KEYED:
-            key, shown = prove_key(_secret(seed), self.channel_id, turn_num, source)
+            key, shown = key_proof.prove_key(_secret(seed), self.channel_id, turn_num, source)
             keys = tuple(key.words if seat == self.seat else each for seat, each in enumerate(position.keys))
             return encode_words(*shown), keys
         if position.moves < SHUFFLED:
@@ -101,7 +98,7 @@ class DealPlayer:
         joint = _joint(position)
         is_first = position.moves == KEYED
         before = first_deck(CARDS, joint) if is_first else decode_deck(position.newest[:DECK], CARDS)
-        after, proof = shuffle(before, joint, self.channel_id, turn_num, source)
+        after, proof = shuffle_proof.shuffle(before, joint, self.channel_id, turn_num, source)
         if self.deals_twice:
             after = (after[0], remask(after[0], 1, joint), *after[2:])
         return encode_deck(after) + proof
@@ -109,16 +106,16 @@ class DealPlayer:
     def _dealt(self, position: DealPosition, turn_num: int, secret: int, source: Randomness) -> bytes:
         deck, places = list(decode_deck(position.newest[:DECK], CARDS)), given_places(self.seat)
         given = [deck[place] for place in places]
-        proof, items = prove_shares(secret, given, self.channel_id, turn_num, source)
+        proof, items = share_proof.prove_shares(secret, given, self.channel_id, turn_num, source)
         for place in places:
-            deck[place] = take_off(deck[place], share_of(secret, deck[place]))
+            deck[place] = take_off(deck[place], share_proof.share_of(secret, deck[place]))
         return encode_deck(deck) + encode_words(*proof) + b"".join(each.encode() for each in items)
 
 
 def _secret(seed: bytes) -> int:
     """The scalar of the key."""
-    return fresh_scalar(seeded(seed[:_SEED], b"key"))
+    return curve.fresh_scalar(seeded(seed[:_SEED], b"key"))
 
 
-def _joint(position: DealPosition) -> Point:
-    return joint_key([position.key_of(seat) for seat in range(PLAYERS)])
+def _joint(position: DealPosition) -> curve.Point:
+    return key_proof.joint_key([position.key_of(seat) for seat in range(PLAYERS)])

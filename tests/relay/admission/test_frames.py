@@ -22,9 +22,7 @@ from forcemove.relay.clients.services import Services
 from forcemove.relay.limits import PENDING, Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.offers.lobby import Lobby
-from forcemove.transport.errors import Reason
-from forcemove.transport.terms import proof_digest
-from forcemove.transport.wire import Posted, Prove, Proved, RequestRefused, SendBuffer, encode
+from forcemove.transport import errors, terms, wire
 from tests.relay.inside import Clock, Ear, Inside
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import post, raw
@@ -298,11 +296,11 @@ async def test_posts_are_in_the_order_in_which_they_were_said_whatever_pieces_th
     table, chance, count = new_table(), random.Random(7), 300
     async with raw(relay.url) as alice:
         await alice.say(alice.proof(table, ALICE))
-        await alice.hear(Proved)
+        await alice.hear(wire.Proved)
         writer, stream, cuts = alice.transport(), b"", []
         for number in range(count):
-            outbox = SendBuffer()
-            outbox.add(encode(post(table, number, number.to_bytes(2))))
+            outbox = wire.SendBuffer()
+            outbox.add(wire.encode(post(table, number, number.to_bytes(2))))
             stream += frame(outbox.take())
             cuts.append(len(stream) if chance.random() < 0.7 else len(stream) - chance.randrange(40))
         at = 0
@@ -314,7 +312,7 @@ async def test_posts_are_in_the_order_in_which_they_were_said_whatever_pieces_th
         writer.write(stream[at:])
         places: dict[int, int] = {}
         while len(places) < count:
-            said = await alice.hear(Posted)
+            said = await alice.hear(wire.Posted)
             places[int.from_bytes(said.id)] = said.index
         assert places == {number: number for number in range(count)}
 
@@ -324,18 +322,18 @@ async def test_threat_59_a_flood_of_single_posts_is_read_no_faster_than_allowed(
     with running_relay(tmp_path, "--messages-per-second", "20", "--store", ":memory:") as slow:
         async with raw(slow.url) as mallory:
             await mallory.say(mallory.proof(table, ALICE))
-            await mallory.hear(Proved)
+            await mallory.hear(wire.Proved)
             began = time.monotonic()
             for number in range(60):
                 await mallory.say(post(table, number, b"flood"))
-                await mallory.hear(Posted)
+                await mallory.hear(wire.Posted)
             assert time.monotonic() - began > 1.5  # 24 at once, after the proof
 
 
 class _Client(Ear):
     """Whose posts are taken at once."""
 
-    def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
+    def refuse(self, about: bytes, reason: errors.Reason, detail: str, id_: bytes = b"") -> None:
         raise AssertionError((about, reason, detail, id_))
 
 
@@ -362,8 +360,8 @@ async def test_threat_59_what_waits_for_the_disk_is_bounded_for_single_posts(tmp
     account = services.accounts.of("192.0.2.1")
     seats = Seats(_Client(), services, account, Meter(account, services.turns, limits))
     expiry = int(time.time()) + 60
-    signature = ALICE.sign(proof_digest("ws://relay", table.id, ALICE.address, expiry, nonce))
-    await seats.prove(Prove(table, ALICE.address, "ws://relay", expiry, signature.compact), nonce)
+    signature = ALICE.sign(terms.proof_digest("ws://relay", table.id, ALICE.address, expiry, nonce))
+    await seats.prove(wire.Prove(table, ALICE.address, "ws://relay", expiry, signature.compact), nonce)
     taken = 0
     for number in range(1_000):  # no turn of the loop in between: nothing is committed meanwhile
         taken += seats.take(post(table, number, bytes(50_000)), 50_000, time.monotonic())
@@ -375,8 +373,8 @@ async def test_a_single_post_is_refused_where_nobody_has_proved_to_take_part(rel
     table = new_table()
     async with raw(relay.url) as alice, raw(relay.url) as mallory:
         await alice.say(alice.proof(table, ALICE))
-        await alice.hear(Proved)
+        await alice.hear(wire.Proved)
         await mallory.opened(table.id)
         for number in range(3):
             await mallory.say(post(table, number, b"not mine"))
-            assert (await mallory.hear(RequestRefused)).reason == Reason.NOT_PROVED.value
+            assert (await mallory.hear(wire.RequestRefused)).reason == errors.Reason.NOT_PROVED.value

@@ -10,11 +10,9 @@ from threading import Event
 
 import pytest
 
-from forcemove.relay.keeping import Addition, Committer
-from forcemove.relay.limits import Limits
+from forcemove.relay import keeping, limits, tables
 from forcemove.relay.storage.schema import Entry
 from forcemove.relay.storage.store import RelayStore
-from forcemove.relay.tables import LiveLog, Reading
 from forcemove.store.errors import JournalUnwritable
 from forcemove.transport.terms import TableKind
 from forcemove.transport.wire import Coming, Entries, Posted, RequestRefused
@@ -42,17 +40,17 @@ class _GatedStore(RelayStore):
 class _Table:
     """A table of a relay whose disk is as slow as the test wants."""
 
-    def __init__(self, disk: _GatedStore, committer: Committer, log: LiveLog) -> None:
+    def __init__(self, disk: _GatedStore, committer: keeping.Committer, log: tables.LiveLog) -> None:
         self.disk, self._committer, self.log = disk, committer, log
 
     def reader(self, *, is_players: bool = True, is_behind: bool = False) -> Ear:
         ear = Ear()
-        reading = Reading(ear, self.log, self.log.kept.length, is_behind=is_behind, is_players=is_players)
+        reading = tables.Reading(ear, self.log, self.log.kept.length, is_behind=is_behind, is_players=is_players)
         self.log.readings.add(reading)
         return ear
 
     def post(self, poster: Ear, number: int, address: str = "") -> None:
-        addition = Addition(self.log, poster, ALICE.address, post(self.log.kept.table, number, b"%d" % number))
+        addition = keeping.Addition(self.log, poster, ALICE.address, post(self.log.kept.table, number, b"%d" % number))
         self._committer.add_at_once(addition, address or f"address {number}", 1)
 
     async def settled(self) -> None:
@@ -64,7 +62,7 @@ class _Table:
 
 @asynccontextmanager
 async def _table(path: Path, kind: TableKind = TableKind.CHANNEL) -> AsyncIterator[_Table]:
-    inside = await Inside.start(path, Clock(), Limits(), _GatedStore)
+    inside = await Inside.start(path, Clock(), limits.Limits(), _GatedStore)
     assert isinstance(inside.store, _GatedStore)
     try:
         yield _Table(inside.store, inside.committer, await inside.tables.make(new_table(kind)))

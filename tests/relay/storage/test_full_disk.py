@@ -12,9 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.transport.errors import Reason
-from forcemove.transport.terms import TableTerms
-from forcemove.transport.wire import Posted, Proved, RequestRefused
+from forcemove.transport import errors, terms, wire
 from tests.relay.raw import Raw, post, raw
 from tests.transport.people import ALICE, new_table, run
 
@@ -58,7 +56,7 @@ def test_threat_60_a_relay_outlives_a_full_disk(tmp_path: Path) -> None:
         async with raw(url) as alice:
             for table in tables:
                 await alice.say(alice.proof(table, ALICE))
-                await alice.hear(Proved)
+                await alice.hear(wire.Proved)
             assert await _is_taken(alice, tables[0], 0)
             filler = disk / "filler"
             filler.write_bytes(bytes(_free(disk)))
@@ -84,11 +82,11 @@ def _free(disk: Path) -> int:
     return found.f_bavail * found.f_frsize
 
 
-async def _is_taken(alice: Raw, table: TableTerms, number: int) -> bool:
+async def _is_taken(alice: Raw, table: terms.TableTerms, number: int) -> bool:
     await alice.say(post(table, number, LARGE))
     answer = await alice.next()
-    if isinstance(answer, RequestRefused):
-        assert answer.reason == Reason.BUSY.value
+    if isinstance(answer, wire.RequestRefused):
+        assert answer.reason == errors.Reason.BUSY.value
         return False
-    assert isinstance(answer, Posted), answer
+    assert isinstance(answer, wire.Posted), answer
     return True

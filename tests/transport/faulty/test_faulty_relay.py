@@ -13,19 +13,16 @@ import pytest
 
 from forcemove import MalformedBytes, TableKind
 from forcemove.backoff import Backoff
-from forcemove.transport import reconnecting
-from forcemove.transport.connect import Connection, connect_relay, messenger_on
-from forcemove.transport.errors import RelayFaulty, RelayUnreachable, TransportError
+from forcemove.transport import connect, errors, reconnecting, wire
 from forcemove.transport.faults import Faults
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.websocket.transport import WebSocketTransport
-from forcemove.transport.wire import Entries, OffersListed, Opened, Posted, Proved, RequestRefused
 from tests.relay.strange import GOOD, Flood, StrangeRelay, frame, until
 from tests.transport.offered import CHAIN, PAYOUT, all_seated, new_offer
 from tests.transport.people import ALICE, BOB, new_table
 
 QUICK = 0.3
-REQUESTS: dict[str, Callable[[Connection], Awaitable[object]]] = {
+REQUESTS: dict[str, Callable[[connect.Connection], Awaitable[object]]] = {
     "make": lambda place: place.lobby.make(new_offer(), ALICE),
     "list": lambda place: place.lobby.list(),
     "look": lambda place: place.lobby.look(bytes(32)),
@@ -45,9 +42,9 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("request_", REQUESTS)
 @pytest.mark.parametrize("mode", ["mute", "closing", "malformed"])
 async def test_threat_57_a_request_of_the_lobby_ends_in_time_and_says_what_is_missing(mode: str, request_: str) -> None:
-    async with StrangeRelay() as relay, connect_relay(relay.url) as place:
+    async with StrangeRelay() as relay, connect.connect_relay(relay.url) as place:
         await relay.turn(mode)
-        with pytest.raises(RelayUnreachable) as missing:
+        with pytest.raises(errors.RelayUnreachable) as missing:
             async with asyncio.timeout(10):
                 await REQUESTS[request_](place)
         assert missing.value.url == relay.url
@@ -59,12 +56,12 @@ async def test_threat_57_a_request_of_the_lobby_ends_in_time_and_says_what_is_mi
 
 @pytest.mark.parametrize("mode", ["closing", "malformed", "text", "newer"])
 async def test_threat_57_a_relay_that_does_nothing_but_faults_is_left(mode: str) -> None:
-    async with StrangeRelay() as relay, connect_relay(relay.url, fault_seconds=QUICK) as place:
+    async with StrangeRelay() as relay, connect.connect_relay(relay.url, fault_seconds=QUICK) as place:
         await relay.turn(mode)
         began = relay.count
-        with pytest.raises(TransportError):  # a request may end before, with words of its own
+        with pytest.raises(errors.TransportError):  # a request may end before, with words of its own
             await place.lobby.list()
-        with pytest.raises(RelayFaulty) as left:
+        with pytest.raises(errors.RelayFaulty) as left:
             await place.lobby.changed([])
         assert left.value.url == relay.url
         assert left.value.seconds >= QUICK
@@ -76,8 +73,8 @@ async def test_threat_57_a_relay_that_does_nothing_but_faults_is_left(mode: str)
 
 @pytest.mark.parametrize("mode", ["closing", "malformed", "newer"])
 async def test_threat_57_where_there_may_be_money_no_relay_is_left(mode: str) -> None:
-    async with StrangeRelay() as relay, connect_relay(relay.url) as place:
-        line = messenger_on(place, new_table(TableKind.CHANNEL, ALICE.address), ALICE)
+    async with StrangeRelay() as relay, connect.connect_relay(relay.url) as place:
+        line = connect.messenger_on(place, new_table(TableKind.CHANNEL, ALICE.address), ALICE)
         running = asyncio.create_task(line.run())
         await until(lambda: relay.proofs != [])
         await relay.turn(mode)
@@ -91,7 +88,7 @@ async def test_threat_57_where_there_may_be_money_no_relay_is_left(mode: str) ->
 
 
 async def test_threat_57_a_relay_that_is_away_is_not_left() -> None:
-    async with StrangeRelay() as relay, connect_relay(relay.url, fault_seconds=0.0) as place:
+    async with StrangeRelay() as relay, connect.connect_relay(relay.url, fault_seconds=0.0) as place:
         await relay.turn("no relay")
         await until(lambda: relay.count > 10)
         await relay.turn(GOOD)
@@ -119,23 +116,23 @@ def test_threat_57_faults_are_hopeless_when_they_are_many_and_last(
 
 TABLE = new_table(TableKind.CHANNEL)
 USELESS = [
-    RequestRefused(bytes(32), b"", "expired", "x" * 200),
-    RequestRefused(TABLE.id, b"", "table-full", ""),
-    OffersListed(b"", (), True),
-    Posted(TABLE.id, bytes(16), 7),
-    Proved(TABLE.id),
-    Opened(TABLE.id, TableKind.CHANNEL, 1, 1, bytes(32)),
-    Entries(TABLE.id, 0, (b"again",)),
-    Entries(b"\x01" * 32, 0, (b"of nobody's",)),
+    wire.RequestRefused(bytes(32), b"", "expired", "x" * 200),
+    wire.RequestRefused(TABLE.id, b"", "table-full", ""),
+    wire.OffersListed(b"", (), True),
+    wire.Posted(TABLE.id, bytes(16), 7),
+    wire.Proved(TABLE.id),
+    wire.Opened(TABLE.id, TableKind.CHANNEL, 1, 1, bytes(32)),
+    wire.Entries(TABLE.id, 0, (b"again",)),
+    wire.Entries(b"\x01" * 32, 0, (b"of nobody's",)),
 ]
 
 
 @pytest.mark.parametrize("message", USELESS)
-async def test_threat_57_who_says_what_nobody_has_asked_for_is_cut_off(message: RequestRefused) -> None:
+async def test_threat_57_who_says_what_nobody_has_asked_for_is_cut_off(message: wire.RequestRefused) -> None:
     connection = RelayConnection("ws://relay")
     line = connection._tables[TABLE.id] = WebSocketTransport(TABLE.id, TABLE, ALICE, connection._send)
-    line.on_message(Opened(TABLE.id, TableKind.CHANNEL, 0, 0, bytes(32)))
-    line.on_message(Entries(TABLE.id, 0, (b"again",)))
+    line.on_message(wire.Opened(TABLE.id, TableKind.CHANNEL, 0, 0, bytes(32)))
+    line.on_message(wire.Entries(TABLE.id, 0, (b"again",)))
     frames = Flood(repeat(frame(*[message] * 100)))
     with pytest.raises(MalformedBytes):
         async with asyncio.timeout(20):
@@ -145,8 +142,8 @@ async def test_threat_57_who_says_what_nobody_has_asked_for_is_cut_off(message: 
 async def test_threat_57_what_is_of_use_is_heard_however_much_it_is() -> None:
     connection = RelayConnection("ws://relay")
     line = connection._tables[TABLE.id] = WebSocketTransport(TABLE.id, TABLE, ALICE, connection._send)
-    line.on_message(Opened(TABLE.id, TableKind.CHANNEL, 0, 0, bytes(32)))
-    useless = [Proved(TABLE.id)] * 9
-    frames = Flood(frame(Entries(TABLE.id, number, (b"new",)), *useless) for number in range(5_000))
+    line.on_message(wire.Opened(TABLE.id, TableKind.CHANNEL, 0, 0, bytes(32)))
+    useless = [wire.Proved(TABLE.id)] * 9
+    frames = Flood(frame(wire.Entries(TABLE.id, number, (b"new",)), *useless) for number in range(5_000))
     await connection._listen(cast("aiohttp.ClientWebSocketResponse", frames))
     assert line.length() == 5_000

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from forcemove.errors import InvalidValue
-from forcemove.transport.errors import Reason
-from forcemove.transport.limits import MAX_ENTRY
-from forcemove.transport.wire import Posted, RequestRefused
+from forcemove.transport import errors, limits, wire
 from tests.transport.faulty.seat import Seat, running, seated, settle
 
 
@@ -26,7 +24,7 @@ async def test_a_message_leaves_at_once_though_the_one_before_it_is_not_acknowle
         assert _entries(seat) == [b"a", b"b", b"c"]
         for index, post in enumerate(seat.posts):
             assert not seat.messenger.is_idle
-            seat.is_told(Posted(seat.id, post.id, index))
+            seat.is_told(wire.Posted(seat.id, post.id, index))
             await settle()
         assert seat.messenger.is_idle
         assert _entries(seat) == [b"a", b"b", b"c"]
@@ -40,7 +38,7 @@ async def test_few_posts_are_on_their_way_at_once_and_the_rest_follows_in_order(
         assert _entries(seat) == messages[:16]
         for index in range(40):
             await settle()
-            seat.is_told(Posted(seat.id, seat.posts[index].id, index))
+            seat.is_told(wire.Posted(seat.id, seat.posts[index].id, index))
         await settle()
         assert _entries(seat) == messages
         assert seat.messenger.is_idle
@@ -51,15 +49,15 @@ async def test_a_refused_post_is_posted_again_behind_those_that_followed_it() ->
         seat.messenger.send(b"a")
         seat.messenger.send(b"b")
         first, second = seat.posts
-        seat.is_told(RequestRefused(seat.id, first.id, Reason.TABLE_FULL.value, "it is full"))
-        seat.is_told(Posted(seat.id, second.id, 0))
+        seat.is_told(wire.RequestRefused(seat.id, first.id, errors.Reason.TABLE_FULL.value, "it is full"))
+        seat.is_told(wire.Posted(seat.id, second.id, 0))
         await settle()
         seat.messenger.send(b"c")
         assert _entries(seat) == [b"a", b"b"]  # a pause follows a refusal
         while len(seat.posts) < 3:
             await asyncio.sleep(0.01)
         for index in (2, 3):
-            seat.is_told(Posted(seat.id, seat.posts[index].id, index))
+            seat.is_told(wire.Posted(seat.id, seat.posts[index].id, index))
             await settle()
         assert _entries(seat) == [b"a", b"b", b"a", b"c"]
         assert seat.messenger.is_idle
@@ -68,7 +66,7 @@ async def test_a_refused_post_is_posted_again_behind_those_that_followed_it() ->
 
 async def test_a_message_that_is_too_large_holds_nothing_up() -> None:
     async with seated() as seat:
-        seat.messenger.send(bytes(MAX_ENTRY + 1))
+        seat.messenger.send(bytes(limits.MAX_ENTRY + 1))
         seat.messenger.send(b"a")
         await settle()
         assert _entries(seat) == [b"a"]
@@ -88,7 +86,7 @@ async def test_posts_that_a_stopped_messenger_had_begun_are_posted_by_the_next_r
         assert _entries(seat) == []  # the log has given them up
     async with running(seat):
         assert _entries(seat) == [b"a", b"b"]
-        seat.is_told(*(Posted(seat.id, post.id, index) for index, post in enumerate(seat.posts)))
+        seat.is_told(*(wire.Posted(seat.id, post.id, index) for index, post in enumerate(seat.posts)))
         await settle()
         assert seat.messenger.is_idle
 
