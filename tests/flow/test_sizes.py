@@ -143,7 +143,8 @@ def test_the_largest_message_goes_whatever_its_client_is_called() -> None:
     assert len(data) <= limits.MAX_UPDATE <= limits.MAX_ACTION
 
 
-def test_the_largest_action_goes_into_the_largest_envelope() -> None:
+@pytest.mark.virtual_time
+async def test_the_largest_action_goes_into_the_largest_envelope() -> None:
     """At the last place of the longest log; there is room for a longer version number besides."""
     key = players(1)[0]
     room = limits.MAX_ACTION - len(UPDATES.encode(Update("alice", msgspec.Raw(b'""'))))
@@ -153,25 +154,18 @@ def test_the_largest_action_goes_into_the_largest_envelope() -> None:
     assert len(entry) == limits.MAX_ENVELOPE - len("65535") + len("1")
     with pytest.raises(MalformedAction):
         UPDATES.encode(Update("alice", msgspec.Raw(b'"' + b"x" * room + b' "')))
-
-    async def scenario() -> None:
-        log = MemoryTransport()
-        transport = SignedTransport(log, bytes(32), key, {"alice": key.address})
-        await transport.post(action)
-        assert await transport.reader().read() == action
-
-    run_virtual(scenario())
+    log = MemoryTransport()
+    transport = SignedTransport(log, bytes(32), key, {"alice": key.address})
+    await transport.post(action)
+    assert await transport.reader().read() == action
 
 
-def test_a_larger_action_goes_into_no_envelope() -> None:
+@pytest.mark.virtual_time
+async def test_a_larger_action_goes_into_no_envelope() -> None:
     """However well it is signed."""
     key = players(1)[0]
     action = b'{"client_id":"alice","text":"' + b"x" * limits.MAX_ENVELOPE + b'"}'
-
-    async def scenario() -> None:
-        log = MemoryTransport()
-        await log.post(packed(envelope(action, 0, key)))
-        with pytest.raises(UnsignedMessage):
-            await SignedTransport(log, bytes(32), key, {"alice": key.address}).reader().read()
-
-    run_virtual(scenario())
+    log = MemoryTransport()
+    await log.post(packed(envelope(action, 0, key)))
+    with pytest.raises(UnsignedMessage):
+        await SignedTransport(log, bytes(32), key, {"alice": key.address}).reader().read()

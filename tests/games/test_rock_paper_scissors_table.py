@@ -247,35 +247,27 @@ def test_what_is_no_32_bytes_is_refused_by_all(text: str) -> None:
 
 
 @pytest.mark.parametrize("choice", [b"true", b"1.0", b'"1"', b"null", b"[1]", b"01"])
-def test_a_choice_that_is_no_number_is_refused_by_all(choice: bytes) -> None:
+async def test_a_choice_that_is_no_number_is_refused_by_all(choice: bytes) -> None:
     message = b'{"choice":%b,"client_id":"mallory","salt":"%b","type":"Reveal"}' % (choice, RM.salt.encode())
-
-    async def scenario() -> None:
-        log = MemoryTransport()
-        for said in (A, M):
-            await log.post(ACTIONS.encode(said))
-        await log.post(message)
-        first, second = await asyncio.gather(*(end_of(log, each) for each in both()))
-        assert isinstance(first, MalformedAction)
-        assert first == second
-
-    run_virtual(scenario())
+    log = MemoryTransport()
+    for said in (A, M):
+        await log.post(ACTIONS.encode(said))
+    await log.post(message)
+    first, second = await asyncio.gather(*(end_of(log, each) for each in both()))
+    assert isinstance(first, MalformedAction)
+    assert first == second
 
 
-def test_a_stranger_is_named() -> None:
+async def test_a_stranger_is_named() -> None:
     stranger = play("eve", BY_MALLORY)
-
-    async def scenario() -> None:
-        log = MemoryTransport()
-        await log.post(ACTIONS.encode(stranger))
-        refused = UnexpectedSender("eve", CLIENTS, stranger)
-        assert await asyncio.gather(*(end_of(log, each) for each in both())) == [refused, refused]
-        log = MemoryTransport()
-        await SignedTransport(log, TABLE_ID, STRANGER, {"eve": STRANGER.address}).post(ACTIONS.encode(stranger))
-        found = await asyncio.gather(*(end_of(line(log, each.client_id), each) for each in both()))
-        assert found == [UnknownClient("eve"), UnknownClient("eve")]
-
-    run_virtual(scenario())
+    log = MemoryTransport()
+    await log.post(ACTIONS.encode(stranger))
+    refused = UnexpectedSender("eve", CLIENTS, stranger)
+    assert await asyncio.gather(*(end_of(log, each) for each in both())) == [refused, refused]
+    log = MemoryTransport()
+    await SignedTransport(log, TABLE_ID, STRANGER, {"eve": STRANGER.address}).post(ACTIONS.encode(stranger))
+    found = await asyncio.gather(*(end_of(line(log, each.client_id), each) for each in both()))
+    assert found == [UnknownClient("eve"), UnknownClient("eve")]
 
 
 @pytest.mark.parametrize("script", [(), (M,)], ids=["before the play", "before the reveal"])

@@ -17,7 +17,6 @@ from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove_games.spectator import FEED, Disclosure, Part, PartRefused, Relay, Spectator, Start, following
 from forcemove_games.views import Json, apply_update, play_action
 from tests.flow.table import Delayed, signed
-from tests.flow.virtual_time import run_virtual
 from tests.raising import raising
 
 pytestmark = pytest.mark.virtual_time
@@ -95,30 +94,22 @@ async def test_a_view_of_many_messages_is_followed_live_and_from_the_middle() ->
 
 
 @pytest.mark.parametrize(("excess", "messages"), [(0, 1), (1, 5)])
-def test_only_what_no_message_holds_goes_in_parts(excess: int, messages: int) -> None:
+async def test_only_what_no_message_holds_goes_in_parts(excess: int, messages: int) -> None:
     empty = len(FEED.encode(Start("alice", "")))
-
-    async def scenario() -> None:
-        feed = MemoryTransport()
-        relay = Relay("alice", Everything(), "x" * (MAX_ACTION - empty + excess))
-        relay.close()
-        await relay.feed(feed)
-        assert feed.length() == messages
-
-    run_virtual(scenario())
+    feed = MemoryTransport()
+    relay = Relay("alice", Everything(), "x" * (MAX_ACTION - empty + excess))
+    relay.close()
+    await relay.feed(feed)
+    assert feed.length() == messages
 
 
-def test_a_part_has_room_for_any_text_and_any_client() -> None:
+async def test_a_part_has_room_for_any_text_and_any_client() -> None:
     client_id = "\x01" * 64
-
-    async def scenario() -> None:
-        feed = MemoryTransport()
-        relay = Relay(client_id, Archive(), {"drawer": [], "pages": ["\U0001f600" * 40_000] * 5, "turn": 0})
-        relay.close()
-        await relay.feed(feed)
-        assert (await read_all(feed, client_id))["pages"] == ["\U0001f600" * 40_000] * 5
-
-    run_virtual(scenario())
+    feed = MemoryTransport()
+    relay = Relay(client_id, Archive(), {"drawer": [], "pages": ["\U0001f600" * 40_000] * 5, "turn": 0})
+    relay.close()
+    await relay.feed(feed)
+    assert (await read_all(feed, client_id))["pages"] == ["\U0001f600" * 40_000] * 5
 
 
 async def parts_of(message: Start) -> list[Part]:

@@ -174,27 +174,24 @@ def test_who_watches_a_round_sees_how_it_ends(first: Weapon, second: Weapon, ran
     run_virtual(scenario())
 
 
-def test_all_that_they_are_told_stands_in_these_messages() -> None:
+async def test_all_that_they_are_told_stands_in_these_messages() -> None:
     def added(name: str) -> Json:
         return opening_of(name, OPENINGS[name].choice, OPENINGS[name].salt.hex())[0][0]
 
     def played(name: str) -> Json:
         return {"type": "Play", "client_id": name, "commitment": play(name).commitment}
 
-    async def scenario() -> None:
-        feed = MemoryTransport()
-        async with table() as ours:
-            await ours.feeds(feed)
-            await ours.receives(*SCRIPT)
-        assert [FEED.decode(each) for each in await received(feed)] == [
-            Start("alice", BEGINNING),
-            Disclosure("alice", played("bob"), [[]]),
-            Disclosure("alice", played("alice"), [[]]),
-            Disclosure("alice", {"type": "Reveal", "client_id": "alice"}, [[added("alice")]]),
-            Disclosure("alice", {"type": "Reveal", "client_id": "bob"}, [[added("bob")]]),
-        ]
-
-    run_virtual(scenario())
+    feed = MemoryTransport()
+    async with table() as ours:
+        await ours.feeds(feed)
+        await ours.receives(*SCRIPT)
+    assert [FEED.decode(each) for each in await received(feed)] == [
+        Start("alice", BEGINNING),
+        Disclosure("alice", played("bob"), [[]]),
+        Disclosure("alice", played("alice"), [[]]),
+        Disclosure("alice", {"type": "Reveal", "client_id": "alice"}, [[added("alice")]]),
+        Disclosure("alice", {"type": "Reveal", "client_id": "bob"}, [[added("bob")]]),
+    ]
 
 
 @settings(max_examples=50)
@@ -234,22 +231,18 @@ async def test_who_comes_after_the_end_sees_the_end() -> None:
     assert feed.length() == 1
 
 
-def test_a_game_with_one_view_for_all_can_be_watched_too() -> None:
+async def test_a_game_with_one_view_for_all_can_be_watched_too() -> None:
     class Chalk:
         def update_state(self, state: Json, action: Json) -> None:
             state["written"].append(action)
 
     state: Json = {"written": []}
     feed = MemoryTransport()
-
-    async def scenario() -> None:
-        relay = Relay("alice", Chalk(), state)
-        relay.show("hello", PlayResult({"written": ["hello"]}, []))
-        relay.close()
-        await relay.feed(feed)
-        assert [FEED.decode(each) for each in await received(feed)] == [Start("alice", {"written": ["hello"]})]
-
-    run_virtual(scenario())
+    relay = Relay("alice", Chalk(), state)
+    relay.show("hello", PlayResult({"written": ["hello"]}, []))
+    relay.close()
+    await relay.feed(feed)
+    assert [FEED.decode(each) for each in await received(feed)] == [Start("alice", {"written": ["hello"]})]
     with pytest.raises(UnknownViewer):
         Relay("alice", Chalk(), state, "public")
 

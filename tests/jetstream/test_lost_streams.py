@@ -39,31 +39,27 @@ async def test_a_game_ends_when_its_stream_is_deleted_and_a_channel_goes_on(tmp_
             assert channel.length() == 3  # one that is gone among them
 
 
-def test_threat_57_an_unsuitable_stream_and_a_server_that_goes_away_end_no_line(tmp_path: Path) -> None:
+async def test_threat_57_an_unsuitable_stream_and_a_server_that_goes_away_end_no_line(tmp_path: Path) -> None:
     """Both are told, and tried again."""
     told: list[ForcemoveError] = []
-
-    async def story() -> None:
-        with running_server(tmp_path) as server:
-            name = STREAMS[TableKind.CHANNEL]
-            client = await nats.connect(server.url)
-            await client.jetstream().add_stream(name=name, subjects=["forcemove.channels.*"], max_msgs_per_subject=1)
-            line = messenger_to(server.url, new_table(TableKind.CHANNEL), ALICE, on_error=told.append)
-            line.send(b"first")
-            running = asyncio.create_task(line.run())
-            await until(lambda: isinstance(line.error, StreamUnsuitable))
-            await client.jetstream().delete_stream(name)
-            await until(lambda: line.is_idle and line.error is None)
-            await client.close()
-            await asyncio.to_thread(server.kill)
-            line.send(b"second")
-            await until(lambda: isinstance(line.error, RelayUnreachable))
-            await asyncio.to_thread(server.start)
-            await until(lambda: line.is_idle and line.error is None)
-            assert not running.done()
-            running.cancel()
-
-    run(story())
+    with running_server(tmp_path) as server:
+        name = STREAMS[TableKind.CHANNEL]
+        client = await nats.connect(server.url)
+        await client.jetstream().add_stream(name=name, subjects=["forcemove.channels.*"], max_msgs_per_subject=1)
+        line = messenger_to(server.url, new_table(TableKind.CHANNEL), ALICE, on_error=told.append)
+        line.send(b"first")
+        running = asyncio.create_task(line.run())
+        await until(lambda: isinstance(line.error, StreamUnsuitable))
+        await client.jetstream().delete_stream(name)
+        await until(lambda: line.is_idle and line.error is None)
+        await client.close()
+        await asyncio.to_thread(server.kill)
+        line.send(b"second")
+        await until(lambda: isinstance(line.error, RelayUnreachable))
+        await asyncio.to_thread(server.start)
+        await until(lambda: line.is_idle and line.error is None)
+        assert not running.done()
+        running.cancel()
     assert {type(each) for each in told} == {StreamUnsuitable, RelayUnreachable}
 
 

@@ -239,21 +239,17 @@ async def test_who_may_not_post_is_told_so_and_may_read(tmp_path: Path) -> None:
             assert (refused.value.about, refused.value.reason) == (table.id, Reason.NOT_A_PARTICIPANT)
 
 
-def test_tls_is_spoken_where_it_is_asked_for(tmp_path: Path) -> None:
+async def test_tls_is_spoken_where_it_is_asked_for(tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path)
     config = f'tls {{ cert_file: "{certificate}", key_file: "{key}" }}'
-
-    async def story() -> None:
-        with running_server(tmp_path, config) as server:
-            trusting = ssl.create_default_context(cafile=certificate)
-            url = server.url.replace("nats://", "tls://")
-            async with JetStreamConnection(url, ssl=trusting) as place:
-                await (await place.join(new_table(), ALICE)).post(b"here")
-            with pytest.raises(RelayUnreachable):
-                async with JetStreamConnection(url, patience=1):
-                    raise AssertionError("nobody knows this certificate")
-
-    run(story())
+    with running_server(tmp_path, config) as server:
+        trusting = ssl.create_default_context(cafile=certificate)
+        url = server.url.replace("nats://", "tls://")
+        async with JetStreamConnection(url, ssl=trusting) as place:
+            await (await place.join(new_table(), ALICE)).post(b"here")
+        with pytest.raises(RelayUnreachable):
+            async with JetStreamConnection(url, patience=1):
+                raise AssertionError("nobody knows this certificate")
 
 
 # ------------------------------------------------------------------------------------------------------------ strangers

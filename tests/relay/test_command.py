@@ -24,7 +24,7 @@ from tests.cli.command import Command
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import raw
 from tests.serving.rubbish import lines_after
-from tests.transport.people import ALICE, new_table, read, run
+from tests.transport.people import ALICE, new_table, read
 
 
 @pytest.fixture
@@ -86,13 +86,10 @@ async def test_a_stop_keeps_what_was_posted_and_tells_clients(relay: RelayProces
         assert done > 0
 
 
-def test_each_line_of_the_log_is_an_object(relay: RelayProcess) -> None:
-    async def story() -> None:
-        async with raw(relay.url) as mallory:
-            await mallory.socket.send_bytes(b"rubbish")
-            await mallory.closed()
-
-    run(story())
+async def test_each_line_of_the_log_is_an_object(relay: RelayProcess) -> None:
+    async with raw(relay.url) as mallory:
+        await mallory.socket.send_bytes(b"rubbish")
+        await mallory.closed()
     relay.stop()
     lines = [json.loads(line) for line in relay.log().splitlines()]
     assert [line["event"] for line in lines] == ["listening", "closed a connection", "stopping"]

@@ -19,7 +19,7 @@ from forcemove.transport.websocket import connection as websocket
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.wire import Entries
 from tests.relay.strange import GOOD, Flood, StrangeRelay, frame, until
-from tests.transport.people import ALICE, new_table, run
+from tests.transport.people import ALICE, new_table
 
 MODES: dict[str, type[ForcemoveError]] = {
     "newer": UnknownVersion,
@@ -62,49 +62,41 @@ class Turns:
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["at the start", "in mid-game"])
 @pytest.mark.parametrize("mode", MODES)
-def test_threat_57_whatever_a_relay_does_wrong_a_line_goes_on_when_it_is_right(mode: str, is_first: bool) -> None:
+async def test_threat_57_whatever_a_relay_does_wrong_a_line_goes_on_when_it_is_right(mode: str, is_first: bool) -> None:
     told: list[ForcemoveError] = []
-
-    async def story() -> None:
-        async with StrangeRelay(mode if is_first else GOOD) as relay:
-            line, turns = messenger_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_error=told.append), Turns()
-            line.send(b"early")
-            assert line.receive() == ()
-            running = [asyncio.create_task(part) for part in (line.run(), turns.run())]
-            if not is_first:
-                await until(lambda: line.is_idle)
-                await relay.turn(mode)
-            line.send(b"kept")
-            await until(lambda: isinstance(line.error, MODES[mode]))
-            before, connections = turns.count, relay.count
-            await until(lambda: turns.count > before + 500 and (line.error is not None or line.is_connected))
-            assert relay.count - connections < 30
-            assert not running[0].done()
-            assert not line.is_idle
-            await relay.turn(GOOD)
-            await until(lambda: b"kept" in relay.log and line.error is None)
-            await relay.add(b"from bob")
-            await until(lambda: b"from bob" in line.receive())
-            assert line.is_connected
-            for each in running:
-                each.cancel()
-
-    run(story())
+    async with StrangeRelay(mode if is_first else GOOD) as relay:
+        line, turns = messenger_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_error=told.append), Turns()
+        line.send(b"early")
+        assert line.receive() == ()
+        running = [asyncio.create_task(part) for part in (line.run(), turns.run())]
+        if not is_first:
+            await until(lambda: line.is_idle)
+            await relay.turn(mode)
+        line.send(b"kept")
+        await until(lambda: isinstance(line.error, MODES[mode]))
+        before, connections = turns.count, relay.count
+        await until(lambda: turns.count > before + 500 and (line.error is not None or line.is_connected))
+        assert relay.count - connections < 30
+        assert not running[0].done()
+        assert not line.is_idle
+        await relay.turn(GOOD)
+        await until(lambda: b"kept" in relay.log and line.error is None)
+        await relay.add(b"from bob")
+        await until(lambda: b"from bob" in line.receive())
+        assert line.is_connected
+        for each in running:
+            each.cancel()
     assert MODES[mode] in {type(each) for each in told}
 
 
-def test_threat_57_who_must_update_is_said_and_once() -> None:
+async def test_threat_57_who_must_update_is_said_and_once() -> None:
     told: list[ForcemoveError] = []
-
-    async def story() -> None:
-        async with StrangeRelay("newer") as relay:
-            running = asyncio.create_task(
-                messenger_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_error=told.append).run()
-            )
-            await until(lambda: relay.count > 3)
-            running.cancel()
-
-    run(story())
+    async with StrangeRelay("newer") as relay:
+        running = asyncio.create_task(
+            messenger_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_error=told.append).run()
+        )
+        await until(lambda: relay.count > 3)
+        running.cancel()
     (error,) = told
     assert isinstance(error, UnknownVersion)
     assert error.is_newer
@@ -219,19 +211,16 @@ async def test_threat_57_a_message_that_is_never_taken_holds_up_no_other() -> No
     running.cancel()
 
 
-def test_threat_57_a_listener_that_fails_ends_no_line() -> None:
+async def test_threat_57_a_listener_that_fails_ends_no_line() -> None:
     def fail(_: ForcemoveError) -> None:
         raise ZeroDivisionError
 
-    async def story() -> None:
-        async with StrangeRelay("refusing") as relay:
-            line = messenger_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_error=fail)
-            running = asyncio.create_task(line.run())
-            await until(lambda: isinstance(line.error, RelayRefused))
-            assert not running.done()
-            running.cancel()
-
-    run(story())
+    async with StrangeRelay("refusing") as relay:
+        line = messenger_to(relay.url, new_table(TableKind.CHANNEL), ALICE, on_error=fail)
+        running = asyncio.create_task(line.run())
+        await until(lambda: isinstance(line.error, RelayRefused))
+        assert not running.done()
+        running.cancel()
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,19 @@ from forcemove import Key, TableTerms
 from forcemove.tables.errors import OfferOver
 from forcemove.tables.meetings.lobby import Waiting
 from forcemove.tables.meetings.meeting import Meeting, MeetingPoint
-from forcemove.transport import errors, offers
+from forcemove.transport.connect import Connection
+from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.joins import Join, OfferStatus, SignedJoin
+from forcemove.transport.offers import Offer, SignedOffer
 from tests.transport.offered import CAROL, FRIENDLY, PAYOUT, new_offer
 from tests.transport.people import ALICE, BOB, MALLORY
 
 OFFER = new_offer(**FRIENDLY, seats=3, name="Alice")
 
 
-def shown(*guests: Key, is_over: bool = False, offer: offers.Offer = OFFER) -> OfferStatus:
+def shown(*guests: Key, is_over: bool = False, offer: Offer = OFFER) -> OfferStatus:
     joins = tuple(SignedJoin.sign(Join(offer.hash, each.address, PAYOUT), each) for each in guests)
-    return OfferStatus(offers.SignedOffer.sign(offer, ALICE), joins, 0, is_over)
+    return OfferStatus(SignedOffer.sign(offer, ALICE), joins, 0, is_over)
 
 
 def meeting(*guests: Key) -> Meeting:
@@ -43,7 +45,7 @@ class Lobby:
             yield each
         if self.is_open:
             await asyncio.Event().wait()
-        raise errors.RelayRefused(offer, errors.Reason.UNKNOWN_OFFER, "gone")
+        raise RelayRefused(offer, Reason.UNKNOWN_OFFER, "gone")
 
     async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int, name: str = "") -> OfferStatus:
         self.joined += 1
@@ -52,7 +54,7 @@ class Lobby:
     async def withdraw(self, offer: bytes, key: Key) -> None:
         """It is gone."""
         if not self.is_known:
-            raise errors.RelayRefused(offer, errors.Reason.UNKNOWN_OFFER, "gone")
+            raise RelayRefused(offer, Reason.UNKNOWN_OFFER, "gone")
 
 
 class Place:

@@ -167,17 +167,14 @@ def test_threat_59_a_connection_that_has_ended_leaves_nothing_to_collect(
         gc.enable()
 
 
-def test_threat_59_a_connection_that_has_ended_is_not_kept_until_the_next_are_searched_for_overdue_ones() -> None:
-    async def course() -> None:
-        async with _relay(heartbeat=2) as url:
-            reader, writer = await _upgraded(url)
-            await reader.readuntil(PING)  # so it was looked at just now
-            writer.close()
-            while await count_connections(url):
-                await asyncio.sleep(0.01)
-            for _ in range(10):
-                await asyncio.sleep(0)
-            assert not [each for each in gc.get_objects() if type(each) is Peer]
-
+async def test_threat_59_a_connection_that_has_ended_is_not_kept_until_the_next_are_searched_for_overdue_ones() -> None:
     gc.collect()
-    run(course())
+    async with _relay(heartbeat=2) as url:
+        reader, writer = await _upgraded(url)
+        await reader.readuntil(PING)  # so it was looked at just now
+        writer.close()
+        while await count_connections(url):
+            await asyncio.sleep(0.01)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not [each for each in gc.get_objects() if type(each) is Peer]

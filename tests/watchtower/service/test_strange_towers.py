@@ -174,7 +174,7 @@ class Stub:
 
 
 @pytest.mark.parametrize("error", [TowerUnreachable("url", "silent"), ZeroDivisionError()])
-def test_threat_57_a_tower_that_breaks_at_one_channel_has_the_others_and_ends_nothing(
+async def test_threat_57_a_tower_that_breaks_at_one_channel_has_the_others_and_ends_nothing(
     error: Exception, given: Appointment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor does an owner who fails at what it is told, or a channel that cannot be read."""
@@ -189,23 +189,20 @@ def test_threat_57_a_tower_that_breaks_at_one_channel_has_the_others_and_ends_no
             raise ZeroDivisionError
         return Appointment(given.agreement, from_block, given.supported)
 
-    async def story() -> None:
-        publisher = TowerPublisher([Odd(error)], notify=tell)
-        for number in (2, 0, 1):
-            publisher.add(cast("ManagedChannel", Stub(bytes([number]), number)), ALICE)
-        running = asyncio.create_task(publisher.run())
-        await until(lambda: any(isinstance(each, Acknowledged) for each in told))
-        await until(lambda: sum(isinstance(each, NotAcknowledged) for each in told) > 2)
-        assert all(isinstance(each.error, ForcemoveError) for each in told if isinstance(each, NotAcknowledged))
-        assert not running.done()
-
     monkeypatch.setattr(publishers, "make_appointment", make)
     monkeypatch.setattr(publishers, "_FIRST_PAUSE", 0.01)
     monkeypatch.setattr(publishers, "_LONGEST_PAUSE", 0.05)
-    run(story())
+    publisher = TowerPublisher([Odd(error)], notify=tell)
+    for number in (2, 0, 1):
+        publisher.add(cast("ManagedChannel", Stub(bytes([number]), number)), ALICE)
+    running = asyncio.create_task(publisher.run())
+    await until(lambda: any(isinstance(each, Acknowledged) for each in told))
+    await until(lambda: sum(isinstance(each, NotAcknowledged) for each in told) > 2)
+    assert all(isinstance(each.error, ForcemoveError) for each in told if isinstance(each, NotAcknowledged))
+    assert not running.done()
 
 
-def test_a_channel_that_is_removed_while_it_is_given_is_given_no_more(
+async def test_a_channel_that_is_removed_while_it_is_given_is_given_no_more(
     given: Appointment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[TowerNotification] = []
@@ -215,46 +212,24 @@ def test_a_channel_that_is_removed_while_it_is_given_is_given_no_more(
         publisher.remove(b"1")
 
     publisher = TowerPublisher([Odd(TowerUnreachable("url", "silent"))], notify=notify)
-
-    async def story() -> None:
-        publisher.add(cast("ManagedChannel", Stub(b"1", 0)), ALICE)
-        running = asyncio.create_task(publisher.run())
-        await until(lambda: bool(told))
-        publisher.add(cast("ManagedChannel", Stub(b"2", 1)), ALICE)
-        await until(lambda: any(isinstance(each, Acknowledged) for each in told))
-        assert sum(isinstance(each, NotAcknowledged) for each in told) == 1
-        assert not running.done()
-
     monkeypatch.setattr(publishers, "make_appointment", lambda _, block: replace(given, from_block=block))
     monkeypatch.setattr(publishers, "_FIRST_PAUSE", 0.01)
-    run(story())
+    publisher.add(cast("ManagedChannel", Stub(b"1", 0)), ALICE)
+    running = asyncio.create_task(publisher.run())
+    await until(lambda: bool(told))
+    publisher.add(cast("ManagedChannel", Stub(b"2", 1)), ALICE)
+    await until(lambda: any(isinstance(each, Acknowledged) for each in told))
+    assert sum(isinstance(each, NotAcknowledged) for each in told) == 1
+    assert not running.done()
 
 
 @pytest.mark.parametrize(("answer", "error"), [("its receipt", UnknownVersion), ("its refusal", TowerRefused)])
-def test_threat_57_a_tower_of_another_version_is_no_tower_and_ends_nothing(
+async def test_threat_57_a_tower_of_another_version_is_no_tower_and_ends_nothing(
     answer: str, error: type[ForcemoveError], given: Appointment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is told, its receipt counts for nothing, and it is asked again, as it may be updated. Another tower has all
     that it is given."""
     told: list[TowerNotification] = []
-
-    async def story() -> None:
-        async with strange(answer) as tower:
-            newer, good = TowerClient(tower.url, TOWER.address), Good("http://127.0.0.1:1", TOWER.address)
-            with pytest.raises(error):
-                await newer.send_appointment(given, ALICE)
-            for towers, unguarded in (([newer], 2), ([newer, good], 0)):
-                told.clear()
-                publisher = TowerPublisher(towers, notify=told.append)
-                for number in (1, 2):
-                    publisher.add(cast("ManagedChannel", Stub(bytes([number]), number)), ALICE)
-                running = asyncio.create_task(publisher.run())
-                await until(lambda: sum(isinstance(each, NotAcknowledged) for each in told) > 4)
-                assert len({each.channel_id for each in told if isinstance(each, NotAcknowledged)}) == 2
-                await until(lambda publisher=publisher, most=unguarded: len(publisher.unprotected) == most)  # type: ignore[misc]
-                assert {type(each.error) for each in told if isinstance(each, NotAcknowledged)} == {error}
-                assert not running.done()
-                running.cancel()
 
     def make(_: object, from_block: int) -> Appointment:
         return Appointment(given.agreement, from_block, given.supported)
@@ -262,4 +237,19 @@ def test_threat_57_a_tower_of_another_version_is_no_tower_and_ends_nothing(
     monkeypatch.setattr(publishers, "make_appointment", make)
     monkeypatch.setattr(publishers, "_FIRST_PAUSE", 0.01)
     monkeypatch.setattr(publishers, "_LONGEST_PAUSE", 0.05)
-    run(story())
+    async with strange(answer) as tower:
+        newer, good = TowerClient(tower.url, TOWER.address), Good("http://127.0.0.1:1", TOWER.address)
+        with pytest.raises(error):
+            await newer.send_appointment(given, ALICE)
+        for towers, unguarded in (([newer], 2), ([newer, good], 0)):
+            told.clear()
+            publisher = TowerPublisher(towers, notify=told.append)
+            for number in (1, 2):
+                publisher.add(cast("ManagedChannel", Stub(bytes([number]), number)), ALICE)
+            running = asyncio.create_task(publisher.run())
+            await until(lambda: sum(isinstance(each, NotAcknowledged) for each in told) > 4)
+            assert len({each.channel_id for each in told if isinstance(each, NotAcknowledged)}) == 2
+            await until(lambda publisher=publisher, most=unguarded: len(publisher.unprotected) == most)  # type: ignore[misc]
+            assert {type(each.error) for each in told if isinstance(each, NotAcknowledged)} == {error}
+            assert not running.done()
+            running.cancel()
