@@ -19,7 +19,7 @@ from forcemove.tables.playing.ends import EndObserver, end_lines, race_text
 from forcemove.text.amounts import format_amount
 from forcemove.transport.terms import TableTerms as LogTable
 from tests.protocol.builders import PLAYERS
-from tests.protocol.table import Table, agreed_table, counting_table, open_table
+from tests.protocol.table import Table, agreed_table, counting_table, open_table, seated
 
 SUBMISSION = SubmitPayCredit(bytes(20), ETHER, 1)
 
@@ -42,8 +42,7 @@ def test_who_has_signed_the_end_together_is_told_who_won_and_what_was_paid() -> 
 
 def test_after_an_old_state_was_paid_the_player_is_told_what_was_paid() -> None:
     """Once the channel is closed only who has seen it before knows."""
-    table = open_table(until=3)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=3))
     for seat, other, take in ((alice, bob, 80), (bob, alice, 30), (alice, bob, 10)):
         seat.feed(seat.next_move(take))
         other.poll()
@@ -76,8 +75,7 @@ def test_what_is_not_known_or_not_paid_yet_is_told_as_that() -> None:
 
 def test_who_was_never_joined_is_told_what_came_back() -> None:
     """Also where the chain's clock is ahead of this machine's."""
-    table = agreed_table()
-    alice, bob = table.seats
+    table, alice, bob = seated(agreed_table())
     bob.is_away = True
     table.run()
     alice.feed(ChallengeWanted())

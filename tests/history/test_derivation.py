@@ -10,7 +10,7 @@ from forcemove.history import derivation, entries
 from forcemove.history.index import HistoryIndex
 from forcemove.protocol.logs import Closed, Deposited
 from forcemove.protocol.machine.effects import SubmitDeposit
-from tests.protocol.table import CountingGame, Table, open_table
+from tests.protocol.table import CountingGame, Table, open_table, seated
 
 ID, HASH, OTHER = (bytes([each]) * 32 for each in (1, 2, 3))
 DEPOSITED, CLOSED = Deposited(ID, bytes(20), 5), Closed(ID)
@@ -56,8 +56,7 @@ def _without_newest(channel: Channel, count: int) -> Channel:
 
 
 def test_a_final_state_and_the_signatures_on_it() -> None:
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     final = VariablePart(alice.newest.state.outcome, b"", 5, is_final=True)
     before = alice.channel
     alice.receive(table.signed(final, 1))
@@ -70,8 +69,7 @@ def test_a_final_state_and_the_signatures_on_it() -> None:
 
 
 def test_a_signature_that_comes_later() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     final = VariablePart(alice.newest.state.outcome, b"", 6, is_final=True)
     bob.receive(table.signed(final, 0))
     before = bob.channel

@@ -392,6 +392,12 @@ def playing(bot: object, last_turn: int = 12) -> Chooser:
     return choose
 
 
+def seated(table: Table) -> tuple[Table, Seat, Seat]:
+    """The table, and the two who sit there."""
+    alice, bob = table.seats
+    return table, alice, bob
+
+
 def counting_table(count: int = 2, last_turn: int = 12, killed_at: Collection[int] = ()) -> Table:
     game = CountingGame(count)
     return Table(game, [counting(game, last_turn)] * count, killed_at=killed_at)
@@ -415,8 +421,7 @@ def open_table(count: int = 2, until: int | None = None) -> Table:
 
 def agreed_table() -> Table:
     """Two who count; the prefund states are signed, and nobody has looked at the chain since. (Alice has paid in.)"""
-    table = counting_table()
-    alice, bob = table.seats
+    table, alice, bob = seated(counting_table())
     for seat in table.seats:
         seat.seen = 0
         seat.feed(inputs.ContractsGenuine())

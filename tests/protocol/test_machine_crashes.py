@@ -13,7 +13,7 @@ import pytest
 
 from forcemove import ChallengeWanted, Game, Phase
 from tests.installed import GAMES_FOR_TWO
-from tests.protocol.table import DEPOSIT, Table, counting, counting_table, playing
+from tests.protocol.table import DEPOSIT, Table, counting, counting_table, playing, seated
 from tests.sampled import with_sample
 
 Story = Callable[[Collection[int]], Table]
@@ -41,8 +41,7 @@ def three(killed_at: Collection[int]) -> Table:
 def challenged(killed_at: Collection[int]) -> Table:
     """Bob stops, and challenges with what was before; Alice answers with the newest. Then with the newest, and Alice
     moves; then he wants to leave."""
-    table = counting_table(killed_at=killed_at)
-    alice, bob = table.seats
+    table, alice, bob = seated(counting_table(killed_at=killed_at))
     bob.choose = lambda question: table.app.move(question.state) if question.state.turn_num < 8 else None  # type: ignore[attr-defined]
     table.run()
     table.challenge(*table.setup_states()[2:])
@@ -57,8 +56,7 @@ def challenged(killed_at: Collection[int]) -> Table:
 
 def deserted(killed_at: Collection[int]) -> Table:
     """Bob is gone in the middle of the game; Alice challenges, and collects."""
-    table = counting_table(killed_at=killed_at)
-    alice, bob = table.seats
+    table, alice, bob = seated(counting_table(killed_at=killed_at))
     bob.choose = lambda question: table.app.move(question.state) if question.state.turn_num < 6 else None  # type: ignore[attr-defined]
     table.run()
     bob.is_away = True

@@ -11,7 +11,7 @@ from forcemove.protocol.machine import effects, inputs
 from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
 from forcemove.protocol.state import SupportProof, VariablePart
 from tests.protocol.builders import ALICE, players, proof
-from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, counting_table, open_table
+from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, counting_table, open_table, seated
 
 
 def states(seat: Seat, count: int = 2) -> tuple[VariablePart, ...]:
@@ -29,8 +29,7 @@ def sent(seat: Seat) -> list[str]:
 
 @pytest.mark.parametrize("old", [1, 2, 3, 4, 5, 6, 7])
 def test_a_challenge_with_a_superseded_state_is_answered_with_the_newest(old: int) -> None:
-    table = open_table(until=9)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=9))
     setup = table.setup_states()
     played = [VariablePart(table.agreement.outcome, word(turn), turn) for turn in range(4, 9)]
     table.challenge(*(setup + played)[old - 1 : old + 1])
@@ -41,8 +40,7 @@ def test_a_challenge_with_a_superseded_state_is_answered_with_the_newest(old: in
 
 def test_a_challenge_with_the_state_before_is_answered_with_the_move_already_made() -> None:
     """One signature is enough for that."""
-    table = open_table(until=6)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=6))
     table.challenge(*states(alice, 3)[:2])
     alice.poll()
     assert sent(alice) == ["SubmitRespond"]
@@ -50,8 +48,7 @@ def test_a_challenge_with_the_state_before_is_answered_with_the_move_already_mad
 
 
 def test_a_challenge_that_waits_for_our_move_asks_for_it_in_time() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     table.challenge(*states(alice))
     alice.poll()
     asked = alice.asked[-1]
@@ -64,8 +61,7 @@ def test_a_challenge_that_waits_for_our_move_asks_for_it_in_time() -> None:
 
 def test_threat_51_no_further_round_with_somebody_who_challenges_without_need() -> None:
     """The answer was sent already: it costs us gas for nothing."""
-    table = open_table(until=6)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=6))
     assert not alice.asked[-1].is_last_round
     table.challenge(*states(alice, 3)[:2])
     alice.poll()
@@ -76,8 +72,7 @@ def test_threat_51_no_further_round_with_somebody_who_challenges_without_need() 
 
 
 def test_a_challenge_that_waits_for_our_move_is_no_reason_to_leave() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     table.challenge(*states(alice))
     alice.poll()
     alice.feed(alice.next_move(60))
@@ -94,8 +89,7 @@ def test_answers_are_sent_well_before_the_end(duration: int, margin: int) -> Non
 
 def test_whoever_does_not_choose_in_time_concludes() -> None:
     """Any state may be followed by the final one with its outcome: better than to lose by silence."""
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     table.challenge(*states(alice))
     alice.poll()
     table.travel(DURATION - answer_margin(DURATION) - 1)
@@ -109,8 +103,7 @@ def test_whoever_does_not_choose_in_time_concludes() -> None:
 
 
 def test_in_a_challenge_the_answer_is_due_and_then_the_end() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     table.challenge(*states(alice))
     alice.poll()
     ends = table.now + DURATION
@@ -120,8 +113,7 @@ def test_in_a_challenge_the_answer_is_due_and_then_the_end() -> None:
 
 
 def test_whoever_wakes_up_too_late_signs_nothing() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     table.challenge(*states(alice))
     table.wait_for_expiry()
     alice.poll()
@@ -130,8 +122,7 @@ def test_whoever_wakes_up_too_late_signs_nothing() -> None:
 
 
 def test_leaving_while_a_challenge_runs_answers_it_with_the_final_state() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     table.challenge(*states(alice))
     alice.poll()
     alice.feed(inputs.ConcludeWanted())
@@ -144,8 +135,7 @@ def test_leaving_while_a_challenge_runs_answers_it_with_the_final_state() -> Non
 @pytest.mark.parametrize("challenged", [1, 3, 5])
 def test_threat_29_what_all_have_signed_concludes_against_an_older_challenge(challenged: int) -> None:
     """Bob has countersigned; while Alice cannot reach the chain, he challenges with something older."""
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     older = table.setup_states() + list(states(alice))
     alice.feed(inputs.ConcludeWanted())
     bob.take(bob.inbox.popleft())
@@ -159,8 +149,7 @@ def test_threat_29_what_all_have_signed_concludes_against_an_older_challenge(cha
 
 
 def test_threat_29_a_countersignature_that_comes_during_the_challenge_is_enough() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     alice.feed(inputs.ConcludeWanted())
     bob.take(bob.inbox.popleft())
     table.challenge(*states(alice, 3)[:2])
@@ -175,8 +164,7 @@ def test_threat_29_a_countersignature_that_comes_during_the_challenge_is_enough(
 
 def test_the_others_final_state_answers_its_own_challenge() -> None:
     """Bob signs a final state, says so, and challenges with the state before."""
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     before = alice.newest.state
     table.challenge(*states(alice))
     alice.receive(table.signed(VariablePart(before.outcome, b"", 5, True), 1))
@@ -187,8 +175,7 @@ def test_the_others_final_state_answers_its_own_challenge() -> None:
 
 def test_a_running_challenge_is_cleared_on_chain_even_where_play_goes_on() -> None:
     """Bob answers at the table only. The clock would run on."""
-    table = open_table(until=4)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=4))
     alice.feed(inputs.ChallengeWanted())
     alice.read_chain()
     bob.feed(bob.next_move())
@@ -200,8 +187,7 @@ def test_a_running_challenge_is_cleared_on_chain_even_where_play_goes_on() -> No
 
 
 def test_one_answer_is_enough_until_it_fails() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     table.challenge(*states(alice))
     alice.poll()
     table.is_down = True
@@ -236,8 +222,7 @@ def test_we_do_not_answer_our_own_challenge(count: int) -> None:
 
 
 def test_a_state_that_the_chain_has_recorded_needs_no_proof_to_be_challenged_again() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     table.challenge(*states(alice))
     alice.poll()
     alice.feed(alice.next_move())
@@ -249,8 +234,7 @@ def test_a_state_that_the_chain_has_recorded_needs_no_proof_to_be_challenged_aga
 
 
 def test_a_challenge_where_all_have_signed_the_end_concludes_instead() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    alice, bob = open_table(until=5).seats
     alice.feed(inputs.ConcludeWanted())
     bob.poll()
     bob.feed(inputs.ChallengeWanted())
@@ -258,8 +242,7 @@ def test_a_challenge_where_all_have_signed_the_end_concludes_instead() -> None:
 
 
 def test_who_was_let_down_by_the_final_signature_challenges_with_what_it_has() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     alice.feed(inputs.ConcludeWanted())
     alice.feed(inputs.ChallengeWanted())
     alice.poll()
@@ -275,8 +258,7 @@ def test_who_was_let_down_by_the_final_signature_challenges_with_what_it_has() -
 
 def test_threat_23_who_deposits_alone_gets_it_back() -> None:
     """The challenge needs one transaction, and is not answered by its own sender."""
-    table = agreed_table()
-    alice, bob = table.seats
+    table, alice, bob = seated(agreed_table())
     bob.is_away = True
     table.run()
     assert table.balances[ALICE.address] == -DEPOSIT
@@ -291,8 +273,7 @@ def test_threat_23_who_deposits_alone_gets_it_back() -> None:
 
 def test_a_challenge_before_play_ends_the_opening() -> None:
     """Whatever is held: no deposit, no postfund state, a final state instead."""
-    table = agreed_table()
-    alice = table.seats[0]
+    table, alice, _ = seated(agreed_table())
     alice.submitted.clear()
     table.challenge(*table.setup_states()[:2])
     alice.channel = replace(alice.channel, requested=())
@@ -305,8 +286,7 @@ def test_a_challenge_before_play_ends_the_opening() -> None:
 
 
 def test_who_comes_later_does_not_deposit_into_a_challenged_channel() -> None:
-    table = agreed_table()
-    alice, bob = table.seats
+    table, alice, bob = seated(agreed_table())
     alice.feed(inputs.Tick())
     table.transact(ALICE, effects.SubmitChallenge(proof(*states(alice), fixed=table.agreement.fixed_part)))
     bob.poll()
@@ -337,8 +317,7 @@ def test_a_postfund_state_of_the_other_clears_a_challenge_and_the_opening_is_ove
 
 
 def test_threat_26_a_move_made_on_chain_and_withheld_is_adopted_and_answered() -> None:
-    table = open_table(until=4)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=4))
     bob.feed(bob.next_move(70))
     alice.inbox.clear()
     table.challenge(*states(bob))
@@ -352,8 +331,7 @@ def test_threat_26_a_move_made_on_chain_and_withheld_is_adopted_and_answered() -
 
 def test_a_move_that_contradicts_the_first_is_not_built_upon_although_the_chain_has_it() -> None:
     """Bob says one thing to Alice and another to the chain. What she answers with follows what he said first."""
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     first, second = alice.next_state(), alice.next_state(1)
     alice.receive(table.signed(first, 1))
     table.challenge(alice.channel.accepted[-2].state, second)
@@ -366,8 +344,7 @@ def test_a_move_that_contradicts_the_first_is_not_built_upon_although_the_chain_
 
 
 def test_equivocation_against_an_answer_already_made_loses() -> None:
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     second = alice.next_state(1)
     alice.receive(table.signed(alice.next_state(), 1))
     alice.feed(alice.next_move())
@@ -379,8 +356,7 @@ def test_equivocation_against_an_answer_already_made_loses() -> None:
 
 
 def test_what_is_known_of_the_chain_is_its_status_word() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     table.challenge(*states(alice))
     alice.read_chain()
     assert alice.channel.status == table.chain.status_of(table.agreement.channel_id)
@@ -390,8 +366,7 @@ def test_what_is_known_of_the_chain_is_its_status_word() -> None:
 
 
 def test_an_expired_challenge_is_paid_out() -> None:
-    table = open_table(until=4)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=4))
     alice.feed(inputs.ChallengeWanted())
     bob.is_away = True
     table.wait_for_expiry()
@@ -402,8 +377,7 @@ def test_an_expired_challenge_is_paid_out() -> None:
 
 def test_what_stays_owed_is_paid_when_something_comes_in() -> None:
     """Another channel pays in later; until then nothing more is asked of the chain."""
-    table = agreed_table()
-    alice, bob = table.seats
+    table, alice, bob = seated(agreed_table())
     table.run([alice])
     bob.is_away = True
     alice.feed(inputs.ChallengeWanted())

@@ -20,6 +20,7 @@ from tests.protocol.table import (
     agreement_for,
     counting_table,
     open_table,
+    seated,
     silent,
 )
 from tests.raising import raising
@@ -86,8 +87,7 @@ def test_an_opening_for_another_nonce_is_another_channels() -> None:
 
 def test_no_deposit_goes_into_a_channel_with_a_record() -> None:
     """Bob signs Alice's first state, too, and shows it to the chain: turn 0, but not nothing. She leaves."""
-    table = counting_table()
-    alice = table.seats[0]
+    table, alice, _ = seated(counting_table())
     alice.poll()
     first = table.agreement.setup_state(0)
     checkpoint = proof(first, fixed=table.agreement.fixed_part, pattern=(0, 0))
@@ -99,8 +99,7 @@ def test_no_deposit_goes_into_a_channel_with_a_record() -> None:
 
 
 def test_whoever_leaves_while_agreeing_deposits_nothing() -> None:
-    table = counting_table()
-    alice, bob = table.seats
+    alice, bob = counting_table().seats
     alice.poll()
     alice.feed(inputs.ConcludeWanted())
     bob.poll()
@@ -178,8 +177,7 @@ def test_threat_28_no_postfund_state_before_everything_is_there(held: int) -> No
 
 
 def test_threat_28_the_others_postfund_state_is_no_proof_of_money() -> None:
-    table = agreed_table()
-    alice, bob = table.seats
+    alice, bob = agreed_table().seats
     alice.feed(inputs.HoldingsSeen(ETHER, 2 * DEPOSIT))  # she is wrong, or lies
     bob.take(bob.inbox.popleft())
     assert bob.channel.next_turn == 3
@@ -188,8 +186,7 @@ def test_threat_28_the_others_postfund_state_is_no_proof_of_money() -> None:
 
 def test_no_move_before_every_postfund_state_is_signed() -> None:
     """Bob's state 3 is missing, and Alice gets a first move all the same."""
-    table = agreed_table()
-    alice, bob = table.seats
+    table, alice, bob = seated(agreed_table())
     alice.feed(inputs.HoldingsSeen(ETHER, 2 * DEPOSIT))
     assert type(alice.try_to(alice.next_move())).__name__ == "WrongPhase"
     bob.receive(table.signed(alice.next_state(), 0))
@@ -200,8 +197,7 @@ def test_no_move_before_every_postfund_state_is_signed() -> None:
 
 
 def test_the_first_state_of_a_turn_stands_and_the_second_is_evidence() -> None:
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     first, second = alice.next_state(), alice.next_state(70)
     alice.receive(table.signed(first, 1))
     alice.receive(table.signed(second, 1))
@@ -215,8 +211,7 @@ def test_the_first_state_of_a_turn_stands_and_the_second_is_evidence() -> None:
 
 
 def test_a_final_state_instead_of_what_we_have_signed_is_evidence() -> None:
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     before = table.agreement.outcome
     alice.receive(table.signed(VariablePart(before, b"", 4, True), 1))
     assert type(alice.reasons[0]).__name__ == "SignatureMissing"
@@ -226,15 +221,13 @@ def test_a_final_state_instead_of_what_we_have_signed_is_evidence() -> None:
 
 
 def test_an_unsigned_contradiction_is_no_evidence() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    alice = open_table(until=5).seats[0]
     alice.receive(SignedState(replace(alice.newest.state, app_data=word(7))))
     assert type(alice.reasons[0]).__name__ == "SignatureMissing"
 
 
 def test_a_signature_of_somebody_who_does_not_take_part_is_refused() -> None:
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     good = table.signed(alice.next_state(), 1)
     alice.receive(good.with_signature(2, good.signatures[1]))
     assert type(alice.reasons[0]) is InvalidValue
@@ -243,8 +236,7 @@ def test_a_signature_of_somebody_who_does_not_take_part_is_refused() -> None:
 
 
 def test_old_states_are_not_looked_at() -> None:
-    table = open_table(until=9)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=9))
     alice.receive(table.signed(table.agreement.setup_state(3), 1))
     assert alice.faults == []
     assert alice.newest.state.turn_num == 9
@@ -252,8 +244,7 @@ def test_old_states_are_not_looked_at() -> None:
 
 def test_what_was_lost_is_said_again() -> None:
     """Bob's answer is lost; Alice says where she is, and gets it."""
-    table = open_table(until=4)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=4))
     bob.feed(bob.next_move())
     alice.inbox.clear()
     table.travel(1)
@@ -265,8 +256,7 @@ def test_what_was_lost_is_said_again() -> None:
 
 
 def test_a_countersignature_that_was_lost_is_said_again() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     alice.feed(inputs.ConcludeWanted())
     bob.poll()
     alice.inbox.clear()
@@ -314,8 +304,7 @@ def test_repeating_comes_to_an_end(count: int) -> None:
 
 
 def test_our_move_is_asked_for_once() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    alice = open_table(until=5).seats[0]
     asked = len(alice.asked)
     for input_ in (inputs.Tick(), inputs.HoldingsSeen(ETHER, 2 * DEPOSIT), inputs.Reconnected()):
         alice.feed(input_)
@@ -323,8 +312,7 @@ def test_our_move_is_asked_for_once() -> None:
 
 
 def test_after_a_restart_our_move_is_asked_for_again() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    alice = open_table(until=5).seats[0]
     asked = len(alice.asked)
     alice.restart()
     alice.poll()
@@ -335,8 +323,7 @@ def test_after_a_restart_our_move_is_asked_for_again() -> None:
 
 
 def test_threat_21_no_second_state_of_a_turn_is_signed() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     before = alice.channel
     alice.feed(alice.next_move())
     forgetful = replace(alice.channel, accepted=before.accepted)
@@ -348,8 +335,7 @@ def test_threat_21_no_second_state_of_a_turn_is_signed() -> None:
 
 def test_threat_21_the_same_state_may_be_signed_again() -> None:
     """After a crash the same decision leads to the same bytes."""
-    table = open_table(until=5)
-    alice = table.seats[0]
+    alice = open_table(until=5).seats[0]
     before, move = alice.channel, alice.next_move()
     alice.feed(move)
     once = alice.newest
@@ -360,8 +346,7 @@ def test_threat_21_the_same_state_may_be_signed_again() -> None:
 
 @pytest.mark.parametrize("amount", [None, 60])
 def test_after_a_final_state_only_final_states_with_its_outcome_are_signed(amount: int | None) -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     alice.feed(inputs.ConcludeWanted())
     assert alice.newest.state.is_final
     other = VariablePart(alice.next_move(amount or DEPOSIT).outcome, b"" if amount else word(7), 7, bool(amount))
@@ -375,8 +360,7 @@ def test_after_a_final_state_only_final_states_with_its_outcome_are_signed(amoun
 
 
 def test_whoever_leaves_out_of_turn_signs_the_final_state_when_it_can() -> None:
-    table = open_table(until=4)
-    alice, bob = table.seats
+    alice, bob = open_table(until=4).seats
     alice.feed(inputs.ConcludeWanted())
     assert not alice.newest.state.is_final
     bob.feed(bob.next_move(70))
@@ -385,8 +369,7 @@ def test_whoever_leaves_out_of_turn_signs_the_final_state_when_it_can() -> None:
 
 
 def test_whoever_did_not_make_the_final_state_concludes_if_the_other_does_not() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     alice.feed(inputs.ConcludeWanted())
     alice.is_away = True
     table.run()
@@ -400,8 +383,7 @@ def test_whoever_did_not_make_the_final_state_concludes_if_the_other_does_not() 
 
 
 def test_a_conclusion_that_is_left_to_another_is_due_after_a_challenge_duration() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     assert next_due(bob.channel, table.now) is None
     alice.feed(inputs.ConcludeWanted())
     alice.is_away = True
@@ -411,8 +393,7 @@ def test_a_conclusion_that_is_left_to_another_is_due_after_a_challenge_duration(
 
 
 def test_a_conclusion_that_failed_is_tried_again() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     table.is_down = True
     alice.feed(inputs.ConcludeWanted())
     bob.poll()
@@ -426,8 +407,7 @@ def test_a_conclusion_that_failed_is_tried_again() -> None:
 
 def test_a_channel_that_could_not_be_opened_is_left() -> None:
     """Alice has paid in and leaves; Bob signs the end instead of paying in, and she gets it back."""
-    table = agreed_table()
-    alice, bob = table.seats
+    table, alice, bob = seated(agreed_table())
     alice.feed(inputs.ConcludeWanted())
     bob.take(bob.inbox.popleft())
     assert bob.submitted == []
@@ -448,8 +428,7 @@ def test_states_that_come_after_the_end_change_nothing() -> None:
 
 
 def test_a_silent_player_can_still_be_fed_the_move() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    alice = open_table(until=5).seats[0]
     alice.choose = silent
     assert alice.try_to(alice.next_move()) is None
     assert isinstance(alice.channel, Channel)

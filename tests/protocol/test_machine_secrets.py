@@ -26,8 +26,7 @@ def test_secrets_are_kept_with_the_move_and_given_back_with_the_next_question() 
 
 @pytest.mark.parametrize(("given", "kept"), [(None, SECRETS), (b"", b""), (b"newer", b"newer")])
 def test_a_later_move_keeps_replaces_or_forgets_them(given: bytes | None, kept: bytes) -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    alice, bob = open_table(until=5).seats
     alice.feed(move(alice, SECRETS))
     bob.poll()
     bob.feed(bob.next_move())
@@ -70,8 +69,7 @@ def test_between_two_there_is_nothing_but_the_newest_state() -> None:
 
 
 def test_no_message_carries_them() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    alice, bob = open_table(until=5).seats
     alice.feed(move(alice, SECRETS))
     alice.feed(ConcludeWanted())
     assert bob.inbox

@@ -28,7 +28,7 @@ from forcemove.protocol.machine.view_differences import acts_first
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.status import Status
 from tests.protocol.builders import ALICE, BOB, DOMAIN, players, sign
-from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, agreed_table, open_table
+from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, agreed_table, open_table, seated
 from tests.protocol.test_machine import INPUTS, SITUATIONS
 
 DENIED = inputs.ViewsDiffer(is_denied=True)
@@ -63,8 +63,7 @@ def status_only(shown: inputs.Clock) -> inputs.Clock:
 @pytest.mark.parametrize("denied", [False, True])
 @pytest.mark.parametrize("old", [1, 2, 3, 4, 5, 6, 7])
 def test_threat_54_a_clock_that_one_endpoint_shows_is_answered(old: int, denied: bool) -> None:
-    table = open_table(until=9)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=9))
     played = [VariablePart(table.agreement.outcome, word(turn), turn) for turn in range(4, 9)]
     shown = clock(table, *(table.setup_states() + played)[old - 1 : old + 1])
     alice.feed(inputs.ViewsDiffer(denied, (shown,)))
@@ -75,8 +74,7 @@ def test_threat_54_a_clock_that_one_endpoint_shows_is_answered(old: int, denied:
 @pytest.mark.parametrize("committed", ["that of a state that we hold", "another"])
 @pytest.mark.parametrize("old", [3, 7, 8])
 def test_threat_56_a_clock_that_only_a_status_shows_is_answered(old: int, committed: str) -> None:
-    table = open_table(until=9)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=9))
     held = [each.state for each in alice.channel.accepted]
     before = VariablePart(table.agreement.outcome, word(old), old)
     shown = status_only(clock(table, replace(before, turn_num=old - 1, app_data=word(max(old - 1, 3))), before))
@@ -90,8 +88,7 @@ def test_threat_56_a_clock_that_only_a_status_shows_is_answered(old: int, commit
 
 def test_threat_54_an_answer_to_one_clock_does_not_prevent_another() -> None:
     """The one is of the state before our newest; the other of one that we have never seen."""
-    table = open_table(until=6)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=6))
     first = clock(table, *states(alice, 3)[:2])
     second = inputs.Clock(Status(5, first.status.finalizes_at, 7))
     table.is_down = True
@@ -106,8 +103,7 @@ def test_threat_54_an_answer_to_one_clock_does_not_prevent_another() -> None:
 
 
 def test_threat_29_what_all_have_signed_concludes_against_a_clock_that_only_a_status_shows() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     older = states(alice)
     table.is_down = True
     alice.feed(inputs.ConcludeWanted())
@@ -125,8 +121,7 @@ def test_threat_29_what_all_have_signed_concludes_against_a_clock_that_only_a_st
 @pytest.mark.parametrize("is_logged", [True, False])
 def test_threat_54_our_player_is_asked_for_the_move_that_stops_a_clock_that_is_denied(is_logged: bool) -> None:
     """By when, only a record that all agree on can say."""
-    table = open_table(until=4)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=4))
     alice.feed(DENIED)
     asked = len(alice.asked)
     bob.feed(bob.next_move(70))
@@ -143,8 +138,7 @@ def test_threat_54_our_player_is_asked_for_the_move_that_stops_a_clock_that_is_d
 
 def test_nobody_is_asked_for_a_move_after_the_end() -> None:
     """Alice has challenged with her final state; all have signed it meanwhile."""
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     alice.feed(inputs.ConcludeWanted())
     alice.feed(inputs.ChallengeWanted())
     table.is_down = True
@@ -158,8 +152,7 @@ def test_nobody_is_asked_for_a_move_after_the_end() -> None:
 
 
 def test_once_all_endpoints_show_the_clock_our_player_is_told_by_when() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     alice.feed(inputs.ViewsDiffer(True, (status_only(clock(table, *states(alice))),)))
     asked = len(alice.asked)
     table.logs.append(ChallengeRegistered(table.agreement.channel_id, table.now + DURATION, alice.newest.state, ()))
@@ -170,8 +163,7 @@ def test_once_all_endpoints_show_the_clock_our_player_is_told_by_when() -> None:
 
 def test_threat_54_nobody_gives_up_a_game_on_the_word_of_one_endpoint() -> None:
     """The final state at the margin: not for a clock that one endpoint shows alone, nor while one denies anything."""
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     shown = clock(table, *states(alice))
     table.travel(DURATION - 1)
     alice.feed(inputs.ViewsDiffer(False, (shown,)))
@@ -189,8 +181,7 @@ def test_threat_54_nobody_gives_up_a_game_on_the_word_of_one_endpoint() -> None:
 
 def test_threat_54_nothing_is_signed_against_a_clock_that_no_endpoint_shows_now() -> None:
     """The record of it may be from before a start. Alice wants to leave."""
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     shown = clock(table, *states(alice))
     table.logs.append(
         ChallengeRegistered(table.agreement.channel_id, shown.status.finalizes_at, alice.newest.state, ())
@@ -207,8 +198,7 @@ def test_threat_54_nothing_is_signed_against_a_clock_that_no_endpoint_shows_now(
 
 def test_threat_54_at_time_0_nobody_moves_or_signs_an_end_to_challenge_and_nothing_is_planned() -> None:
     """Before all endpoints have answered."""
-    table = agreed_table()
-    alice, bob = table.seats
+    table, alice, bob = seated(agreed_table())
     assert alice.channel.is_our_turn
     for now in (0, table.now):
         try:
@@ -218,8 +208,7 @@ def test_threat_54_at_time_0_nobody_moves_or_signs_an_end_to_challenge_and_nothi
         else:
             assert now
             assert after.final_outcome is not None
-    ended = open_table(until=5)
-    alice, bob = ended.seats
+    ended, alice, bob = seated(open_table(until=5))
     alice.feed(inputs.ConcludeWanted())
     bob.poll()
     bob.feed(inputs.SubmissionFailed(SubmitDeposit(ETHER, 0, 0)))
@@ -251,8 +240,7 @@ def test_the_final_state_at_the_margin_pays_what_the_challenged_state_pays(seat:
 
 
 def test_threat_54_what_one_endpoint_shows_as_final_is_collected_once() -> None:
-    table = open_table(until=5)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=5))
     table.is_down = True
     newest = alice.channel.newest
     assert newest is not None
@@ -270,8 +258,7 @@ def test_threat_54_what_one_endpoint_shows_as_final_is_collected_once() -> None:
 
 
 def test_threat_26_a_withheld_move_that_one_endpoint_shows_is_taken_in() -> None:
-    table = open_table(until=4)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=4))
     bob.feed(bob.next_move(70))
     alice.inbox.clear()
     alice.feed(inputs.ViewsDiffer(True, (clock(table, *states(bob)),)))
@@ -289,8 +276,7 @@ def invented(table: Table, state: VariablePart, *by: int) -> Recorded:
 
 
 def test_threat_54_what_one_endpoint_shows_is_taken_in_only_where_every_rule_holds() -> None:
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     good = alice.next_state()
     lies = [
         invented(table, good),
@@ -324,8 +310,7 @@ def say_recorded(seat: Seat, state: VariablePart, *by: int, is_challenge: bool =
 @pytest.mark.parametrize("turn", [5, 101])
 def test_threat_54_a_record_that_its_mover_has_not_signed_is_not_adopted(turn: int) -> None:
     """But it runs a clock, which is answered by what is known of it."""
-    table = open_table(until=4)
-    alice = table.seats[0]
+    alice = open_table(until=4).seats[0]
     before = alice.newest
     say_recorded(alice, VariablePart(before.state.outcome, word(turn), turn), 0, is_challenge=True)
     assert alice.newest == before
@@ -337,8 +322,7 @@ def test_threat_54_a_record_that_its_mover_has_not_signed_is_not_adopted(turn: i
 def test_threat_54_nothing_is_signed_on_top_of_an_invented_record(is_final: bool, is_challenge: bool) -> None:
     """Bob and every endpoint lie: he has won, they say, and it is Alice's turn. With a state of hers on top of that it
     would be supported."""
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     ours = replace(alice.newest.state.outcome[0], amount=0)
     theirs = replace(alice.newest.state.outcome[1], amount=2 * DEPOSIT)
     lie = VariablePart((ours, theirs), b"" if is_final else word(101), 101, is_final)
@@ -358,8 +342,7 @@ def test_threat_54_nothing_is_signed_on_top_of_an_invented_record(is_final: bool
 
 def test_a_record_that_we_have_signed_ourselves_is_gone_on_from() -> None:
     """As by another process with our key, before it moved the channel to this one."""
-    table = open_table(until=4)
-    alice = table.seats[0]
+    alice = open_table(until=4).seats[0]
     say_recorded(alice, VariablePart(alice.newest.state.outcome, word(101), 101), 0, 1)
     assert alice.try_to(alice.next_move()) is None
     assert alice.newest.state.turn_num == 102
@@ -412,8 +395,7 @@ def test_threat_54_nothing_is_committed_to_that_an_endpoint_denies(situation: st
 
 
 def test_threat_54_no_end_is_countersigned_while_an_endpoint_denies_something() -> None:
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     final = VariablePart(alice.newest.state.outcome, b"", 5, True)
     alice.feed(DENIED)
     alice.receive(table.signed(final, 1))
@@ -429,8 +411,7 @@ def test_threat_54_no_end_is_countersigned_while_an_endpoint_denies_something() 
 @pytest.mark.parametrize("amount", [0, 20, 50, 80, 100])
 def test_threat_58_challenging_leads_out_whoever_is_to_move(amount: int) -> None:
     """A reorganisation has taken Bob's deposit, who is gone, on Alice's turn. What is left of hers is hers."""
-    table = open_table(until=4)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=4))
     bob.feed(bob.next_move(amount))
     alice.poll()
     table.reorganise()
@@ -450,8 +431,7 @@ def test_threat_58_challenging_leads_out_whoever_is_to_move(amount: int) -> None
 
 
 def test_threat_58_who_has_challenged_pays_nothing_in() -> None:
-    table = open_table(until=4)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=4))
     table.is_down = True
     alice.channel = replace(alice.channel, requested=())  # as after a reorganisation
     alice.feed(inputs.ChallengeWanted())
@@ -484,8 +464,7 @@ def first_to_act(table: Table, answers: Sequence[Submission], now: int, challeng
 
 def test_who_has_challenged_lets_the_other_of_two_answer_first() -> None:
     """Both have the move that clears it; but not when half of the time is gone."""
-    table = open_table(until=4)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=4))
     alice.feed(inputs.ChallengeWanted())
     table.run()
     table.is_down = True
@@ -512,8 +491,7 @@ def test_who_was_challenged_with_an_old_state_waits_for_nobody() -> None:
 
 
 def test_where_no_clock_runs_everybody_acts() -> None:
-    table = open_table(until=5)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=5))
     table.is_down = True
     alice.feed(inputs.ConcludeWanted())
     bob.take(bob.inbox.popleft())

@@ -43,7 +43,7 @@ from forcemove.protocol.machine.record import Owed
 from forcemove.protocol.status import Status
 from tests.protocol import table as table_module
 from tests.protocol.builders import ALICE, BOB, chain, final, outcome, proof, sign, sign_all, signed, state
-from tests.protocol.table import open_table
+from tests.protocol.table import open_table, seated
 from tests.protocol.test_machine_random import AwakeAlice
 from tests.raising import raising
 from tests.sampled import sampled
@@ -124,8 +124,7 @@ def again(codec: Codec[Any], value: Any) -> Any:
 
 def some_channel() -> Channel:
     """In a challenge, with everything remembered that there is to remember."""
-    table = open_table(until=6)
-    alice = table.seats[0]
+    table, alice, _ = seated(open_table(until=6))
     table.challenge(*table.setup_states()[2:])
     alice.poll()
     channel = alice.channel

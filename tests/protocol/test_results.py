@@ -13,13 +13,12 @@ from forcemove.protocol.machine.record import EMPTY_RECORD, Owed, Record
 from forcemove.protocol.machine.results import Ending, Share, is_over, payable, result_of
 from forcemove.protocol.status import Status
 from tests.protocol.builders import DOMAIN, TOKEN, allocation, fixed_part, players
-from tests.protocol.table import DEPOSIT, START, CountingGame, Table, agreed_table, counting_table, open_table
+from tests.protocol.table import DEPOSIT, START, CountingGame, Table, agreed_table, counting_table, open_table, seated
 
 
 def host_alone() -> Table:
     """Bob never pays in; Alice has challenged, and has got back what she had paid in."""
-    table = agreed_table()
-    alice, bob = table.seats
+    table, alice, bob = seated(agreed_table())
     bob.is_away = True
     table.run()
     alice.feed(ChallengeWanted())
@@ -58,8 +57,7 @@ def test_a_channel_that_everybody_has_signed_the_end_of_is_concluded() -> None:
 
 @pytest.mark.parametrize("is_collected", [False, True])
 def test_a_challenge_that_nobody_answered_decides(is_collected: bool) -> None:
-    table = open_table(until=3)
-    alice, bob = table.seats
+    table, alice, bob = seated(open_table(until=3))
     alice.feed(alice.next_move(80))
     assert result_of(alice.channel, table.now).ending is Ending.OPEN
     bob.poll()
