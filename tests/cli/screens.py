@@ -77,6 +77,11 @@ class Screen:
         """Wait until this is on the screen."""
         self._read_until(lambda: any(text in line for line in self._screen.display))
 
+    def answer(self, question: str, keys: str) -> None:
+        """Press keys once this is on the screen."""
+        self.reach(question)
+        self.type(keys)
+
     def lose(self, text: str) -> None:
         """Wait until this is on the screen no more."""
         self._read_until(lambda: not any(text in line for line in self._screen.display))

@@ -207,6 +207,11 @@ class Person:
         """And press Enter."""
         self.screen.type(f"{text}\r")
 
+    def answer(self, question: str, text: str) -> None:
+        """Type this once the question is on the screen."""
+        self.reach(question)
+        self.type(text)
+
     def leave(self) -> None:
         """And say yes, if it is asked whether the stake may be lost."""
         self.reach(_LEAVING)

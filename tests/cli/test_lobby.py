@@ -115,10 +115,8 @@ def test_on_a_terminal_games_come_and_go_and_keep_their_numbers(place: Process, 
         screen.look()
     assert any("2    second-game" in line for line in screen.lines)
     screen.type("1\r")
-    screen.reach("Game 1 is not open any more.")
-    screen.type("7\r")
-    screen.reach("There is no game 7.")
-    screen.type("\x03")
+    screen.answer("Game 1 is not open any more.", "7\r")
+    screen.answer("There is no game 7.", "\x03")
     assert screen.end().code == 130
 
 
@@ -127,12 +125,9 @@ def test_a_game_is_joined_by_its_number_and_played(house: House) -> None:
     host.reach("Hand this link")
     command = ("lobby", "--relay", house.carrier.url, "--", "--bot")
     guest = Screen(COMMAND, *command, columns=80, folder=house.bob)
-    guest.reach("1    tic-tac-toe")
-    guest.type("1\r")
-    guest.reach("Your key file")
-    guest.type("key.json\r")
-    guest.reach("Join on these terms?")
-    guest.type("y\r")
+    guest.answer("1    tic-tac-toe", "1\r")
+    guest.answer("Your key file", "key.json\r")
+    guest.answer("Join on these terms?", "y\r")
     shown = guest.end()
     assert shown.code == 0, shown.lines
     assert host.end() == 0, host.complained
@@ -150,8 +145,7 @@ def test_play_without_a_link_shows_what_can_be_joined_with_it(world: World) -> N
     guest.reach("1    tic-tac-toe")
     assert not any(line.strip().startswith("2 ") for line in guest.screen.lines)
     guest.type("1")
-    guest.reach("Join on these terms?")
-    guest.type("y")
+    guest.answer("Join on these terms?", "y")
     guest.reach("mark")
     guest.leave()
     shown = guest.end()
@@ -162,8 +156,7 @@ def test_play_without_a_link_shows_what_can_be_joined_with_it(world: World) -> N
 
 def test_play_without_a_link_lets_a_person_offer(house: House) -> None:
     host = house.sit(house.alice, game="tic-tac-toe")
-    host.reach("There are no open games of tic-tac-toe")
-    host.type("new")
+    host.answer("There are no open games of tic-tac-toe", "new")
     guest = house.play(house.bob, "--join", host.link(), "--yes", game="tic-tac-toe")
     host.reach("mark")
     host.leave()
@@ -183,8 +176,7 @@ def test_a_bot_is_not_asked_what_to_join(house: House) -> None:
 def test_threat_61_a_game_that_is_called_as_an_option_is_none(house: House) -> None:
     offered(house.carrier, new_offer(**FRIENDLY, game="--fresh"))
     guest = Screen(COMMAND, "lobby", "--relay", house.carrier.url, "--key", "key.json", columns=80, folder=house.bob)
-    guest.reach("--fresh")
-    guest.type("1\r")
+    guest.answer("--fresh", "1\r")
     shown = guest.end()
     assert shown.code == 1
     assert any("There is no game '--fresh'" in line for line in shown.lines)

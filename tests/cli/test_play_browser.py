@@ -101,8 +101,7 @@ def test_a_person_changes_from_the_terminal_to_the_page(world: World, browser: B
     bob = world.play(world.bob, "--join", alice.link(), "--yes", "--rounds", "3", game=GAME)
     alice.reach("/enter?token=")
     address = next(found[0] for line in alice.screen.lines if (found := ADDRESS.search(line)))
-    alice.reach("mark the")
-    alice.type("5")
+    alice.answer("mark the", "5")
     alice.reach("Turn 6")
     with opened(browser, address) as page:
         click_a_spot(page)

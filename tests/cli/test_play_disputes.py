@@ -35,13 +35,11 @@ class Match:
         self.host = world.sit(world.alice, *CREATE, game=name)
         self.guest = world.sit(world.bob, "--join", self.host.link(), "--yes", game=name)
         ours, theirs = _QUESTIONS[name]
-        self.host.reach(ours)
-        self.host.type(_WORDS[name][0])
+        self.host.answer(ours, _WORDS[name][0])
         self.guest.reach(theirs)
 
     def guest_moves(self) -> None:
-        self.guest.reach(_QUESTIONS[self.name][1])
-        self.guest.type(_WORDS[self.name][1])
+        self.guest.answer(_QUESTIONS[self.name][1], _WORDS[self.name][1])
         self.host.reach(_AFTERWARDS[self.name])
 
     def guest_goes(self) -> None:
@@ -52,8 +50,7 @@ class Match:
         self.guest = self.world.sit(self.world.bob, game=self.name)
 
     def host_challenges(self) -> None:
-        self.host.reach("wait no longer, and ask the chain")
-        self.host.type("challenge")
+        self.host.answer("wait no longer, and ask the chain", "challenge")
         self.host.reach("A clock is running: ")
 
     def leave(self) -> None:

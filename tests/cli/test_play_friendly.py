@@ -149,10 +149,8 @@ def test_a_player_that_goes_on_is_shown_the_names_again(house: House) -> None:
 def test_a_person_plays_discard_and_is_not_asked_twice(house: House) -> None:
     host = house.sit(house.alice, *CREATE, game="discard-sra")
     guest = house.play(house.bob, "--join", host.link(), "--yes", "--patience", "60", game="discard-sra")
-    host.reach("Host, it is your turn.")
-    host.type("0")
-    host.reach("Type a number from 1 to")
-    host.type("1")
+    host.answer("Host, it is your turn.", "0")
+    host.answer("Type a number from 1 to", "1")
     host.reach("Guest d")  # discards, or draws
     host.reach("Host, it is your turn.")
     host.screen.type("\x03")
@@ -171,8 +169,7 @@ def test_a_person_plays_discard_and_is_not_asked_twice(house: House) -> None:
 def test_a_person_leaves_discard_over_a_relay(house: House) -> None:
     host = house.sit(house.alice, *CREATE, game="discard-sra")
     guest = house.play(house.bob, "--join", host.link(), "--yes", "--patience", "5", game="discard-sra")
-    host.reach("Host, it is your turn.")
-    host.type("leave")
+    host.answer("Host, it is your turn.", "leave")
     left = host.end()
     assert (left.code, guest.end()) == (0, 0)
     told = "Host has left the game, after 0 turns: it counts for nobody."

@@ -14,19 +14,14 @@ CREATE = ("--create", "--stake", "0.01 ether")
 def test_two_people_play_rock_paper_scissors_for_a_stake(world: World) -> None:
     host = world.sit(world.alice, *CREATE)
     guest = world.sit(world.bob, "--join", host.link())
-    guest.reach("Join on these terms?")
-    guest.type("y")
+    guest.answer("Join on these terms?", "y")
     host.reach("choose rock, which stays hidden")
-    host.reach("Guest can challenge you. After a challenge now you have until ")
-    host.type("stone")
-    host.reach("Type one of these: rock, paper, scissors, leave, help.")
-    host.type("pap")
+    host.answer("Guest can challenge you. After a challenge now you have until ", "stone")
+    host.answer("Type one of these: rock, paper, scissors, leave, help.", "pap")
     guest.reach("play scissors")
-    guest.reach("Host 0.05 ether, Guest (you) 0.05 ether")
-    guest.type("rock")
+    guest.answer("Host 0.05 ether, Guest (you) 0.05 ether", "rock")
     host.reach("Host wins the round")  # the weapon was shown without asking
-    guest.reach("Host 0.06 ether (+0.01 ether), Guest (you) 0.04 ether (-0.01 ether)")
-    guest.type("leave")
+    guest.answer("Host 0.06 ether (+0.01 ether), Guest (you) 0.04 ether (-0.01 ether)", "leave")
     ends = [each.end() for each in (host, guest)]
     assert [each.code for each in ends] == [0, 0], ends
     channel = world.require_right_ends()
@@ -41,8 +36,7 @@ def test_a_person_who_puts_the_game_aside_comes_back_with_the_same_choice(world:
     """After the hidden choice: it is kept, and revealed when they are back."""
     host = world.sit(world.alice, *CREATE)
     guest = world.sit(world.bob, "--join", host.link(), "--yes")
-    host.reach("choose rock, which")
-    host.type("scissors")
+    host.answer("choose rock, which", "scissors")
     guest.reach("play paper")
     host.screen.type(leave)
     aside = host.end()
@@ -52,8 +46,7 @@ def test_a_person_who_puts_the_game_aside_comes_back_with_the_same_choice(world:
     back = world.sit(world.alice)
     guest.reach("Host reveals scissors: Host wins the round")
     guest.type("")  # the only choice but leaving
-    back.reach("choose rock, which")
-    back.type("leave")
+    back.answer("choose rock, which", "leave")
     ends = [each.end() for each in (back, guest)]
     assert [each.code for each in ends] == [0, 0], ends
     assert any("Continuing the open channel" in line for line in ends[0].lines)
@@ -68,16 +61,12 @@ def test_the_key_signs_the_account_pays_and_the_payout_is_paid(world: World) -> 
     account = ("--key", "poor.json", "--account", "key.json", "--payout", "0x" + paid.hex())
     host = world.sit(world.alice, *account, *CREATE)
     guest = world.sit(world.bob, "--join", host.link(), "--yes")
-    host.reach("choose rock, which")
-    host.type("rock")
+    host.answer("choose rock, which", "rock")
     guest.reach("play scissors")
-    host.reach("wait no longer, and ask the chain")
-    host.type("challenge")
-    guest.reach("A clock is running: ")
-    guest.type("scissors")
+    host.answer("wait no longer, and ask the chain", "challenge")
+    guest.answer("A clock is running: ", "scissors")
     host.reach("Host wins the round")
-    guest.reach("next")
-    guest.type("leave")
+    guest.answer("next", "leave")
     ends = [each.end() for each in (host, guest)]
     assert [each.code for each in ends] == [0, 0], ends
     chain = world.node.chain

@@ -153,8 +153,7 @@ def test_a_person_whose_terminal_is_closed_is_defended_and_comes_back(world: Wor
     host.reach("choose rock, which")
     old = world.saved(world.bob)
     while (turn := world.saved(world.alice).next_turn) < old.next_turn + _LATER:
-        host.reach("choose rock, which")
-        host.type("rock")
+        host.answer("choose rock, which", "rock")
         wait_until(partial(_has_moved, world, turn))
     host.screen.hang_up()
     guest.end(by=signal.SIGKILL)

@@ -26,8 +26,7 @@ print("agreed" if ask(click.confirm, "Do you agree?") else "refused")
 def test_what_was_typed_before_the_question_does_not_answer_it(tmp_path: Path) -> None:
     screen = Screen(sys.executable, "-c", ASKS, columns=80, folder=tmp_path)
     screen.type("y\r")
-    screen.reach("Do you agree?")
-    screen.type("n\r")
+    screen.answer("Do you agree?", "n\r")
     assert "refused" in screen.end().lines
 
 
@@ -42,21 +41,16 @@ def test_nobody_joins_by_what_was_typed_before_the_terms(house: House) -> None:
     host = house.play(house.alice, "--create", "--stake", "0")
     guest = house.sit(house.bob, "--join", link_of(host))
     guest.type("y")
-    guest.reach("Join on these terms?")
-    guest.type("n")
+    guest.answer("Join on these terms?", "n")
     assert guest.end().code == 130
 
 
 def test_who_leaves_reads_first_what_that_costs(tmp_path: Path) -> None:
     screen = Screen(COMMAND, "demo", "--game", "tic-tac-toe", "--play", columns=80, rows=40, folder=tmp_path)
-    screen.reach("help  ")
-    screen.type("4\r")
-    screen.reach("mark the upper left")
-    screen.type("leave\ryes\r")
-    screen.reach("leave, and lose this")
-    screen.type("no\r")
-    screen.reach("end the game with your next turn")
-    screen.type("\x03")
+    screen.answer("help  ", "4\r")
+    screen.answer("mark the upper left", "leave\ryes\r")
+    screen.answer("leave, and lose this", "no\r")
+    screen.answer("end the game with your next turn", "\x03")
     assert screen.end().code == 130
 
 

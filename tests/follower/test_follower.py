@@ -350,8 +350,7 @@ def test_threat_49_a_deposit_that_a_reorganisation_takes_is_told(reader: Reader,
     reader.look()
     assert reader.channel(story).is_funded
     read_up_to = story.chain.block_number()
-    story.reorganise(before)
-    story.mine(read_up_to + 1 - before)
+    story.reorganise(before, mined=read_up_to + 1 - before)
     reader.look()
     assert reader.channel(story).held(bytes(20)) == 0
     assert reader.logs(story) == []
@@ -372,8 +371,7 @@ def test_threat_22_what_is_behind_a_fork_is_kept_and_what_is_after_it_told_anew(
     reader.look()
     assert reader.logs(story)[-1] == "ChallengeRegistered"
     read_up_to = story.chain.block_number()
-    story.reorganise(heights[-1 - back])
-    story.mine(read_up_to + 1 - heights[-1 - back])
+    story.reorganise(heights[-1 - back], mined=read_up_to + 1 - heights[-1 - back])
     reader.look()
     assert reader.logs(story) == ["Deposited", "Deposited"]
     assert reader.channel(story).record.status.is_empty
@@ -385,8 +383,7 @@ def test_threat_22_a_fork_before_all_that_is_remembered_is_read_from_the_beginni
     before = story.chain.block_number()
     story.play_until(4)
     reader.look()
-    story.reorganise(before - 1)
-    story.mine(30)
+    story.reorganise(before - 1, mined=30)
     reader.look()
     assert reader.logs(story) == []
 

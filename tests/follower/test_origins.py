@@ -159,8 +159,7 @@ def test_threat_22_a_reorganisation_is_none(playground: Playground, story: Story
     story.play_until(6)
     resumed = Resumed(playground, story, _node(playground), is_doubted=False)
     resumed.look()
-    story.reorganise(before - 1)
-    story.mine(30)
+    story.reorganise(before - 1, mined=30)
     look = resumed.look()
     assert look.channel_errors == {}
     assert look.updates.keys() == {resumed.id}

@@ -257,8 +257,7 @@ def test_what_is_held_is_told_anew_with_all_the_rest(pair: Pair, story: Story) -
     before = story.chain.block_number()
     story.mine(2)
     pair.look_all()
-    story.reorganise(before)
-    story.mine(3)
+    story.reorganise(before, mined=3)
     told = pair.look_all()
     read = told.updates[pair.id]
     assert read.from_scratch
@@ -285,7 +284,6 @@ def test_threat_22_new_blocks_that_were_read_before_a_request_failed_are_read_ag
     reader.endpoint.answer = failing
     reader.look_anyway()
     reader.endpoint.be_honest()
-    story.reorganise(deposited - 1)
-    story.mine(5)
+    story.reorganise(deposited - 1, mined=5)
     reader.look()
     assert reader.logs(story) == ["Deposited"]

@@ -181,8 +181,7 @@ def test_the_owner_is_notified_of_logs_and_of_their_removal(story: Story) -> Non
     before = story.chain.block_number()
     story.challenge(1, *story.opening()[2:])
     story.alice.client.poll()
-    story.reorganise(before)
-    story.mine(3)
+    story.reorganise(before, mined=3)
     story.alice.client.poll()
     told = [each for each in story.alice.events if isinstance(each, LogAdded | LogRemoved)]
     assert [(type(each), type(each.log).__name__) for each in told] == [
@@ -209,8 +208,7 @@ def test_logs_before_a_restart_stay_when_the_chain_forks_after_it(story: Story) 
     height = story.chain.block_number()
     story.challenge(1, *story.opening()[2:])
     story.alice.client.poll()
-    story.reorganise(height)
-    story.mine(4)
+    story.reorganise(height, mined=4)
     story.alice.client.poll()
     removed = [type(each.log).__name__ for each in entries(story.alice, LogReorged)]
     assert removed == ["Checkpointed", "ChallengeRegistered"]

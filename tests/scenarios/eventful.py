@@ -152,8 +152,7 @@ class EventfulGame:
         fork = max(story.first_block, height - self.random.randint(1, 4))
         if fork < height:
             self.reorganisations += 1
-            story.reorganise(fork)
-            story.mine(height - fork + 1)
+            story.reorganise(fork, mined=height - fork + 1)
 
     def _pass_time(self) -> None:
         story = self.story

@@ -264,10 +264,11 @@ class Story:
         """Let the clock run out."""
         self.chain.travel_to(self.finalizes_at)
 
-    def reorganise(self, height: int) -> None:
-        """Another chain wins, which is as this one was at that height."""
+    def reorganise(self, height: int, mined: int = 0) -> None:
+        """Another chain wins, which is as this one was at that height, with this many blocks after it."""
         assert isinstance(self.chain, MemoryChain)
         self.chain.node.revert_to(height)
+        self.mine(mined)
 
     def mine(self, blocks: int = 1) -> None:
         """Blocks with nothing in them for us."""

@@ -127,8 +127,7 @@ def test_threat_22_an_answer_that_a_reorganisation_took_is_given_again(story: St
     before = story.chain.block_number()
     story.alice.client.poll()
     assert story.record == (9, False)
-    story.reorganise(before)
-    story.mine(3)
+    story.reorganise(before, mined=3)
     assert story.record == (3, True)
     story.alice.client.poll()
     assert story.record == (9, False)
@@ -140,8 +139,7 @@ def test_threat_22_a_challenge_that_a_reorganisation_took_is_forgotten(story: St
     before = story.chain.block_number()
     story.challenge(1, *story.opening()[2:])
     story.alice.client.poll()
-    story.reorganise(before)
-    story.mine(3)
+    story.reorganise(before, mined=3)
     story.spent = [0, 0]
     story.alice.client.poll()
     assert story.alice.phase is Phase.PLAYING
@@ -153,8 +151,7 @@ def test_threat_49_play_stops_while_a_deposit_is_undone_and_goes_on_when_it_is_b
     """Alice's deposit goes first, so Bob can only wait for it; he signs nothing meanwhile, not even an end."""
     before = story.chain.block_number()
     story.play_until(turn)
-    story.reorganise(before)
-    story.mine(6)
+    story.reorganise(before, mined=6)
     story.spent = [0, 0]
     signed = story.bob.client.channel.last_signed
     for player in story.players:
@@ -175,8 +172,7 @@ def test_threat_49_an_end_is_not_countersigned_while_a_deposit_is_undone(story: 
     before = story.chain.block_number()
     story.play_until(7)
     final = VariablePart(story.bob.newest.state.outcome, b"", 8, True)
-    story.reorganise(before)
-    story.mine(6)
+    story.reorganise(before, mined=6)
     story.bob.client.poll()
     story.say(0, story.sign(final, 0))
     assert story.bob.newest.state == final
@@ -187,8 +183,7 @@ def test_threat_22_a_conclusion_that_a_reorganisation_took_is_made_again(story: 
     story.play_until(6)
     before = story.chain.block_number()
     story.go_on(leave_after=6)
-    story.reorganise(before)
-    story.mine(3)
+    story.reorganise(before, mined=3)
     story.spent = [0, 0]
     story.play()
     assert [player.phase for player in story.players] == [Phase.CLOSED, Phase.CLOSED]

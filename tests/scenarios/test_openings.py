@@ -236,8 +236,7 @@ def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(channe
 
     def reorganise() -> None:
         if before:
-            channel.reorganise(before.pop())
-            channel.mine(2)
+            channel.reorganise(before.pop(), mined=2)
 
     def interrupted(commit: Callable[[], frozenset[bytes]]) -> frozenset[bytes]:
         """Between a decision and its effects: when a deposit has been written down, but not sent."""

@@ -51,6 +51,10 @@ class Desk:
     def want(self, name: str, *, most: int = ETHER, deadline: int | None = None, value: int = 1) -> None:
         self.sender.submit(transactions.TxRequest(name.encode(), PAYEE.address, b"", value, most, deadline))
 
+    def send(self, name: str, *, most: int = ETHER, deadline: int | None = None, value: int = 1) -> None:
+        self.want(name, most=most, deadline=deadline, value=value)
+        self.look()
+
     def wait(self, seconds: float) -> None:
         """Time goes by, on the chain, too; what the blocks of that time take is mined."""
         self.time += seconds
@@ -91,8 +95,7 @@ def test_what_is_asked_for_is_mined_and_told_once(desk: Desk) -> None:
 
 
 def test_what_is_withdrawn_is_not_sent_unless_it_has_a_nonce(desk: Desk) -> None:
-    desk.want("sent")
-    desk.look()
+    desk.send("sent")
     desk.want("unsent")
     desk.sender.withdraw([b"sent", b"unsent"])
     for _ in range(3):
@@ -130,12 +133,10 @@ def spike(desk: Desk, times: int = 20) -> None:
 
 def test_threat_44_the_lowest_nonce_is_raised_first_and_both_are_mined(desk: Desk) -> None:
     """The lowest one used to be forgotten, and the next one was raised in vain."""
-    desk.want("deposit", most=10**17)
-    desk.look()
+    desk.send("deposit", most=10**17)
     spike(desk)
     desk.wait(1)
-    desk.want("answer", deadline=desk.chain.now() + HOUR)
-    desk.look()
+    desk.send("answer", deadline=desk.chain.now() + HOUR)
     for _ in range(4):
         desk.wait(12)
         desk.look()
@@ -144,8 +145,7 @@ def test_threat_44_the_lowest_nonce_is_raised_first_and_both_are_mined(desk: Des
 
 def test_threat_44_a_cheap_one_never_holds_up_an_answer(desk: Desk) -> None:
     """Its own cap does not let it be mined; the answer's does, for both."""
-    desk.want("cheap", most=5 * 10**16)
-    desk.look()
+    desk.send("cheap", most=5 * 10**16)
     spike(desk)
     desk.wait(1)
     desk.look()
@@ -160,8 +160,7 @@ def test_threat_44_a_cheap_one_never_holds_up_an_answer(desk: Desk) -> None:
 
 
 def test_threat_44_it_goes_on_after_a_restart(desk: Desk) -> None:
-    desk.want("deposit")
-    desk.look()
+    desk.send("deposit")
     spike(desk)
     desk.wait(PATIENCE)
     desk.restart()
@@ -187,8 +186,7 @@ def test_threat_45_forty_rounds_never_go_beyond_the_cap(desk: Desk) -> None:
 
 
 def test_an_offer_that_is_good_enough_is_not_raised_before_its_time(desk: Desk) -> None:
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     before = desk.fees
     desk.time += 5 * PATIENCE
     desk.look()
@@ -199,8 +197,7 @@ def test_an_offer_that_is_good_enough_is_not_raised_before_its_time(desk: Desk) 
 
 
 def test_threat_44_the_offer_rises_as_the_deadline_comes_near(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.want("answer", deadline=desk.chain.now() + 20 * PATIENCE)
-    desk.look()
+    desk.send("answer", deadline=desk.chain.now() + 20 * PATIENCE)
     first = desk.fees[0]
     monkeypatch.setattr(desk.node, "_take", lambda: ())  # miners that leave us out
     for _ in range(18):
@@ -222,8 +219,7 @@ def test_threat_44_the_offer_rises_as_the_deadline_comes_near(desk: Desk, monkey
 
 
 def test_threat_44_what_the_node_has_dropped_is_sent_again_as_it_was(desk: Desk) -> None:
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     before = [each.hash for each in desk.node.waiting]
     desk.node.waiting.clear()
     desk.look()
@@ -262,13 +258,11 @@ def test_threat_44_a_crash_at_any_request_forgets_nothing_and_pays_once(
 
 
 def test_threat_44_what_its_owner_has_not_taken_in_is_told_again_and_not_paid_twice(desk: Desk) -> None:
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     desk.wait(1)
     desk.sender.look()  # ... and the process dies with what it was told
     desk.restart()
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     desk.wait(1)
     assert desk.landed == ["a"]
     assert desk.received == 1
@@ -285,8 +279,7 @@ def test_threat_44_it_is_written_down_before_it_is_sent(desk: Desk, monkeypatch:
         return ask(method, *params)
 
     monkeypatch.setattr(desk.node, "ask", watching)
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     spike(desk)
     desk.wait(1)
     desk.look()
@@ -339,8 +332,7 @@ def test_threat_43_nonsense_costs_time_only(desk: Desk, method: str, nonsense: o
 
 
 def test_a_nonce_that_another_program_has_used_is_told_and_the_transaction_sent_with_the_next(desk: Desk) -> None:
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     (ours,) = desk.node.waiting
     desk.node.waiting.clear()
     foreign = desk.chain.sign_as(Call(OTHER.address, b"", 5), KEY, ours.nonce, 21_000, Fees(9 * GWEI, GWEI))
@@ -357,8 +349,7 @@ def test_a_nonce_that_another_program_has_used_is_told_and_the_transaction_sent_
 def test_a_transaction_of_another_program_that_waits_is_not_replaced(desk: Desk) -> None:
     foreign = desk.chain.sign_as(Call(OTHER.address, b"", 5), KEY, 0, 21_000, Fees(9 * GWEI, GWEI))
     desk.chain.broadcast(foreign)
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     assert [each.nonce for each in desk.node.waiting] == [0, 1]
 
 
@@ -366,8 +357,7 @@ def test_threat_44_a_nonce_that_no_node_has_any_more_holds_up_no_answer(desk: De
     """Another program's was dropped; at first it is left alone."""
     foreign = desk.chain.sign_as(Call(OTHER.address, b"", 5), KEY, 0, 21_000, Fees(GWEI // 2, GWEI // 2))
     desk.chain.broadcast(foreign)
-    desk.want("answer", deadline=desk.chain.now() + HOUR)
-    desk.look()
+    desk.send("answer", deadline=desk.chain.now() + HOUR)
     desk.wait(PATIENCE // 2)
     desk.look()
     assert foreign.hash in {each.hash for each in desk.node.waiting}
@@ -384,8 +374,7 @@ def test_threat_44_a_nonce_that_no_node_has_any_more_holds_up_no_answer(desk: De
 @pytest.mark.parametrize("comes_back", [False, True])
 def test_threat_49_what_was_forgotten_and_is_undone_holds_up_no_answer(desk: Desk, comes_back: bool) -> None:
     """Deeper than we wait for; and where the first one turns up again, nothing is done twice."""
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     before = desk.chain.block_number()
     for _ in range(2):
         desk.wait(1)
@@ -393,8 +382,7 @@ def test_threat_49_what_was_forgotten_and_is_undone_holds_up_no_answer(desk: Des
     assert not desk.kept.all()
     (first,) = desk.node.revert_to(before)
     desk.node.waiting.append(first)
-    desk.want("answer", deadline=desk.chain.now() + HOUR)
-    desk.look()
+    desk.send("answer", deadline=desk.chain.now() + HOUR)
     desk.node.waiting.remove(first)
     (answer,) = desk.node.waiting
     desk.wait(PATIENCE)
@@ -416,8 +404,7 @@ def test_threat_49_what_was_forgotten_and_is_undone_holds_up_no_answer(desk: Des
 def test_threat_22_a_transaction_that_a_reorganisation_has_taken_away_is_waited_for_or_given_up(is_kept: bool) -> None:
     """Where the node has put it back among those that wait, it is mined again; else its owner asks again."""
     desk = Desk(confirmations=3)
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     before = desk.chain.block_number()
     desk.wait(1)
     desk.look()
@@ -441,22 +428,19 @@ def test_threat_22_a_transaction_that_a_reorganisation_has_taken_away_is_waited_
 
 def test_what_is_undone_and_asked_for_again_is_not_told_as_undone() -> None:
     desk = Desk(confirmations=3)
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     before = desk.chain.block_number()
     desk.wait(1)
     desk.look()
     desk.node.revert_to(before)
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     assert [type(each) for each in desk.outcomes] == [transactions.Confirmed]
     assert len(desk.node.waiting) == 1
 
 
 def test_a_refusal_of_the_node_is_told_and_the_nonce_is_free_again(desk: Desk) -> None:
     desk.want("dear", value=10**25)
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     desk.wait(1)
     desk.look()
     (refused,) = [each for each in desk.outcomes if isinstance(each, transactions.TxFailed)]
@@ -499,8 +483,7 @@ def test_a_transaction_that_fails_in_its_block_is_told_with_the_reason(desk: Des
 
 
 def test_a_replacement_that_the_node_finds_too_low_is_survived(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     ask = desk.node.ask
 
     def picky(method: str, *params: Any) -> Any:
@@ -521,8 +504,7 @@ def test_a_replacement_that_the_node_finds_too_low_is_survived(desk: Desk, monke
 
 
 def test_what_has_come_out_is_told_before_what_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.want("a")
-    desk.look()
+    desk.send("a")
     desk.wait(1)
     desk.want("b")
     ask = desk.node.ask
@@ -618,13 +600,11 @@ def test_threat_44_on_a_real_node_a_dropped_transaction_of_another_program_holds
 
 
 def test_what_costs_more_than_it_is_worth_is_refused_and_an_answer_is_offered_what_it_is_worth(desk: Desk) -> None:
-    desk.want("cheap", most=10**16)
-    desk.look()
+    desk.send("cheap", most=10**16)
     (failed,) = desk.outcomes
     assert isinstance(failed, transactions.TxFailed)
     assert isinstance(failed.error, GasTooDear)
     assert not desk.kept.all()
-    desk.want("answer", most=10**16, deadline=desk.chain.now() + HOUR)
-    desk.look()
+    desk.send("answer", most=10**16, deadline=desk.chain.now() + HOUR)
     (waiting,) = desk.node.waiting
     assert waiting.max_fee * waiting.gas <= 10**16

@@ -246,8 +246,7 @@ def test_a_forgotten_channel_that_a_reorganisation_opens_again_is_guarded_when_i
     keeper.tower.poll()
     height = story.chain.block_number()
     conclude(keeper, story)
-    story.reorganise(height)
-    story.mine(2 * SETTINGS.buried + 4)
+    story.reorganise(height, mined=2 * SETTINGS.buried + 4)
     keeper.rest()
     assert story.held > 0
     keeper.give_newest(story)

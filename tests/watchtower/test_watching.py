@@ -415,8 +415,7 @@ def test_what_was_undone_and_is_not_wanted_any_more_costs_nothing(story: Story, 
     story.mine(2)
     keeper.rest()
     assert keeper.tower.left(ALICE.address) < ETHER
-    story.reorganise(height)
-    story.mine(6)
+    story.reorganise(height, mined=6)
     keeper.rest()
     assert (keeper.sent, story.record) == (0, (0, False))
     assert keeper.tower.left(ALICE.address) == ETHER
@@ -448,8 +447,7 @@ def test_a_channel_that_a_reorganisation_opens_again_is_guarded_still(story: Sto
     assert story.held == 0
     story.mine(1)
     keeper.rest()
-    story.reorganise(height)
-    story.mine(4)
+    story.reorganise(height, mined=4)
     keeper.rest()
     story.challenge(1, *stale(story))
     keeper.rest()

@@ -127,8 +127,7 @@ def test_without_a_deposit_no_move_is_offered_and_it_is_said_why(playground: Pla
     person.choose(ben.question)
     before_it = tuple(person.choices)
     assert before_it
-    story.reorganise(before)
-    story.mine(6)
+    story.reorganise(before, mined=6)
     ben.client.poll()
     offered = [word for word, _ in person.options]
     assert (person.choices, person.is_asked, offered) == ((), False, ["challenge", "leave", "help"])
