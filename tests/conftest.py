@@ -15,6 +15,7 @@ from hypothesis import settings
 from forcemove.chain.local import AnvilChain, EmbeddedChain
 from tests.chain.world import World, make_world
 from tests.flow.virtual_time import run_virtual
+from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain
 from tests.store.server import Server, running_server
 from tests.tiers import has_quick, in_order, is_long, is_slow
@@ -78,6 +79,12 @@ def anvil() -> Iterator[AnvilChain]:
     """A real anvil; a test that changes its settings puts them back."""
     with AnvilChain() as chain:
         yield chain
+
+
+@pytest.fixture(scope="module")
+def playground() -> Playground:
+    """Where channels are played, with the contracts on a chain in memory."""
+    return Playground.on(MemoryChain())
 
 
 @pytest.fixture(scope="session")

@@ -21,11 +21,6 @@ from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 
 
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
-
-
 @pytest.fixture
 def story(playground: Playground) -> Story:
     return playground.story(GAME)

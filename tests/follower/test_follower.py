@@ -26,11 +26,6 @@ from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 
 
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
-
-
 class Reader:
     """A follower behind one endpoint, or several, of the playground's node, and channels made of its news alone."""
 

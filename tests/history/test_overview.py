@@ -21,17 +21,11 @@ from forcemove.protocol.machine.results import Ending, Share
 from tests.installed import GAMES_FOR_TWO
 from tests.sampled import sampled, with_sample
 from tests.scenarios.story import Player, Playground, Story
-from tests.simulation.chain import MemoryChain
 
 NOTHING = ChannelHistory()
 TURNS = with_sample(range(3, 11), (3, 4, 7))
 LOOKS = sampled(range(1, 14), every=3)
 """How often the two players look in turns until one of them is never seen again: from nothing signed into the game."""
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 @pytest.fixture(params=GAMES_FOR_TWO, ids=lambda game: game.name)

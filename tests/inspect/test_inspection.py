@@ -32,15 +32,9 @@ from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.saved import Saved, final_of, state_of
 from tests.protocol.builders import ALICE, BOB, MALLORY, terms
 from tests.scenarios.story import DURATION, Playground, Story
-from tests.simulation.chain import MemoryChain
 
 GAMES = (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)
 SAVED = Saved()
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 @pytest.fixture

@@ -17,12 +17,6 @@ from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove_games.two_player import WrongPositionLength
 from tests.process import Process, remembering
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
-from tests.simulation.chain import MemoryChain
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 @pytest.fixture

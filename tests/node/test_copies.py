@@ -20,12 +20,6 @@ from forcemove.workers.polling import poll_once
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.node.test_node import House
 from tests.scenarios.story import DURATION, KEYS, Playground
-from tests.simulation.chain import MemoryChain
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 class Copied:

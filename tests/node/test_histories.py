@@ -43,13 +43,7 @@ from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.process import memory_journal, wrap_commits
 from tests.scenarios.story import KEYS, Player, Playground, Story
-from tests.simulation.chain import MemoryChain
 from tests.store.places import ACCOUNT, id_of
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 @pytest.fixture

@@ -40,11 +40,6 @@ from tests.simulation.faults import Endpoint
 from tests.simulation.node import MemoryNode
 
 
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
-
-
 @dataclass
 class Process:
     """One player's process: a journal in a file, and a node on it. `now`: its own clock."""

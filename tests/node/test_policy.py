@@ -40,11 +40,6 @@ GWEI = 10**9
 MAINNET, ANVIL = 1, 31337
 
 
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
-
-
 def channel(playground: Playground, *, deposit: int = 10**18, duration: int = 3600) -> Assembly:
     addresses = [key.address for key in KEYS]
     return assemble(

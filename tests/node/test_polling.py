@@ -11,15 +11,9 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import Reconnected
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.scenarios.story import Playground, Story
-from tests.simulation.chain import MemoryChain
 
 HEAD = ["eth_getBlockByNumber"] * 2
 """The newest block and the pending one: what it takes to know the head and the time."""
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 @pytest.fixture

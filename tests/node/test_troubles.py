@@ -23,12 +23,6 @@ from forcemove.store.opening import MEMORY
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.process import wrap_commits
 from tests.scenarios.story import Playground, Story
-from tests.simulation.chain import MemoryChain
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 @pytest.fixture

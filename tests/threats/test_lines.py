@@ -17,15 +17,9 @@ from tests.installed import GAMES_FOR_TWO
 from tests.sampled import with_sample
 from tests.scenarios.story import Playground, Story
 from tests.scenarios.weather import MOST_SENT, Weather
-from tests.simulation.chain import MemoryChain
 
 MOST_SENDS = 3
 """Sends for each turn that a line may cause which repeats everything."""
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 def start(story: Story, weather: Weather) -> None:

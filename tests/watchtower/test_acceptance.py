@@ -45,11 +45,6 @@ from tests.simulation.faults import Endpoint
 from tests.watchtower.keeper import ETHER, OTHER_TOWER, SETTINGS, TOWER, Keeper, finished, newest, stale
 
 
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
-
-
 @pytest.fixture
 def story(playground: Playground) -> Story:
     """Both have the state of turn 6."""

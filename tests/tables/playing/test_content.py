@@ -20,16 +20,10 @@ from forcemove_games.rock_paper_scissors.position import Weapon
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.node.test_friendly import Table
 from tests.scenarios.story import DURATION, Player, Playground, Story
-from tests.simulation.chain import MemoryChain
 
 TURN = 6
 NOTHING = ChannelHistory()
 NAMES = ("Ann", "Ben")
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 @pytest.fixture

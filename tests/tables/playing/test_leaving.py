@@ -11,7 +11,6 @@ from forcemove.tables.playing.leaving import Leaving
 from forcemove_games.discard import GAME as DISCARD
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from tests.scenarios.story import STAKE, Playground, Story
-from tests.simulation.chain import MemoryChain
 
 
 @dataclass(frozen=True)
@@ -19,11 +18,6 @@ class Case:
     game: Game
     turn: int
     cost: int
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 @pytest.mark.parametrize(

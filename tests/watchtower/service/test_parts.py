@@ -26,16 +26,10 @@ from forcemove.watchtower.service.server import outcome_of
 from forcemove.watchtower.service.worker import ServiceWorker, TooManyWaiting
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground, Story
-from tests.simulation.chain import MemoryChain
 from tests.watchtower.keeper import TOWER, Keeper, newest, stale
 
 _RUBBISH = b"\x91" * MAX_APPOINTMENT
 _PATIENCE = 20.0
-
-
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(MemoryChain())
 
 
 @pytest.fixture
