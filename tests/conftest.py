@@ -13,9 +13,10 @@ import pytest
 from hypothesis import settings
 
 from forcemove.chain.local import AnvilChain, EmbeddedChain
+from forcemove_games.tic_tac_toe import GAME
 from tests.chain.world import World, make_world
 from tests.flow.virtual_time import run_virtual
-from tests.scenarios.story import Playground
+from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.store.server import Server, running_server
 from tests.tiers import has_quick, in_order, is_long, is_slow
@@ -85,6 +86,12 @@ def anvil() -> Iterator[AnvilChain]:
 def playground() -> Playground:
     """Where channels are played, with the contracts on a chain in memory."""
     return Playground.on(MemoryChain())
+
+
+@pytest.fixture
+def story(playground: Playground) -> Story:
+    """A channel of tic-tac-toe."""
+    return playground.story(GAME)
 
 
 @pytest.fixture(scope="session")

@@ -21,11 +21,6 @@ from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 
 
-@pytest.fixture
-def story(playground: Playground) -> Story:
-    return playground.story(GAME)
-
-
 class Reader:
     """A process that reads the chain for a channel, and what it leaves to the next one."""
 

@@ -24,7 +24,6 @@ from forcemove.follower.errors import (
 )
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.status import Status
-from forcemove_games.tic_tac_toe import GAME
 from tests.follower.test_follower import Reader
 from tests.scenarios.story import KEYS, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -33,11 +32,6 @@ from tests.simulation.chain import MemoryChain
 @pytest.fixture
 def playground() -> Playground:
     return Playground.on(MemoryChain())
-
-
-@pytest.fixture
-def story(playground: Playground) -> Story:
-    return playground.story(GAME)
 
 
 class Pair(Reader):

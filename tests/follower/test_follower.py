@@ -115,11 +115,6 @@ class Reader:
 
 
 @pytest.fixture
-def story(playground: Playground) -> Story:
-    return playground.story(GAME)
-
-
-@pytest.fixture
 def reader(playground: Playground, story: Story) -> Reader:
     made = Reader(playground)
     made.follow(story)

@@ -15,7 +15,6 @@ from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import AnotherChain, BehindItself, EndpointContradicted
 from forcemove.protocol.machine.inputs import ViewsDiffer
-from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -25,11 +24,6 @@ from tests.simulation.node import MemoryNode
 @pytest.fixture
 def playground() -> Playground:
     return Playground.on(MemoryChain())
-
-
-@pytest.fixture
-def story(playground: Playground) -> Story:
-    return playground.story(GAME)
 
 
 def begun_anew(blocks: int = 0) -> MemoryNode:

@@ -33,11 +33,6 @@ def playground() -> Playground:
 
 
 @pytest.fixture
-def story(playground: Playground) -> Story:
-    return playground.story(GAME)
-
-
-@pytest.fixture
 def pair(playground: Playground, story: Story) -> Pair:
     return Pair(playground, story)
 

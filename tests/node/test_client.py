@@ -19,11 +19,6 @@ from tests.process import Process, remembering
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, MALLORY, STAKE, Playground, Story
 
 
-@pytest.fixture
-def story(playground: Playground) -> Story:
-    return playground.story(TIC_TAC_TOE)
-
-
 def client(story: Story, key: Key = ALICE, journal: Journal | None = None) -> Process:
     return Process(ChannelSetup(story.assembly, key, story.lines[0], lambda _: None), journal)
 

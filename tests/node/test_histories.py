@@ -40,15 +40,9 @@ from forcemove.store.records import StoredHistory
 from forcemove.workers import outbox
 from forcemove.workers.outbox import JournalledTxStore
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
-from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.process import memory_journal, wrap_commits
 from tests.scenarios.story import KEYS, Player, Playground, Story
 from tests.store.places import ACCOUNT, id_of
-
-
-@pytest.fixture
-def story(playground: Playground) -> Story:
-    return playground.story(TIC_TAC_TOE)
 
 
 def read(journal: Journal, channel_id: bytes) -> ChannelHistory:

@@ -25,11 +25,6 @@ from tests.process import wrap_commits
 from tests.scenarios.story import Playground, Story
 
 
-@pytest.fixture
-def story(playground: Playground) -> Story:
-    return playground.story(TIC_TAC_TOE)
-
-
 class BrokenError(Exception):
     """What none of our libraries raises."""
 

@@ -31,11 +31,6 @@ def playground() -> Playground:
     return Playground.on(EmbeddedChain())
 
 
-@pytest.fixture
-def story(playground: Playground) -> Story:
-    return playground.story(TIC_TAC_TOE)
-
-
 def poisoned(playground: Playground, *, by_factory: bool = False) -> Adjudicator:
     """The genuine runtime code, and a credit of Mallory's that nobody ever paid for; perhaps by the factory and with
     the salt of all deployments."""

@@ -44,22 +44,6 @@ from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 from tests.watchtower.keeper import ETHER, OTHER_TOWER, SETTINGS, TOWER, Keeper, finished, newest, stale
 
-
-@pytest.fixture
-def story(playground: Playground) -> Story:
-    """Both have the state of turn 6."""
-    made = playground.story(GAME)
-    made.play_until(6)
-    return made
-
-
-@pytest.fixture
-def keeper(story: Story, tmp_path: Path) -> Iterator[Keeper]:
-    made = Keeper.of(story, tmp_path)
-    yield made
-    made.close()
-
-
 # ------------------------------------------------------------------------------------------------------- what is given
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from msgspec import structs
 
@@ -28,13 +25,6 @@ def story() -> Story:
     made = Playground.on(MemoryChain()).story(GAME)
     made.play_until(6)
     return made
-
-
-@pytest.fixture
-def keeper(story: Story, tmp_path: Path) -> Iterator[Keeper]:
-    made = Keeper.of(story, tmp_path)
-    yield made
-    made.close()
 
 
 def record_of(story: Story) -> Record:

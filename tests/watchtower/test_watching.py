@@ -32,14 +32,6 @@ def playground() -> Playground:
 
 
 @pytest.fixture
-def story(playground: Playground) -> Story:
-    """Both have the state of turn 6, which is Alice's; Alice is away from now on."""
-    made = playground.story(GAME)
-    made.play_until(6)
-    return made
-
-
-@pytest.fixture
 def make(story: Story, tmp_path: Path) -> Iterator[Make]:
     made: list[Keeper] = []
 

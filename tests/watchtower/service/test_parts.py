@@ -6,8 +6,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -24,26 +22,11 @@ from forcemove.watchtower.service.connection_limit import ConnectionLimit
 from forcemove.watchtower.service.limits import ServiceLimits
 from forcemove.watchtower.service.server import outcome_of
 from forcemove.watchtower.service.worker import ServiceWorker, TooManyWaiting
-from forcemove_games.tic_tac_toe import GAME
-from tests.scenarios.story import ALICE, Playground, Story
+from tests.scenarios.story import ALICE, Story
 from tests.watchtower.keeper import TOWER, Keeper, newest, stale
 
 _RUBBISH = b"\x91" * MAX_APPOINTMENT
 _PATIENCE = 20.0
-
-
-@pytest.fixture
-def story(playground: Playground) -> Story:
-    made = playground.story(GAME)
-    made.play_until(6)
-    return made
-
-
-@pytest.fixture
-def keeper(story: Story, tmp_path: Path) -> Iterator[Keeper]:
-    made = Keeper.of(story, tmp_path)
-    yield made
-    made.close()
 
 
 def attendant(keeper: Keeper, most: int = 10) -> ServiceWorker:

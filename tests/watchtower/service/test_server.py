@@ -26,7 +26,6 @@ from forcemove.watchtower.appointment import MAX_APPOINTMENT, decode, sign_appoi
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
 from forcemove.watchtower.errors import OtherReceipt
 from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, give_receipt
-from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, MALLORY, Playground, Story
 from tests.serving.rubbish import lines_after
 from tests.watchtower.keeper import ETHER, OTHER_TOWER, TOWER, newest, stale
@@ -41,14 +40,6 @@ _LONG_LEASE = "15"
 @pytest.fixture(scope="module")
 def playground(anvil: AnvilChain) -> Playground:
     return Playground.on(anvil)
-
-
-@pytest.fixture
-def story(playground: Playground) -> Story:
-    """Both have the state of turn 6."""
-    made = playground.story(GAME)
-    made.play_until(6)
-    return made
 
 
 @pytest.fixture
