@@ -6,7 +6,7 @@ import pytest
 
 from forcemove import ETHER, ChooseMove, ConcludeWanted, InvalidValue, Phase, local_keys, local_table
 from forcemove_games.tic_tac_toe import GAME
-from tests.raising import raising
+from tests.expected import raising
 from tests.sampled import sampled
 from tests.viem.table import Counting
 

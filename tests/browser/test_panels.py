@@ -34,6 +34,7 @@ from forcemove.text.situation.safety import safety_of
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.html import elements, find, text_of
 from tests.browser.views import WALL, Looks, view_of
+from tests.expected import known
 from tests.scenarios.story import DURATION, Story
 
 STATES = ("opening", "ours", "theirs", "fault", "challenged", "answered", "paid", "concluded")
@@ -67,8 +68,7 @@ def test_the_page_and_the_terminal_say_the_same(view: ChannelView) -> None:
 
 def test_a_clock_says_how_long_it_runs_and_what_it_pays(looks: Looks) -> None:
     view = view_of(looks.challenged())
-    silence = view.seen.silence
-    assert silence is not None
+    silence = known(view.seen.silence)
     assert silence.shares is not None
     assert silence.finalizes_at is not None
     left = clock_text(silence.finalizes_at - view.now)
@@ -240,8 +240,7 @@ def test_how_deep_our_deposit_is_stands_on_the_page(looks: Looks) -> None:
     while not story.alice.mined:
         for player in story.players:
             player.client.poll()
-    depth = story.alice.client.managed.depth
-    assert depth is not None
+    depth = known(story.alice.client.managed.depth)
     view = view_of(story, depth=depth)
     assert "yours: 1 of 3 blocks" in panel(view, "safety")
     assert "Your deposit is 1 of 3 blocks deep." in panel(view, "board")

@@ -18,6 +18,7 @@ from forcemove.protocol import logs, rule_errors
 from forcemove.protocol.status import EMPTY_STATUS, Mode
 from tests.chain.server import serving
 from tests.chain.world import World, deploy_contract, place
+from tests.expected import raising
 from tests.protocol.builders import (
     ALICE,
     BOB,
@@ -30,7 +31,6 @@ from tests.protocol.builders import (
     sign_challenge,
     state,
 )
-from tests.raising import raising
 
 
 def logs_of(world: World, operation: Operation, key: Key = ALICE) -> list[logs.Log]:

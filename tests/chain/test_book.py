@@ -14,7 +14,7 @@ from forcemove.chain import book_file
 from forcemove.chain.book import AddressBook, Deployed, GameOfContract, NotInBook, Pending
 from forcemove.chain.create2 import SALT
 from forcemove.errors import LocalError, MalformedBytes
-from tests.raising import raising
+from tests.expected import raising
 
 BOOK = AddressBook(
     chain_id=31_337,

@@ -13,8 +13,8 @@ from forcemove.chain.token import Token
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ZERO_ADDRESS
 from tests.chain.world import MINER, World, deploy_contract
+from tests.expected import raising
 from tests.protocol.builders import ALICE, BOB
-from tests.raising import raising
 
 POOR = Key(b"\x77" * 32)
 NOTHING = Call(BOB.address, b"", 1)

@@ -24,8 +24,8 @@ from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact
 from tests.chain.world import bring_factory
 from tests.cli import warm
+from tests.expected import raising
 from tests.installed import CONTRACTS, GAMES
-from tests.raising import raising
 from tests.viem.table import COUNTING
 
 KEY = local_keys()[2]

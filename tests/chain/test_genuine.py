@@ -18,7 +18,7 @@ from forcemove.chain.genuine import derived_address, genuine_steps, require_genu
 from forcemove.chain.local import AnvilChain, EmbeddedChain
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
 from tests.chain.world import MINER, World, deploy_artifact, deploy_contract, place
-from tests.raising import raising
+from tests.expected import raising
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 from tests.simulation.node import MemoryNode

@@ -19,7 +19,7 @@ from websockets.sync.server import serve
 from forcemove import Chain, connect
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, WrongChain
 from tests.chain.server import CHAIN_ID, answer_chain_id, serving
-from tests.raising import raising
+from tests.expected import raising
 
 ERROR = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32005, "message": "query exceeds max block range"}}'
 REVERTED = b'{"jsonrpc": "2.0", "id": null, "error": {"code": 3, "message": "execution reverted", "data": "0x"}}'

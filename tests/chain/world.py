@@ -15,6 +15,7 @@ from forcemove.contracts import artifact
 from forcemove.protocol.encoding import Domain, channel_id, hash_state
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart, Signature
+from tests.expected import known
 from tests.protocol.builders import (
     ALICE,
     BOB,
@@ -74,17 +75,14 @@ class World:
 
 def deploy_contract(chain: Chain, name: str) -> bytes:
     """Without a book: what tests need, not what users do."""
-    address = chain.send(Call(None, artifact(name).bytecode), MINER).contract_address
-    assert address is not None
-    return address
+    return known(chain.send(Call(None, artifact(name).bytecode), MINER).contract_address)
 
 
 def place(chain: Chain, code: bytes) -> bytes:
     """Put this runtime code on the chain: a constructor that copies all that follows its 13 bytes."""
     length = len(code).to_bytes(2, "big")
     init = bytes.fromhex("61") + length + bytes.fromhex("80600d6000396000f300") + code
-    address = chain.send(Call(None, init), MINER).contract_address
-    assert address is not None
+    address = known(chain.send(Call(None, init), MINER).contract_address)
     assert chain.code(address) == code
     return address
 

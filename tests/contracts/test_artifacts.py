@@ -21,8 +21,8 @@ from forcemove.contracts.compiler import (
     source_hash,
 )
 from forcemove.protocol.hashing import keccak256
+from tests.expected import raising
 from tests.installed import CONTRACTS
-from tests.raising import raising
 
 EXTRA = compiler.standard_json(compiler.extra_sources())
 """What the contracts of demonstrations and tests are compiled from."""

@@ -11,8 +11,8 @@ from forcemove import ForcemoveError, MemoryTransport
 from forcemove.flow.actions import MalformedAction
 from forcemove.flow.queue import ActionQueue, SaidOtherwise, said_before
 from forcemove.flow.signed import UnsignedMessage
+from tests.expected import raising
 from tests.flow.table import CODEC, Left, Said, queue_of, signed
-from tests.raising import raising
 
 pytestmark = pytest.mark.virtual_time
 

@@ -26,9 +26,9 @@ from forcemove.flow.steps import (
     sequence,
     transition,
 )
+from tests.expected import raising
 from tests.flow.table import CODEC, Delayed, Flooded, Left, Said, queue_of
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_busy, run_virtual
-from tests.raising import raising
 
 pytestmark = pytest.mark.virtual_time
 

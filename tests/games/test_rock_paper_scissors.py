@@ -13,9 +13,9 @@ from forcemove_games import two_player
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME, rules
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
+from tests.expected import raising
 from tests.games.states import BALANCE, ID, STAKE, amounts, final, outcome, state
 from tests.protocol.builders import terms
-from tests.raising import raising
 
 SALT = b"\x5a" * 32
 ROCK, PAPER, SCISSORS = Weapon

@@ -37,10 +37,10 @@ from forcemove_games.rock_paper_scissors.table import (
     plays_and_reveals,
 )
 from forcemove_games.views import play_action
+from tests.expected import raising
 from tests.flow.table import KEYS, MALLORY, TABLE_ID, Delayed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 from tests.games.sra.shuffled import scripted, stream
-from tests.raising import raising
 
 pytestmark = pytest.mark.virtual_time
 

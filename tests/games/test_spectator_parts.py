@@ -16,8 +16,8 @@ from forcemove.flow.steps import ActionMissing, UnexpectedAction, UnexpectedSend
 from forcemove.flow.transport import MemoryTransport, Transport
 from forcemove_games.spectator import FEED, Disclosure, Part, PartRefused, Relay, Spectator, Start, following
 from forcemove_games.views import Json, apply_update, play_action
+from tests.expected import raising
 from tests.flow.table import Delayed, signed
-from tests.raising import raising
 
 pytestmark = pytest.mark.virtual_time
 

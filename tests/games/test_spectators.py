@@ -32,9 +32,9 @@ from forcemove_games.rock_paper_scissors.table import (
 )
 from forcemove_games.spectator import FEED, Disclosure, FalseDisclosure, Relay, Spectator, Start, following
 from forcemove_games.views import Json, PlayResult, UnknownViewer, filter_state
+from tests.expected import raising
 from tests.flow.table import TABLE_ID, Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
-from tests.raising import raising
 
 pytestmark = pytest.mark.virtual_time
 

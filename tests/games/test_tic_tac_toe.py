@@ -26,10 +26,10 @@ from forcemove_games.tic_tac_toe.position import (
     initial,
     mark_of,
 )
+from tests.expected import raising
 from tests.games.states import BALANCE, ID, STAKE, amounts, cells, final, outcome, state
 from tests.parity.tic_tac_toe_space import boards, marks, moves
 from tests.protocol.builders import terms
-from tests.raising import raising
 
 X_PLAYING, O_PLAYING, VICTORY, DRAW, ME_FIRST, ME_SECOND = PositionType
 

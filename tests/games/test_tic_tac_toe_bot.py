@@ -10,6 +10,7 @@ from forcemove import InvalidValue, MalformedBytes, NotOurTurn
 from forcemove_games.tic_tac_toe import GAME, rules
 from forcemove_games.tic_tac_toe.bot import best_cells
 from forcemove_games.tic_tac_toe.position import Position, PositionType, decode, initial
+from tests.expected import known
 from tests.games.states import STAKE, always, amounts, cells, final, outcome, state
 from tests.parity.tic_tac_toe_space import boards
 
@@ -74,8 +75,7 @@ def test_two_bots_draw_and_play_on_with_seats_exchanged() -> None:
     bots, at = (GAME.bot(0), GAME.bot(1)), START
     kinds = []
     for _ in range(12):
-        move = bots[(at.turn_num + 1) % 2].move(at, another_round=True)
-        assert move is not None
+        move = known(bots[(at.turn_num + 1) % 2].move(at, another_round=True))
         at = move.after(at)
         kinds.append(decode(at.app_data).position_type)
     assert kinds[8:] == [DRAW, ME_FIRST, ME_SECOND, X_PLAYING]
@@ -100,8 +100,7 @@ def test_between_rounds_the_bot_concludes_when_no_round_is_wanted_or_affordable(
 
 def test_a_round_that_has_begun_is_played_out() -> None:
     first = rules.mark(START, 4).after(START)
-    move = GAME.bot(0).move(first, another_round=False)
-    assert move is not None
+    move = known(GAME.bot(0).move(first, another_round=False))
     assert amounts(move)[0] > amounts(first)[0]
 
 

@@ -37,7 +37,7 @@ from forcemove_games.views import (
     play_action,
     replay_action,
 )
-from tests.raising import raising
+from tests.expected import raising
 
 HIDDEN = "the secret"
 

@@ -26,8 +26,8 @@ from forcemove.keys.key_files import (
     write_key_file,
 )
 from forcemove.protocol.signing import ORDER
+from tests.expected import raising
 from tests.protocol.builders import ALICE, BOB
-from tests.raising import raising
 
 FAST = 2**4
 OPEN = "open sesame"

@@ -17,6 +17,7 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.rules import build_support_proof
 from forcemove.sender.sender import Sender
 from forcemove_games.tic_tac_toe import GAME
+from tests.expected import known
 from tests.liars.proxy import Tell
 from tests.node.test_node import House
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, Playground, Story
@@ -153,8 +154,7 @@ class NodeAmongLiars(AmongLiars):
     def challenge(self) -> None:
         """With the opening's states, in the next block."""
         (driven,) = self.alice.node.channels.values()
-        proof = build_support_proof(self.agreement.fixed_part, driven.channel.signed_states[:2])
-        assert proof is not None
+        proof = known(build_support_proof(self.agreement.fixed_part, driven.channel.signed_states[:2]))
         operation = self.adjudicator.challenge(self.agreement.fixed_part, proof)
         self.adjudicator.chain.broadcast(self.adjudicator.sign(operation, BOB))
         self.node.mine()
@@ -210,8 +210,7 @@ class NodeAmongLiars(AmongLiars):
 
     def _require_paid(self) -> None:
         (driven,) = self.alice.node.channels.values()
-        newest = driven.channel.newest
-        assert newest is not None
+        newest = known(driven.channel.newest)
         for key, before, spent, owed in zip((ALICE, BOB), self.before, self._spent, newest.state.outcome, strict=True):
             gas = spent + self.gas_paid(key.address)
             assert self.adjudicator.chain.balance(key.address) == before - gas - DEPOSIT + owed.amount

@@ -18,6 +18,7 @@ from forcemove.store.journal import Journal
 from forcemove.store.records import ExportKind, Ownership
 from forcemove.workers.polling import poll_once
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.expected import known
 from tests.node.test_node import House
 from tests.scenarios.story import DURATION, KEYS, Playground
 
@@ -77,8 +78,7 @@ def sent(copied: Copied) -> list[object]:
 
 @after_turns
 def test_threat_53_a_copy_signs_nothing_whatever_is_wanted_of_it(copied: Copied) -> None:
-    newest = copied.managed.channel.newest
-    assert newest is not None
+    newest = known(copied.managed.channel.newest)
     wishes: list[Input] = [ConcludeWanted(), MoveChosen(newest.state.outcome, b"")]
     for wish in wishes:
         with pytest.raises(SignsNothing):
@@ -95,8 +95,7 @@ def test_threat_53_a_copy_answers_an_old_state_with_what_it_has(copied: Copied) 
     assembly = copied.home.assemblies[0]
     fixed_part, newest = assembly.agreement.fixed_part, copied.managed.channel.newest
     assert newest is not None
-    proof = build_support_proof(fixed_part, copied.managed.channel.signed_states[:2])
-    assert proof is not None
+    proof = known(build_support_proof(fixed_part, copied.managed.channel.signed_states[:2]))
     assembly.adjudicator.send(assembly.adjudicator.challenge(fixed_part, proof), KEYS[1])
     copied.play()
     assert assembly.adjudicator.status_of(assembly.agreement.channel_id).finalizes_at == 0

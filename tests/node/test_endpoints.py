@@ -21,6 +21,7 @@ from forcemove.node.assemble import Assembly, assemble, reassemble
 from forcemove.node.policy import ConditionsCache
 from forcemove.protocol.rules import build_support_proof
 from forcemove_games.tic_tac_toe import GAME
+from tests.expected import known
 from tests.node.crowded import Endpoint as HttpEndpoint
 from tests.node.test_node import House
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
@@ -104,8 +105,7 @@ def test_threat_46_a_channel_is_played_and_paid_while_an_endpoint_is_down(table:
 
 def test_who_answers_is_counted_and_how_long_nobody_has(table: Table) -> None:
     def shown() -> tuple[int, int]:
-        depth = table.managed[0].depth
-        assert depth is not None
+        depth = known(table.managed[0].depth)
         return depth.answering, depth.silent
 
     table.wait(0)
@@ -265,8 +265,7 @@ def test_threat_43_a_challenge_that_one_endpoint_hides_is_answered(tmp_path: Pat
     alice.die()
     alice.node.poll()
     (managed,) = alice.node.channels.values()
-    proof = build_support_proof(assembly.agreement.fixed_part, managed.channel.signed_states[:2])
-    assert proof is not None
+    proof = known(build_support_proof(assembly.agreement.fixed_part, managed.channel.signed_states[:2]))
     assembly.adjudicator.send(assembly.adjudicator.challenge(assembly.agreement.fixed_part, proof), KEYS[1])
     for _ in range(6):
         alice.node.poll()

@@ -17,6 +17,7 @@ from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.machine.inputs import ConcludeWanted, Greeted, StateReceived
 from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership
+from tests.expected import known
 from tests.installed import GAMES_FOR_TWO
 from tests.sampled import sampled
 from tests.scenarios.story import KEYS
@@ -195,10 +196,8 @@ def test_threat_24_what_is_sent_is_in_the_journal_before(table: Table) -> None:
         nonlocal sent
         _, said = decode_message(message)
         if isinstance(said, StateReceived):
-            kept = table.journals[seat].load(table.agreement.channel_id)
-            assert kept is not None
-            newest = CHANNELS.decode(kept.snapshot).newest
-            assert newest is not None
+            kept = known(table.journals[seat].load(table.agreement.channel_id))
+            newest = known(CHANNELS.decode(kept.snapshot).newest)
             assert newest.state == said.signed.state
             sent += 1
 
@@ -224,8 +223,7 @@ def test_whoever_wants_to_leave_ends_it_with_the_next_turn(table: Table) -> None
         for each in table.nodes:
             each.poll()
     assert all(each.is_done for each in table.players)
-    newest = table.players[0].channel.newest
-    assert newest is not None
+    newest = known(table.players[0].channel.newest)
     assert newest.state.turn_num <= 10
 
 

@@ -33,6 +33,7 @@ from forcemove.store.journal import Journal
 from forcemove.store.records import Account, Batch, ChannelLease, ChannelUpdate, ExportKind
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import place
+from tests.expected import known
 from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.simulation.chain import MemoryChain
@@ -256,8 +257,7 @@ def test_a_dispute_is_settled_while_others_play(house: Callable[[int], House]) -
     for process in home.processes:
         for managed in list(process.node.channels.values()):
             if managed.id != disputed and managed.channel.is_our_turn:
-                question = managed.channel.newest
-                assert question is not None
+                question = known(managed.channel.newest)
                 bot_move = home.game.bot(process.seat).move(question.state, another_round=False)
                 managed.feed(ConcludeWanted() if bot_move is None else MoveChosen(*bot_move))
     if mover == 1:
@@ -277,12 +277,10 @@ def test_threat_51_a_round_that_was_disputed_without_need_is_the_last(house: Cal
         alice.node.poll()
         bob.node.poll()
     assembly, states = home.assemblies[0], managed.channel.signed_states
-    proof = build_support_proof(assembly.agreement.fixed_part, states[:2])
-    assert proof is not None
+    proof = known(build_support_proof(assembly.agreement.fixed_part, states[:2]))
     assembly.adjudicator.send(assembly.adjudicator.challenge(assembly.agreement.fixed_part, proof), KEYS[1])
     home.play()
-    newest = managed.channel.newest
-    assert newest is not None
+    newest = known(managed.channel.newest)
     assert newest.state.turn_num < home.leave_after
     assert (managed.phase, bob.phases) == (Phase.CLOSED, {Phase.CLOSED})
 
@@ -327,12 +325,10 @@ def test_threat_48_who_was_away_for_longer_than_its_lease_sends_nothing(house: C
     heir.drive(0)
     home.stops_at = 10**6
     (managed,) = asleep.channels.values()
-    newest = managed.channel.newest
-    assert newest is not None
+    newest = known(managed.channel.newest)
     home.lines[0][1].receive()
     if managed.channel.is_our_turn:
-        move = home.game.bot(0).move(newest.state, another_round=True)
-        assert move is not None
+        move = known(home.game.bot(0).move(newest.state, another_round=True))
         managed.feed(MoveChosen(*move))
     else:
         managed.feed(ChallengeWanted())
@@ -601,8 +597,7 @@ def test_after_a_restart_the_chain_is_read_on_from_where_it_was_read(
         _node(playground).mine()
     process.node.poll()
     states = next(iter(process.node.channels.values())).channel.signed_states
-    proof = build_support_proof(assembly.agreement.fixed_part, states[:2])
-    assert proof is not None
+    proof = known(build_support_proof(assembly.agreement.fixed_part, states[:2]))
     assembly.adjudicator.send(assembly.adjudicator.challenge(assembly.agreement.fixed_part, proof), KEYS[1 - seat])
     answers = endpoint.answer
 
@@ -659,8 +654,7 @@ def test_where_nothing_happens_for_long_what_was_read_is_kept_all_the_same(house
         home.play()
         versions.append(process.journal.versions([id_])[id_])
     assert [after - before for before, after in pairwise(versions)] == [0, 1, 0]
-    kept = process.journal.load(id_)
-    assert kept is not None
+    kept = known(process.journal.load(id_))
     assert CURSORS.decode(kept.cursor).block_number > node.latest.number - 1_000
 
 
@@ -671,8 +665,7 @@ def test_a_cursor_that_nobody_can_read_strands_no_channel(house: Callable[[int],
     home.stops_at = 5
     home.play()
     process, id_ = home.processes[0], home.assemblies[0].agreement.channel_id
-    kept = process.journal.load(id_)
-    assert kept is not None
+    kept = known(process.journal.load(id_))
     process.journal.commit(Batch((ChannelUpdate(id_, kept.version, kept.snapshot, cursor=reached),)))
     process.die()
     home.stops_at = 10**6

@@ -21,6 +21,7 @@ from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, M
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.opening import MEMORY
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.expected import known
 from tests.process import wrap_commits
 from tests.scenarios.story import Playground, Story
 
@@ -320,13 +321,11 @@ def test_nothing_leaves_while_the_disk_is_full_and_nothing_is_lost(story: Story)
         with pytest.raises(JournalUnwritable):
             story.alice.client.poll()
         assert story.lines[1].receive() == ()
-    kept = story.alice.stored
-    assert kept is not None
+    kept = known(story.alice.stored)
     assert kept.next_turn == 7
     is_full = False
     story.alice.client.poll()
-    kept = story.alice.stored
-    assert kept is not None
+    kept = known(story.alice.stored)
     assert kept.next_turn == 9
     assert story.lines[1].receive() == (encode_message(story.agreement.channel_id, story.alice.newest),)
 

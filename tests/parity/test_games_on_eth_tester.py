@@ -21,6 +21,7 @@ from forcemove_games.discard import GAME as DISCARD
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.evm import RevertName, artifact, decode_error, function_selector
+from tests.expected import known
 from tests.parity import discard_space, rock_paper_scissors_space, tic_tac_toe_space
 
 SAMPLE = 250
@@ -35,9 +36,7 @@ def web3() -> Web3:
 
 def deploy(web3: Web3, contract: str) -> ChecksumAddress:
     creation: TxParams = {"from": web3.eth.accounts[0], "data": artifact(contract)["bytecode"], "gas": 5_000_000}
-    address = web3.eth.wait_for_transaction_receipt(web3.eth.send_transaction(creation))["contractAddress"]
-    assert address is not None
-    return address
+    return known(web3.eth.wait_for_transaction_receipt(web3.eth.send_transaction(creation))["contractAddress"])
 
 
 def verdict_on_chain(web3: Web3, contract: str, address: ChecksumAddress, variation: Variation) -> RevertName | None:
@@ -46,8 +45,7 @@ def verdict_on_chain(web3: Web3, contract: str, address: ChecksumAddress, variat
     try:
         assert int.from_bytes(web3.eth.call({"to": address, "data": calldata}), "big") == 1
     except TransactionFailed as failure:
-        data = revert_data(failure)
-        assert data is not None
+        data = known(revert_data(failure))
         return decode_error(contract, data)
     return None
 

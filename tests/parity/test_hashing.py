@@ -18,12 +18,12 @@ from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecove
 from forcemove.protocol.signing import HALF_ORDER, ORDER, recover, require_signer
 from forcemove.protocol.types import UINT48_MAX, UINT256_MAX, Signature
 from tests.evm import function_selector
+from tests.expected import raising
 from tests.parity import core_abi as abi
 from tests.parity.core_generate import Generator
 from tests.parity.core_harness import Harness
 from tests.parity.core_verdict import of_python
 from tests.protocol.builders import ALICE, BOB
-from tests.raising import raising
 
 HARNESS = Harness()
 ID = bytes.fromhex("c0" * 32)

@@ -18,6 +18,7 @@ from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.status import EMPTY_STATUS, Status
 from forcemove.protocol.types import UINT48_MAX, FixedPart, Signature
+from tests.expected import known
 from tests.parity.core_harness import Harness
 from tests.parity.core_verdict import ALLOWED, Verdict, of_python
 from tests.protocol.builders import (
@@ -194,8 +195,7 @@ def test_what_is_built_is_accepted_and_nothing_shorter_exists(data: st.DataObjec
         SignedState(state_, {i: sign(keys[i], state_, fixed, DOMAIN) for i in who})
         for state_, who in zip(states, signers, strict=True)
     ]
-    built = build_support_proof(fixed, signed)
-    assert built is not None
+    built = known(build_support_proof(fixed, signed))
     assert compare(fixed, built) == ALLOWED
     assert len(built.states) == shortest(signers, states, count)
 
@@ -244,8 +244,7 @@ def test_what_a_client_builds_from_the_record_is_accepted(count: int) -> None:
     for length in range(1, count):
         states = chain(*range(50, 51 + length), num_participants=count)
         held = [SignedState(states[0]), *(signed_by_mover(each, keys, fixed) for each in states[1:])]
-        built = build_proof_from_record(fixed, states[0], held)
-        assert built is not None
+        built = known(build_proof_from_record(fixed, states[0], held))
         assert compare_on(recorded_as(fixed, states[0]), fixed, built) == ALLOWED
 
 

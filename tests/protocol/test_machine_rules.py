@@ -11,6 +11,7 @@ from forcemove.protocol.errors import AlreadySigned, FinalStateSigned, OpeningMi
 from forcemove.protocol.machine import inputs
 from forcemove.protocol.machine.automatic_actions import next_due
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitDeposit
+from tests.expected import raising
 from tests.protocol.builders import ALICE, BOB, MALLORY, players, proof
 from tests.protocol.table import (
     DEPOSIT,
@@ -23,7 +24,6 @@ from tests.protocol.table import (
     seated,
     silent,
 )
-from tests.raising import raising
 
 # ------------------------------------------------------------------------------------------------------------- agreeing
 

@@ -41,11 +41,11 @@ from forcemove.protocol.machine.effects import (
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import Owed
 from forcemove.protocol.status import Status
+from tests.expected import raising
 from tests.protocol import table as table_module
 from tests.protocol.builders import ALICE, BOB, chain, final, outcome, proof, sign, sign_all, signed, state
 from tests.protocol.table import open_table, seated
 from tests.protocol.test_machine_random import AwakeAlice
-from tests.raising import raising
 from tests.sampled import sampled
 
 INPUTS: Codec[inputs.Input] = Codec("input", inputs.Input)

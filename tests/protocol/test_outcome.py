@@ -15,8 +15,8 @@ from forcemove.protocol.outcome import (
     require_valid_outcome,
     totals,
 )
+from tests.expected import raising
 from tests.protocol.builders import ALICE, BOB, TOKEN, allocation, outcome
-from tests.raising import raising
 
 ID = b"\xc1" * 32
 ADJUDICATOR = b"\xad" * 20

@@ -12,6 +12,7 @@ from forcemove import ETHER, ForcemoveError, VariablePart
 from forcemove.protocol import rule_errors, rules
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import channel_id, hash_state
+from tests.expected import raising
 from tests.protocol.builders import (
     ALICE,
     BOB,
@@ -31,7 +32,6 @@ from tests.protocol.builders import (
     signed,
     state,
 )
-from tests.raising import raising
 
 CHANNEL = fixed_part()
 ID = channel_id(CHANNEL, DOMAIN)

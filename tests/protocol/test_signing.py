@@ -12,8 +12,8 @@ from forcemove import InvalidValue, keccak256
 from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
 from forcemove.protocol.signing import HALF_ORDER, ORDER, Key, recover, require_signer
 from forcemove.protocol.types import Signature
+from tests.expected import raising
 from tests.protocol.builders import ALICE, BOB, NO_SIGNATURE, sign, state
-from tests.raising import raising
 
 DIGEST = keccak256(b"digest")
 

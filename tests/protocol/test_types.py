@@ -7,8 +7,8 @@ import pytest
 from forcemove.errors import InvalidValue
 from forcemove.protocol import rule_errors
 from forcemove.protocol.types import UINT48_MAX, ZERO_ADDRESS, FixedPart, Signature, require_bytes, require_uint
+from tests.expected import raising
 from tests.protocol.builders import ALICE, APP, BOB, CAROL, DAY, fixed_part, players
-from tests.raising import raising
 
 
 @pytest.mark.parametrize("value", [0, 1, 255])

@@ -35,8 +35,8 @@ from forcemove.protocol.types import (
     FixedPart,
     Signature,
 )
+from tests.expected import raising
 from tests.protocol.builders import ALICE, BOB, DOMAIN, fixed_part, signed, state
-from tests.raising import raising
 
 ID = bytes(range(32))
 

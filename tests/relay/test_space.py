@@ -17,6 +17,7 @@ from forcemove.relay.storage.store import open_store
 from forcemove.relay.tables import LiveLog, TooManyTables
 from forcemove.store.sqlite import open_file
 from forcemove.transport import errors, terms, wire
+from tests.expected import known
 from tests.relay.inside import Clock, Inside, extend
 from tests.transport.people import new_table
 
@@ -168,9 +169,7 @@ async def test_threat_59_tables_nobody_has_posted_at_go_within_the_hour(path: Pa
 
 
 async def _found(relay: Inside, table: bytes) -> LiveLog:
-    log = await relay.tables.find(table)
-    assert log is not None
-    return log
+    return known(await relay.tables.find(table))
 
 
 def test_what_is_deleted_goes_in_parts_and_after_a_crash_the_rest_goes(path: Path, clock: Clock) -> None:
@@ -319,8 +318,7 @@ def test_an_older_store_is_brought_up_to_date(path: Path, clock: Clock) -> None:
         connection.execute(columns, (table.id, msgspec.msgpack.encode(table), int(clock.now)))
     connection.close()
     again = open_store(str(path), clock=clock)
-    kept = again.reader.load(table.id)
-    assert kept is not None
+    kept = known(again.reader.load(table.id))
     assert (kept.account, kept.touched) == (b"", int(clock.now))
     clock.now += 2 * HOUR
     assert again.deleting.never_used(HOUR) == []

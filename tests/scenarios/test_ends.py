@@ -15,9 +15,9 @@ from forcemove.protocol.rule_errors import PaymentRefused
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.evm import function_selector
+from tests.expected import raising
 from tests.parity import core_abi as abi
 from tests.process import memory_journal
-from tests.raising import raising
 from tests.scenarios.story import BOB, DEPOSIT, KEYS, MINER, Playground, Story
 
 # -------------------------------------------------------------------------------------------------------------- credits

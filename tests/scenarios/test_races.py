@@ -16,6 +16,7 @@ from forcemove.node.events import Event, Mined, SubmissionRefused
 from forcemove.protocol.machine.effects import ChooseMove, SubmitRespond
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove_games.tic_tac_toe import GAME
+from tests.expected import known
 from tests.process import memory_journal
 from tests.sampled import with_sample
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
@@ -85,10 +86,8 @@ class Duel:
         self.until(lambda: all(each.phase is Phase.CHALLENGED for each in self.seats))
         self.stops_at = LONG_ENOUGH
         bot = GAME.bot(mover)
-        newest = self.seats[mover].channel.newest
-        assert newest is not None
-        move = bot.move(newest.state, another_round=True)
-        assert move is not None
+        newest = known(self.seats[mover].channel.newest)
+        move = known(bot.move(newest.state, another_round=True))
         self.seats[mover].feed(MoveChosen(*move))
         return mover
 

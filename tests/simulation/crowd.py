@@ -19,6 +19,7 @@ from forcemove.protocol.state import SignedState, SupportProof
 from forcemove.store.journal import Journal
 from forcemove.store.records import Batch, ChannelUpdate
 from forcemove_games.tic_tac_toe import GAME
+from tests.expected import known
 from tests.scenarios.story import KEYS, MINER, Playground
 
 __all__ = ["DEPOSIT", "STAKE", "Match", "agreements", "fund", "played", "write"]
@@ -41,9 +42,7 @@ class Match:
 
     def proof_of(self, turn: int) -> SupportProof:
         """Of the state of this turn."""
-        proof = build_support_proof(self.agreement.fixed_part, self.states[: turn + 1])
-        assert proof is not None
-        return proof
+        return known(build_support_proof(self.agreement.fixed_part, self.states[: turn + 1]))
 
 
 def agreements(playground: Playground, count: int, duration: int) -> list[Agreement]:
@@ -99,8 +98,7 @@ def played(agreement: Agreement, last_turn: int) -> Match:
                     states[signed.state.turn_num] = signed
                     todo.append((1 - seat, StateReceived(signed)))
                 case ChooseMove(state) if state.turn_num < last_turn:
-                    move = bots[seat].move(state, another_round=True)
-                    assert move is not None
+                    move = known(bots[seat].move(state, another_round=True))
                     todo.append((seat, MoveChosen(*move)))
                 case _:
                     pass

@@ -18,6 +18,7 @@ from forcemove.store import postgresql, records
 from forcemove.store.database import driver_of
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
+from tests.expected import known
 from tests.forked import CONTEXT
 from tests.store.places import BOB, first, id_of, next_
 
@@ -80,8 +81,7 @@ def count_up(where: str, owner: bytes, times: int) -> None:
     journal = open_journal(where, owner=owner)
     added = 0
     while added < times:
-        kept = journal.load(id_of(1))
-        assert kept is not None
+        kept = known(journal.load(id_of(1)))
         with suppress(JournalUnavailable):
             added += not journal.commit(records.Batch((next_(1, kept.version, b"%d" % (int(kept.snapshot) + 1)),)))
     os._exit(SURVIVED)
@@ -91,8 +91,7 @@ def drive(where: str, talk: Connection, seconds: float) -> None:
     """Drive channel 1 under a lease as long as it is ours: at every word one commit. Says what was dropped."""
     journal = open_journal(where, owner=BOB)
     assert journal.leases.take([records.ChannelLease(id_of(1))], seconds).granted
-    kept = journal.load(id_of(1))
-    assert kept is not None
+    kept = known(journal.load(id_of(1)))
     version = kept.version
     talk.send("driving")
     while True:

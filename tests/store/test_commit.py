@@ -13,6 +13,7 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.store import records
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
+from tests.expected import known
 from tests.store.places import (
     ACCOUNT,
     SEED,
@@ -49,9 +50,7 @@ def test_a_snapshot_of_the_protocol_comes_back(journal: Journal) -> None:
 
     channel = Table().channels[0]
     journal.commit(batch(first(1, CHANNELS.encode(channel))))
-    kept = journal.load(id_of(1))
-
-    assert kept is not None
+    kept = known(journal.load(id_of(1)))
     assert CHANNELS.decode(kept.snapshot) == channel
 
 
@@ -63,8 +62,7 @@ def test_everything_is_there_after_it_was_closed(shared: Place) -> None:
         journal.transactions.add_to_outbox(wanted)
         journal.keep_seed(b"a table", SEED)
     with shared.open() as journal:
-        kept = journal.load(id_of(1))
-        assert kept is not None
+        kept = known(journal.load(id_of(1)))
         assert kept.metadata == b"about 1"
         assert [each.evidence for each in journal.evidence(id_of(1))] == list(evidence)
         assert kept.cursor == b"block 7"
@@ -119,8 +117,7 @@ def test_of_two_that_save_a_channel_first_one_is_dropped(alices: Journal, bobs: 
     assert bobs.commit(batch(first(1, b"Bob's"))) == frozenset()
     assert alices.commit(batch(first(1, b"Alice's"))) == {id_of(1)}
 
-    kept = alices.load(id_of(1))
-    assert kept is not None
+    kept = known(alices.load(id_of(1)))
     assert (kept.snapshot, kept.metadata) == (b"Bob's", b"about 1")
 
 
@@ -291,8 +288,7 @@ def test_a_journal_from_before_there_were_cursors_is_read_on(shared: Place) -> N
     with shared.open() as journal:
         assert journal.load(id_of(1)) == records.StoredChannel(id_of(1), 1, records.Ownership.ACTIVE, b"kept", b"")
         journal.commit(batch(next_(1, 1, b"then", cursor=b"block 5")))
-        kept = journal.load(id_of(1))
-        assert kept is not None
+        kept = known(journal.load(id_of(1)))
         assert (kept.snapshot, kept.cursor) == (b"then", b"block 5")
 
 

@@ -21,7 +21,7 @@ from forcemove.store.migrations import STEPS
 from forcemove.store.records import ExportKind, Ownership
 from forcemove.store.sqlite import APPLICATION_ID
 from tests.cli.nodes import wait_until
-from tests.raising import raising
+from tests.expected import raising
 from tests.store.places import Place, batch, first, id_of, next_, snapshots
 
 NEXT_STEP = (*STEPS, ("CREATE TABLE later (id {bytes})",))

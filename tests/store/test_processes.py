@@ -16,6 +16,7 @@ import pytest
 
 from forcemove.store import errors, opening, records
 from forcemove.store.journal import Journal
+from tests.expected import known
 from tests.forked import CONTEXT
 from tests.store import actors
 from tests.store.places import ALICE, BOB, CAROL, Place, batch, file_in, first, id_of, next_, snapshots
@@ -140,8 +141,7 @@ def test_what_a_killed_process_has_leased_is_free_at_once(tmp_path: Path) -> Non
             process.kill()
             process.join()
         assert journal.leases.take([ONE], 60).granted == {ONE}
-        kept = journal.load(id_of(1))
-        assert kept is not None
+        kept = known(journal.load(id_of(1)))
         assert kept.version == 2
     assert [each.name for each in tmp_path.iterdir()] == ["journal"]
 
@@ -176,8 +176,7 @@ def test_who_was_stopped_past_its_lease_commits_nothing(shared: Place) -> None:
             os.kill(process.pid, signal.SIGSTOP)
             wait_until_stopped(process)
             actors.until(lambda: journal.leases.take([ONE], 60).granted, "the lease has expired")
-            kept = journal.load(id_of(1))
-            assert kept is not None
+            kept = known(journal.load(id_of(1)))
             os.kill(process.pid, signal.SIGCONT)
             ours.send("go on")
             assert ours.recv() == {id_of(1)}

@@ -13,6 +13,7 @@ from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.store.errors import AlreadyMoved, ChannelNotStored, ImportRefused
 from forcemove.store.journal import Journal
 from forcemove.store.records import ChannelLease, Evidence, ExportKind, OutboxRequest, Ownership, StoredChannel
+from tests.expected import known
 from tests.store.places import ACCOUNT, BOB, Place, batch, first, id_of, next_, snapshots
 
 MOVE, BACKUP = ExportKind.MOVE, ExportKind.BACKUP
@@ -33,8 +34,7 @@ def begin(journal: Journal) -> None:
 
 
 def standing(journal: Journal, number: int) -> Ownership:
-    kept = journal.load(id_of(number))
-    assert kept is not None
+    kept = known(journal.load(id_of(number)))
     return kept.ownership
 
 
@@ -45,8 +45,7 @@ def test_a_moved_channel_is_played_on_elsewhere(journal: Journal, elsewhere: Jou
     begin(journal)
     assert elsewhere.import_(journal.export([id_of(1)], MOVE)) == (id_of(1),)
 
-    kept = elsewhere.load(id_of(1))
-    assert kept is not None
+    kept = known(elsewhere.load(id_of(1)))
     assert kept == StoredChannel(id_of(1), kept.version, Ownership.ACTIVE, b"then", b"about 1")
     assert [each.evidence for each in elsewhere.evidence()] == [EVIDENCE]
     assert [each.request for each in elsewhere.transactions.outbox(ACCOUNT)] == [WANTED]
@@ -56,9 +55,7 @@ def test_a_moved_channel_is_played_on_elsewhere(journal: Journal, elsewhere: Jou
 def test_nothing_is_committed_for_a_moved_channel(journal: Journal) -> None:
     begin(journal)
     journal.export([id_of(1)], MOVE)
-    kept = journal.load(id_of(1))
-
-    assert kept is not None
+    kept = known(journal.load(id_of(1)))
     assert kept.ownership is Ownership.MOVED
     for version in (2, kept.version):  # unaware of the move, and knowing of it
         assert journal.commit(batch(next_(1, version, b"signed again"))) == {id_of(1)}
@@ -184,8 +181,7 @@ def test_what_is_older_is_replaced_wholly(journal: Journal, elsewhere: Journal) 
     elsewhere.commit(batch(first(1, b"of before", metadata=b"other")))
     elsewhere.import_(journal.export([id_of(1)], MOVE))
 
-    kept = elsewhere.load(id_of(1))
-    assert kept is not None
+    kept = known(elsewhere.load(id_of(1)))
     assert (kept.snapshot, kept.metadata) == (b"then", b"about 1")
 
 

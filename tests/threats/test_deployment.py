@@ -18,8 +18,8 @@ from forcemove.contracts import artifact
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_artifact, place
+from tests.expected import raising
 from tests.process import Process
-from tests.raising import raising
 from tests.scenarios.story import ALICE, BOB, MALLORY, MINER, STAKE, Playground, Story
 from tests.threats.poison import credit_place, poisoned_creation_code
 

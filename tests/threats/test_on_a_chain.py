@@ -19,6 +19,7 @@ from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.status import EMPTY_STATUS
 from tests.chain.world import MINER, World, deploy_contract, make_world
 from tests.evm import selector
+from tests.expected import known
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, final, outcome, state
 
 A, B, M = ALICE.address, BOB.address, MALLORY.address
@@ -202,9 +203,7 @@ def thrifty_recipient(world: World) -> bytes:
     PUSH1 0 REVERT JUMPDEST STOP`, behind code that returns it."""
     runtime = bytes.fromhex("620173185a11600e5760006000fd5b00")
     creation = bytes.fromhex("601080600b6000396000f3") + runtime
-    address = world.chain.send(Call(None, creation), MINER).contract_address
-    assert address is not None
-    return address
+    return known(world.chain.send(Call(None, creation), MINER).contract_address)
 
 
 def succeeds_with(world: World, operation: Operation, gas: int) -> bool:
@@ -265,9 +264,7 @@ def depositing_recipient(world: World, id_: bytes) -> bytes:
     runtime = bytes.fromhex(program) + data
     assert runtime.index(data) == int(offset, 16)
     creation = bytes.fromhex(f"61{len(runtime):04x} 80 600c 6000 39 6000 f3") + runtime
-    address = world.chain.send(Call(None, creation), MINER).contract_address
-    assert address is not None
-    return address
+    return known(world.chain.send(Call(None, creation), MINER).contract_address)
 
 
 def test_threat_15_nobody_deposits_from_within_a_payment(world: World) -> None:

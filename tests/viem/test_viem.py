@@ -21,6 +21,7 @@ from forcemove.protocol.rule_errors import WrongSigner
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove_games.tic_tac_toe import GAME
 from tests.chain.world import deploy_contract
+from tests.expected import known
 from tests.protocol.builders import count_data, proof
 from tests.sampled import sampled
 from tests.scenarios.story import Playground
@@ -89,8 +90,7 @@ def test_a_round_is_played_and_the_wallet_is_paid(playground: Playground, node: 
     table = tic_tac_toe(playground, node, "play", leave_after=4)
     ended = table.play()
 
-    final = table.client.channel.newest
-    assert final is not None
+    final = known(table.client.channel.newest)
     assert final.state.is_final
     assert final.state.turn_num > 7
     assert table.is_closed
@@ -119,8 +119,7 @@ def test_it_challenges_answers_from_the_record_and_responds(playground: Playgrou
     assert table.is_closed
     assert table.faults == []
     assert table.mined[:4] == ["SubmitDeposit", "SubmitRespond", "SubmitChallenge", "SubmitChallenge"]
-    newest = table.client.channel.newest
-    assert newest is not None
+    newest = known(table.client.channel.newest)
     assert wallet_gains(table, before, ended) == newest.state.outcome[0].amount - DEPOSIT
 
 

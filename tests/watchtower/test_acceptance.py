@@ -38,7 +38,7 @@ from forcemove.watchtower.appointment import (
     sign_appointment,
 )
 from forcemove_games.tic_tac_toe import GAME
-from tests.raising import raising
+from tests.expected import raising
 from tests.scenarios.story import ALICE, BOB, MALLORY, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

@@ -12,7 +12,7 @@ from forcemove.watchtower.appointment import Appointment
 from forcemove.watchtower.errors import OtherReceipt
 from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, is_neglected, verify_receipt
 from forcemove_games.tic_tac_toe import GAME
-from tests.raising import raising
+from tests.expected import raising
 from tests.scenarios.story import ALICE, BOB, DURATION, Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.watchtower.keeper import OTHER_TOWER, TOWER, Keeper, finished, newest, stale

@@ -23,6 +23,7 @@ from forcemove_games.discard.position import PositionType, decode
 from forcemove_games.discard.rules import require_legal
 from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost
 from forcemove_games.discard.tails import DealtShares, MoveShares, ShownCards, ShuffledDeck
+from tests.expected import known
 from tests.games.cards.dealt import stream
 from tests.games.discard.dealer import BALANCE, STAKE, begin
 from tests.games.discard.players import Pair, amounts, kind_of
@@ -96,8 +97,7 @@ def test_a_player_that_is_asked_twice_gives_the_same_position(label: str) -> Non
     pair = Pair(label)
     while kind_of(pair.newest) not in ENDS:
         bot = pair.bot(pair.mover)
-        first = bot.move(pair.newest, another_round=True)
-        assert first is not None
+        first = known(bot.move(pair.newest, another_round=True))
         secrets = bot.secrets()
         assert bot.move(pair.newest, another_round=True) == first
         assert bot.secrets() == secrets
@@ -113,8 +113,7 @@ def test_a_player_that_is_asked_twice_gives_the_same_position(label: str) -> Non
 def test_one_process_plays_a_whole_hand_as_well() -> None:
     bots, state = (DiscardBot(0), DiscardBot(1)), begin()
     while kind_of(state) not in ENDS:
-        move = bots[(state.turn_num + 1) % 2].move(state, another_round=True)
-        assert move is not None
+        move = known(bots[(state.turn_num + 1) % 2].move(state, another_round=True))
         after = move.after(state)
         require_legal(ID, state, after, 2)
         state = after
@@ -188,8 +187,7 @@ def test_a_shuffle_of_another_deck_has_other_masks(kind: PositionType) -> None:
         other.states[-1] = shuffled_again(first.states[-2], first.stored[1 - seat])
     else:
         state = first.states[-2]
-        move = DiscardBot(1 - seat, stream("another key")).move(state, another_round=True)
-        assert move is not None
+        move = known(DiscardBot(1 - seat, stream("another key")).move(state, another_round=True))
         other.states[-1] = move.after(state)
     masks = [_added_masks(pair) for pair in (first, other)]
     assert not masks[0] & masks[1]

@@ -9,8 +9,8 @@ from forcemove import UINT48_MAX, UINT256_MAX, InvalidValue, word
 from forcemove_games.discard.position import Core, CoreWord, Position, PositionType, decode, initial
 from forcemove_games.discard.tails import DECK_LENGTH, PROOF_LENGTH, MoveShares, ShuffledDeck
 from forcemove_games.two_player import MalformedPosition, WrongPositionLength
+from tests.expected import raising
 from tests.games.discard.hands import by_type, states
-from tests.raising import raising
 
 ID = b"\xc0" * 32
 LONGEST = 5_456

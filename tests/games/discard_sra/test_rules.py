@@ -24,8 +24,8 @@ from forcemove_games.discard_sra.rules import (
 from forcemove_games.sra.cipher import DecryptionKey
 from forcemove_games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllowed
 from forcemove_games.sra.pile import CardPlace, Pile
+from tests.expected import raising
 from tests.games.sra.shuffled import ALICE, BOB
-from tests.raising import raising
 
 KEY = DecryptionKey(3)
 CLIENTS = ("alice", "bob")

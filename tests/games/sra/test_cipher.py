@@ -16,8 +16,8 @@ from forcemove import MAX_ACTION, Action, ActionCodec, InvalidValue, MalformedBy
 from forcemove_games.sra import cipher
 from forcemove_games.sra.arithmetic import MODULUS, ORDER, encode_number, encode_numbers, is_square, product
 from forcemove_games.sra.faults import InvalidExponent
+from tests.expected import raising
 from tests.games.sra.shuffled import both, scripted, seated, stream
-from tests.raising import raising
 
 SECRET = 2**2040 + 12_345
 ANY = cipher.card_number(7)

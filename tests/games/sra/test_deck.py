@@ -14,9 +14,9 @@ from forcemove.errors import InvalidValue
 from forcemove_games.sra import deck, faults
 from forcemove_games.sra.arithmetic import MODULUS, Numbers
 from forcemove_games.sra.cipher import CipherKey, card_numbers, find_card
+from tests.expected import raising
 from tests.games.sra.forgeries import FORGED, NO_SQUARE
 from tests.games.sra.shuffled import ALICE, BOB, SIZE, both, cheated, keys, order, scripted, sides_before, stream
-from tests.raising import raising
 
 
 def honest_deck(step: int) -> Numbers:

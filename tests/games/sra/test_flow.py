@@ -28,11 +28,11 @@ from forcemove_games.sra.flow import (
     turning_up,
 )
 from forcemove_games.sra.table import CARDS, AllKeys, CardTable, Deck, DiscardCard, Draw, Serve
+from tests.expected import raising
 from tests.flow.table import Delayed, signed
 from tests.flow.virtual_time import at_every_wait, cancelled_at, run_virtual
 from tests.games.sra.shuffled import ALICE, BOB, SIZE, both, order, stream
 from tests.games.sra.tables import CLIENTS, HOUR, discards_first, draws, table_of
-from tests.raising import raising
 
 
 def play(

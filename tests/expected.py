@@ -1,13 +1,22 @@
-"""The error that something raises, and its values."""
+"""The error that something raises, and what is not None, each in one line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import pytest
 
-__all__ = ["raising"]
+__all__ = ["known", "raising"]
+
+T = TypeVar("T")
+
+
+def known(value: T | None) -> T:
+    """The value, which must not be None."""
+    assert value is not None
+    return value
 
 
 @contextmanager
