@@ -1,4 +1,5 @@
-"""What the pages' commands show on a terminal of 80 or 120 columns: no word is cut, and none is lost."""
+"""What the pages' commands show on a terminal of 80 columns: no word is cut, and none is lost. Wrapping to any width is
+tested below without a terminal."""
 
 from __future__ import annotations
 
@@ -13,32 +14,26 @@ from forcemove.tables.playing.content import TableContent
 from tests.cli.nodes import Node
 from tests.cli.saved import Saved, state_of
 from tests.cli.screens import COMMAND, Screen
-from tests.cli.words import RECORDING, SAID, SCENE, forget, require_all, require_whole
-
-SIZES = [(80, 24), (120, 40)]
-sizes = pytest.mark.parametrize("size", SIZES, ids=str)
+from tests.cli.words import COLUMNS, RECORDING, SAID, SCENE, forget, require_all, require_whole
 
 
-def on(size: tuple[int, int], folder: Path, *arguments: str) -> Screen:
-    columns, rows = size
-    return Screen(COMMAND, *arguments, columns=columns, rows=rows, folder=folder, before=RECORDING)
+def on(folder: Path, *arguments: str) -> Screen:
+    return Screen(COMMAND, *arguments, columns=COLUMNS, rows=24, folder=folder, before=RECORDING)
 
 
-def require_whole_end(
-    screen: Screen, folder: Path, columns: int, *typed: str, is_all: bool = True, code: int = 0
-) -> None:
+def require_whole_end(screen: Screen, folder: Path, *typed: str, is_all: bool = True, code: int = 0) -> None:
     seen = screen.end()
     assert seen.code == code, seen.lines
-    require_whole(seen.lines, folder, columns, typed)
+    require_whole(seen.lines, folder, typed)
     if is_all:
-        require_all(seen.lines, (folder / SAID).read_text("utf-8"), columns)
+        require_all(seen.lines, (folder / SAID).read_text("utf-8"))
 
 
-def require_whole_scene(screen: Screen, folder: Path, columns: int, *typed: str) -> None:
+def require_whole_scene(screen: Screen, folder: Path, *typed: str) -> None:
     """As it is now."""
     lines = screen.settle()
-    require_whole(lines, folder, columns, typed)
-    require_all(lines, (folder / SCENE).read_text("utf-8"), columns)
+    require_whole(lines, folder, typed)
+    require_all(lines, (folder / SCENE).read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -52,9 +47,8 @@ def require_whole_scene(screen: Screen, folder: Path, columns: int, *typed: str)
     ],
     ids=" ".join,
 )
-@sizes
-def test_what_is_told_without_a_node(tmp_path: Path, size: tuple[int, int], arguments: tuple[str, ...]) -> None:
-    require_whole_end(on(size, tmp_path, *arguments), tmp_path, size[0])
+def test_what_is_told_without_a_node(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    require_whole_end(on(tmp_path, *arguments), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -68,15 +62,13 @@ def test_what_is_told_without_a_node(tmp_path: Path, size: tuple[int, int], argu
     ],
     ids=" ".join,
 )
-@sizes
-def test_errors(tmp_path: Path, size: tuple[int, int], arguments: tuple[str, ...]) -> None:
-    require_whole_end(on(size, tmp_path, *arguments), tmp_path, size[0], is_all=False, code=1)
+def test_errors(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    require_whole_end(on(tmp_path, *arguments), tmp_path, is_all=False, code=1)
 
 
-@sizes
-def test_a_state_that_is_inspected(tmp_path: Path, size: tuple[int, int]) -> None:
+def test_a_state_that_is_inspected(tmp_path: Path) -> None:
     file = Saved().save(state_of(5), str(tmp_path / "state.json"))
-    require_whole_end(on(size, tmp_path, "inspect", file), tmp_path, size[0])
+    require_whole_end(on(tmp_path, "inspect", file), tmp_path)
 
 
 @pytest.fixture
@@ -86,8 +78,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
     node.stop()
 
 
-@sizes
-def test_the_commands_on_a_node(tmp_path: Path, node: Node, size: tuple[int, int]) -> None:
+def test_the_commands_on_a_node(tmp_path: Path, node: Node) -> None:
     where = ("--chain", node.endpoint)
     for arguments in (
         ("key", "new", "alice.json"),
@@ -98,7 +89,7 @@ def test_the_commands_on_a_node(tmp_path: Path, node: Node, size: tuple[int, int
         ("demo", *where, "--key", "alice.json", "--game", "rock-paper-scissors", "--scenario", "honest"),
     ):
         forget(tmp_path)
-        require_whole_end(on(size, tmp_path, *arguments), tmp_path, size[0])
+        require_whole_end(on(tmp_path, *arguments), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -109,41 +100,37 @@ def test_the_commands_on_a_node(tmp_path: Path, node: Node, size: tuple[int, int
         ("discard-sra", "it is your turn", "1", "Bob d"),
     ],
 )
-@sizes
-def test_a_person_against_the_bot(
-    tmp_path: Path, size: tuple[int, int], game: str, asks: str, first: str, reaches: str
-) -> None:
-    screen = on(size, tmp_path, "demo", "--game", game, "--play")
+def test_a_person_against_the_bot(tmp_path: Path, game: str, asks: str, first: str, reaches: str) -> None:
+    screen = on(tmp_path, "demo", "--game", game, "--play")
     screen.reach(asks)
-    require_whole_scene(screen, tmp_path, size[0])
+    require_whole_scene(screen, tmp_path)
     screen.type(f"{first}\r")
     screen.reach(reaches)
     screen.reach("help  ")
-    require_whole_scene(screen, tmp_path, size[0])
+    require_whole_scene(screen, tmp_path)
     screen.type("nonsense\r")
     screen.reach("Type ")
-    require_whole_scene(screen, tmp_path, size[0])
+    require_whole_scene(screen, tmp_path)
     screen.type("help\r")
     screen.reach("Ctrl-C, or Ctrl-D")
-    require_whole_scene(screen, tmp_path, size[0])
+    require_whole_scene(screen, tmp_path)
     screen.type("leave\r")
     if game == "tic-tac-toe":
         screen.reach("Leave? Type yes or no.")
-        require_whole_scene(screen, tmp_path, size[0])
+        require_whole_scene(screen, tmp_path)
         screen.type("yes\r")
-    require_whole_end(screen, tmp_path, size[0], is_all=False)
+    require_whole_end(screen, tmp_path, is_all=False)
 
 
-@pytest.mark.parametrize("size", [SIZES[0], pytest.param(SIZES[1], marks=pytest.mark.long)], ids=str)
-def test_two_processes_side_by_side(tmp_path: Path, size: tuple[int, int]) -> None:
-    screen = on(size, tmp_path, "demo", "--network", "--scenario", "cheat", "--game", "rock-paper-scissors")
-    require_whole_end(screen, tmp_path, size[0], is_all=False)
+def test_two_processes_side_by_side(tmp_path: Path) -> None:
+    screen = on(tmp_path, "demo", "--network", "--scenario", "cheat", "--game", "rock-paper-scissors")
+    require_whole_end(screen, tmp_path, is_all=False)
 
 
 # ----------------------------------------------------------------------------------------------------------- wrapping
 
 
-@pytest.mark.parametrize("width", [20, 39, 80])
+@pytest.mark.parametrize("width", [20, 39, 80, 120])
 def test_a_line_is_broken_between_words_alone(width: int) -> None:
     text = "turn    4   Alice has marked an X; run `forcemove channel list` at ws://127.0.0.1:4600 for 0x" + "ab" * 32
     lines = wrapped(text, width)

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+COLUMNS = 80
+"""Of the terminal."""
 SAID, SCENE = "said.txt", "scene.txt"
 RECORDING = f"""
 import click
@@ -32,8 +34,6 @@ wrapping._wrapped, click.echo, Screen._text = wrapped, echoed, scene
 """Has a command write down what it says, and what its screen shows, in its folder."""
 _OTHERS = {">"}
 _CLOCK = re.compile(r"\b\d+(:\d\d)+\b")
-_LONG = 80
-"""A word longer than this is a link, which a terminal breaks where its line ends."""
 
 
 def forget(folder: Path) -> None:
@@ -42,25 +42,25 @@ def forget(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def require_whole(lines: Sequence[str], folder: Path, columns: int, typed: Iterable[str] = ()) -> None:
+def require_whole(lines: Sequence[str], folder: Path, typed: Iterable[str] = ()) -> None:
     """Every word that the screen shows is one that was said, whole; every line that was said is there, in one piece but
     for where it was wrapped. `typed`: what else may be there."""
     said = _words((folder / SAID).read_text("utf-8").splitlines())
     known = {*said, *_OTHERS, *(word for text in typed for word in text.split())}
-    wide = [word for word in known if len(word) > min(columns, _LONG)]
+    wide = [word for word in known if len(word) > COLUMNS]
     cut = [word for word in _words(lines) if word not in known and not any(word in each for each in wide)]
     assert cut == [], "\n".join([*cut, "were not said, on", *lines])
 
 
-def require_all(lines: Sequence[str], text: str, columns: int) -> None:
+def require_all(lines: Sequence[str], text: str) -> None:
     """All lines of `text` are on the screen, in their order within each. What a clock shows may be another second's."""
     shown = _without_clocks(f" {' '.join(_words(lines))} ")
-    lost = [line for line in text.splitlines() if not _is_wide(line, columns) and _joined(line) not in shown]
+    lost = [line for line in text.splitlines() if not _is_wide(line) and _joined(line) not in shown]
     assert lost == [], "\n".join([*lost, "are not on", *lines])
 
 
-def _is_wide(line: str, columns: int) -> bool:
-    return any(len(word) > columns for word in line.split())
+def _is_wide(line: str) -> bool:
+    return any(len(word) > COLUMNS for word in line.split())
 
 
 def _joined(line: str) -> str:
