@@ -59,11 +59,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine: in virtual time where it is marked so, else in real time."""
+    """Run a test that is a coroutine: as its class says, or in virtual time where it is marked so, or in real time."""
     if not iscoroutinefunction(pyfuncitem.obj):
         return None
     story = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in signature(pyfuncitem.obj).parameters})
-    (run_virtual if pyfuncitem.get_closest_marker("virtual_time") else run)(story)
+    usual = run_virtual if pyfuncitem.get_closest_marker("virtual_time") else run
+    getattr(pyfuncitem.instance, "run", usual)(story)
     return True
 
 

@@ -201,27 +201,18 @@ def test_a_contract_that_came_without_its_sources_is_deployed_without_them(embed
     assert not list(path.parent.glob("*CountingApp*"))
 
 
-def test_a_transaction_that_waits_is_waited_for(stalled: AnvilChain, path: Path) -> None:
+@pytest.mark.parametrize(("happens", "stage"), [("evm_mine", AGAIN), ("anvil_dropAllTransactions", NEW)])
+def test_a_transaction_that_waits_is_waited_for_and_a_dropped_one_sent_anew(
+    stalled: AnvilChain, path: Path, happens: str, stage: list[DeploymentStage]
+) -> None:
     with pytest.raises(NotMined):
         deploy(stalled, KEY, path, timeout=0.05)
-    stalled.rpc.ask("evm_mine")
+    stalled.rpc.ask(happens)
     stalled.rpc.ask("evm_setAutomine", True)
 
     progress = stages(stalled, path)
 
-    assert progress["Adjudicator"] == AGAIN
-    assert genuine(stalled, path)
-
-
-def test_a_dropped_transaction_is_sent_anew(stalled: AnvilChain, path: Path) -> None:
-    with pytest.raises(NotMined):
-        deploy(stalled, KEY, path, timeout=0.05)
-    stalled.rpc.ask("anvil_dropAllTransactions")
-    stalled.rpc.ask("evm_setAutomine", True)
-
-    progress = stages(stalled, path)
-
-    assert progress["Adjudicator"] == NEW
+    assert progress["Adjudicator"] == stage
     assert genuine(stalled, path)
 
 

@@ -49,6 +49,11 @@ class Pair(Reader):
         self.told.append(told)
         return told
 
+    def play_to(self, turn: int) -> None:
+        """And read it."""
+        self.story.play_until(turn)
+        self.look_all()
+
     @property
     def clocks(self) -> list[Status]:
         """Those that run somewhere and are not in the record that all agree on, as they were told last."""
@@ -90,8 +95,7 @@ def down(method: str, *_: Any) -> Any:
 
 
 def test_what_both_show_is_told_at_four_requests_each(pair: Pair, story: Story) -> None:
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     assert pair.logs(story) == ["Deposited", "Deposited"]
     for _ in range(3):
         story.mine()
@@ -127,8 +131,7 @@ def test_threat_54_a_deposit_that_only_one_shows_is_not_told(pair: Pair, story: 
 def test_threat_54_a_challenge_that_one_hides_is_told_to_be_answered(
     pair: Pair, story: Story, liar: int, forks: bool
 ) -> None:
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     pair.endpoints[liar].stay_at(story.chain.block_number(), forks=forks)
     challenge(story)
     assert pair.look_all().updates == {}
@@ -142,8 +145,7 @@ def test_threat_54_a_challenge_that_one_hides_is_told_to_be_answered(
 @pytest.mark.parametrize("liar", [0, 1])
 def test_threat_56_a_log_that_is_left_out_leaves_the_status(pair: Pair, story: Story, liar: int) -> None:
     """Hole 29: where both leave it out, or there is one endpoint, the status alone tells of the clock."""
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     for endpoint in pair.endpoints[liar:]:
         endpoint.replace("eth_getLogs", lambda _: [])
     challenge(story)
@@ -158,8 +160,7 @@ def test_threat_56_a_log_that_is_left_out_leaves_the_status(pair: Pair, story: S
 @pytest.mark.parametrize("ahead", [7_200, 2**40])
 def test_threat_54_the_time_of_one_ends_nothing(pair: Pair, story: Story, liar: int, block: str, ahead: int) -> None:
     """Hole 21: two hours ahead, the challenge counted as over, and the old state was paid out."""
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     honest = pair.node.ask
 
     def answer(method: str, *params: Any) -> Any:
@@ -177,8 +178,7 @@ def test_threat_54_the_time_of_one_ends_nothing(pair: Pair, story: Story, liar: 
 
 def test_a_deposit_that_one_has_missed_once_is_read_by_it_when_they_differ(pair: Pair, story: Story) -> None:
     """A stranger pays in a wei: no status shows that, and the log of it is not read again."""
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     worker = pair.views.viewers[1]
     pair.views.uncertain.clear()
     pair.endpoints[1].replace("eth_getLogs", lambda _: [])
@@ -199,8 +199,7 @@ def test_a_deposit_that_one_has_missed_once_is_read_by_it_when_they_differ(pair:
 @pytest.mark.parametrize("ahead", [4, 100, 10**10, 2**62])
 def test_threat_54_a_head_without_blocks_hides_nothing(pair: Pair, story: Story, liar: int, ahead: int) -> None:
     """Hole 22: it became the one that was read, or was read without end."""
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     honest = pair.node.ask
 
     def answer(method: str, *params: Any) -> Any:
@@ -298,8 +297,7 @@ def test_threat_46_that_one_is_left_out_is_told_once_and_again_when_it_was_back(
 
 
 def test_threat_54_what_a_silent_one_has_shown_is_defended_against(pair: Pair, story: Story) -> None:
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     pair.endpoints[0].stay_at(story.chain.block_number(), forks=True)
     challenge(story)
     pair.look_all()
@@ -340,8 +338,7 @@ def test_threat_54_a_time_far_from_our_own_is_told_once(playground: Playground, 
 
 def test_one_that_knows_no_beginning_reads_it_before_it_is_the_source(pair: Pair, story: Story) -> None:
     """After a restart one endpoint has read only what is new, the other one all."""
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     views, reached = pair.views, pair.views.cursor
     assert reached is not None
     challenge(story)
@@ -380,8 +377,7 @@ def test_threat_32_contracts_are_genuine_where_all_say_so(playground: Playground
 
 def test_a_shorter_chain_is_believed_when_it_stays(pair: Pair, story: Story) -> None:
     before = story.chain.block_number()
-    story.play_until(4)
-    pair.look_all()
+    pair.play_to(4)
     story.reorganise(before)
     for _ in range(2):
         with pytest.raises(BehindItself):

@@ -53,6 +53,11 @@ class Reader:
         self.channels[agreement.channel_id] = Channel(agreement, 0, genuine=True)
         self.reads[agreement.channel_id] = []
 
+    def play_until(self, story: Story, turn: int) -> None:
+        """And read it."""
+        story.play_until(turn)
+        self.look()
+
     def look(self, *uncertain: Story) -> QuorumUpdate:
         """Through every endpoint. Raises what the first one that has failed raises, when the others were asked."""
         self.views.uncertain = {story.agreement.channel_id for story in uncertain}
@@ -148,8 +153,7 @@ def test_the_news_lead_to_what_a_client_knows(reader: Reader, story: Story) -> N
 
 
 def test_nothing_new_is_no_news(reader: Reader, story: Story) -> None:
-    story.play_until(4)
-    reader.look()
+    reader.play_until(story, 4)
     assert reader.look().updates == {}
     story.mine()
     assert reader.look().updates == {}
@@ -191,8 +195,7 @@ def test_a_channel_that_is_let_go_is_told_no_more(reader: Reader, story: Story) 
 def test_only_what_is_deep_enough_is_told(playground: Playground, story: Story) -> None:
     reader = Reader(playground, confirmations=3)
     reader.follow(story)
-    story.play_until(4)
-    reader.look()
+    reader.play_until(story, 4)
     assert reader.logs(story) == []
     story.mine(2)
     reader.look()
@@ -221,8 +224,7 @@ def test_what_is_uncertain_is_read_without_a_log(reader: Reader, story: Story) -
 
 def test_threat_43_a_log_that_is_left_out_is_found_out_and_not_believed(reader: Reader, story: Story) -> None:
     """One empty answer used to be believed forever: a stale challenge went unanswered."""
-    story.play_until(6)
-    reader.look()
+    reader.play_until(story, 6)
     reader.endpoint.replace("eth_getLogs", lambda _: [])
     story.challenge(0, *story.opening()[2:4])
     id_, look = story.agreement.channel_id, reader.look()
@@ -235,8 +237,7 @@ def test_threat_43_a_log_that_is_left_out_is_found_out_and_not_believed(reader: 
 
 def test_threat_43_an_endpoint_that_is_asked_again_tells(reader: Reader, story: Story) -> None:
     """It had left it out once: the same look finds it."""
-    story.play_until(6)
-    reader.look()
+    reader.play_until(story, 6)
     story.challenge(0, *story.opening()[2:4])
     left_out = [True]
     reader.endpoint.replace("eth_getLogs", lambda logs: [] if left_out and left_out.pop() else logs)
@@ -336,8 +337,7 @@ def test_threat_43_whatever_fails_at_whatever_request_the_news_come_whole(
 
 def test_threat_49_a_deposit_that_a_reorganisation_takes_is_told(reader: Reader, story: Story) -> None:
     before = story.chain.block_number()
-    story.play_until(4)
-    reader.look()
+    reader.play_until(story, 4)
     assert reader.channel(story).is_funded
     read_up_to = story.chain.block_number()
     story.reorganise(before, mined=read_up_to + 1 - before)
@@ -371,8 +371,7 @@ def test_threat_22_a_fork_before_all_that_is_remembered_is_read_from_the_beginni
     reader: Reader, story: Story
 ) -> None:
     before = story.chain.block_number()
-    story.play_until(4)
-    reader.look()
+    reader.play_until(story, 4)
     story.reorganise(before - 1, mined=30)
     reader.look()
     assert reader.logs(story) == []
@@ -382,8 +381,7 @@ def test_threat_43_a_lagging_endpoint_is_not_taken_for_a_reorganisation(playgrou
     reader = Reader(playground, endpoints=2)
     reader.follow(story)
     before = story.chain.block_number()
-    story.play_until(4)
-    reader.look()
+    reader.play_until(story, 4)
 
     def late(method: str, *params: Any) -> Any:
         if method == "eth_getBlockByNumber" and params[0] in ("latest", "pending"):
@@ -403,8 +401,7 @@ def test_threat_43_a_lagging_endpoint_is_not_taken_for_a_reorganisation(playgrou
 
 def test_a_shorter_chain_that_stays_is_believed(reader: Reader, story: Story) -> None:
     before = story.chain.block_number()
-    story.play_until(4)
-    reader.look()
+    reader.play_until(story, 4)
     story.reorganise(before)
     for _ in range(2):
         with pytest.raises(BehindItself):

@@ -119,8 +119,7 @@ def test_a_clock_is_seen_whatever_question_fails_after_its_log(playground: Playg
     """Nothing else is believed of what could not be checked, and the next look goes on from there."""
     story = playground.story(GAME)
     pair = Pair(playground, story)
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     reached = pair.views.cursor
     refusing(pair, lambda _: True)
     challenge(story)

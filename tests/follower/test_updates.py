@@ -80,8 +80,7 @@ def test_threat_46_where_one_question_about_contracts_fails_the_others_wait(play
 def test_threat_54_what_is_owed_to_us_no_endpoint_makes_less(
     pair: Pair, story: Story, amounts: tuple[int, int]
 ) -> None:
-    story.play_until(4)
-    pair.look_all()
+    pair.play_to(4)
     for viewer, amount in zip(pair.views.viewers, amounts, strict=True):
         viewer.views[pair.id] = replace(viewer.views[pair.id], credits=((ETHER, amount),))
         viewer.changed.add(pair.id)
@@ -93,8 +92,7 @@ def test_who_knows_no_beginning_reads_it_before_anything_is_told_of_it(
     playground: Playground, story: Story, pair: Pair
 ) -> None:
     """After a restart one endpoint was read from the beginning, since it lacked a block, and then it is away."""
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     reached = pair.views.cursor
     assert reached is not None
     resumed = Pair(playground, story)
@@ -116,8 +114,7 @@ def test_who_knows_no_beginning_reads_it_before_anything_is_told_of_it(
 @pytest.mark.parametrize("liar", [0, 1])
 def test_threat_54_what_one_shows_becomes_due_by_its_time_alone(pair: Pair, story: Story, liar: int) -> None:
     """No log says that a challenge has run out."""
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     pair.endpoints[liar].stay_at(story.chain.block_number(), forks=True)
     challenge(story)
     pair.look_all()
@@ -141,8 +138,7 @@ def test_after_a_restart_all_is_read_that_one_has_not_read(pair: Pair, story: St
 
 @pytest.mark.parametrize("liar", [0, 1])
 def test_threat_56_what_one_endpoint_leaves_out_is_its_own_fault(pair: Pair, story: Story, liar: int) -> None:
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     pair.endpoints[liar].replace("eth_getLogs", lambda _: [])
     challenge(story)
     told = pair.look_all()
@@ -151,8 +147,7 @@ def test_threat_56_what_one_endpoint_leaves_out_is_its_own_fault(pair: Pair, sto
 
 
 def test_threat_56_what_one_got_wrong_is_read_again_at_the_same_block(pair: Pair, story: Story) -> None:
-    story.play_until(6)
-    pair.look_all()
+    pair.play_to(6)
     pair.endpoints[0].replace("eth_getLogs", lambda _: [])
     challenge(story)
     assert pair.look_all().updates == {}
@@ -247,8 +242,7 @@ def test_what_was_read_before_a_request_failed_is_not_read_again(
 
 
 def test_what_is_held_is_told_anew_with_all_the_rest(pair: Pair, story: Story) -> None:
-    story.play_until(4)
-    pair.look_all()
+    pair.play_to(4)
     before = story.chain.block_number()
     story.mine(2)
     pair.look_all()

@@ -117,8 +117,7 @@ def test_threat_25_rubbish_is_kept_and_changes_nothing(story: Story, kind: str) 
     assert isinstance(fault, MalformedBytes)
     assert story.alice.evidence == ["MalformedBytes"]
     assert story.alice.client.channel == before
-    story.go_on()
-    story.ends_with(story.alice.newest.state.outcome)
+    story.ends_as_agreed()
 
 
 def test_threat_25_a_message_of_another_channel_changes_nothing(story: Story, playground: Playground) -> None:
@@ -143,8 +142,7 @@ def test_threat_25_messages_come_twice_late_and_in_any_order(story: Story) -> No
         story.players[(turn + 1) % 2].decide_at_last()
     assert story.alice.faults == []
     story.play()
-    story.go_on()
-    story.ends_with(story.alice.newest.state.outcome)
+    story.ends_as_agreed()
 
 
 @pytest.mark.parametrize("turn", [9, 12, UINT48_MAX])

@@ -251,8 +251,7 @@ def test_threat_43_a_challenge_that_one_endpoint_hides_is_answered(tmp_path: Pat
     """It shows another fork, in which there is no challenge; and what it is sent it keeps to itself."""
     playground = Playground.on(MemoryChain())
     home = House(playground, tmp_path, 1)
-    home.stops_at = 7
-    home.play()
+    home.play(until=7)
     alice, assembly = home.processes[0], home.assemblies[0]
     assert isinstance(playground.chain, MemoryChain)
     node = playground.chain.node

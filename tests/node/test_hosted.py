@@ -66,8 +66,7 @@ def play_and_dispute(anvil: AnvilChain, url: str) -> None:
         story.play()
         assert story.record == (9, False)
         assert story.alice.mined[-1] == "SubmitCheckpoint"
-        story.go_on()
-        story.ends_with(story.alice.newest.state.outcome)
+        story.ends_as_agreed()
 
 
 @pytest.mark.parametrize("lacks", LACKING)

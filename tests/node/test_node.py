@@ -103,8 +103,10 @@ class House:
             for number in range(count):
                 process.drive(number)
 
-    def play(self, rounds: int = 2_000) -> None:
-        """Until nothing happens any more, and no node has a transaction that a real chain has not mined yet."""
+    def play(self, rounds: int = 2_000, until: int | None = None) -> None:
+        """Until nothing happens any more, and no node has a transaction that a real chain has not mined yet.
+        `until`: the turn after which nobody moves, from now on."""
+        self.stops_at = self.stops_at if until is None else until
         for _ in range(rounds):
             if not [each for each in self.processes if each.node.poll() or each.node.is_sending]:
                 return
@@ -246,8 +248,7 @@ def test_threat_21_a_process_that_dies_again_and_again_loses_nothing_and_signs_n
 
 def test_a_dispute_is_settled_while_others_play(house: Callable[[int], House]) -> None:
     home = house(4)
-    home.stops_at = 5
-    home.play()
+    home.play(until=5)
     home.stops_at = 10**6
     alice, bob = home.processes
     disputed = home.assemblies[0].agreement.channel_id
@@ -316,8 +317,7 @@ def test_threat_48_what_could_not_be_added_is_left_to_others(
 def test_threat_48_who_was_away_for_longer_than_its_lease_sends_nothing(house: Callable[[int], House]) -> None:
     """It sleeps in the middle of the game; another process takes the channel over; it wakes, and hears a move."""
     home = house(1)
-    home.stops_at = 5
-    home.play()
+    home.play(until=5)
     alice, bob = home.processes
     asleep = alice.node
     heir = Process(home, 0, alice.path, now=alice.now + 3600)
@@ -342,8 +342,7 @@ def test_threat_48_who_was_away_for_longer_than_its_lease_sends_nothing(house: C
 
 def test_threat_53_what_was_moved_away_is_not_driven(house: Callable[[int], House]) -> None:
     home = house(1)
-    home.stops_at = 5
-    home.play()
+    home.play(until=5)
     alice = home.processes[0]
     alice.node.release()
     alice.journal.export(alice.journal.ids(), ExportKind.MOVE)
@@ -363,8 +362,7 @@ def test_a_block_costs_the_same_requests_for_many_channels(
         endpoint = Endpoint(_node(playground))
         through = Playground(MemoryChain(endpoint), playground.book)
         home = House(through, folder, count)
-        home.stops_at = 5
-        home.play()
+        home.play(until=5)
         _node(playground).mine()
         endpoint.counts.clear()
         home.processes[0].node.poll()
@@ -590,8 +588,7 @@ def test_after_a_restart_the_chain_is_read_on_from_where_it_was_read(
     """Not from the channel's first block on; and what was logged meanwhile is found, and answered."""
     endpoint, asked = Endpoint(_node(playground)), list[int]()
     home = House(Playground(MemoryChain(endpoint), playground.book), tmp_path, 1)
-    home.stops_at = 7
-    home.play()
+    home.play(until=7)
     process, assembly = home.processes[seat], home.assemblies[0]
     for _ in range(20):
         _node(playground).mine()
@@ -623,8 +620,7 @@ def test_a_challenge_that_is_asked_for_before_the_chain_is_read_is_sent(
 ) -> None:
     """Also where a process has asked for it that died before it was sent."""
     home = house(1)
-    home.stops_at = 6
-    home.play()
+    home.play(until=6)
     alice = home.processes[0]
     id_ = home.assemblies[0].agreement.channel_id
     if was_asked:
@@ -642,8 +638,7 @@ def test_a_challenge_that_is_asked_for_before_the_chain_is_read_is_sent(
 def test_where_nothing_happens_for_long_what_was_read_is_kept_all_the_same(house: Callable[[int], House]) -> None:
     """Or a channel that waits for a month would be read for a month."""
     home = house(1)
-    home.stops_at = 5
-    home.play()
+    home.play(until=5)
     process, id_ = home.processes[0], home.assemblies[0].agreement.channel_id
     versions = [process.journal.versions([id_])[id_]]
     assert isinstance(home.chain, MemoryChain)
@@ -662,8 +657,7 @@ def test_where_nothing_happens_for_long_what_was_read_is_kept_all_the_same(house
 def test_a_cursor_that_nobody_can_read_strands_no_channel(house: Callable[[int], House], reached: bytes) -> None:
     """Another program has written it: everything is read."""
     home = house(1)
-    home.stops_at = 5
-    home.play()
+    home.play(until=5)
     process, id_ = home.processes[0], home.assemblies[0].agreement.channel_id
     kept = known(process.journal.load(id_))
     process.journal.commit(Batch((ChannelUpdate(id_, kept.version, kept.snapshot, cursor=reached),)))

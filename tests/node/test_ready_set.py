@@ -52,8 +52,7 @@ def test_lines_in_memory_and_on_logs_say_when_something_has_come() -> None:
 
 
 def test_a_line_is_asked_when_it_has_said_that_something_has_come(house: House) -> None:
-    house.stops_at = 5
-    house.play()
+    house.play(until=5)
     bob, asked = house.processes[1], Counter[int]()
     for number, each in enumerate(house.assemblies):
         _count(bob.node.channels[each.agreement.channel_id].executor, asked, number)
@@ -65,8 +64,7 @@ def test_a_line_is_asked_when_it_has_said_that_something_has_come(house: House) 
 
 
 def test_a_line_that_cannot_say_so_is_asked_at_each_step(house: House) -> None:
-    house.stops_at = 5
-    house.play()
+    house.play(until=5)
     bob = house.processes[1]
     bob.node.release_channel(house.assemblies[1].agreement.channel_id)
     house.lines[1] = (house.lines[1][0], Deaf(house.lines[1][1]))  # type: ignore[assignment]  # a line of another kind
@@ -80,8 +78,7 @@ def test_a_line_that_cannot_say_so_is_asked_at_each_step(house: House) -> None:
 
 def test_no_channel_is_looked_at_without_a_reason(house: House) -> None:
     """Alice is to move: nobody is silent."""
-    house.stops_at = 3
-    house.play()
+    house.play(until=3)
     bob = house.processes[1]
     bob.node.release_channel(house.assemblies[0].agreement.channel_id)
     asked = Counter[int]()
@@ -106,8 +103,7 @@ class Generous(MemoryMessenger):
 
 def test_what_comes_while_others_wait_is_taken_in_without_another_word(house: House) -> None:
     """A node takes in 64 messages of a channel in a step; what comes before the next one says so only once."""
-    house.stops_at = 3
-    house.play()
+    house.play(until=3)
     bob = house.processes[1]
     bob.node.release_channel(house.assemblies[1].agreement.channel_id)
     line = Generous()
@@ -131,8 +127,7 @@ def test_what_comes_while_others_wait_is_taken_in_without_another_word(house: Ho
 
 
 def test_whether_a_line_is_connected_is_asked_once_a_second(house: House) -> None:
-    house.stops_at = 3
-    house.play()
+    house.play(until=3)
     bob = house.processes[1]
     bob.node.release_channel(house.assemblies[1].agreement.channel_id)
     line = Connected()
@@ -156,8 +151,7 @@ class Connected(MemoryMessenger):
 
 
 def test_what_has_come_ends_a_nodes_pause(house: House) -> None:
-    house.stops_at = 5
-    house.play()
+    house.play(until=5)
     bob = house.processes[1]
     bob.node._awake.clear()
     house.lines[0][0].send(b"hello")

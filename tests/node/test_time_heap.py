@@ -123,8 +123,7 @@ def test_a_challenge_brings_a_time_and_a_clock_that_jumps_misses_none(walk: Walk
     """Alice's clock jumps back and ahead, and her channel is released and driven again, while a challenge runs."""
     chain = MemoryChain()
     house = House(Playground.on(chain), tmp_path, 3)
-    house.stops_at = 5
-    house.play()
+    house.play(until=5)
     alice, bob = house.processes
     challenged = house.assemblies[0].agreement.channel_id
     bob.now = alice.now = 1_000.0
@@ -152,8 +151,7 @@ def test_a_chains_time_that_jumps_back_misses_no_deadline(
     read, shift = EndpointQuorum.time, [0]
     monkeypatch.setattr(EndpointQuorum, "time", property(lambda self: read.__get__(self) + shift[0]))
     house = House(Playground.on(MemoryChain()), tmp_path, 1)
-    house.stops_at = 5
-    house.play()
+    house.play(until=5)
     (alice,), (bob,) = (each.node.channels.values() for each in house.processes)
     bob.feed(ChallengeWanted())
     house.play()

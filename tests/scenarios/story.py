@@ -288,6 +288,11 @@ class Story:
         gas = self.spent if self.asset == ETHER else (0, 0)
         return [self._balance(key) - self._before[i] + gas[i] for i, key in enumerate(KEYS)]
 
+    def ends_as_agreed(self) -> None:
+        """`go_on`, to what the newest state of all pays."""
+        self.go_on()
+        self.ends_with(self.alice.newest.state.outcome)
+
     def ends_with(self, outcome: Outcome) -> None:
         """The channel is closed, empty, and has paid exactly this; both know it."""
         assert [player.phase for player in self.players] == [Phase.CLOSED, Phase.CLOSED]

@@ -70,8 +70,7 @@ def test_a_late_reply_on_chain_goes_on_with_the_game(story: Story) -> None:
     story.bob.decide_at_last()
     assert story.record == (7, False)
     story.play()
-    story.go_on()
-    story.ends_with(story.alice.newest.state.outcome)
+    story.ends_as_agreed()
     assert story.bob.mined.count("SubmitRespond") == 1
     assert "SubmitTransfer" not in story.alice.mined + story.bob.mined
 
@@ -85,8 +84,7 @@ def test_a_late_reply_at_the_table_is_taken_to_the_chain_by_who_challenged(story
     assert story.alice.mined[-1] == "SubmitRespond"
     assert story.record == (7, False)
     story.play()
-    story.go_on()
-    story.ends_with(story.alice.newest.state.outcome)
+    story.ends_as_agreed()
 
 
 def test_who_is_absent_from_the_keyboard_concludes_rather_than_loses(story: Story) -> None:
@@ -113,8 +111,7 @@ def test_a_stale_state_is_answered_with_the_newest(story: Story, old: int) -> No
     story.alice.client.poll()
     assert story.alice.mined[-1] == "SubmitCheckpoint"
     assert story.record == (9, False)
-    story.go_on()
-    story.ends_with(story.alice.newest.state.outcome)
+    story.ends_as_agreed()
 
 
 def test_threat_18_an_illegal_move_is_refused_by_the_client_and_by_the_chain(story: Story) -> None:
@@ -149,8 +146,7 @@ def test_threat_09_a_forged_signature_is_refused_by_the_client_and_by_the_chain(
     operation = story.adjudicator.conclude(story.agreement.fixed_part, state.outcome, 7, (bobs, bobs))
     with pytest.raises(RuleError):
         story.adjudicator.simulate(operation, BOB.address)
-    story.go_on()
-    story.ends_with(story.alice.newest.state.outcome)
+    story.ends_as_agreed()
 
 
 def test_threat_26_a_move_made_on_chain_and_withheld_is_found_there_and_answered(story: Story) -> None:
@@ -164,8 +160,7 @@ def test_threat_26_a_move_made_on_chain_and_withheld_is_found_there_and_answered
     assert story.alice.mined[-1] == "SubmitRespond"
     assert story.record == (8, False)
     story.play()
-    story.go_on()
-    story.ends_with(story.alice.newest.state.outcome)
+    story.ends_as_agreed()
 
 
 def test_threat_26_another_move_on_chain_than_at_the_table_is_not_built_upon(channel: Story) -> None:
@@ -184,8 +179,7 @@ def test_threat_26_another_move_on_chain_than_at_the_table_is_not_built_upon(cha
     assert channel.alice.mined[-1] == "SubmitCheckpoint"
     assert channel.record == (8, False)
     channel.play()
-    channel.go_on()
-    channel.ends_with(channel.alice.newest.state.outcome)
+    channel.ends_as_agreed()
 
 
 @pytest.mark.parametrize("challenged", [1, 3, 6])

@@ -66,9 +66,11 @@ class Table:
         first, *others = self.chains
         self.sender = Sender(first, KEY, self.kept, bump_after=PATIENCE, clock=lambda: self.time, others=others)
 
-    def want(self, name: bytes = b"answer", value: int = 0, most: int = ETHER // 2) -> None:
+    def want(self, name: bytes = b"answer", value: int = 0, most: int = ETHER // 2, blocks: int = 0) -> None:
+        """`blocks`: that pass then."""
         deadline = None if value else self.chain.now() + HOUR
         self.sender.submit(TxRequest(name, PAYEE.address, b"", value, most, deadline, gas=21_000))
+        self.pass_blocks(blocks)
 
     def pass_blocks(self, count: int = 1) -> None:
         for _ in range(count):
@@ -217,8 +219,7 @@ LIES: dict[str, Callable[[Table], None]] = {
 @pytest.fixture(scope="module")
 def honest_cost() -> int:
     table = Table()
-    table.want()
-    table.pass_blocks(3)
+    table.want(blocks=3)
     assert table.answered == 1
     return table.cost
 
@@ -228,8 +229,7 @@ def honest_cost() -> int:
 def test_holes_23_and_24_one_that_lies_keeps_no_answer_from_the_chain(lie: str, place_: int, honest_cost: int) -> None:
     table = Table(place_)
     LIES[lie](table)
-    table.want()
-    table.pass_blocks(2)
+    table.want(blocks=2)
     assert table.answered >= 1
     table.pass_blocks(40)
     assert table.cost <= 3 * honest_cost
@@ -241,8 +241,7 @@ def test_hole_23_a_liar_alone_ends_nothing_and_when_it_says_the_truth_it_is_answ
     """Also after a restart."""
     table = Table(count=1)
     LIES[lie](table)
-    table.want()
-    table.pass_blocks(2)
+    table.want(blocks=2)
     table.liar.be_honest()
     table.lying.estimate = None
     table.restart()
@@ -271,8 +270,7 @@ def test_hole_22_what_pays_in_waits_until_the_nonces_agree_and_is_paid_once(lie:
 def test_hole_23_each_endpoint_is_given_an_answer_with_its_own_nonce_at_once(place_: int) -> None:
     table = Table(place_)
     LIES["nonce far ahead"](table)
-    table.want()
-    table.pass_blocks(1)
+    table.want(blocks=1)
     assert table.answered == 1
 
 
@@ -289,8 +287,7 @@ def test_hole_22_a_nonce_far_ahead_disturbs_no_other_numbering() -> None:
 def test_hole_23_a_refusal_by_all_is_told_and_offered_again() -> None:
     table = Table(count=1)
     refuse_with("txpool is full")(table)
-    table.want()
-    table.pass_blocks(2)
+    table.want(blocks=2)
     assert {type(each) for each in table.troubles} == {NotTaken}
     assert table.outcomes == []
     table.liar.be_honest()
@@ -301,8 +298,7 @@ def test_hole_23_a_refusal_by_all_is_told_and_offered_again() -> None:
 def test_hole_24_a_tip_is_never_beyond_our_own() -> None:
     table = Table(count=1)
     LIES["tip 2**200"](table)
-    table.want()
-    table.pass_blocks(1)
+    table.want(blocks=1)
     (kept,) = table.kept.all()
     assert kept.newest.tip == 2 * GWEI
 
@@ -311,8 +307,7 @@ def test_threat_44_what_one_keeps_to_itself_is_raised_at_both(monkeypatch: pytes
     """The miners leave us out; each endpoint is offered the same version, and no other."""
     table = Table()
     monkeypatch.setattr(table.node, "_take", lambda: ())
-    table.want()
-    table.pass_blocks(60)
+    table.want(blocks=60)
     (waiting,) = table.node.waiting
     (kept,) = table.kept.all()
     assert waiting.hash == kept.newest.hash

@@ -61,6 +61,10 @@ class Desk:
         self.node.next_time += int(seconds)
         self.node.mine()
 
+    def wait_and_look(self, seconds: float) -> None:
+        self.wait(seconds)
+        self.look()
+
     @property
     def fees(self) -> list[int]:
         """What each of those that wait offers, by nonce."""
@@ -138,8 +142,7 @@ def test_threat_44_the_lowest_nonce_is_raised_first_and_both_are_mined(desk: Des
     desk.wait(1)
     desk.send("answer", deadline=desk.chain.now() + HOUR)
     for _ in range(4):
-        desk.wait(12)
-        desk.look()
+        desk.wait_and_look(12)
     assert desk.landed == ["deposit", "answer"]
 
 
@@ -147,8 +150,7 @@ def test_threat_44_a_cheap_one_never_holds_up_an_answer(desk: Desk) -> None:
     """Its own cap does not let it be mined; the answer's does, for both."""
     desk.send("cheap", most=5 * 10**16)
     spike(desk)
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(1)
     desk.wait(1)
     assert desk.outcomes == []
     desk.want("answer", deadline=desk.chain.now() + HOUR)
@@ -165,8 +167,7 @@ def test_threat_44_it_goes_on_after_a_restart(desk: Desk) -> None:
     desk.wait(PATIENCE)
     desk.restart()
     desk.look()
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(1)
     assert desk.landed == ["deposit"]
     assert desk.received == 1
 
@@ -201,17 +202,14 @@ def test_threat_44_the_offer_rises_as_the_deadline_comes_near(desk: Desk, monkey
     first = desk.fees[0]
     monkeypatch.setattr(desk.node, "_take", lambda: ())  # miners that leave us out
     for _ in range(18):
-        desk.wait(PATIENCE)
-        desk.look()
+        desk.wait_and_look(PATIENCE)
     assert 7 * first < desk.fees[0] <= 10 * first
     for _ in range(2):
-        desk.wait(PATIENCE)
-        desk.look()
+        desk.wait_and_look(PATIENCE)
     (waiting,) = desk.node.waiting
     assert ETHER * 9 // 10 < waiting.max_fee * waiting.gas <= ETHER  # all that it is worth
     monkeypatch.undo()
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(1)
     assert desk.landed == ["answer"]
 
 
@@ -281,8 +279,7 @@ def test_threat_44_it_is_written_down_before_it_is_sent(desk: Desk, monkeypatch:
     monkeypatch.setattr(desk.node, "ask", watching)
     desk.send("a")
     spike(desk)
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(1)
     assert sent == [True, True]
 
 
@@ -358,13 +355,11 @@ def test_threat_44_a_nonce_that_no_node_has_any_more_holds_up_no_answer(desk: De
     foreign = desk.chain.sign_as(Call(OTHER.address, b"", 5), KEY, 0, 21_000, Fees(GWEI // 2, GWEI // 2))
     desk.chain.broadcast(foreign)
     desk.send("answer", deadline=desk.chain.now() + HOUR)
-    desk.wait(PATIENCE // 2)
-    desk.look()
+    desk.wait_and_look(PATIENCE // 2)
     assert foreign.hash in {each.hash for each in desk.node.waiting}
     desk.node.waiting = [each for each in desk.node.waiting if each.nonce == 1]
     for _ in range(5):
-        desk.wait(PATIENCE)
-        desk.look()
+        desk.wait_and_look(PATIENCE)
     assert [type(each) for each in desk.outcomes] == [transactions.Confirmed]
     assert (desk.landed, desk.received) == (["answer"], 1)
     assert desk.chain.nonce_of(KEY.address) == 2
@@ -377,22 +372,19 @@ def test_threat_49_what_was_forgotten_and_is_undone_holds_up_no_answer(desk: Des
     desk.send("a")
     before = desk.chain.block_number()
     for _ in range(2):
-        desk.wait(1)
-        desk.look()
+        desk.wait_and_look(1)
     assert not desk.kept.all()
     (first,) = desk.node.revert_to(before)
     desk.node.waiting.append(first)
     desk.send("answer", deadline=desk.chain.now() + HOUR)
     desk.node.waiting.remove(first)
     (answer,) = desk.node.waiting
-    desk.wait(PATIENCE)
-    desk.look()
+    desk.wait_and_look(PATIENCE)
     assert [each.nonce for each in sorted(desk.node.waiting, key=lambda each: each.nonce)] == [0, 1]
     if comes_back:
         desk.node.waiting = [first, answer]
     for _ in range(4):
-        desk.wait(1)
-        desk.look()
+        desk.wait_and_look(1)
     assert desk.landed == ["a", "answer"]
     assert desk.received == 1 + comes_back
     assert desk.chain.nonce_of(KEY.address) == 2
@@ -406,11 +398,9 @@ def test_threat_22_a_transaction_that_a_reorganisation_has_taken_away_is_waited_
     desk = Desk(confirmations=3)
     desk.send("a")
     before = desk.chain.block_number()
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(1)
     assert desk.landed == ["a"]
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(1)
     gone = desk.node.revert_to(before)
     desk.node.waiting += gone if is_kept else ()
     desk.look()
@@ -430,8 +420,7 @@ def test_what_is_undone_and_asked_for_again_is_not_told_as_undone() -> None:
     desk = Desk(confirmations=3)
     desk.send("a")
     before = desk.chain.block_number()
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(1)
     desk.node.revert_to(before)
     desk.send("a")
     assert [type(each) for each in desk.outcomes] == [transactions.Confirmed]
@@ -441,8 +430,7 @@ def test_what_is_undone_and_asked_for_again_is_not_told_as_undone() -> None:
 def test_a_refusal_of_the_node_is_told_and_the_nonce_is_free_again(desk: Desk) -> None:
     desk.want("dear", value=10**25)
     desk.send("a")
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(1)
     (refused,) = [each for each in desk.outcomes if isinstance(each, transactions.TxFailed)]
     assert refused.request_id == b"dear"
     assert isinstance(refused.error, CannotPay)
@@ -474,8 +462,7 @@ def test_a_transaction_that_fails_in_its_block_is_told_with_the_reason(desk: Des
     desk.sender.submit(transactions.TxRequest(b"late", picky, desk.node.next_time.to_bytes(32), 0, ETHER))
     desk.look()
     assert desk.outcomes == []
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(1)
     (refused,) = desk.outcomes
     assert isinstance(refused, transactions.TxFailed)
     assert isinstance(refused.error, errors.TransactionReverted)
@@ -493,13 +480,10 @@ def test_a_replacement_that_the_node_finds_too_low_is_survived(desk: Desk, monke
 
     monkeypatch.setattr(desk.node, "ask", picky)
     spike(desk)
-    desk.wait(PATIENCE)
-    desk.look()
+    desk.wait_and_look(PATIENCE)
     monkeypatch.setattr(desk.node, "ask", ask)
-    desk.wait(PATIENCE)
-    desk.look()
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(PATIENCE)
+    desk.wait_and_look(1)
     assert desk.landed == ["a"]
 
 
@@ -521,8 +505,7 @@ def test_what_has_come_out_is_told_before_what_fails(desk: Desk, monkeypatch: py
         desk.look()
     monkeypatch.setattr(desk.node, "ask", ask)
     desk.look()
-    desk.wait(1)
-    desk.look()
+    desk.wait_and_look(1)
     assert desk.landed == ["a", "b"]
 
 

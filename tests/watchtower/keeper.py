@@ -76,6 +76,11 @@ class Keeper:
         while self.tower.poll() or self.is_waiting:
             assert time.monotonic() < end, "it never comes to rest"
 
+    def face_stale_challenge(self, story: Story) -> None:
+        """Somebody challenges with the last two states of the setup; then `rest`."""
+        story.challenge(1, *stale(story))
+        self.rest()
+
     @property
     def guard(self) -> channel_guard.ChannelGuard:
         """What guards the tower's channels, while it drives."""

@@ -327,8 +327,7 @@ def test_what_is_held_is_never_replaced_by_something_older(story: Story, keeper:
     keeper.give_newest(story)
     with raising(errors.NothingNewer(story.agreement.channel_id, 5, 6)):
         keeper.give(older)
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     assert story.record == (6, False)
 
 
@@ -365,8 +364,7 @@ def test_one_participant_cannot_replace_what_another_has_given(story: Story, kee
     later = structs.replace(final, turn_num=101)
     bobs = structs.replace(newest(story, 1), replies=(SignedState(final), story.sign(later, 1)))
     keeper.give(bobs, BOB)
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     assert story.record == (6, False)
 
 

@@ -190,8 +190,7 @@ def test_a_reservation_for_what_is_confirmed_already_ends(stories: Sequence[Stor
 def conclude(keeper: Keeper, story: Story) -> None:
     """The channel ends, and is forgotten."""
     keeper.give(finished(story))
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     assert story.held == 0
     poll_with_blocks(keeper, story, SETTINGS.buried + 1)
     assert keeper.tower.channels == ()
@@ -212,8 +211,7 @@ def test_what_is_forgotten_leaves_nothing_and_makes_room(stories: Sequence[Story
 
 
 def conclude_given(keeper: Keeper, story: Story) -> None:
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     poll_with_blocks(keeper, story, SETTINGS.buried + 2)
     assert keeper.tower.channels == ()
 
@@ -250,6 +248,5 @@ def test_a_forgotten_channel_that_a_reorganisation_opens_again_is_guarded_when_i
     keeper.rest()
     assert story.held > 0
     keeper.give_newest(story)
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     assert story.record == (6, False)

@@ -98,8 +98,7 @@ def test_a_tower_that_gives_a_receipt_and_does_nothing_is_shown_up(story: Story,
 
 def test_a_tower_that_has_answered_is_not_shown_up(story: Story, keeper: Keeper) -> None:
     receipt = keeper.give_newest(story)
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     story.mine()
     assert not shown_up(story, receipt, newest(story))
 

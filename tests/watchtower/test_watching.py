@@ -49,8 +49,7 @@ def test_threat_22_a_stale_challenge_is_answered_for_who_is_away(story: Story, m
     keeper.give_newest(story)
     keeper.rest()
     assert keeper.sent == 0
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     assert story.record == (6, False)
     assert keeper.answers == ["SubmitCheckpoint"]
     assert keeper.troubles == []
@@ -58,8 +57,7 @@ def test_threat_22_a_stale_challenge_is_answered_for_who_is_away(story: Story, m
 
 def test_what_is_given_after_the_challenge_answers_it_too(story: Story, make: Make) -> None:
     keeper = make()
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     keeper.give_newest(story)
     keeper.rest()
     assert story.record == (6, False)
@@ -89,8 +87,7 @@ def test_given_a_reply_to_what_may_be_recorded_it_responds(story: Story, make: M
 def test_threat_29_a_challenge_after_the_end_is_answered_by_concluding(story: Story, make: Make) -> None:
     keeper = make()
     keeper.give(finished(story))
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     assert keeper.answers == ["SubmitConclude"]
     assert story.held == 0
 
@@ -156,8 +153,7 @@ def test_a_head_start_is_left_to_others_and_no_more(story: Story, make: Make) ->
 def test_each_challenge_is_answered_again_while_something_newer_is_held(story: Story, make: Make) -> None:
     keeper = make()
     keeper.give(replace_supported(newest(story), tuple(story.alice.states[:2])))
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     keeper.give_newest(story)
     story.challenge(1, *story.bob.states[:2])
     keeper.rest()
@@ -239,8 +235,7 @@ def test_what_is_spent_is_what_receipts_say(story: Story, make: Make) -> None:
     keeper = make()
     keeper.give_newest(story)
     before = story.chain.balance(keeper.key.address)
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     cost = before - story.chain.balance(keeper.key.address)
     assert 0 < cost == ETHER - keeper.tower.left(ALICE.address)
     assert keeper.tower.left(BOB.address) == ETHER
@@ -251,8 +246,7 @@ def test_what_is_spent_is_what_receipts_say(story: Story, make: Make) -> None:
 def test_nothing_is_sent_beyond_the_budget(story: Story, make: Make) -> None:
     keeper = make(served={ALICE.address: 10**13})
     keeper.give_newest(story)
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     (error,) = keeper.troubles
     assert isinstance(error, BudgetExhausted)
     assert (error.client, error.left) == (ALICE.address, 10**13)
@@ -276,8 +270,7 @@ def test_one_clients_budget_is_not_anothers(story: Story, make: Make) -> None:
     keeper = make(served={ALICE.address: 1, BOB.address: ETHER})
     keeper.give_newest(story, 0)
     keeper.give_newest(story, 1)
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     assert story.record == (6, False)
     assert keeper.tower.left(ALICE.address) == 1
     assert keeper.tower.left(BOB.address) < ETHER
@@ -417,8 +410,7 @@ def test_what_was_undone_and_is_not_wanted_any_more_costs_nothing(story: Story, 
 def test_a_closed_channel_is_forgotten_once_it_is_buried(story: Story, make: Make) -> None:
     keeper = make()
     keeper.give(finished(story))
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     story.mine(SETTINGS.buried - 1)
     keeper.rest()
     assert story.agreement.channel_id in keeper.tower.channels
@@ -434,15 +426,13 @@ def test_a_channel_that_a_reorganisation_opens_again_is_guarded_still(story: Sto
     keeper = make()
     keeper.give(finished(story))
     height = story.chain.block_number()
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     assert story.held == 0
     story.mine(1)
     keeper.rest()
     story.reorganise(height, mined=4)
     keeper.rest()
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     assert story.held == 0
 
 
@@ -498,8 +488,7 @@ def test_threat_48_who_was_away_for_longer_than_its_lease_takes_and_sends_nothin
         first.give_newest(story)
     assert not first.tower.is_driving
     assert second.tower.channels == (story.agreement.channel_id,)
-    story.challenge(1, *stale(story))
-    first.rest()
+    first.face_stale_challenge(story)
     assert (first.sent, story.record) == (0, (3, True))
 
 
@@ -544,8 +533,7 @@ def test_the_answer_is_the_newest_state_of_all_that_it_holds(story: Story, make:
     keeper = make()
     keeper.give(replace_supported(newest(story), tuple(story.alice.states[:2])))
     keeper.give_newest(story, 1)
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     (told,) = keeper.told
     assert isinstance(told.submission, SubmitCheckpoint)
     assert (told.client, told.submission.proof.last.turn_num) == (BOB.address, 6)
@@ -569,6 +557,5 @@ def test_an_appointment_that_cannot_be_read_any_more_harms_no_other(story: Story
     keeper.journal.towers.keep(keeper.tower._name, AppointmentRecord(bytes(32), ALICE.address, b"rubbish"))
     keeper.die()
     assert [type(each) for each in keeper.troubles] == [MalformedBytes]
-    story.challenge(1, *stale(story))
-    keeper.rest()
+    keeper.face_stale_challenge(story)
     assert story.record == (6, False)
