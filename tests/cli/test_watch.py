@@ -14,7 +14,7 @@ import pytest
 
 from forcemove.artifact import ADJUDICATOR
 from forcemove.chain import addresses, book_file, local
-from forcemove.node.keys import UNLOCK_VARIABLE, write_key_file
+from forcemove.keys.key_files import UNLOCK_VARIABLE, write_key_file
 from tests.cli.command import Command
 from tests.scenarios.story import ALICE, Playground
 from tests.watchtower.keeper import TOWER

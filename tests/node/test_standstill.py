@@ -17,7 +17,7 @@ from forcemove.chain.asking import Steps
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.worker import EndpointWorker, Look, wait_for
 from forcemove.follower.errors import EndpointLeftOut
-from forcemove.node import assemble, events, polling
+from forcemove.node import assemble, events
 from forcemove.protocol.errors import EndpointsDiffer
 from forcemove.protocol.rules import build_support_proof
 from forcemove.workers.polling import poll_once
@@ -166,7 +166,7 @@ class Machine:
                     del self._looks[index]
         for account in self.alice.node._workers.accounts.values():
             if not account.is_idle:
-                polling.poll_once(account, self.alice.troubles.append)
+                poll_once(account, self.alice.troubles.append)
         self.alice.node.step()
 
     def close(self) -> None:

@@ -9,7 +9,9 @@ from forcemove import Agreement, Game
 from forcemove.tables.options import Intent
 from forcemove.tables.playing.bot import BotSeat
 from forcemove.tables.playing.content import TableContent
-from forcemove.transport import connect, links, offers
+from forcemove.transport.connect import Connection
+from forcemove.transport.links import Link
+from forcemove.transport.offers import Offer
 
 PACE = 0.05
 
@@ -17,11 +19,11 @@ PACE = 0.05
 class BotPort:
     """A `TablePort`. `lines`: what was said. `link`: of our offer, once there is one."""
 
-    def __init__(self, wanted: links.Link | int, rounds: int) -> None:
-        self._wanted, self._rounds = wanted, rounds
+    def __init__(self, intent: Intent, rounds: int) -> None:
+        self._intent, self._rounds = intent, rounds
         self.lines: list[str] = []
-        self.agreed: list[offers.Offer] = []
-        self.link: asyncio.Future[links.Link] = asyncio.get_running_loop().create_future()
+        self.agreed: list[Offer] = []
+        self.link: asyncio.Future[Link] = asyncio.get_running_loop().create_future()
 
     def say(self, text: str) -> None:
         self.lines.append(text)
@@ -35,13 +37,13 @@ class BotPort:
     def status(self, text: str) -> None:
         """Nobody looks."""
 
-    async def find(self, connection: connect.Connection, is_wanted: Callable[[offers.Offer], bool]) -> links.Link | int:
-        return self._wanted
+    async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Intent:
+        return self._intent
 
-    def invite(self, offer: offers.Offer, link: links.Link) -> None:
+    def invite(self, offer: Offer, link: Link) -> None:
         self.link.set_result(link)
 
-    async def agree(self, offer: offers.Offer) -> None:
+    async def agree(self, offer: Offer) -> None:
         self.agreed.append(offer)
 
     def take_seat(self, game: Game, agreement: Agreement, index: int) -> BotSeat:

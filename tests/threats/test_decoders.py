@@ -23,7 +23,7 @@ import pytest
 
 from forcemove import ForcemoveError, MemoryTransport, SignedTransport, load_book
 from forcemove.flow import actions, channel, keys
-from forcemove.node.keys import address_in_key_file, read_key_file
+from forcemove.keys.key_files import address_in_key_file, read_key_file
 from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_json
 from forcemove.protocol.codec.limits import MAX_ACTION, MAX_ENVELOPE, MAX_MESSAGE, MAX_RECORD, MAX_RELAYED
 from forcemove.protocol.codec.wire import decode_file, decode_message, parse_hex

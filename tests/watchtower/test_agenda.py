@@ -14,7 +14,7 @@ from forcemove.chain.errors import Unreachable
 from forcemove.protocol.machine.effects import SubmitCheckpoint
 from forcemove.watchtower import chain_watch, errors, watched_channel
 from forcemove.watchtower.budgeted_sender import BudgetedSender
-from scripts.tower_speed import tower_lost
+from scripts.measuring.tower import crowd
 from tests.scenarios.story import ALICE, Story
 from tests.watchtower.keeper import ETHER, SETTINGS, Keeper, finished, stale, three_stories
 
