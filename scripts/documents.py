@@ -24,7 +24,7 @@ from forcemove.inspect.channel_json import (
 )
 from forcemove.inspect.documents import Document, FailureDocument, FundedKeyDocument, KeyDocument
 from forcemove.inspect.report_json import BareDocument, ChannelDocument, DeploymentDocument, SignedStateDocument
-from forcemove.tables.meetings.lobby import LobbyDocument
+from forcemove.sessions.meetings.lobby import LobbyDocument
 
 __all__ = ["DOCUMENTS", "declarations", "structs"]
 

@@ -19,8 +19,8 @@ from unittest import mock
 from forcemove import Node, connect
 from forcemove.arena.virtual_time import VirtualTimeLoop
 from forcemove.chain.worker import EndpointWorker
+from forcemove.sessions.defence import Defence
 from forcemove.store.journal import Journal
-from forcemove.tables.defence import Defence
 from forcemove.workers.chain_defaults import default_confirmations, default_look_every
 from forcemove_games.tic_tac_toe import GAME
 from scripts.measuring.cases import Measured, case
@@ -71,7 +71,7 @@ def counted(url: str, journal: Journal, program: str, confirmations: int | None 
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner, ExitStack() as patched:
         loop = runner.get_loop()
         clock = SimpleNamespace(monotonic=lambda: round(loop.time(), 6))
-        for module in ("forcemove.chain.rpc", "forcemove.tables.defence"):
+        for module in ("forcemove.chain.rpc", "forcemove.sessions.defence"):
             patched.enter_context(mock.patch(f"{module}.time", clock))
         patched.enter_context(mock.patch.object(EndpointWorker, "begin", _waiting(EndpointWorker.begin)))
         return runner.run(_run(url, journal, program, confirmations))

@@ -24,9 +24,9 @@ from forcemove.history.summary import summarise
 from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.protocol.machine.record import Record
 from forcemove.protocol.machine.results import ChannelResult, Ending
+from forcemove.sessions.playing.content import content_of
+from forcemove.sessions.playing.ends import EndObserver, end_lines
 from forcemove.store.records import Ownership
-from forcemove.tables.playing.content import content_of
-from forcemove.tables.playing.ends import EndObserver, end_lines
 from forcemove.text.amounts import format_amount
 from forcemove.text.entries import entry_text
 from forcemove.text.situation.moment import clock_text

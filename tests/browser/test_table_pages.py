@@ -10,9 +10,9 @@ import pytest
 from forcemove import LocalTable, local_table, moves_of
 from forcemove.browser import render, security, table_pages
 from forcemove.browser.view import ChannelView
+from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
-from forcemove.tables.playing.person import Person
 from forcemove_games.tic_tac_toe import GAME
 
 STAKE = 10**16
@@ -24,7 +24,7 @@ class Seated:
 
     pages: table_pages.TablePages
     table: LocalTable
-    person: Person
+    person: HumanPlayer
 
     @property
     def id(self) -> bytes:
@@ -43,7 +43,7 @@ class Seated:
 
 @pytest.fixture
 def seated() -> Seated:
-    person = Person(GAME)
+    person = HumanPlayer(GAME)
     table = local_table(GAME, person.choose, moves_of(GAME.bot(1), another_round=lambda _: True), stake=STAKE)
     person.attach(table.channels[0])
     table.play()
@@ -53,7 +53,7 @@ def seated() -> Seated:
 
 
 def test_a_channel_is_led_to_only_once_it_is_driven() -> None:
-    person = Person(GAME)
+    person = HumanPlayer(GAME)
     table = local_table(GAME, person.choose, moves_of(GAME.bot(1), another_round=lambda _: True), stake=STAKE)
     with closing(open_journal(MEMORY, owner=bytes(OWNER_LENGTH))) as journal:
         pages = table_pages.TablePages(journal, [GAME])

@@ -9,13 +9,13 @@ from typing import Any
 
 from forcemove.cli.games import TABLE_GROUP
 from forcemove.flow.place import Place
-from forcemove.tables.ports import Ask
+from forcemove.sessions.ports import Ask
 
 __all__ = ["GAME", "HigherNumber", "installed"]
 
 
 class HigherNumber:
-    """See `forcemove.tables.ports.TableGame`."""
+    """See `forcemove.sessions.ports.TableGame`."""
 
     name = "higher"
     title = "Higher number"

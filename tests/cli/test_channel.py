@@ -25,8 +25,8 @@ from forcemove.inspect.journal_channel import read_channels, read_listed_channel
 from forcemove.keys.key_files import UNLOCK_VARIABLE, write_key_file
 from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.rules import build_support_proof
+from forcemove.sessions.defence import Defence, Nobody
 from forcemove.store.records import ChannelLease, Ownership
-from forcemove.tables.defence import Defence, Nobody
 from forcemove.text.amounts import format_amount
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
@@ -458,7 +458,7 @@ def test_a_challenge_waits_until_the_chain_is_read(home: Callable[..., Home], mo
         return (yield from look(follower, uncertain))
 
     monkeypatch.setattr(Follower, "look", fail_first)
-    monkeypatch.setattr("forcemove.tables.defence._FIRST_LOOK", -1.0)
+    monkeypatch.setattr("forcemove.sessions.defence._FIRST_LOOK", -1.0)
     monkeypatch.setattr(Node, "poll", at_most(300, Node.poll))
     said = alice.act("challenge", alice.ids[0].hex())
     assert said.code == 0, said.err

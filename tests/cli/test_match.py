@@ -14,8 +14,8 @@ from forcemove.node.events import Mined, SubmissionRefused
 from forcemove.protocol.machine.effects import SubmitPayCredit
 from forcemove.protocol.machine.results import ChannelResult, Ending, Share
 from forcemove.sender.errors import Overtaken, RevertsAgain
-from forcemove.tables.carrying import messenger_for, until_delivered
-from forcemove.tables.playing.ends import EndObserver, end_lines, race_text
+from forcemove.sessions.messenger_tasks import messenger_for, until_delivered
+from forcemove.sessions.playing.ends import EndObserver, end_lines, race_text
 from forcemove.text.amounts import format_amount
 from forcemove.transport.terms import TableTerms as LogTable
 from tests.protocol.builders import PLAYERS

@@ -70,7 +70,7 @@ def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str
 
 _MUTE = """
 import signal
-from forcemove.tables.channel_game import ChannelGameRunner
+from forcemove.sessions.channel_game import ChannelGameRunner
 ChannelGameRunner._say_result = lambda *_: signal.pause()
 """
 

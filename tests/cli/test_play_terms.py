@@ -7,10 +7,10 @@ import pytest
 
 from forcemove import Game, Key, address_destination, find_game
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
-from forcemove.tables.errors import CannotPayIn, OfferDiffers
-from forcemove.tables.meetings.terms import agreement_of
-from forcemove.tables.meetings.venues import ChainVenue, new_offer, require_ours
-from forcemove.tables.playing.rounds import Rounds
+from forcemove.sessions.errors import CannotPayIn, OfferDiffers
+from forcemove.sessions.meetings.terms import agreement_of
+from forcemove.sessions.meetings.venues import GameOnChain, new_offer, require_ours
+from forcemove.sessions.playing.counted_bot import CountedBot
 from forcemove.text.explanations import explain
 from forcemove.transport.joins import Join
 from forcemove.transport.offers import Offer, OfferOfAnotherChain
@@ -21,17 +21,17 @@ STAKE = 10**16
 
 
 @pytest.fixture(scope="module")
-def venue() -> ChainVenue:
+def venue() -> GameOnChain:
     chain, game = EmbeddedChain(), find_game("tic-tac-toe").game
-    return ChainVenue((chain,), deploy_locally(chain, [game]), game)
+    return GameOnChain((chain,), deploy_locally(chain, [game]), game)
 
 
 @pytest.fixture
-def offer(venue: ChainVenue) -> Offer:
+def offer(venue: GameOnChain) -> Offer:
     return new_offer(venue, HOST.address, HOST.address, STAKE, 3600)
 
 
-def test_host_and_guest_make_the_same_of_an_offer_and_a_join(venue: ChainVenue, offer: Offer) -> None:
+def test_host_and_guest_make_the_same_of_an_offer_and_a_join(venue: GameOnChain, offer: Offer) -> None:
     paid_elsewhere = msgspec.structs.replace(offer, payout=OTHER)
     join = Join(paid_elsewhere.hash, GUEST.address, b"\x88" * 20)
     agreement = agreement_of(paid_elsewhere, (join,), venue.game)
@@ -55,7 +55,7 @@ def test_host_and_guest_make_the_same_of_an_offer_and_a_join(venue: ChainVenue, 
     ],
 )
 def test_an_offer_that_is_not_of_our_book_and_game_is_refused(
-    venue: ChainVenue, offer: Offer, field: str, value: str | bytes, what: str
+    venue: GameOnChain, offer: Offer, field: str, value: str | bytes, what: str
 ) -> None:
     require_ours(offer, venue)
     with pytest.raises(OfferDiffers) as refused:
@@ -63,12 +63,12 @@ def test_an_offer_that_is_not_of_our_book_and_game_is_refused(
     assert (refused.value.what, refused.value.offered) == (what, value)
 
 
-def test_an_offer_of_another_chain_is_refused(venue: ChainVenue, offer: Offer) -> None:
+def test_an_offer_of_another_chain_is_refused(venue: GameOnChain, offer: Offer) -> None:
     with pytest.raises(OfferOfAnotherChain):
         require_ours(msgspec.structs.replace(offer, chain_id=1), venue)
 
 
-def test_who_cannot_pay_is_told_before_anything_is_signed(venue: ChainVenue, offer: Offer) -> None:
+def test_who_cannot_pay_is_told_before_anything_is_signed(venue: GameOnChain, offer: Offer) -> None:
     assert any("0.05 ether" in line for line in venue.costs_lines(offer, HOST.address))
     with pytest.raises(CannotPayIn) as refused:
         list(venue.costs_lines(offer, Key(b"\x01" * 32).address))
@@ -78,14 +78,14 @@ def test_who_cannot_pay_is_told_before_anything_is_signed(venue: ChainVenue, off
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "tic-tac-toe"])
 @pytest.mark.parametrize("wanted", [1, 3])
 def test_players_that_are_made_anew_for_each_move_play_as_many_rounds(
-    venue: ChainVenue, offer: Offer, name: str, wanted: int
+    venue: GameOnChain, offer: Offer, name: str, wanted: int
 ) -> None:
     game: Game = find_game(name).game
     state = agreement_of(offer, (Join(offer.hash, GUEST.address, GUEST.address),), game).setup_state(3)
     states, secrets, begun = [state], [b"", b""], 0
     while True:
         seat = (state.turn_num + 1) % 2
-        player = Rounds(game, game.bot(seat, secrets=secrets[seat]), wanted, 4, states)
+        player = CountedBot(game, game.bot(seat, secrets=secrets[seat]), wanted, 4, states)
         move = player.move(state, another_round=True)
         if move is None:
             break

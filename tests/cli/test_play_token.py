@@ -20,11 +20,11 @@ from forcemove.chain.token import Token
 from forcemove.cli.play.options import STAKE_AMOUNT, TypedStake
 from forcemove.history.tokens import TokenFacts, Tokens
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.tables.errors import CannotPayIn, NoSuchToken, OfferDiffers, TokenUnclear, TooFewTokens
-from forcemove.tables.meetings.terms import terms_lines
-from forcemove.tables.meetings.tokens import read_token
-from forcemove.tables.meetings.venues import ChainVenue, new_offer, require_ours
-from forcemove.tables.running.playable import playable_for, playable_games
+from forcemove.sessions.errors import CannotPayIn, NoSuchToken, OfferDiffers, TokenUnclear, TooFewTokens
+from forcemove.sessions.meetings.terms import terms_lines
+from forcemove.sessions.meetings.tokens import read_token
+from forcemove.sessions.meetings.venues import GameOnChain, new_offer, require_ours
+from forcemove.sessions.running.playable import playable_for, playable_games
 from forcemove.text.amounts import amount_text, exact_tokens, token_name
 from forcemove.text.explanations import explain
 from tests.chain.world import deploy_contract
@@ -43,11 +43,11 @@ def chain() -> EmbeddedChain:
 
 
 @pytest.fixture(scope="module")
-def venue(chain: EmbeddedChain) -> ChainVenue:
+def venue(chain: EmbeddedChain) -> GameOnChain:
     """A table on which tic-tac-toe is played for a token, of which the host has some, and the guest nothing."""
     game, token = find_game("tic-tac-toe").game, deploy_contract(chain, "TestToken")
     chain.send(Call(token, function("mint", "TestToken").encode(HOST.address, DEPOSIT)), ADMIN)
-    return ChainVenue((chain,), deploy_locally(chain, [game]), game, read_token((chain,), token))
+    return GameOnChain((chain,), deploy_locally(chain, [game]), game, read_token((chain,), token))
 
 
 # ------------------------------------------------------------------------------------------------------ what is typed
@@ -99,7 +99,7 @@ def test_a_token_wants_a_chain(forcemove: Command) -> None:
 # --------------------------------------------------------------------------------------------------- what a token says
 
 
-def test_a_token_says_its_name_and_its_decimals(venue: ChainVenue) -> None:
+def test_a_token_says_its_name_and_its_decimals(venue: GameOnChain) -> None:
     assert venue.token is not None
     assert (venue.token.symbol, venue.token.decimals) == ("TEST", 18)
     assert exact_tokens(USDC, 2_500_000) == "2.5 USDC 0xA0a0…a0a0"
@@ -166,7 +166,7 @@ def test_a_token_that_says_nothing_of_itself_is_counted_in_its_smallest_unit(cha
 
 
 def test_endpoints_that_say_different_things_of_a_token_are_not_believed(
-    chain: EmbeddedChain, venue: ChainVenue
+    chain: EmbeddedChain, venue: GameOnChain
 ) -> None:
     assert venue.token is not None
     other = EmbeddedChain()
@@ -179,7 +179,7 @@ def test_endpoints_that_say_different_things_of_a_token_are_not_believed(
 # -------------------------------------------------------------------------------------------------- what is agreed on
 
 
-def test_the_terms_are_in_the_token_and_say_its_address(venue: ChainVenue) -> None:
+def test_the_terms_are_in_the_token_and_say_its_address(venue: GameOnChain) -> None:
     assert venue.token is not None
     offer = new_offer(venue, HOST.address, HOST.address, STAKE, 3600)
     assert offer.asset == venue.token.address
@@ -192,16 +192,16 @@ def test_the_terms_are_in_the_token_and_say_its_address(venue: ChainVenue) -> No
 
 
 @pytest.mark.parametrize("ours", ["ether", "another token"])
-def test_an_offer_for_a_token_is_for_those_who_have_named_it(venue: ChainVenue, ours: str) -> None:
+def test_an_offer_for_a_token_is_for_those_who_have_named_it(venue: GameOnChain, ours: str) -> None:
     offer = new_offer(venue, HOST.address, HOST.address, STAKE, 3600)
     require_ours(offer, venue)
-    elsewhere = ChainVenue(venue.chains, venue.book, venue.game, None if ours == "ether" else USDC)
+    elsewhere = GameOnChain(venue.chains, venue.book, venue.game, None if ours == "ether" else USDC)
     with pytest.raises(OfferDiffers) as refused:
         require_ours(offer, elsewhere)
     assert refused.value.what == "asset"
 
 
-def test_who_has_too_little_of_the_token_is_told_before_anything_is_signed(venue: ChainVenue) -> None:
+def test_who_has_too_little_of_the_token_is_told_before_anything_is_signed(venue: GameOnChain) -> None:
     offer = new_offer(venue, HOST.address, HOST.address, STAKE, 3600)
     with pytest.raises(TooFewTokens) as refused:
         venue.costs_lines(offer, GUEST.address)
@@ -218,7 +218,7 @@ def test_who_has_too_little_of_the_token_is_told_before_anything_is_signed(venue
     ("text", "stake", "asset"), [("2.5 tokens", 25 * 10**17, "TEST"), ("0.1 ether", 10**17, ""), ("7", 7, "")]
 )
 def test_a_form_is_for_the_token_where_its_stake_is_of_tokens(
-    venue: ChainVenue, text: str, stake: int, asset: str
+    venue: GameOnChain, text: str, stake: int, asset: str
 ) -> None:
     playable = playable_games([venue.game], venue.chains, venue.book, venue.token)
     wanted = read_draft(OfferDraft("tic-tac-toe", text), playable)
@@ -226,12 +226,12 @@ def test_a_form_is_for_the_token_where_its_stake_is_of_tokens(
     assert (wanted.stake, "" if wanted.game.token is None else wanted.game.token.symbol) == (stake, asset)
 
 
-def test_a_form_without_a_token_takes_no_tokens(venue: ChainVenue) -> None:
+def test_a_form_without_a_token_takes_no_tokens(venue: GameOnChain) -> None:
     playable = playable_games([venue.game], venue.chains, venue.book)
     assert "is not a stake" in str(read_draft(OfferDraft("tic-tac-toe", "2.5 tokens"), playable))
 
 
-def test_a_page_can_join_for_the_token_that_it_knows(venue: ChainVenue) -> None:
+def test_a_page_can_join_for_the_token_that_it_knows(venue: GameOnChain) -> None:
     offer = new_offer(venue, HOST.address, HOST.address, STAKE, 3600)
     known = playable_games([venue.game], venue.chains, venue.book, venue.token)
     assert (found := playable_for(known, offer)) is not None

@@ -38,7 +38,7 @@ from forcemove.cli.terminal import waiting
 from forcemove.cli.serving import log_to_stderr, say_ready
 from forcemove.cli.streams import open_streams
 from forcemove.cli.wrapping import echo
-from forcemove.tables.playing.content import TableContent
+from forcemove.sessions.playing.content import TableContent
 
 def all_write():
     log_to_stderr("forcemove", True)

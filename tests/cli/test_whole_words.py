@@ -10,7 +10,7 @@ import pytest
 
 from forcemove.cli.play.screen import content_lines, option_lines
 from forcemove.cli.wrapping import wrapped
-from forcemove.tables.playing.content import TableContent
+from forcemove.sessions.playing.content import TableContent
 from tests.cli.nodes import Node
 from tests.cli.saved import Saved, state_of
 from tests.cli.screens import COMMAND, Screen

@@ -19,7 +19,7 @@ import pytest
 from forcemove import Agreement, ChannelMessenger, ChannelSetup, ChooseMove, MoveChosen, Node, open_journal
 from forcemove.chain.local import AnvilChain, connect
 from forcemove.node.assemble import reassemble
-from forcemove.tables.standby import when_free
+from forcemove.sessions.standby import when_free
 from forcemove.transport import connect as carriers
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove_games.tic_tac_toe import GAME

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from forcemove.flow.history import running_hash
 from forcemove.relay.housekeeping import Housekeeper
-from forcemove.relay.keeping import Addition, Committer
+from forcemove.relay.keeping import Committer, PendingPost
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.storage.schema import Entry, StoredLog
@@ -22,7 +22,7 @@ from forcemove.transport.wire import SendBuffer as Frames
 from tests.relay.raw import post
 from tests.transport.people import ALICE
 
-__all__ = ["Clock", "Ear", "Inside", "extend"]
+__all__ = ["Clock", "Listener", "Inside", "extend"]
 
 
 class Clock:
@@ -33,7 +33,7 @@ class Clock:
         return self.now
 
 
-class Ear:
+class Listener:
     """Keeps what it is told."""
 
     def __init__(self) -> None:
@@ -98,9 +98,9 @@ class Inside:
 
     async def post(self, log: LiveLog, table: TableTerms, entries: Sequence[bytes]) -> list[FromRelay]:
         """What the poster is told of these, posted at once and kept."""
-        ear = Ear()
+        ear = Listener()
         for number, entry in enumerate(entries, log.kept.length):
-            await self.committer.add(Addition(log, ear, ALICE.address, post(table, number, entry)))
+            await self.committer.add(PendingPost(log, ear, ALICE.address, post(table, number, entry)))
         while log.coming_count:
             await self.committer.next_commit()
         return ear.heard()

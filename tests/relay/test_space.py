@@ -12,7 +12,7 @@ import pytest
 from forcemove.errors import JournalUnavailable
 from forcemove.relay.errors import RelayStoreUnusable
 from forcemove.relay.limits import Limits
-from forcemove.relay.storage import deleting, room, schema
+from forcemove.relay.storage import deleting, disk_quota, schema
 from forcemove.relay.storage.store import open_store
 from forcemove.relay.tables import LiveLog, TooManyTables
 from forcemove.store.sqlite import open_file
@@ -211,9 +211,9 @@ async def test_threat_60_a_full_disk_refuses_posts_and_deletes_and_takes_posts_a
     log = await relay.tables.make(table)
     relay.store._session.row("PRAGMA max_page_count = 1")  # as many as there are
     told = await relay.post(log, table, [LARGE] * 10)
-    assert [each.detail for each in told if isinstance(each, wire.RequestRefused)] == [room.FULL_DISK] * 10
+    assert [each.detail for each in told if isinstance(each, wire.RequestRefused)] == [disk_quota.FULL_DISK] * 10
     assert relay.committer.is_failing
-    assert relay.tables.fault_of_post(log, 1) == (errors.Reason.BUSY, room.FULL_DISK)
+    assert relay.tables.fault_of_post(log, 1) == (errors.Reason.BUSY, disk_quota.FULL_DISK)
     with pytest.raises(TooManyTables):
         await relay.tables.make(new_table())
     housekeeping = asyncio.create_task(relay.housekeeper.run())

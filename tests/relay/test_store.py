@@ -11,7 +11,7 @@ import pytest
 
 from forcemove.flow.history import NOTHING_READ
 from forcemove.relay.housekeeping import Housekeeper
-from forcemove.relay.keeping import Addition, Committer
+from forcemove.relay.keeping import Committer, PendingPost
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.storage.schema import Entry
@@ -20,7 +20,7 @@ from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import LiveLog, Reading, Tables
 from forcemove.store.errors import JournalDamaged, JournalUnwritable
 from forcemove.transport import errors, terms, wire
-from tests.relay.inside import Clock, Ear, extend
+from tests.relay.inside import Clock, Listener, extend
 from tests.relay.raw import post
 from tests.transport.people import ALICE, new_table
 
@@ -100,7 +100,7 @@ async def test_a_table_that_is_used_is_not_idle(store: RelayStore, clock: Clock)
     table = new_table()
     log = await tables.make(table)
     clock.now += 3 * DAY
-    await committer.add(Addition(log, Ear(), ALICE.address, post(table, 1, b"still here")))
+    await committer.add(PendingPost(log, Listener(), ALICE.address, post(table, 1, b"still here")))
     committer.stop()
     await committer.run()
     tables.release(log)
@@ -165,7 +165,7 @@ def test_who_has_read_a_part_of_a_commit_from_the_disk_reads_the_rest(
 ) -> None:
     """A commit of two entries: a reader that was behind may have read none, one or both of them before it is over."""
     table = new_table()
-    log, ear = LiveLog(store.create(table)), Ear()
+    log, ear = LiveLog(store.create(table)), Listener()
     reading = Reading(ear, log, at, is_behind=False)
     log.readings.add(reading)
     log.kept.length = 2
@@ -182,7 +182,7 @@ async def test_what_is_not_on_disk_is_not_delivered(store: RelayStore, clock: Cl
     worker, table = Worker(), new_table()
     tables = Tables(disk, worker, Limits())
     committer = Committer(disk, worker, tables, Metrics(), clock)
-    log, ear = await tables.make(table), Ear()
+    log, ear = await tables.make(table), Listener()
     log.readings.add(Reading(ear, log, 0, is_behind=False))
     await _keep(committer, log, ear, table, 1)
     lost = [wire.Entries(table.id, 0, (b"1",)), wire.Posted(table.id, (1).to_bytes(16), 0)]
@@ -200,7 +200,7 @@ async def test_what_is_not_on_disk_is_not_delivered(store: RelayStore, clock: Cl
 async def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, clock: Clock) -> None:
     """At the moment of the commit nobody has been told anything, and when they are, another process can read it."""
 
-    worker, table, ear = Worker(), new_table(), Ear()
+    worker, table, ear = Worker(), new_table(), Listener()
     told_early: list[bool] = []
 
     class Watching(RelayStore):
@@ -219,10 +219,10 @@ async def test_nothing_is_delivered_before_it_is_on_disk(store: RelayStore, cloc
     worker.close()
 
 
-async def _keep(committer: Committer, log: LiveLog, ear: Ear, table: terms.TableTerms, number: int) -> None:
+async def _keep(committer: Committer, log: LiveLog, ear: Listener, table: terms.TableTerms, number: int) -> None:
     running = asyncio.create_task(committer.run())
     done = asyncio.create_task(committer.next_commit())
-    await committer.add(Addition(log, ear, ALICE.address, post(table, number, b"%d" % number)))
+    await committer.add(PendingPost(log, ear, ALICE.address, post(table, number, b"%d" % number)))
     await done
     running.cancel()
     await asyncio.wait([running])

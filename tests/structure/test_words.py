@@ -61,6 +61,13 @@ DENIED = {
 """Words that are not part of a name, and what is said instead."""
 DENIED_WHOLE = {
     "class": {
+        "addition": "PendingPost",
+        "ear": "Listener",
+        "match": "PlayedChannel",
+        "person": "HumanPlayer",
+        "room": "DiskQuota",
+        "rounds": "CountedBot",
+        "venue": "GamePlace",
         "driven": "ManagedChannel",
         "held": "StoredAppointment",
         "kept": "StoredChannel",

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from forcemove.game import Game, Names
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.tables.playing.person import Person
-from forcemove.tables.ports import Chat, Output
+from forcemove.sessions.playing.human_player import HumanPlayer
+from forcemove.sessions.ports import Chat, Output
 
 __all__ = ["PageSeat"]
 
@@ -19,7 +19,7 @@ class PageSeat:
     def __init__(self, game: Game, output: Output, on_driven: Callable[[], None] = lambda: None) -> None:
         """`game`: the game that is played; `output`: where is shown what happens; `on_driven`: is called when the
         channel is driven."""
-        self.person, self.output, self._on_driven = Person(game), output, on_driven
+        self.person, self.output, self._on_driven = HumanPlayer(game), output, on_driven
         self.choose = self.person.choose
 
     def attach(self, played: ManagedChannel, names: Names) -> None:

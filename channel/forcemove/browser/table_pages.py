@@ -19,10 +19,10 @@ from forcemove.node.policy import usual_gas
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.channel import Channel
+from forcemove.sessions.meetings.stored import signed_names
+from forcemove.sessions.playing.human_player import HumanPlayer
+from forcemove.sessions.ports import Output
 from forcemove.store.journal import Journal
-from forcemove.tables.meetings.stored import signed_names
-from forcemove.tables.playing.person import Person
-from forcemove.tables.ports import Output
 from forcemove.text.names import shown_names
 
 __all__ = ["TablePages"]
@@ -39,7 +39,7 @@ class _Seated:
 
     game: Game
     names: Names
-    person: Person
+    person: HumanPlayer
 
     @property
     def played(self) -> tuple[Channel, int] | None:
@@ -90,7 +90,7 @@ class TablePages:
         self.on_driven: Callable[[], None] = lambda: None
         """Is called when the channel of a person who has sat down is driven: before that it may have no page."""
 
-    def seat(self, game: Game, agreement: Agreement, person: Person) -> None:
+    def seat(self, game: Game, agreement: Agreement, person: HumanPlayer) -> None:
         """Let the page decide for this person, too, who plays the channel of an agreement."""
         signed = signed_names(self._journal, agreement)
         names = shown_names(signed, agreement.fixed_part.participants)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forcemove.chain.book import AddressBook
     from forcemove.cli.terminal import Terminal
     from forcemove.history.tokens import TokenFacts
-    from forcemove.tables.service import TableService
+    from forcemove.sessions.service import TableService
 
 __all__ = ["browse"]
 
@@ -88,12 +88,12 @@ async def _browse(
     from forcemove.browser.watching.routes import WatchSection
     from forcemove.cli.play.browsing import page_server, pages_of, serve_while, show_address
     from forcemove.cli.terminal import TerminalOutput
-    from forcemove.tables.options import TableOptions
-    from forcemove.tables.playing.match import run_with_background
-    from forcemove.tables.running.lobby_follower import LobbyFollower
-    from forcemove.tables.running.open_tables import OpenTables
-    from forcemove.tables.running.playable import playable_games
-    from forcemove.tables.watching.watched_tables import WatchedTables
+    from forcemove.sessions.options import TableOptions
+    from forcemove.sessions.playing.played_channel import run_with_background
+    from forcemove.sessions.running.lobby_follower import LobbyFollower
+    from forcemove.sessions.running.open_tables import OpenTables
+    from forcemove.sessions.running.playable import playable_games
+    from forcemove.sessions.watching.watched_tables import WatchedTables
 
     options = TableOptions(str(arguments.relay), patience=arguments.patience, name=arguments.own_name)
     playable = playable_games(service.games, service.chains, book, token)

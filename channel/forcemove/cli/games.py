@@ -23,7 +23,7 @@ from forcemove.registry import (
     load_value,
     names_in,
 )
-from forcemove.tables.ports import TableGame
+from forcemove.sessions.ports import TableGame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -76,7 +76,7 @@ def lobby(
 async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str | None, as_json: bool) -> None:
     from forcemove.cli.play.choosing import rows
     from forcemove.cli.terminal import Terminal
-    from forcemove.tables.meetings.lobby import LobbyDocument, offer_json
+    from forcemove.sessions.meetings.lobby import LobbyDocument, offer_json
     from forcemove.transport.connect import connect_relay
     from forcemove.transport.faults import FAULT_SECONDS
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.spinner import Spinner
 
-    from forcemove.tables.playing.content import TableContent
+    from forcemove.sessions.playing.content import TableContent
 
 __all__ = ["Terminal", "TerminalOutput", "has_terminal", "waiting", "wants_colours"]
 

@@ -23,8 +23,8 @@ from forcemove.protocol.machine.inputs import ChallengeWanted, Reconnected
 from forcemove.protocol.machine.results import is_over
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.status import Status
-from forcemove.tables.playing.match import Patience, is_unpaid
-from forcemove.tables.playing.person import Person
+from forcemove.sessions.playing.human_player import HumanPlayer
+from forcemove.sessions.playing.played_channel import Patience, is_unpaid
 
 __all__ = ["PATIENCE", "PlaygroundMatch"]
 
@@ -72,7 +72,7 @@ class PlaygroundMatch:
         self.game, self.players, self.chain = game, players, chain
         self.checks: tuple[BalanceCheck, ...] | None = None
         self.network = MemoryNetwork(len(players), clock)
-        self.person = Person(game, randomness, agrees=True)
+        self.person = HumanPlayer(game, randomness, agrees=True)
         chain.begin_game()
         for player in players:
             player.leave_all()

@@ -16,7 +16,7 @@ from forcemove.errors import JournalUnavailable
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.storage.deleting import START, Idle
-from forcemove.relay.storage.room import Room
+from forcemove.relay.storage.disk_quota import DiskQuota
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import Tables
@@ -107,7 +107,7 @@ class Housekeeper:
         else:
             self._tables.room.is_wanted.set()
 
-    async def _delete(self, look: Look, is_needed: Callable[[Room], bool] = lambda _: True) -> int:
+    async def _delete(self, look: Look, is_needed: Callable[[DiskQuota], bool] = lambda _: True) -> int:
         """Delete the tables found that no client has open, while `is_needed` says so; returns how many."""
         deleted, after = 0, START
         while is_needed(self._tables.room) and (idle := await self._worker.run(look, after)):
@@ -132,5 +132,5 @@ class Housekeeper:
             await self._worker.run(self._store.space.put_back)
 
 
-def _is_tight(room: Room) -> bool:
+def _is_tight(room: DiskQuota) -> bool:
     return room.bytes.is_tight or room.tables.is_tight

@@ -16,7 +16,7 @@ from forcemove.flow.history import running_hash
 from forcemove.relay.fairness import FairQueue
 from forcemove.relay.limits import PENDING
 from forcemove.relay.metrics import Metrics
-from forcemove.relay.storage.room import FULL_DISK
+from forcemove.relay.storage.disk_quota import FULL_DISK
 from forcemove.relay.storage.schema import Entry
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
@@ -24,7 +24,7 @@ from forcemove.relay.tables import LiveLog, TableClient, Tables
 from forcemove.transport.errors import Reason
 from forcemove.transport.wire import Posted, PostEntry, RequestRefused, encode
 
-__all__ = ["Addition", "Committer"]
+__all__ = ["PendingPost", "Committer"]
 
 _LOG = logging.getLogger(__name__)
 _HOUR = 3_600
@@ -37,7 +37,7 @@ _PAUSE = 0.1
 
 
 @dataclass(eq=False, slots=True)
-class Addition:
+class PendingPost:
     """A post that waits for the disk."""
 
     log: LiveLog
@@ -54,7 +54,7 @@ class _Growth:
     first: int
     total: int
     hash: bytes
-    additions: list[Addition] = field(default_factory=list)
+    additions: list[PendingPost] = field(default_factory=list)
 
 
 class Committer:
@@ -74,7 +74,7 @@ class Committer:
         self._store, self._worker, self._tables = store, worker, tables
         self._metrics, self._clock = metrics, clock
         self._queue: FairQueue[str, LiveLog] = FairQueue(PENDING, _TURN)
-        self._waiting: dict[LiveLog, deque[Addition]] = {}
+        self._waiting: dict[LiveLog, deque[PendingPost]] = {}
         self._has_work = asyncio.Event()
         self._taken, self._committed = asyncio.Event(), asyncio.Event()
         self._is_stopping = False
@@ -84,7 +84,7 @@ class Committer:
         """Whether the disk takes no posts."""
         return self._tables.room.is_shut
 
-    async def add(self, addition: Addition, address: str = "", weight: int = 1) -> None:
+    async def add(self, addition: PendingPost, address: str = "", weight: int = 1) -> None:
         """Take a post from a client at an address; waits while too many of that address' posts wait for the disk.
         `weight`: how many others' share the address has."""
         _announce(addition)
@@ -101,13 +101,13 @@ class Committer:
         """Whether `add` would not wait."""
         return self._queue.has_room(address)
 
-    def add_at_once(self, addition: Addition, address: str, weight: int) -> None:
+    def add_at_once(self, addition: PendingPost, address: str, weight: int) -> None:
         """Take a post as `add` does, without waiting: ask `has_room` first. Players are told that it is coming."""
         addition.log.send_coming(addition.poster, addition.post)
         _announce(addition)
         self._put(addition, address, weight)
 
-    def _put(self, addition: Addition, address: str, weight: int) -> None:
+    def _put(self, addition: PendingPost, address: str, weight: int) -> None:
         self._waiting.setdefault(addition.log, deque()).append(addition)
         self._queue.add(address, addition.log, len(addition.post.entry) + _POST, weight)
         self._has_work.set()
@@ -133,7 +133,7 @@ class Committer:
             if batch:
                 await self._keep([self._oldest(log) for log in batch])
 
-    def _oldest(self, log: LiveLog) -> Addition:
+    def _oldest(self, log: LiveLog) -> PendingPost:
         """The next post of a log that has a turn, no matter whose turn it is."""
         waiting = self._waiting[log]
         addition = waiting.popleft()
@@ -141,7 +141,7 @@ class Committer:
             del self._waiting[log]
         return addition
 
-    async def _keep(self, batch: list[Addition]) -> None:
+    async def _keep(self, batch: list[PendingPost]) -> None:
         growths = _grown(batch)
         rows, now = _rows(growths), int(self._clock())
         stale = [log for log in growths if log.kept.touched < now - _HOUR]
@@ -200,7 +200,7 @@ class Committer:
         self._committed = asyncio.Event()
 
 
-def _grown(batch: list[Addition]) -> dict[LiveLog, _Growth]:
+def _grown(batch: list[PendingPost]) -> dict[LiveLog, _Growth]:
     growths: dict[LiveLog, _Growth] = {}
     for addition in batch:
         log = addition.log
@@ -223,7 +223,7 @@ def _rows(growths: dict[LiveLog, _Growth]) -> list[Entry]:
     return entries
 
 
-def _announce(addition: Addition) -> None:
+def _announce(addition: PendingPost) -> None:
     """Count a post as waiting for the disk."""
     log, post = addition.log, addition.post
     log.coming.add((addition.author, post.id))
@@ -231,7 +231,7 @@ def _announce(addition: Addition) -> None:
     log.coming_size += len(post.entry)
 
 
-def _settle(addition: Addition) -> None:
+def _settle(addition: PendingPost) -> None:
     """Count a post as waiting no more."""
     log, post = addition.log, addition.post
     log.coming.discard((addition.author, post.id))
@@ -239,7 +239,7 @@ def _settle(addition: Addition) -> None:
     log.coming_size -= len(post.entry)
 
 
-def _deliver(log: LiveLog, first: int, entries: list[bytes], additions: list[Addition]) -> None:
+def _deliver(log: LiveLog, first: int, entries: list[bytes], additions: list[PendingPost]) -> None:
     """Send the entries to the readers, and then to each author the place of its entry in the log."""
     log.deliver(first, entries)
     for place, addition in enumerate(additions, first):

@@ -9,8 +9,8 @@ from typing import Protocol
 from forcemove.errors import JournalUnavailable
 from forcemove.relay.limits import RECENT, Limits
 from forcemove.relay.storage.deleting import Idle
+from forcemove.relay.storage.disk_quota import FULL_DISK, DiskQuota, account_id
 from forcemove.relay.storage.recent import Newest, Recent
-from forcemove.relay.storage.room import FULL_DISK, Room, account_id
 from forcemove.relay.storage.schema import ENTRY_COST, StoredLog
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
@@ -131,7 +131,7 @@ class Tables:
         self._live: dict[bytes, LiveLog] = {}
         self._opening = asyncio.Lock()
         self._recent = Recent(RECENT)
-        self.room = Room(limits)
+        self.room = DiskQuota(limits)
 
     @property
     def count(self) -> int:

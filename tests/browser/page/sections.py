@@ -11,9 +11,9 @@ from forcemove.browser.lobby.view import GameOption, LobbyView, OfferDraft, Offe
 from forcemove.browser.watching.routes import watch_page
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.protocol.codec.wire import SignedStateFile, encode_message
-from forcemove.tables.watching.spectator import ChannelSpectator
-from forcemove.tables.watching.watch_link import WatchLink
-from forcemove.tables.watching.watched_tables import WatchedTable
+from forcemove.sessions.watching.spectator import ChannelSpectator
+from forcemove.sessions.watching.watch_link import WatchLink
+from forcemove.sessions.watching.watched_tables import WatchedTable
 from forcemove_games.tic_tac_toe import GAME
 from tests.browser.views import WALL
 from tests.cli.saved import Saved, state_of

@@ -14,8 +14,8 @@ from forcemove.browser.lobby.render import lobby_page, offer_page
 from forcemove.browser.watching.routes import watch_page
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.protocol.codec.wire import encode_message
-from forcemove.tables.watching.spectator import ChannelSpectator
-from forcemove.tables.watching.watched_tables import WatchedTable
+from forcemove.sessions.watching.spectator import ChannelSpectator
+from forcemove.sessions.watching.watched_tables import WatchedTable
 from forcemove.text.reports import ReportEntry, ReportPart
 from forcemove_games.tic_tac_toe import GAME
 from tests.browser.html import find
@@ -24,7 +24,7 @@ from tests.browser.page.sections import NAV, lobby_view, offer_view, section_pag
 from tests.browser.page.test_speed import MOST_KILOBYTES, kilobytes
 from tests.browser.test_hostile import BREAKOUT, NASTY, skeleton
 from tests.cli.saved import state_of
-from tests.tables.test_spectator import LINK, SAVED
+from tests.sessions.test_spectator import LINK, SAVED
 
 MOST_OFFERS = 50
 

@@ -14,15 +14,15 @@ from forcemove.browser.lobby.routes import LobbySection
 from forcemove.browser.server import BrowserServer, PageSection
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.watching.routes import WatchSection
+from forcemove.sessions.options import TableOptions, Wallet
+from forcemove.sessions.playing.content import TableContent
+from forcemove.sessions.running.lobby_follower import LobbyFollower
+from forcemove.sessions.running.open_tables import OpenTables
+from forcemove.sessions.running.playable import playable_games
+from forcemove.sessions.service import TableService
+from forcemove.sessions.watching.watched_tables import WatchedTables
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
-from forcemove.tables.options import TableOptions, Wallet
-from forcemove.tables.playing.content import TableContent
-from forcemove.tables.running.lobby_follower import LobbyFollower
-from forcemove.tables.running.open_tables import OpenTables
-from forcemove.tables.running.playable import playable_games
-from forcemove.tables.service import TableService
-from forcemove.tables.watching.watched_tables import WatchedTables
 from tests.browser.served.serving import Served, running
 
 __all__ = ["GAMES", "Lines", "ServedLobby", "served_lobby"]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from forcemove import connect_relay, local_keys
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.tables.meetings.venues import FriendlyVenue, new_offer
+from forcemove.sessions.meetings.venues import FriendlyGame, new_offer
 from forcemove.transport.errors import TransportError
 from forcemove.transport.offers import Offer
 from tests.browser.html import elements, find
@@ -52,7 +52,7 @@ def lobby_of(asker: Asker) -> ServedLobby:
 
 def strange_offer(relay: str, name: str) -> None:
     """Somebody offers a game, and does not come to its table."""
-    venue = FriendlyVenue("tic-tac-toe", "Tic-tac-toe")
+    venue = FriendlyGame("tic-tac-toe", "Tic-tac-toe")
     offer = new_offer(venue, EVE.address, EVE.address, 0, 3_600)
     asyncio.run(_make(relay, replace(offer, name=name)))
 
@@ -139,7 +139,7 @@ def test_an_offer_is_read_joined_and_played_at(alice: Asker, bob: Asker) -> None
 def test_a_line_that_is_not_said_stays_in_the_field_of_a_live_page(
     alice: Asker, bob: Asker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("forcemove.tables.chat._LINES_PER_SECOND", 1e-6)  # how slow the machine is changes nothing
+    monkeypatch.setattr("forcemove.sessions.chat._LINES_PER_SECOND", 1e-6)  # how slow the machine is changes nothing
     offered(alice)
     path = shown(bob)
     bob.post(path + "/join", {})

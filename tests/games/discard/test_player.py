@@ -8,7 +8,7 @@ import pytest
 
 from forcemove import AppError, ChooseMove, ConcludeWanted, FalseMove, VariablePart
 from forcemove.inspect.apps import KnownApp, KnownBy, PositionFacts, read_position
-from forcemove.tables.playing import content, match, person, rounds
+from forcemove.sessions.playing import content, counted_bot, human_player, played_channel
 from forcemove.testing.calls import ID, Bench
 from forcemove.testing.false_moves import require_false_moves_seen
 from forcemove_games.cards.deck import deck_length
@@ -101,8 +101,8 @@ def test_the_screen_says_why_a_player_leaves(kind: PositionType, is_person: bool
     pair, (false, *_) = false_shuffles(kind)
     bad = pair.take(false.move, false.secrets or b"")
     question, screen = ChooseMove(bad, secrets=pair.stored[pair.mover]), Screen()
-    choose = person.Person(GAME).choose if is_person else rounds.choose_rounds(GAME, pair.mover, 1, 2)
-    decided = match.Match(GAME, choose, 60, screen, NAMES).answer(question)
+    choose = human_player.HumanPlayer(GAME).choose if is_person else counted_bot.choose_rounds(GAME, pair.mover, 1, 2)
+    decided = played_channel.PlayedChannel(GAME, choose, 60, screen, NAMES).answer(question)
     assert decided == ConcludeWanted()
     cheat = NAMES[1 - pair.mover]
     assert screen.said[-1].startswith(f"You leave, with what the balances are now: {cheat} has sent a deck that is no")

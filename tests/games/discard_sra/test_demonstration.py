@@ -84,7 +84,7 @@ def test_names_that_are_none_are_refused(names: tuple[str, str]) -> None:
 # ------------------------------------------------------------------------------------------------------------ a person
 
 
-class Person:
+class TypingPerson:
     """Takes the option that a script names, else the last one."""
 
     def __init__(self, *script: int) -> None:
@@ -99,7 +99,7 @@ class Person:
 
 def test_a_person_plays_against_the_bot() -> None:
     lines: list[str] = []
-    person = Person(0, 0, 0)
+    person = TypingPerson(0, 0, 0)
     result = asyncio.run(GAME.play(lines.append, person.ask, NAMES, encoding="utf-8"))
     taken = [line for line in lines if line.startswith("Alice ") and line.split()[1] in {"discards", "draws", "can't"}]
     assert len(person.asked) == len(taken)
@@ -118,7 +118,7 @@ def test_a_person_plays_against_the_bot() -> None:
 @pytest.mark.parametrize("answer", [-1, 99, True, "0", None])
 def test_an_answer_that_is_no_option_is_refused(answer: int) -> None:
     with pytest.raises(InvalidValue):
-        asyncio.run(GAME.play(lambda _: None, Person(answer).ask, NAMES))
+        asyncio.run(GAME.play(lambda _: None, TypingPerson(answer).ask, NAMES))
 
 
 def test_what_a_person_is_interrupted_with_comes_through_alone() -> None:

@@ -23,7 +23,7 @@ from forcemove.relay.limits import PENDING, Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.offers.lobby import Lobby
 from forcemove.transport import errors, terms, wire
-from tests.relay.inside import Clock, Ear, Inside
+from tests.relay.inside import Clock, Inside, Listener
 from tests.relay.process import RelayProcess, running_relay
 from tests.relay.raw import post, raw
 from tests.transport.people import ALICE, new_table, run
@@ -330,7 +330,7 @@ async def test_threat_59_a_flood_of_single_posts_is_read_no_faster_than_allowed(
             assert time.monotonic() - began > 1.5  # 24 at once, after the proof
 
 
-class _Client(Ear):
+class _Client(Listener):
     """Whose posts are taken at once."""
 
     def refuse(self, about: bytes, reason: errors.Reason, detail: str, id_: bytes = b"") -> None:

@@ -8,14 +8,14 @@ import pytest
 
 from forcemove import TableKind, TableTerms, keccak256
 from forcemove.relay.admission.accounts import Accounts
-from forcemove.relay.keeping import Addition
+from forcemove.relay.keeping import PendingPost
 from forcemove.relay.limits import Limits
 from forcemove.relay.offers.lobby import Lobby
 from forcemove.relay.offers.shown import NotOffered
 from forcemove.relay.tables import TooManyTables
 from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.wire import MakeOffer
-from tests.relay.inside import Clock, Ear, Inside
+from tests.relay.inside import Clock, Inside, Listener
 from tests.relay.raw import post
 from tests.relay.strangers.crowd import key
 from tests.transport.offered import new_offer
@@ -60,7 +60,9 @@ class Month:
             return False
         is_good = not size or tables.fault_of_post(log, size) is None
         if size and is_good:
-            await self.inside.committer.add(Addition(log, Ear(), ALICE.address, post(table, 1, bytes(size))), address)
+            await self.inside.committer.add(
+                PendingPost(log, Listener(), ALICE.address, post(table, 1, bytes(size))), address
+            )
             while log.coming_count:
                 await self.inside.committer.next_commit()
         tables.release(log)

@@ -16,7 +16,7 @@ from forcemove.relay.storage.store import RelayStore
 from forcemove.store.errors import JournalUnwritable
 from forcemove.transport.terms import TableKind
 from forcemove.transport.wire import Coming, Entries, Posted, RequestRefused
-from tests.relay.inside import Clock, Ear, Inside
+from tests.relay.inside import Clock, Inside, Listener
 from tests.relay.raw import post
 from tests.transport.people import ALICE, new_table
 
@@ -43,14 +43,16 @@ class _Table:
     def __init__(self, disk: _GatedStore, committer: keeping.Committer, log: tables.LiveLog) -> None:
         self.disk, self._committer, self.log = disk, committer, log
 
-    def reader(self, *, is_players: bool = True, is_behind: bool = False) -> Ear:
-        ear = Ear()
+    def reader(self, *, is_players: bool = True, is_behind: bool = False) -> Listener:
+        ear = Listener()
         reading = tables.Reading(ear, self.log, self.log.kept.length, is_behind=is_behind, is_players=is_players)
         self.log.readings.add(reading)
         return ear
 
-    def post(self, poster: Ear, number: int, address: str = "") -> None:
-        addition = keeping.Addition(self.log, poster, ALICE.address, post(self.log.kept.table, number, b"%d" % number))
+    def post(self, poster: Listener, number: int, address: str = "") -> None:
+        addition = keeping.PendingPost(
+            self.log, poster, ALICE.address, post(self.log.kept.table, number, b"%d" % number)
+        )
         self._committer.add_at_once(addition, address or f"address {number}", 1)
 
     async def settled(self) -> None:

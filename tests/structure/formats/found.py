@@ -79,7 +79,7 @@ _JOURNAL = {
     "forcemove.protocol.codec.msgpack_codec.SUBMISSIONS",
     "forcemove.sender.transactions._REQUESTS",
     "forcemove.sender.transactions._TXS",
-    "forcemove.tables.meetings.meeting.MEETINGS",
+    "forcemove.sessions.meetings.meeting.MEETINGS",
     "forcemove.watchtower.acceptance.STORED_APPOINTMENTS",
 }
 """Codecs of what only journals have. A journal that has taken more steps is refused by older programs as well."""

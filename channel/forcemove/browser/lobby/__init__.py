@@ -1,2 +1,2 @@
 """The lobby's pages: open games, terms and costs before a person joins, and offers of one's own. They decide nothing:
-`forcemove.tables.running` opens and ends tables."""
+`forcemove.sessions.running` opens and ends tables."""

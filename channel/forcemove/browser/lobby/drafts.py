@@ -9,8 +9,8 @@ from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.types import ETHER, MAX_CHALLENGE_DURATION, MIN_CHALLENGE_DURATION, UINT256_MAX
-from forcemove.tables.running.open_tables import WantedGame
-from forcemove.tables.running.playable import PlayableGame, find_playable, token_of
+from forcemove.sessions.running.open_tables import WantedGame
+from forcemove.sessions.running.playable import PlayableGame, find_playable, token_of
 from forcemove.text.amounts import parse_amount, parse_tokens
 
 __all__ = ["read_draft"]

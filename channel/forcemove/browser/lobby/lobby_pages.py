@@ -20,10 +20,10 @@ from forcemove.browser.lobby.view import (
 from forcemove.browser.pages import ChangeSignal
 from forcemove.chain.addresses import show_address
 from forcemove.history.tokens import TokenFacts
-from forcemove.tables.meetings.terms import labelled_lines, terms_lines
-from forcemove.tables.running.lobby_follower import LobbyFollower
-from forcemove.tables.running.open_tables import OpenTables
-from forcemove.tables.running.playable import find_playable, playable_for, token_of
+from forcemove.sessions.meetings.terms import labelled_lines, terms_lines
+from forcemove.sessions.running.lobby_follower import LobbyFollower
+from forcemove.sessions.running.open_tables import OpenTables
+from forcemove.sessions.running.playable import find_playable, playable_for, token_of
 from forcemove.text.amounts import token_name
 from forcemove.text.names import shown_name
 from forcemove.transport.joins import OfferStatus

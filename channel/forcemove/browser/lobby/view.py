@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from forcemove.errors import ForcemoveError
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.tables.meetings.lobby import seats_text, who_waits
-from forcemove.tables.meetings.terms import offered_amount
-from forcemove.tables.running.running_table import RunningTable, TableState
-from forcemove.tables.watching.watch_link import WatchLink
+from forcemove.sessions.meetings.lobby import seats_text, who_waits
+from forcemove.sessions.meetings.terms import offered_amount
+from forcemove.sessions.running.running_table import RunningTable, TableState
+from forcemove.sessions.watching.watch_link import WatchLink
 from forcemove.text.durations import duration_text
 from forcemove.text.explanations import explain
 from forcemove.text.harmless import harmless

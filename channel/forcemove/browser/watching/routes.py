@@ -14,8 +14,8 @@ from forcemove.browser.server import BrowserServer
 from forcemove.browser.templating import Nav, fill_in
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.errors import ForcemoveError
-from forcemove.tables.watching.watch_link import WatchLink, parse_watch_link
-from forcemove.tables.watching.watched_tables import WatchedTables
+from forcemove.sessions.watching.watch_link import WatchLink, parse_watch_link
+from forcemove.sessions.watching.watched_tables import WatchedTables
 from forcemove.text.explanations import headline
 from forcemove.transport.links import LINK_HEAD
 

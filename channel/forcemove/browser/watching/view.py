@@ -10,9 +10,9 @@ from functools import partial
 from forcemove.browser.drawing.board import SCALE_TO, Drawing
 from forcemove.chain.addresses import short_address
 from forcemove.game import Game, Names, Pictured
-from forcemove.tables.watching.spectator import ChannelSpectator, SeenState, played
-from forcemove.tables.watching.watch_link import WatchLink
-from forcemove.tables.watching.watched_tables import WatchedTable
+from forcemove.sessions.watching.spectator import ChannelSpectator, SeenState, played
+from forcemove.sessions.watching.watch_link import WatchLink
+from forcemove.sessions.watching.watched_tables import WatchedTable
 from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
 from forcemove.text.harmless import harmless

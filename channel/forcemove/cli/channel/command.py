@@ -67,7 +67,7 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import list_all, open_store
     from forcemove.inspect.channel_json import ChannelListDocument, DamagedChannelJson, listed_json
-    from forcemove.tables.meetings.stored import names_by_players
+    from forcemove.sessions.meetings.stored import names_by_players
 
     over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
     with open_store(store) as journal:

@@ -31,9 +31,9 @@ from forcemove.node.setup import ChannelSetup
 from forcemove.protocol.machine.effects import Submission, operation_name
 from forcemove.protocol.signing import Key
 from forcemove.sender.errors import GasTooDear
+from forcemove.sessions.defence import Defence, Nobody
+from forcemove.sessions.playing.ends import EndObserver, race_text
 from forcemove.store.journal import Journal
-from forcemove.tables.defence import Defence, Nobody
-from forcemove.tables.playing.ends import EndObserver, race_text
 from forcemove.text.explanations import headline
 
 __all__ = ["SessionOptions", "JournalSession", "opened"]

@@ -21,8 +21,8 @@ from forcemove.protocol.machine.effects import Submission, SubmitChallenge, Subm
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.machine.results import Ending
 from forcemove.protocol.status import Status
+from forcemove.sessions.playing.ends import EndObserver
 from forcemove.store.records import Ownership
-from forcemove.tables.playing.ends import EndObserver
 from forcemove.text.amounts import amount_text, format_amount, show_asset
 from forcemove.text.durations import show_time
 from forcemove.text.explanations import headline

@@ -18,9 +18,9 @@ from forcemove.demo.names import NAMES
 from forcemove.game import Game
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.tables.playing.ends import end_lines
-from forcemove.tables.playing.match import Match, run_with_background
-from forcemove.tables.playing.rounds import choose_rounds
+from forcemove.sessions.playing.counted_bot import choose_rounds
+from forcemove.sessions.playing.ends import end_lines
+from forcemove.sessions.playing.played_channel import PlayedChannel, run_with_background
 from forcemove.text.amounts import format_amount
 from forcemove.text.situation.headline import names_for
 
@@ -62,7 +62,7 @@ async def _play(game: Game, environment: DemoEnvironment, terminal: Terminal) ->
     assembly, lines = environment.assemble(game, seats), MemoryMessenger.table(seats)
     before = [environment.chain.balance(key.address) for key in keys]
     seat = PersonSeat(game, _left, _ASIDE, None if has_terminal() else terminal)
-    match = Match(game, seat.choose, math.inf, seat.output, NAMES[:seats])
+    match = PlayedChannel(game, seat.choose, math.inf, seat.output, NAMES[:seats])
     join = environment.player(_PERSON).join
     driven = [join(assembly, lines[_PERSON], match.answer, on_event=match.on_event, max_cost=MAX_COST)]
     for at in range(1, seats):
@@ -90,7 +90,11 @@ def _left() -> PutAside:
 
 
 def _report_end(
-    environment: DemoEnvironment, driven: ManagedChannel, match: Match, before: Sequence[int], terminal: Terminal
+    environment: DemoEnvironment,
+    driven: ManagedChannel,
+    match: PlayedChannel,
+    before: Sequence[int],
+    terminal: Terminal,
 ) -> None:
     """Show how the game has ended. `before`: the balances of the players before their deposits, in wei."""
     result = match.end_observer.of(driven.channel, driven.time())

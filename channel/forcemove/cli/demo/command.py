@@ -24,7 +24,7 @@ from forcemove.demo.names import NAMES
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
 if TYPE_CHECKING:
-    from forcemove.tables.ports import TableGame
+    from forcemove.sessions.ports import TableGame
 
 __all__ = ["demo"]
 

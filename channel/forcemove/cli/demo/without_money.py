@@ -12,11 +12,11 @@ from forcemove.cli.play.seats import Numbered
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import has_terminal
 from forcemove.inspect.documents import CommandErrorJson, Document
-from forcemove.tables.playing.match import run_with_background
+from forcemove.sessions.playing.played_channel import run_with_background
 
 if TYPE_CHECKING:
     from forcemove.cli.terminal import Terminal
-    from forcemove.tables.ports import TableGame
+    from forcemove.sessions.ports import TableGame
 
 __all__ = ["LeftTheTable", "TableDemoDocument", "watch", "sit_down"]
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from forcemove.chain.chain import Chain
     from forcemove.cli.terminal import Terminal
     from forcemove.history.tokens import TokenFacts
+    from forcemove.sessions.options import Wallet
+    from forcemove.sessions.service import TableService
     from forcemove.store.journal import Journal
-    from forcemove.tables.options import Wallet
-    from forcemove.tables.service import TableService
 
 __all__ = ["TableArguments"]
 
@@ -73,14 +73,14 @@ class TableArguments:
 
     def open_token(self, chains: Sequence[Chain]) -> TokenFacts | None:
         """What the token that is played for says of itself; None for ether. Raises as `read_token`."""
-        from forcemove.tables.meetings.tokens import read_token
+        from forcemove.sessions.meetings.tokens import read_token
 
         return read_token(chains, self.asset) if self.asset is not None and any(self.asset) else None
 
     def open_wallet(self) -> Wallet:
         """The player's keys. The key signs states; the account, or the wallet, pays, else the same key; the one that
         pays is paid, unless the payout is another address."""
-        from forcemove.tables.options import Wallet
+        from forcemove.sessions.options import Wallet
 
         key = open_key_file(self.key_file)
         if self.wallet_address is not None:
@@ -97,7 +97,7 @@ class TableArguments:
         - `terminal`: where lines are printed.
         """
         from forcemove.cli.terminal import TerminalOutput
-        from forcemove.tables.service import TableService
+        from forcemove.sessions.service import TableService
         from forcemove.watchtower.client import TowerClient
 
         return TableService(

@@ -22,7 +22,7 @@ from forcemove.browser.wallet.wallet_pages import WalletPages
 from forcemove.chain.book import AddressBook
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ForcemoveError
-from forcemove.tables.service import TableService
+from forcemove.sessions.service import TableService
 from forcemove.text.explanations import headline
 
 __all__ = ["open_page", "page_server", "pages_of", "play_with_page", "serve_while", "show_address"]

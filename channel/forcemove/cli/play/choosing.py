@@ -16,10 +16,10 @@ from operator import itemgetter
 from forcemove.chain.addresses import show_address
 from forcemove.cli.play.screen import PutAside, Screen
 from forcemove.protocol.types import ETHER
-from forcemove.tables.meetings.lobby import open_offers, seats_text
-from forcemove.tables.playing.connectivity import reporting_connectivity
-from forcemove.tables.playing.content import TableContent
-from forcemove.tables.playing.match import run_with_background
+from forcemove.sessions.meetings.lobby import open_offers, seats_text
+from forcemove.sessions.playing.connectivity import reporting_connectivity
+from forcemove.sessions.playing.content import TableContent
+from forcemove.sessions.playing.played_channel import run_with_background
 from forcemove.text.amounts import format_amount
 from forcemove.text.durations import duration_text
 from forcemove.text.harmless import harmless

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from forcemove.browser.table_pages import TablePages
     from forcemove.cli.play.port import PlayerOptions, TerminalPort
     from forcemove.cli.terminal import Terminal
+    from forcemove.sessions.meetings.venues import GameOnChain
+    from forcemove.sessions.options import Wallet
+    from forcemove.sessions.service import TableService
+    from forcemove.sessions.table import PlayTable
     from forcemove.store.journal import Journal
-    from forcemove.tables.meetings.venues import ChainVenue
-    from forcemove.tables.options import Wallet
-    from forcemove.tables.service import TableService
-    from forcemove.tables.table import PlayTable
     from forcemove.transport.links import Link
 
 __all__ = ["play"]
@@ -134,7 +134,7 @@ class _PlayArguments(TableArguments):
             run_until_terminated(self._play(journal, wallet, venue, player, terminal))
 
     async def _play(
-        self, journal: Journal, wallet: Wallet, venue: ChainVenue | None, player: PlayerOptions, terminal: Terminal
+        self, journal: Journal, wallet: Wallet, venue: GameOnChain | None, player: PlayerOptions, terminal: Terminal
     ) -> None:
         """Play at the terminal, or on a page, too. `venue`: None for friendly games."""
         service = self.service(journal, wallet, venue.chains if venue else (), terminal)
@@ -154,25 +154,25 @@ class _PlayArguments(TableArguments):
     def _table(
         self,
         service: TableService,
-        venue: ChainVenue | None,
+        venue: GameOnChain | None,
         player: PlayerOptions,
         terminal: Terminal,
         pages: TablePages | None,
     ) -> tuple[PlayTable, TerminalPort]:
         from forcemove.cli.play.port import TerminalPort
-        from forcemove.tables.channel_game import ChannelGameRunner
-        from forcemove.tables.log_game import LogGameRunner
-        from forcemove.tables.meetings.venues import FriendlyVenue
-        from forcemove.tables.table import PlayTable
+        from forcemove.sessions.channel_game import ChannelGameRunner
+        from forcemove.sessions.log_game import LogGameRunner
+        from forcemove.sessions.meetings.venues import FriendlyGame
+        from forcemove.sessions.table import PlayTable
 
         options, table_game = player.table, None if venue else find_table_game(self.name)
         if table_game is not None:
-            friendly = FriendlyVenue(table_game.name, table_game.title)
+            friendly = FriendlyGame(table_game.name, table_game.title)
             port = TerminalPort(player, friendly, terminal)
             runner = LogGameRunner(service, table_game, options, port)
             return PlayTable(service, friendly, options, port, runner), port
         game = venue.game if venue else load_game(self.name)
-        on = venue or FriendlyVenue(game.name, game.title, game.seats)
+        on = venue or FriendlyGame(game.name, game.title, game.seats)
         port = TerminalPort(player, on, terminal, pages)
         return PlayTable(service, on, options, port, ChannelGameRunner(service, game, venue, options, port)), port
 
@@ -213,11 +213,11 @@ class _PlayArguments(TableArguments):
                 "There is no terminal to play at: say --bot or --browser, or type the command in a terminal."
             )
 
-    def _player(self, where: str, link: Link | None, venue: ChainVenue | None) -> PlayerOptions:
+    def _player(self, where: str, link: Link | None, venue: GameOnChain | None) -> PlayerOptions:
         """What the player wants. Raises `click.UsageError` where the stake is of another asset than is played for.
         `where`: the relay; `link`: of the offer to join."""
         from forcemove.cli.play.port import PlayerOptions
-        from forcemove.tables.options import HostGame, JoinGame, TableOptions
+        from forcemove.sessions.options import HostGame, JoinGame, TableOptions
 
         typed = self.stake if self.creates or link else None
         wanted = None if typed is None else typed.of(None if venue is None else venue.token)
@@ -230,10 +230,10 @@ class _PlayArguments(TableArguments):
             self.agrees,
         )
 
-    def _venue(self) -> ChainVenue | None:
+    def _venue(self) -> GameOnChain | None:
         """The chain to play on. Raises `WrongChain` where the book is of another chain than the nodes; `NoSuchToken`
         and `TokenUnclear`; and `click.UsageError` where the game has no contract."""
-        from forcemove.tables.meetings.venues import ChainVenue
+        from forcemove.sessions.meetings.venues import GameOnChain
 
         if find_table_game(self.name) is not None:
             raise click.UsageError(f"No contract enforces {self.name}: play it with --stake 0, and without --chain.")
@@ -241,7 +241,7 @@ class _PlayArguments(TableArguments):
         chains, book = self.open_chains()
         if book is None:
             return None
-        return ChainVenue(chains, book, game, self.open_token(chains))
+        return GameOnChain(chains, book, game, self.open_token(chains))
 
 
 def _link(text: str | None, relay: str | None) -> Link | None:

@@ -22,10 +22,10 @@ from forcemove.cli.typed import ask
 from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import Agreement
-from forcemove.tables.meetings.venues import Venue
-from forcemove.tables.options import HostGame, Intent, JoinGame, TableOptions
-from forcemove.tables.playing.bot import BotSeat
-from forcemove.tables.ports import LogSeat, PlayerSeat
+from forcemove.sessions.meetings.venues import GamePlace
+from forcemove.sessions.options import HostGame, Intent, JoinGame, TableOptions
+from forcemove.sessions.playing.bot import BotSeat
+from forcemove.sessions.ports import LogSeat, PlayerSeat
 from forcemove.text.amounts import token_name
 from forcemove.transport.connect import Connection
 from forcemove.transport.links import Link
@@ -64,7 +64,7 @@ class TerminalPort(TerminalOutput):
     """A `TablePort`: what comes before and after a game is printed, and a person's game takes the screen."""
 
     def __init__(
-        self, options: PlayerOptions, venue: Venue, terminal: Terminal, pages: TablePages | None = None
+        self, options: PlayerOptions, venue: GamePlace, terminal: Terminal, pages: TablePages | None = None
     ) -> None:
         """`pages`: where the person may decide, too; None for a game at the terminal alone."""
         super().__init__(terminal)

@@ -15,7 +15,7 @@ from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
 from forcemove.cli.terminal import Terminal, wants_colours
 from forcemove.cli.typed import TypedLines
 from forcemove.cli.wrapping import width_of, wrapped
-from forcemove.tables.playing.content import TableContent
+from forcemove.sessions.playing.content import TableContent
 
 if TYPE_CHECKING:
     from prompt_toolkit import Application

@@ -11,11 +11,11 @@ from forcemove.cli.play.screen import Lines, Screen
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game, Names
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.tables.playing.content import TableContent
-from forcemove.tables.playing.help import HELP, help_lines
-from forcemove.tables.playing.match import run_with_background
-from forcemove.tables.playing.person import Person
-from forcemove.tables.ports import Chat
+from forcemove.sessions.playing.content import TableContent
+from forcemove.sessions.playing.help import HELP, help_lines
+from forcemove.sessions.playing.human_player import HumanPlayer
+from forcemove.sessions.playing.played_channel import run_with_background
+from forcemove.sessions.ports import Chat
 from forcemove.text.situation.moment import clock_text
 
 __all__ = ["Numbered", "PersonSeat"]
@@ -39,9 +39,9 @@ class PersonSeat:
         - `aside`: makes the error that ends the game for a person who leaves the screen.
         - `aside_text`: says what leaving the screen does.
         - `terminal`: where lines are printed if there is no screen; None for a screen.
-        - `agrees`: see `Person`.
+        - `agrees`: see `HumanPlayer`.
         """
-        person = self.person = Person(game, aside=aside_text, agrees=agrees)
+        person = self.person = HumanPlayer(game, aside=aside_text, agrees=agrees)
         self.choose = person.choose
         self.output: Screen | Lines
         if terminal is None:
@@ -108,7 +108,7 @@ class Numbered:
         self.output.say(line)
 
     async def ask(self, prompt: str, options: Sequence[str]) -> int:
-        """See `forcemove.tables.ports.Ask`. Raises `EOFError` where the person leaves."""
+        """See `forcemove.sessions.ports.Ask`. Raises `EOFError` where the person leaves."""
         self._headline, *self._board = prompt.splitlines()
         if self._is_leaving:
             raise EOFError

@@ -10,7 +10,7 @@ from typing import Protocol
 from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.admission.meter import Meter
 from forcemove.relay.clients.services import Services
-from forcemove.relay.keeping import Addition
+from forcemove.relay.keeping import PendingPost
 from forcemove.relay.proofs import fault_of
 from forcemove.relay.tables import LiveLog, Reading, TableClient, TooManyTables
 from forcemove.transport.errors import Reason
@@ -67,7 +67,7 @@ class Seats:
             return False
         if not self._meter.pass_at_once(size, now):
             return False
-        addition = Addition(seat.log, self._client, seat.participant, post)
+        addition = PendingPost(seat.log, self._client, seat.participant, post)
         services.committer.add_at_once(addition, account.address, account.weight)
         return True
 
@@ -171,7 +171,7 @@ class Seats:
         if fault := services.tables.fault_of_post(seat.log, len(post.entry)):
             self._client.refuse(post.table, *fault, post.id)
             return
-        addition, account = Addition(seat.log, self._client, seat.participant, post), self._account
+        addition, account = PendingPost(seat.log, self._client, seat.participant, post), self._account
         await services.committer.add(addition, account.address, account.weight)
 
     async def _is_there(self, seat: _Seat, author: bytes, post: PostEntry, since: int) -> bool:

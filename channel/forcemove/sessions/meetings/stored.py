@@ -1,0 +1,118 @@
+"""What a journal remembers of meetings: our offers that wait, and games that were agreed on but may not have
+begun."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+
+from forcemove.errors import MalformedBytes, UnknownVersion
+from forcemove.protocol.agreement import Agreement
+from forcemove.sessions.meetings.meeting import MEETINGS, Meeting, PendingOffer
+from forcemove.sessions.meetings.venues import GamePlace
+from forcemove.store.errors import JournalDamaged
+from forcemove.store.journal import Journal
+from forcemove.store.meetings import Meetings
+from forcemove.transport.offers import Offer
+
+__all__ = ["StoredMeetings", "forget_offer", "names_by_players", "signed_names"]
+
+
+class StoredMeetings:
+    """The meetings and offers of one game, chain and key in a journal."""
+
+    def __init__(self, journal: Journal, venue: GamePlace, address: bytes) -> None:
+        """Read and write the meetings of a journal.
+
+        - `journal`: where they are stored.
+        - `venue`: the game, and the chain that it is played on.
+        - `address`: 20 bytes, ours.
+        """
+        self._stored, self._venue, self._address = journal.meetings, venue, address
+
+    def meetings(self, is_free: Callable[[bytes], bool]) -> Iterator[Meeting]:
+        """The meetings that no other table has. `is_free`: called with the hash of a meeting's offer."""
+        for each in list(self._all()):
+            offer = each.offer
+            is_same = (offer.game, offer.chain_id) == (self._venue.name, self._venue.chain_id)
+            if is_same and isinstance(each, Meeting) and self._address in each.players and is_free(offer.hash):
+                yield each
+
+    def offers(self, is_wanted: Callable[[Offer], bool]) -> Iterator[Offer]:
+        """Our wanted offers that may still be taken. Those that have expired are forgotten."""
+        for each in list(self._all()):
+            if not isinstance(each, PendingOffer):
+                continue
+            if each.offer.expires <= time.time():
+                self._stored.forget(each.offer.hash)
+            elif is_wanted(each.offer):
+                yield each.offer
+
+    def has_offer(self, offer: Offer) -> bool:
+        """Whether this offer waits here: its host has this journal."""
+        return any(isinstance(each, PendingOffer) and each.offer == offer for each in self._all())
+
+    def keep(self, meeting: Meeting) -> None:
+        """Store a meeting."""
+        self._stored.keep(meeting.table.id, MEETINGS.encode(meeting))
+
+    def keep_offer(self, offer: Offer) -> None:
+        """Store our offer that waits."""
+        self._stored.keep(offer.hash, MEETINGS.encode(PendingOffer(offer)))
+
+    def forget(self, meeting: Meeting) -> None:
+        """Forget a meeting whose game is over, with its offer."""
+        self._stored.forget(meeting.table.id)
+        self.forget_offer(meeting.offer)
+
+    def forget_meeting(self, meeting: Meeting) -> None:
+        """Forget a meeting that has not come about; its offer may still wait."""
+        self._stored.forget(meeting.table.id)
+
+    def forget_offer(self, offer: Offer) -> None:
+        """Forget an offer."""
+        self._stored.forget(offer.hash)
+
+    def _all(self) -> Iterator[Meeting | PendingOffer]:
+        return (each for _, each in _readable(self._stored))
+
+
+def forget_offer(journal: Journal, offer: bytes) -> None:
+    """Forget an offer (its hash), and all meetings that might have come of it: its game is not wanted any more."""
+    for id_, each in _readable(journal.meetings):
+        if each.offer.hash == offer:
+            journal.meetings.forget(id_)
+
+
+def signed_names(journal: Journal, agreement: Agreement) -> tuple[str, ...]:
+    """The names of a channel's players as they have signed them, by seat; empty names where the journal has no meeting
+    that led to the channel."""
+    fixed_part = agreement.fixed_part
+    for met in _stored_meetings(journal):
+        if (met.players, met.offer.nonce) == (fixed_part.participants, fixed_part.channel_nonce):
+            return met.names
+    return ("",) * agreement.count
+
+
+def names_by_players(journal: Journal) -> dict[tuple[bytes, ...], tuple[str, ...]]:
+    """By the addresses of the players of each stored meeting, by seat: their names as they have signed them. None where
+    a meeting cannot be read: a list then shows addresses alone."""
+    with contextlib.suppress(JournalDamaged, MalformedBytes, UnknownVersion):
+        return {met.players: met.names for met in _stored_meetings(journal)}
+    return {}
+
+
+def _stored_meetings(journal: Journal) -> Iterator[Meeting]:
+    return (each for _, each in _readable(journal.meetings) if isinstance(each, Meeting))
+
+
+def _readable(stored: Meetings) -> Iterator[tuple[bytes, Meeting | PendingOffer]]:
+    """Those that this program can read, by their ids. One that it cannot is of another program, which continues it:
+    nobody has paid into a game that is not a channel yet."""
+    for id_, body in stored.all():
+        try:
+            found = MEETINGS.decode(body)
+        except (MalformedBytes, UnknownVersion):
+            continue
+        yield id_, found

@@ -1,0 +1,182 @@
+"""A person who plays a channel: what can be typed now, and what it does. No screen."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+
+from forcemove.errors import ForcemoveError
+from forcemove.flow.channel import is_stuck
+from forcemove.game import Choice, Game, Names, Randomness
+from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import MOVE, overview
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.policy import usual_gas
+from forcemove.protocol.machine.effects import ChooseMove
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.state import VariablePart
+from forcemove.sessions.playing.content import NAMES
+from forcemove.sessions.playing.help import HELP, HISTORY, SAY, help_lines, history_lines
+from forcemove.sessions.playing.leaving import Leaving
+from forcemove.sessions.ports import Chat
+from forcemove.text.amounts import amount_text
+from forcemove.text.explanations import headline
+
+__all__ = ["HumanPlayer"]
+
+_LEAVE, _CHALLENGE, _YES, _NO = "leave", "challenge", "yes", "no"
+
+
+class HumanPlayer:
+    """A person, who decides by typing. `played`: the channel, once it is driven; `names`: of its players, by seat.
+    `on_attached`: is called when the person has been given the channel. `say`: is called with the lines of `help` and
+    `history`. `chat`: what the players say to each other; None where they cannot."""
+
+    def __init__(
+        self,
+        game: Game,
+        randomness: Randomness = secrets.token_bytes,
+        *,
+        aside: str = "",
+        agrees: bool = False,
+    ) -> None:
+        """`aside`: what becomes of the game when the person presses Ctrl-C. `agrees`: to lose a stake by leaving,
+        without being asked."""
+        self.played: ManagedChannel | None = None
+        self.names: Names = NAMES
+        self.on_attached: Callable[[], None] = lambda: None
+        self.say: Callable[[str], None] = lambda _: None
+        self.chat: Chat | None = None
+        self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
+        self._doubt = 0
+        self._game, self._randomness = game, randomness
+        self._question: ChooseMove | None = None
+        self._choices: tuple[Choice, ...] = ()
+
+    def attach(self, played: ManagedChannel, names: Names = NAMES) -> None:
+        """See `PlayerSeat`."""
+        self.played, self.names = played, names
+        self.on_attached()
+
+    def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """The answer where there is nothing to decide; None where the person is asked. Raises as `Game.choices`."""
+        self._leaving.observe(question.state)
+        found = tuple(self._game.choices(question.state, self._randomness, question.secrets, question.between))
+        if not found:
+            return ConcludeWanted()
+        if len(found) == 1 and found[0].is_forced:
+            self._leaving.observe(found[0].move.after(question.state))
+            return _move(found[0])
+        self._question, self._choices = question, found
+        return None
+
+    @property
+    def options(self) -> Sequence[tuple[str, str]]:
+        """What can be typed now, and what it does."""
+        played = self.played
+        if played is None:
+            return ()
+        channel, is_friendly = played.channel, played.channel.agreement.is_friendly
+        gas = {} if is_friendly else usual_gas(self._game)
+        seen = overview(channel, ChannelHistory(), played.time(), choices=self.choices, gas=gas).options
+        if not seen:
+            return ()
+        if self._doubt:
+            return ((_YES, "leave, and lose this"), (_NO, "play on"))
+        offered = [(each.word, f"{each.text}{_gas_text(each.gas)}") for each in seen if each.kind == MOVE]
+        if is_stuck(channel, played.phase) and not is_friendly:
+            offered.append((_CHALLENGE, f"wait no longer, and ask the chain{_gas_text(gas.get(_CHALLENGE))}"))
+        paid = "" if is_friendly else "; what the balances are then is paid"
+        leave = f"end the game with your next turn{paid}"
+        offered += [(_LEAVE, f"{leave}{_gas_text(each.gas)}") for each in seen if each.kind == _LEAVE]
+        return (*offered, (HELP, f"what can be done here, such as {HISTORY}"))
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether only the person can decide what is open now."""
+        played = self.played
+        return played is not None and bool(self.choices) and not played.channel.leaving
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The moves that the game offers now: none where it is not the person's turn, the chain or time has answered
+        the question, or nothing would be signed now."""
+        played, question = self.played, self._question
+        if played is None or question is None or not played.channel.is_our_turn_after(question.state):
+            return ()
+        return self._choices if played.channel.reason_to_wait(played.phase) is None else ()
+
+    def take(self, typed: str, *, agrees: bool = False) -> str:
+        """Do what was typed. Returns what is wrong with it, empty where it was done. An empty line is the only choice
+        of the game, where there is one; the beginning of a word will do where no other word begins so. `agrees`: to
+        lose a stake by leaving, without being asked: a screen has said so before. What begins with `say` is sent to the
+        other players."""
+        said = typed.strip().partition(" ")
+        if said[0].lower() == SAY and said[2].strip() and self.chat is not None:
+            return self.chat.say(said[2])
+        typed, choices = typed.strip().lower(), self.choices
+        if typed == HISTORY and self.played is not None:
+            return self._show_history(self.played)
+        if not typed:
+            typed = choices[0].word if len(choices) == 1 else ""
+        words = [word for word, _ in self.options]
+        meant = [typed] if typed in words else [each for each in words if typed and each.startswith(typed)]
+        if len(meant) == 1 and self.played is not None:
+            return self._feed(self.played, meant[0], agrees=agrees or self._agrees)
+        return f"Type one of these: {', '.join(words)}." if words else "There is nothing to decide now."
+
+    def _feed(self, played: ManagedChannel, word: str, *, agrees: bool) -> str:
+        """Do what a word says. Raises nothing: an error, or a question, is returned."""
+        if word == HELP:
+            self._help(played)
+            return ""
+        if self._doubt and word == _NO:
+            self._doubt = 0
+            return ""
+        if word == _LEAVE and not agrees and (cost := self._leaving.cost(played.channel)):
+            self._doubt = cost
+            most = "" if played.channel.is_our_turn else "up to "
+            lost = amount_text(played.channel.agreement.deposits[0][0], cost, played.tokens)
+            return f"If you leave in this round you lose {most}{lost}. Leave? Type yes or no."
+        self._doubt = 0
+        try:
+            self._take(played, self._input_for(word))
+        except ForcemoveError as error:
+            return headline(error)
+        return ""
+
+    def _take(self, played: ManagedChannel, chosen: MoveChosen | ConcludeWanted | ChallengeWanted) -> None:
+        newest = played.channel.newest
+        played.feed(chosen)
+        if isinstance(chosen, MoveChosen) and newest is not None:
+            self._leaving.observe(VariablePart(chosen.outcome, chosen.app_data, newest.state.turn_num + 1))
+
+    def _help(self, played: ManagedChannel) -> None:
+        has_stake = not played.channel.agreement.is_friendly
+        for line in help_lines(self._aside, has_stake=has_stake, has_chat=self.chat is not None):
+            self.say(line)
+
+    def _show_history(self, played: ManagedChannel) -> str:
+        """Show what has happened. Returns what is wrong, where it cannot be read."""
+        try:
+            lines = list(history_lines(self._game, played, self.names))
+        except ForcemoveError as error:
+            return headline(error)
+        for line in lines:
+            self.say(line)
+        return "" if lines else "Nothing has happened yet."
+
+    def _input_for(self, word: str) -> MoveChosen | ConcludeWanted | ChallengeWanted:
+        for choice in self.choices:
+            if choice.word == word:
+                return _move(choice)
+        return ChallengeWanted() if word == _CHALLENGE else ConcludeWanted()
+
+
+def _gas_text(gas: int | None) -> str:
+    """What an option costs in gas; empty where it costs none, or that is not known."""
+    return f" (about {round(gas, -3):,} gas)" if gas else ""
+
+
+def _move(choice: Choice) -> MoveChosen:
+    return MoveChosen(*choice.move, choice.secrets)

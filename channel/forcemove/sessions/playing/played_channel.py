@@ -1,0 +1,245 @@
+"""One channel, played to its end: shows what happens, and lets the chain decide where nothing happens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from forcemove.errors import ForcemoveError
+from forcemove.flow.channel import is_stuck
+from forcemove.game import Game, Names, PlayerChecked
+from forcemove.history.history import ChannelHistory
+from forcemove.history.overview import overview
+from forcemove.history.tokens import Tokens
+from forcemove.node.events import CounterpartyFault, Event, Mined, Received, Sent, SubmissionRefused
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.effects import ChooseMove, operation_name
+from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.state import VariablePart
+from forcemove.sessions.errors import GuestMissing
+from forcemove.sessions.playing.content import NAMES, balances, content_of
+from forcemove.sessions.playing.ends import EndObserver, race_text
+from forcemove.sessions.ports import Output
+from forcemove.text.explanations import headline
+from forcemove.text.situation.moment import Moment
+
+__all__ = ["PlayedChannel", "Patience", "is_unpaid", "run_with_background"]
+
+_POLL_SECONDS = 0.25
+_BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
+
+
+def is_unpaid(channel: Channel) -> bool:
+    """Whether nobody has paid in, as far as we know, and none of our transactions is on its way."""
+    return not any(held for _, held in channel.holdings) and not channel.requested
+
+
+class Patience:
+    """A player's patience with the others in one channel, by any clock that goes on steadily. `seconds`: how long
+    others may be silent."""
+
+    def __init__(self, seconds: float, now: float) -> None:
+        """Begin to wait at the time `now`. `seconds`: how long others may be silent; it may be infinite."""
+        self.seconds, self._since = seconds, now
+        self._progress: object = None
+
+    def begin(self, now: float) -> None:
+        """Wait as long once more."""
+        self._since = now
+
+    def left(self, now: float) -> float:
+        """Seconds until the patience is lost."""
+        return self.seconds - (now - self._since)
+
+    def is_lost(self, channel: Channel, phase: Phase, now: float) -> bool:
+        """Whether nothing has happened for too long: no state, no signature, no deposit, and no other phase."""
+        newest = channel.newest
+        progress = (channel.next_turn, channel.holdings, phase, len(newest.signed.signatures) if newest else 0)
+        if progress != self._progress:
+            self._progress, self._since = progress, now
+        return self.left(now) <= 0
+
+
+class PlayedChannel:
+    """Shows one channel to its player. `warning`: a line for the player. `fatal_error`: an error that trying again does
+    not mend; it ends the match. `end_observer`: what is known of the channel's end. `names`: the players', by seat."""
+
+    def __init__(
+        self,
+        game: Game,
+        choose: Callable[[ChooseMove], MoveChosen | ConcludeWanted | None],
+        patience: float,
+        output: Output,
+        names: Names = NAMES,
+    ) -> None:
+        """Show a channel of `game`.
+
+        - `game`: the game that the channel plays.
+        - `choose`: the player's decision on a move; None where it comes later.
+        - `patience`: seconds that a counterparty may be silent before it is challenged; it may be infinite.
+        - `output`: where the match is shown.
+        - `names`: of the players, by seat.
+        """
+        self.warning = ""
+        self.fatal_error: Exception | None = None
+        self._game, self._choose, self._output = game, choose, output
+        self.names = names
+        self._shown = -1
+        self._played: ManagedChannel | None = None
+        self._patience = Patience(patience, time.monotonic())
+        self.end_observer = EndObserver()
+
+    @property
+    def tokens(self) -> Tokens:
+        """What the channel's tokens say of themselves, as far as that is known."""
+        return () if self._played is None else self._played.tokens
+
+    # -------------------------------------------------------------------------------------------------------- waiting
+
+    async def until(self, is_over: Callable[[], bool], played: ManagedChannel) -> None:
+        """Show the channel until it is over. Raises `fatal_error`, and `GuestMissing`."""
+        self._played = played
+        while not is_over():
+            self.end_observer.observe(played.time())
+            if self.fatal_error is not None:
+                raise self.fatal_error
+            self._press(played)
+            self._show_content()
+            await asyncio.sleep(_POLL_SECONDS)
+        self.end_observer.observe(played.time())
+
+    def _show_content(self) -> None:
+        played = self._played
+        if played is None:
+            return
+        left = self._patience.left(time.monotonic())
+        channel, now = played.channel, played.time()
+        history = _opening_history(played)
+        moment = Moment(
+            self._game,
+            channel,
+            history,
+            overview(channel, history, now),
+            now,
+            int(time.time()),
+            self.names,
+            tokens=played.tokens,
+            depth=played.depth,
+            silence_left=left,
+        )
+        self._output.show(content_of(moment, channel.secrets, self.warning))
+
+    def _press(self, played: ManagedChannel) -> None:
+        """Challenge where nothing has happened for too long. Raises `GuestMissing` where the chain has nothing to
+        decide: nobody has paid in."""
+        channel, now = played.channel, time.monotonic()
+        if not self._patience.is_lost(channel, played.phase, now):
+            return
+        self._patience.begin(now)
+        if played.phase in _BEGINNING and is_unpaid(channel):
+            raise GuestMissing(played.id, self._patience.seconds)
+        if is_stuck(channel, played.phase):
+            self._press_on(played)
+
+    def _press_on(self, played: ManagedChannel) -> None:
+        if played.channel.agreement.is_friendly:
+            raise GuestMissing(played.id, self._patience.seconds)
+        self._output.say(f"Nothing was heard for {self._patience.seconds:.0f} seconds: a challenge asks the chain.")
+        try:
+            played.feed(ChallengeWanted())
+        except ForcemoveError as error:
+            self._output.note(headline(error))
+
+    # -------------------------------------------------------------------------------------------------------- telling
+
+    def answer(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
+        """The player's answer, once the state that it answers was shown."""
+        self._show_state(question.state)
+        decided = self._choose(question)
+        if isinstance(decided, ConcludeWanted):
+            self._say_why(question)
+        self._show_content()
+        return decided
+
+    def _say_why(self, question: ChooseMove) -> None:
+        """Say what is wrong with the newest move, where we leave because of it."""
+        game, state = self._game, question.state
+        if state.is_final or not isinstance(game, PlayerChecked):
+            return
+        with contextlib.suppress(ForcemoveError):  # nothing that is said stands between a player and its end
+            if objection := game.objection(state, question.secrets):
+                mover = self.names[state.turn_num % len(self.names)]
+                self._output.say(f"You leave, with what the balances are now: {mover} {objection}.")
+
+    def on_event(self, event: Event) -> None:
+        """Show an event of the channel."""
+        if self._played is not None:
+            self.end_observer.observe(self._played.time())
+        match event:
+            case Sent(signed):
+                self._show_state(signed.state)
+            case Received(signed) if len(self.names) > len(NAMES):  # of two, one is asked for an answer to it
+                self._show_state(signed.state)
+            case Mined(submission, receipt):
+                self.end_observer.add(event)
+                what = operation_name(submission)
+                self._output.say(f"chain       {what}: in block {receipt.block_number:,}, {receipt.gas_used:,} gas")
+            case SubmissionRefused(_, error):
+                self.end_observer.add(event)
+                race = race_text(event)
+                if race is not None:
+                    self._output.say(race)
+                else:
+                    self._output.note(headline(error))
+            case CounterpartyFault(error):
+                self._output.note(headline(error))
+
+    def _show_state(self, state: VariablePart) -> None:
+        """Show each turn of the game once, and none of the opening."""
+        if state.turn_num <= max(self._shown, 2 * len(self.names) - 1):
+            return
+        self._shown = state.turn_num
+        self._show_content()
+        what = self._ending(state) if state.is_final else self._game.describe(state, self.names)
+        self._output.say(f"turn {state.turn_num:>4}   {what}")
+        if any(each.amount for each in state.outcome):
+            self._output.say(f"            if it ended now: {balances(state.outcome, self.names, self.tokens)}")
+
+    def _ending(self, state: VariablePart) -> str:
+        """The text of a final state. Of two players each knows who has left."""
+        over = "the game is over" + (": pay this." if any(each.amount for each in state.outcome) else ".")
+        if len(self.names) == len(NAMES):
+            return over
+        return f"{self.names[state.turn_num % len(self.names)]} has left, and {over}"
+
+
+def _opening_history(played: ManagedChannel) -> ChannelHistory:
+    """What the screen says of a channel's history: how deep our deposit is. A journal that cannot be read for
+    that does not end a game."""
+    if played.phase in _BEGINNING:
+        with contextlib.suppress(ForcemoveError):
+            return played.history()
+    return ChannelHistory()
+
+
+async def run_with_background(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
+    """Run `main` to its end together with the other coroutines, which are cancelled then; raises the first error of
+    any."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in others]
+            await main
+            for task in tasks:
+                task.cancel()
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None  # the others were cancelled because of it
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

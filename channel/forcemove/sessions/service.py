@@ -1,0 +1,317 @@
+"""One node for any number of tables: it drives the channels that are played, and defends all others of its journal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forcemove.chain.chain import Chain
+from forcemove.chain.errors import Unreachable
+from forcemove.errors import ChainError, ForcemoveError, JournalUnavailable, PassingError
+from forcemove.follower.errors import AnotherChain
+from forcemove.game import Game
+from forcemove.node.assemble import Assembly
+from forcemove.node.errors import LeaseLost
+from forcemove.node.friendly import FriendlyAssembly
+from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.node import Node
+from forcemove.node.setup import ChannelSetup
+from forcemove.node.wallets import WalletRequest
+from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.machine.channel import Channel
+from forcemove.sessions.defence import Defence
+from forcemove.sessions.errors import JournalOfOtherPlayer
+from forcemove.sessions.messenger_tasks import carry, until_delivered, until_sent
+from forcemove.sessions.options import Wallet
+from forcemove.sessions.playing.connectivity import ChainConnectivity, reporting_connectivity
+from forcemove.sessions.playing.played_channel import PlayedChannel, is_unpaid, run_with_background
+from forcemove.sessions.ports import Output, PlayerSeat
+from forcemove.sessions.standby import when_free
+from forcemove.store.journal import Journal
+from forcemove.text.explanations import headline
+from forcemove.transport.messenger import ChannelMessenger
+from forcemove.watchtower.client import TowerClient
+from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
+from forcemove.workers.chain_defaults import default_look_every
+from forcemove.workers.errors import AccountInUse
+
+__all__ = ["TableService"]
+
+_PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
+"""Errors that may be gone at the next attempt."""
+_SAFE_SECONDS = 5.0
+
+
+@dataclass(eq=False)
+class _Seated:
+    """A channel that is played at a table now."""
+
+    match: PlayedChannel
+    output: Output
+
+
+class TableService:
+    """One node, the publisher of its watchtowers, and the defence of its journal, for any number of tables at once.
+
+    While `run` runs, all channels that the journal has on the chain are defended, where there is a chain, and tables
+    are played (`PlayTable`). A table that ends, or fails, ends neither the service nor another table. Its channel is
+    released then: what is not over is defended like the others, and can be played again.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        wallet: Wallet,
+        output: Output,
+        *,
+        chains: Sequence[Chain] = (),
+        games: Sequence[Game] = (),
+        towers: Sequence[TowerClient] = (),
+        lease: float = 60.0,
+    ) -> None:
+        """Make the node, the publisher and the defence.
+
+        - `journal`: where channels and meetings are stored.
+        - `wallet`: our keys.
+        - `output`: where is shown what concerns no table, or comes while no channel is played.
+        - `chains`: the chain through each endpoint; none for friendly games.
+        - `games`: those that are installed; channels of other games cannot be defended.
+        - `towers`: the watchtowers that are given an appointment for each channel.
+        - `lease`: see `Node`.
+        """
+        self.journal, self.wallet, self.chains, self.games = journal, wallet, tuple(chains), tuple(games)
+        self.lease = lease
+        self._output, self._towers = output, tuple(towers)
+        self._seated: dict[bytes, _Seated] = {}
+        self._played: set[bytes] = set()
+        self._claims: dict[bytes, object] = {}
+        self._reported = ""
+        self._unacknowledged: dict[str, str] = {}
+        # The policy was asked before the channel was agreed on, where an endpoint that hangs delays no defence.
+        self._node = Node(journal, lease=lease, policy=None, on_error=self._on_node_error)
+        self._publisher = TowerPublisher(self._towers, notify=self._on_tower_notice)
+        self._node.on_committed(self._publisher.on_committed)
+        self._defence = Defence(journal, self._node, chains, games, wallet.payer, self._say) if chains else None
+
+    def on_committed(self, listener: Callable[[ManagedChannel], None]) -> None:
+        """Call `listener` with each channel that was saved. See `Node.on_committed`."""
+        self._node.on_committed(listener)
+
+    def wallet_requests(self) -> tuple[WalletRequest, ...]:
+        """What is to be signed by a wallet elsewhere. See `Node.wallet_requests`."""
+        return self._node.wallet_requests()
+
+    @property
+    def has_tower(self) -> bool:
+        """Whether a watchtower is given our newest states."""
+        return bool(self._towers)
+
+    @property
+    def has_money(self) -> bool:
+        """Whether somebody has paid into a channel that is defended, as far as the journal knows."""
+        return self._defence is not None and self._defence.has_money
+
+    async def run(self, main: Coroutine[Any, Any, None]) -> None:
+        """Run until `main` has ended. Raises what `main` raises, but for `EOFError`, of a player whose terminal is
+        gone: what is left is defended then, until nothing is at stake."""
+        try:
+            await run_with_background(self._until_safe(main), *self._background())
+        finally:
+            left = self._defence.open_besides(self._played) if self._defence else 0
+            self._node.release()
+            if left:
+                which = "1 other channel is" if left == 1 else f"{left} other channels are"
+                self._output.say(f"besides     {which} open in this journal; `forcemove channel list` shows them.")
+
+    async def _until_safe(self, main: Coroutine[Any, Any, None]) -> None:
+        try:
+            await main
+        except EOFError:
+            while self._defence and self._defence.open_besides(()) and self.has_money:
+                await asyncio.sleep(_SAFE_SECONDS)
+
+    def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
+        """What goes on beside the tables."""
+        yield self._publisher.run()
+        if self._defence is None:
+            yield self._node.run()
+        else:
+            yield self._node.run(look_every=default_look_every(self.chains[0].chain_id))
+            yield self._defence.run()
+
+    # ----------------------------------------------------------------------------------------------------------- claims
+
+    def is_free(self, id_: bytes, table: object) -> bool:
+        """Whether no other table has claimed this."""
+        return self._claims.get(id_, table) is table
+
+    def claim(self, id_: bytes, table: object) -> bool:
+        """Keep a channel, an offer or a meeting of the journal for one table; False where another table has it.
+        `id_`: the channel's id, or the offer's hash."""
+        return self._claims.setdefault(id_, table) is table
+
+    def give_back(self, table: object) -> None:
+        """Give back all that a table has claimed."""
+        self._claims = {id_: owner for id_, owner in self._claims.items() if owner is not table}
+
+    # ---------------------------------------------------------------------------------------------------------- driving
+
+    async def drive(
+        self,
+        assembly: Assembly,
+        confirmations: int,
+        messenger: ChannelMessenger,
+        seat: PlayerSeat,
+        match: PlayedChannel,
+    ) -> Channel:
+        """Drive a channel until it is over, while `run` runs; the channel then. Raises as `Node.add`, and
+        `PlayedChannel.until`; after a passing error it is tried again.
+
+        - `assembly`: the channel, and the contracts that it needs.
+        - `confirmations`: see `ChannelSetup`.
+        - `messenger`: carries the channel's messages.
+        - `seat`: our player.
+        - `match`: shows the channel.
+        """
+        async with self._driving(assembly, messenger, seat, match, confirmations) as driven:
+            if self._towers:
+                self._publisher.add(driven, self.wallet.key)
+            carrying, connectivity = carry(messenger, seat.output.say), ChainConnectivity(driven.chain.viewers)
+            async with reporting_connectivity(connectivity, seat.output.say, "chain"):
+                has_ended = until_sent(driven, self._node.is_sending_for)
+                await run_with_background(match.until(has_ended, driven), carrying, seat.run())
+        self._publisher.remove(driven.id)
+        return driven.channel
+
+    async def drive_friendly(
+        self,
+        assembly: FriendlyAssembly,
+        messenger: ChannelMessenger,
+        seat: PlayerSeat,
+        match: PlayedChannel,
+        patience: float,
+    ) -> Channel:
+        """Drive a friendly channel, while `run` runs, until both have signed the end, and the end is posted; the
+        channel then. Raises as `drive`.
+
+        - `assembly`: the friendly channel.
+        - `messenger`: carries the channel's messages.
+        - `seat`: our player.
+        - `match`: shows the channel.
+        - `patience`: seconds to wait at most until the end is posted.
+        """
+        async with self._driving(assembly, messenger, seat, match) as driven:
+            is_reported = until_delivered(lambda: driven.is_done, messenger, patience, seat.output.say, time.monotonic)
+            await run_with_background(match.until(is_reported, driven), carry(messenger, seat.output.say), seat.run())
+        return driven.channel
+
+    @contextlib.asynccontextmanager
+    async def _driving(
+        self,
+        assembly: Assembly | FriendlyAssembly,
+        messenger: ChannelMessenger,
+        seat: PlayerSeat,
+        match: PlayedChannel,
+        confirmations: int | None = None,
+    ) -> AsyncIterator[ManagedChannel]:
+        """A table's channel, once no other process drives it; what fails meanwhile is the match's."""
+        setup = ChannelSetup(
+            assembly,
+            self.wallet.key,
+            messenger,
+            match.answer,
+            on_event=match.on_event,
+            confirmations=confirmations,
+            payer=self.wallet.payer,
+        )
+        self._seated[setup.id] = _Seated(match, seat.output)
+        try:
+            driven = await when_free(lambda: self._add(setup), seat.output.say)
+            self._played.add(driven.id)
+            seat.attach(driven, match.names)
+            yield driven
+        finally:
+            del self._seated[setup.id]
+            if setup.id in self._node.channels:
+                self._node.release_channel(setup.id)
+
+    def _add(self, setup: ChannelSetup) -> ManagedChannel:
+        """Let the node drive a channel, which it may have been defending. Raises as `Node.add`, and
+        `JournalOfOtherPlayer`."""
+        if setup.id in self._node.channels:
+            self._node.release_channel(setup.id)
+        self._require_one_player(setup.id)
+        return self._node.add(setup)
+
+    def _require_one_player(self, channel_id: bytes) -> None:
+        """Raise `JournalOfOtherPlayer` where the journal has the channel as another participant's, whose process would
+        be waited for in vain."""
+        stored = self.journal.load(channel_id)
+        if stored is None:
+            return
+        channel = CHANNELS.decode(stored.snapshot)
+        if channel.agreement.fixed_part.participants[channel.index] != self.wallet.key.address:
+            raise JournalOfOtherPlayer(self.journal.where)
+
+    # ---------------------------------------------------------------------------------------------------------- telling
+
+    def _outputs(self) -> list[Output]:
+        """Where is shown what concerns no single table."""
+        return [each.output for each in self._seated.values()] or [self._output]
+
+    def _say(self, text: str) -> None:
+        for output in self._outputs():
+            output.say(text)
+
+    def _on_node_error(self, error: Exception) -> None:
+        """Report an error that passes once; an error that does not pass ends the match whose channel it is of, and all
+        matches where it is of no channel. Another chain than the channel's is waited out once somebody has paid in."""
+        is_fatal = not isinstance(error, _PASSING)
+        if isinstance(error, AnotherChain) and (driven := self._node.channels.get(error.channel_id)) is not None:
+            is_fatal = is_unpaid(driven.channel)
+        concerned = self._concerned(error)
+        if is_fatal and concerned:
+            for each in concerned:
+                each.match.fatal_error = each.match.fatal_error or error
+            return
+        if isinstance(error, Unreachable) and self._played:
+            return  # the connectivity of the chain is reported like that of the relay
+        text = headline(error) if is_fatal and isinstance(error, ForcemoveError) else _passing_text(error)
+        if text != self._reported:
+            self._reported = text
+            for output in [each.output for each in concerned] or self._outputs():
+                output.note(text)
+
+    def _concerned(self, error: Exception) -> list[_Seated]:
+        """The tables that an error is of: one channel's, or all of them where it is of no channel."""
+        if isinstance(error, AnotherChain | LeaseLost):
+            ids = [error.channel_id]
+        else:
+            ids = [id_ for id_, each in self._node.channels.items() if each.error is error] or list(self._seated)
+        return [self._seated[id_] for id_ in ids if id_ in self._seated]
+
+    def _on_tower_notice(self, notice: TowerNotification) -> None:
+        """Show a warning at a table as long as no watchtower has its newest state."""
+        match notice:
+            case Acknowledged(url, appointment):
+                self._unacknowledged.pop(url, None)
+                if (seated := self._seated.get(appointment.agreement.channel_id)) is not None:
+                    seated.match.warning = ""
+            case NotAcknowledged(url, channel_id, error=error):
+                text = headline(error)
+                if self._unacknowledged.get(url) != text:
+                    self._unacknowledged[url] = text
+                    seated = self._seated.get(channel_id)
+                    (seated.output if seated else self._output).note(f"tower       {text}")
+            case Unprotected(channel_id, turn_num):
+                if (seated := self._seated.get(channel_id)) is not None:
+                    seated.match.warning = f"No watchtower has acknowledged turn {turn_num}: do not go away."
+
+
+def _passing_text(error: Exception) -> str:
+    what = headline(error) if isinstance(error, ForcemoveError) else f"{type(error).__name__}: {error}."
+    return f"{what} Trying again."

@@ -1,0 +1,138 @@
+"""What the journal has is continued as the game that it is of, for the token that it is of."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from pathlib import Path
+
+import pytest
+
+from forcemove import EmbeddedChain, PassingError, deploy, local_keys
+from forcemove.browser.lobby.lobby_pages import LobbyPages
+from forcemove.browser.table_pages import TablePages
+from forcemove.chain.errors import NodeBusy, Unreachable
+from forcemove.history.tokens import TokenFacts
+from forcemove.sessions.meetings import meeting, terms, tokens, venues
+from forcemove.sessions.meetings.stored import StoredMeetings, forget_offer, names_by_players, signed_names
+from forcemove.sessions.options import TableOptions, Wallet
+from forcemove.sessions.running.lobby_follower import LobbyFollower
+from forcemove.sessions.running.open_tables import OpenTables
+from forcemove.sessions.running.playable import PlayableGame, playable_games
+from forcemove.sessions.running.running_table import RunningTable
+from forcemove.sessions.service import TableService
+from forcemove.sessions.table import PlayTable
+from forcemove.store.opening import MEMORY, open_journal
+from forcemove.store.records import OWNER_LENGTH
+from forcemove.transport.joins import Join, OfferStatus
+from forcemove.transport.offers import SignedOffer
+from forcemove_games.rock_paper_scissors import GAME as OTHER_GAME
+from forcemove_games.tic_tac_toe import GAME
+from tests.browser.served.lobby import Lines
+from tests.simulation.chain import MemoryChain
+from tests.simulation.faults import Endpoint
+from tests.simulation.node import MemoryNode
+
+ADMIN, ALICE, BOB = local_keys()[:3]
+TOKEN = TokenFacts(b"\xa0" * 20, "TT", 6)
+NO_RELAY = "ws://127.0.0.1:9"
+
+
+class Recorded(OpenTables):
+    """Tables that note as which game each of them is opened."""
+
+    opened: list[PlayableGame]
+
+    def _play_table(self, game: PlayableGame, table: RunningTable, options: TableOptions | None = None) -> PlayTable:
+        self.opened.append(game)
+        return super()._play_table(game, table, options)
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["a known token", "a token that was not named"])
+@pytest.mark.parametrize("has_met", [True, False], ids=["a meeting", "an offer"])
+def test_a_game_for_a_token_is_gone_on_with_for_that_token(tmp_path: Path, *, is_known: bool, has_met: bool) -> None:
+    chain = EmbeddedChain()
+    book = deploy(chain, ADMIN, tmp_path / "book.json", [GAME, OTHER_GAME])
+    venue = venues.GameOnChain((chain,), book, GAME, TOKEN)
+    playable = playable_games([OTHER_GAME, GAME], [chain], book, TOKEN if is_known else None)
+    offer = venues.new_offer(venue, ALICE.address, ALICE.address, 10**6, 3_600)
+
+    async def main() -> list[PlayableGame]:
+        with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+            stored = StoredMeetings(journal, venue, ALICE.address)
+            if has_met:
+                stored.keep(meeting.Meeting(offer, (Join(offer.hash, BOB.address, BOB.address),)))
+            else:
+                stored.keep_offer(offer)
+            service = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), chains=[chain], games=[GAME])
+            shown = TablePages(journal, [GAME])
+            tables = Recorded(service, playable, TableOptions(NO_RELAY), shown.sit, shown.leave_seat, Lines())
+            tables.opened = []
+            running = asyncio.create_task(tables.run())
+            await asyncio.sleep(0)
+            tables.resume()
+            running.cancel()
+            await asyncio.wait([running])
+            return tables.opened
+
+    (opened,) = asyncio.run(main())
+    assert (opened.game, opened.token) == (GAME, TOKEN if is_known else None)
+
+
+def test_the_list_of_open_games_says_a_known_tokens_amounts_as_the_terms_do(tmp_path: Path) -> None:
+    chain = EmbeddedChain()
+    book = deploy(chain, ADMIN, tmp_path / "book.json", [GAME])
+    playable = playable_games([GAME], [chain], book, TOKEN)
+    offer = venues.new_offer(
+        venues.GameOnChain((chain,), book, GAME, TOKEN), BOB.address, BOB.address, 2_500_000, 3_600
+    )
+    with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        service = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), chains=[chain], games=[GAME])
+        shown = TablePages(journal, [GAME])
+        follower = LobbyFollower(NO_RELAY, playable)
+        follower.offers = (OfferStatus(SignedOffer.sign(offer, BOB), (), 0, False),)
+        pages = LobbyPages(
+            follower, OpenTables(service, playable, TableOptions(NO_RELAY), shown.sit, shown.leave_seat, Lines())
+        )
+        (row,) = pages.view("token").offers
+        page = pages.offer_page(offer.hash, "token")
+    assert page is not None
+    assert (row.stake, row.deposit) == (
+        "2.5 TT 0xA0a0\N{HORIZONTAL ELLIPSIS}a0a0",
+        "12.5 TT 0xA0a0\N{HORIZONTAL ELLIPSIS}a0a0",
+    )
+    assert dict(page.terms)["stake"] == f"{row.stake} a round"
+
+
+@pytest.mark.parametrize("body", [b"nonsense", bytes.fromhex("92cd03e790")], ids=["no meeting", "of a newer program"])
+def test_a_meeting_that_cannot_be_read_keeps_no_other_game_from_being_gone_on_with(tmp_path: Path, body: bytes) -> None:
+    """Nobody has paid into a game that is a meeting still; into another one of the journal somebody may have."""
+    venue = venues.FriendlyGame(GAME.name, GAME.title)
+    offer = venues.new_offer(venue, ALICE.address, ALICE.address, 0, 3_600)
+    with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        stored, met = (
+            StoredMeetings(journal, venue, ALICE.address),
+            meeting.Meeting(offer, (Join(offer.hash, BOB.address, BOB.address, "Bob"),)),
+        )
+        journal.meetings.keep(bytes(32), body)
+        stored.keep(met)
+        assert list(stored.meetings(lambda _: True)) == [met]
+        assert list(stored.offers(lambda _: True)) == []
+        assert signed_names(journal, terms.agreement_of(offer, met.joins, GAME)) == ("", "Bob")
+        assert names_by_players(journal) == {met.players: met.names}
+        forget_offer(journal, offer.hash)
+        assert [id_ for id_, _ in journal.meetings.all()] == [bytes(32)]
+
+
+@pytest.mark.parametrize("error", [Unreachable("memory", "down"), NodeBusy("memory", 20.0)])
+def test_a_token_whose_endpoint_gives_no_answer_has_not_no_decimals(error: PassingError) -> None:
+    chain = MemoryChain(endpoint := Endpoint(MemoryNode()))
+
+    def answer(method: str, *_: object) -> object:
+        if method == "eth_call":
+            raise error
+        return "0x00"
+
+    endpoint.answer = answer
+    with pytest.raises(type(error)):
+        tokens.read_token([chain], b"\xa0" * 20)
