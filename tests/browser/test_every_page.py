@@ -18,7 +18,9 @@ def defined() -> Iterator[ast.stmt]:
 def words(folder: str) -> set[str]:
     """All names that tests in a folder use."""
     sources = (path.read_text("utf-8") for path in (TESTS / folder).glob("*.py"))
-    return {each.id for source in sources for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Name)}
+    nodes = [each for source in sources for each in ast.walk(ast.parse(source))]
+    names = {each.id for each in nodes if isinstance(each, ast.Name)}
+    return names | {each.attr for each in nodes if isinstance(each, ast.Attribute)}
 
 
 def is_page(each: ast.FunctionDef) -> bool:
