@@ -16,7 +16,7 @@ from tests.checking.properties import PROPERTIES, Property, Violated, is_out, wi
 from tests.checking.remembering import remembering
 from tests.checking.world import Bounds, Setting, World
 
-__all__ = ["OUT_IN_TIME", "SILENT", "Found", "Search", "start"]
+__all__ = ["OUT_IN_TIME", "SILENT", "Found", "Search", "start", "without_collecting"]
 
 OUT_IN_TIME = "out in time"
 SILENT = "Bob is silent from now on"
@@ -56,7 +56,7 @@ class Search:
     def run(self, first: World, most_states: int | None = None) -> Found:
         """Everything that can follow, up to this many states."""
         began = time.perf_counter()
-        with _without_collecting(), remembering():
+        with without_collecting(), remembering():
             try:
                 is_complete = self._explore(first, most_states)
                 return self._found(began, is_complete=is_complete)
@@ -263,7 +263,7 @@ def _opened(setting: Setting, world: World) -> World:
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def without_collecting() -> Iterator[None]:
     """Nothing that a search keeps is garbage, and looking for some takes half of the time."""
     gc.disable()
     try:

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page
 from tests.cli.command import Command
 from tests.cli.nodes import Demo, Node, wait_until
 from tests.cli.tables import World, link_of
+from tests.cli.test_browse import address_in
 from tests.relay.process import RelayProcess
 
 GAME = "tic-tac-toe"
@@ -42,13 +43,6 @@ def opened(browser: Browser, address: str) -> Iterator[Page]:
     page.locator("#live", has_text="live").wait_for()
     yield page
     context.close()
-
-
-def address_in(alice: Demo) -> str:
-    alice.reach("/enter?token=")
-    found = ADDRESS.search(alice.said)
-    assert found is not None
-    return found[0]
 
 
 def begun(world: World, *options: str) -> tuple[Demo, Demo]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
-
-from forcemove import ETHER, ChannelSetup, ChooseMove, ConcludeWanted, Domain, FixedPart, LocalTable, Node, Phase, agree
+from forcemove import ETHER, ChooseMove, ConcludeWanted, Domain, FixedPart, LocalTable, Phase, agree
+from forcemove.arena.participant import LocalParticipant
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.local import LOCAL_BALANCE, EmbeddedChain, deploy_locally, local_keys
@@ -12,8 +11,6 @@ from forcemove.chain.token import Token
 from forcemove.flow.channel import Line
 from forcemove.node.assemble import begin
 from forcemove.protocol.outcome import address_destination
-from forcemove.store.opening import MEMORY, open_journal
-from forcemove.store.records import OWNER_LENGTH
 from tests.chain.world import deploy_contract
 from tests.viem.table import Counting
 
@@ -35,20 +32,14 @@ def table_in(chain: EmbeddedChain, token: bytes) -> LocalTable:
         ((ETHER, (10, 20)), (token, (30, 10))),
         tuple(map(address_destination, PEOPLE)),
     )
-    assembly, errors, lines = (
-        begin(chain, agreement, Counting(), factory=book.factory),
-        list[Exception](),
-        (Line(), Line()),
-    )
-    nodes = tuple(
-        Node(open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)), policy=None, on_error=errors.append)
-        for _ in KEYS
-    )
+    assembly = begin(chain, agreement, Counting(), factory=book.factory)
+    errors, lines = list[Exception](), (Line(), Line())
+    seated = [LocalParticipant("", key, errors.append) for key in KEYS]
     channels = tuple(
-        node.add(ChannelSetup(assembly, key, line, leave, max_cost=LOCAL_BALANCE, block_time=0))
-        for node, key, line in zip(nodes, KEYS, lines, strict=True)
+        each.join(assembly, line, leave, max_cost=LOCAL_BALANCE, block_time=0)
+        for each, line in zip(seated, lines, strict=True)
     )
-    return LocalTable(chain, assembly.adjudicator, nodes, channels, lines, errors)
+    return LocalTable(chain, assembly.adjudicator, tuple(each.node for each in seated), channels, lines, errors)
 
 
 def test_both_assets_are_paid_in_and_both_paid_out() -> None:

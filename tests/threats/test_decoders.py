@@ -8,7 +8,6 @@ Of a message, each allocation is counted; of a file, which is as large as any, w
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from forcemove.protocol.encoding import decode_record, decode_variable_part
 from forcemove_games.commitment import Opening
 from forcemove_games.spectator import joined
 from forcemove_games.sra.table import CARDS
+from tests.checking.search import without_collecting
 from tests.protocol.builders import ALICE
 from tests.sampled import sampled
 from tests.threats.costs import Measurer
@@ -159,16 +159,6 @@ TEXTS: dict[str, Callable[[int], bytes]] = {
 }
 
 
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """By the garbage collector, which looks at what other tests have left, too."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
 def decode_or_refuse(decode: Callable[[bytes, Path], object], data: bytes, folder: Path) -> None:
     """Either is right; nothing else is."""
     with contextlib.suppress(ForcemoveError, UnicodeDecodeError):
@@ -176,7 +166,7 @@ def decode_or_refuse(decode: Callable[[bytes, Path], object], data: bytes, folde
 
 
 def _processor_seconds(action: Callable[[], object]) -> float:
-    with _undisturbed():
+    with without_collecting():
         started = time.process_time()
         with contextlib.suppress(ForcemoveError, UnicodeDecodeError):
             action()
@@ -186,7 +176,7 @@ def _processor_seconds(action: Callable[[], object]) -> float:
 def _most_memory(action: Callable[[], object]) -> int:
     tracemalloc.start()
     try:
-        with _undisturbed(), contextlib.suppress(ForcemoveError, UnicodeDecodeError):
+        with without_collecting(), contextlib.suppress(ForcemoveError, UnicodeDecodeError):
             action()
         return tracemalloc.get_traced_memory()[1]
     finally:

@@ -10,21 +10,9 @@ import pytest
 from forcemove_games.discard_sra.bot import best_move
 from forcemove_games.discard_sra.cards import HAND, SIZE
 from forcemove_games.discard_sra.rules import Kind, Move, Position
+from tests.games.discard_sra.tables import anything, careless
 
 Player = Callable[[Position], Move]
-
-
-def careless(random: Random) -> Player:
-    """Discards any card that fits, where there is one."""
-
-    def move(position: Position) -> Move:
-        return Move(Kind.DISCARD, random.choice(position.fitting)) if position.fitting else position.moves[0]
-
-    return move
-
-
-def anything(random: Random) -> Player:
-    return lambda position: random.choice(position.moves)
 
 
 def winner_of(players: tuple[Player, Player], random: Random) -> int | None:

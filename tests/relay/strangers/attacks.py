@@ -14,23 +14,16 @@ import aiohttp
 from forcemove import Key, TableKind, TableTerms
 from forcemove.transport.limits import MAX_ENTRY
 from forcemove.transport.offers import OFFERS, SignedOffer
-from forcemove.transport.wire import ListOffers, MakeOffer, Message, Open, PostEntry, Proved, encode
-from forcemove.transport.wire import SendBuffer as Frames
+from forcemove.transport.wire import ListOffers, MakeOffer, Message, Open, PostEntry, Proved
 from tests.certificate import ANY_CERTIFICATE
 from tests.relay.raw import Raw, raw_from
+from tests.relay.strange import frame
 from tests.relay.strangers.crowd import key, table_of
 from tests.transport.offered import new_offer
 
 __all__ = ["ATTACKS", "Attack"]
 
 Attack = Callable[[str, str, int], Awaitable[None]]
-
-
-def _frame(messages: list[Message]) -> bytes:
-    frames = Frames()
-    for message in messages:
-        frames.add(encode(message))
-    return frames.take()
 
 
 @asynccontextmanager
@@ -48,13 +41,13 @@ async def _flood(url: str, address: str, frame: bytes) -> None:
     """The same frame again and again."""
     async with _reading(url, address) as mallory:
         while True:
-            await mallory.socket.send_bytes(frame)
+            await mallory.socket.send_bytes(sent)
             await asyncio.sleep(0)
 
 
 async def lobby(url: str, address: str, _: int) -> None:
     """1,757 requests for the lobby in each frame."""
-    await _flood(url, address, _frame([ListOffers(b"", bytes(32))] * 1_757))
+    await _flood(url, address, frame(*[ListOffers(b"", bytes(32))] * 1_757))
 
 
 async def wrong_proofs(url: str, address: str, _: int) -> None:
@@ -63,9 +56,9 @@ async def wrong_proofs(url: str, address: str, _: int) -> None:
     async with _reading(url, address) as client:
         table = TableTerms(TableKind.GAME, (mallory.address,), bytes(32))
         wrong = [client.proof(table, mallory, nonce=secrets.token_bytes(32)) for _ in range(200)]
-        frame = _frame(list(wrong))
+        sent = frame(*wrong)
         while True:
-            await client.socket.send_bytes(frame)
+            await client.socket.send_bytes(sent)
             await asyncio.sleep(0)
 
 
@@ -74,9 +67,9 @@ async def many_proofs(url: str, address: str, number: int) -> None:
     mallory = key(address)
     async with _reading(url, address) as client:
         table = TableTerms(TableKind.GAME, (mallory.address,), bytes(32))
-        frame = _frame([client.proof(table, mallory)] * 200)
+        sent = frame(*[client.proof(table, mallory)] * 200)
         while True:
-            await client.socket.send_bytes(frame)
+            await client.socket.send_bytes(sent)
             await asyncio.sleep(0)
 
 
@@ -86,7 +79,7 @@ async def tables(url: str, address: str, number: int) -> None:
     async with _reading(url, address) as client:
         while True:
             made = [TableTerms(TableKind.GAME, (mallory.address,), secrets.token_bytes(32)) for _ in range(50)]
-            await client.socket.send_bytes(_frame([client.proof(table, mallory) for table in made]))
+            await client.socket.send_bytes(frame(*[client.proof(table, mallory) for table in made]))
             await asyncio.sleep(0)
 
 
@@ -101,7 +94,7 @@ async def _posts(url: str, address: str, number: int, size: int) -> None:
         try:
             while True:
                 posts = [PostEntry(table.id, secrets.token_bytes(16), bytes(size), None) for _ in range(together)]
-                await client.socket.send_bytes(_frame(list(posts)))
+                await client.socket.send_bytes(frame(*posts))
                 await asyncio.sleep(0)
         finally:
             reading.cancel()
@@ -118,7 +111,7 @@ async def small_posts(url: str, address: str, number: int) -> None:
 
 
 async def unknown_tables(url: str, address: str, _: int) -> None:
-    await _flood(url, address, _frame([Open(secrets.token_bytes(32), 0, None) for _ in range(1_000)]))
+    await _flood(url, address, frame(*[Open(secrets.token_bytes(32), 0, None) for _ in range(1_000)]))
 
 
 async def found_again(url: str, address: str, number: int) -> None:
@@ -130,7 +123,7 @@ async def found_again(url: str, address: str, number: int) -> None:
         await client.say(*(PostEntry(table.id, secrets.token_bytes(16), b"", None) for _ in range(1_000)))
         while True:
             again = [PostEntry(table.id, secrets.token_bytes(16), b"", 0) for _ in range(100)]
-            await client.socket.send_bytes(_frame(list(again)))
+            await client.socket.send_bytes(frame(*again))
             await asyncio.sleep(0)
 
 
@@ -215,10 +208,10 @@ async def tiny_frames(url: str, address: str, _: int) -> None:
 
     async def one() -> None:
         async with _reading(url, address) as client:
-            frame = _frame([ListOffers(b"", None)])
+            sent = frame(*[ListOffers(b"", None)])
             while True:
                 for _ in range(100):
-                    await client.socket.send_bytes(frame)
+                    await client.socket.send_bytes(sent)
                 await asyncio.sleep(0)
 
     await _many(url, address, 50, one)
@@ -245,7 +238,7 @@ async def offers(url: str, address: str, _: int) -> None:
                 host = Key(secrets.token_bytes(32))
                 signed = SignedOffer.sign(new_offer(host=host.address, payout=host.address), host)
                 made.append(MakeOffer(b"", OFFERS.encode(signed.offer), signed.signature.compact))
-            await client.socket.send_bytes(_frame(made))
+            await client.socket.send_bytes(frame(*made))
             await asyncio.sleep(0)
 
 
@@ -253,7 +246,7 @@ async def spectators(url: str, address: str, _: int) -> None:
     """All tables of the crowd, read again and again from their first entry on."""
     async with _reading(url, address) as client:
         while True:
-            await client.socket.send_bytes(_frame([Open(table_of(pair).id, 0, None) for pair in range(40)]))
+            await client.socket.send_bytes(frame(*[Open(table_of(pair).id, 0, None) for pair in range(40)]))
             await asyncio.sleep(0.1)
 
 
@@ -264,7 +257,7 @@ async def deaf(url: str, address: str, _: int) -> None:
         async with raw_from(url, address) as client:
             client.stop_reading()
             while True:
-                await client.socket.send_bytes(_frame([Open(table_of(pair).id, 0, None) for pair in range(40)]))
+                await client.socket.send_bytes(frame(*[Open(table_of(pair).id, 0, None) for pair in range(40)]))
                 await asyncio.sleep(0.1)
 
     await _many(url, address, 20, one)
