@@ -41,7 +41,7 @@ async def _flood(url: str, address: str, frame: bytes) -> None:
     """The same frame again and again."""
     async with _reading(url, address) as mallory:
         while True:
-            await mallory.socket.send_bytes(sent)
+            await mallory.socket.send_bytes(frame)
             await asyncio.sleep(0)
 
 
