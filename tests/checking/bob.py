@@ -14,9 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.machine import effects
-from forcemove.protocol.machine.channel import Accepted, Channel
-from forcemove.protocol.machine.inputs import Greeted, Input, StateReceived
+from forcemove.protocol.machine import channel, effects, inputs
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.status import Mode
 from forcemove.protocol.types import ETHER, Signature
@@ -26,7 +24,7 @@ from tests.protocol.builders import pack_pattern, usual_pattern
 __all__ = ["deposits", "messages", "transactions"]
 
 
-def messages(setting: Setting, world: World) -> Iterator[tuple[str, Input]]:
+def messages(setting: Setting, world: World) -> Iterator[tuple[str, inputs.Input]]:
     """What he may say now, with words for it."""
     alice = world.alice
     if setting.is_theirs(alice.next_turn):
@@ -40,10 +38,10 @@ def messages(setting: Setting, world: World) -> Iterator[tuple[str, Input]]:
     if setting.bounds.greetings:
         for seat in setting.others:
             for turn in range(alice.next_turn + 2):
-                yield f"{setting.names[seat]} greets, at turn {turn}", Greeted(seat, turn)
+                yield f"{setting.names[seat]} greets, at turn {turn}", inputs.Greeted(seat, turn)
 
 
-def _next(setting: Setting, alice: Channel) -> Iterator[tuple[str, Input]]:
+def _next(setting: Setting, alice: channel.Channel) -> Iterator[tuple[str, inputs.Input]]:
     """What may follow the newest state that she has, and a final state that may not."""
     newest = None if alice.newest is None else alice.newest.state
     for state in _next_states(setting, newest, alice.next_turn):
@@ -53,17 +51,17 @@ def _next(setting: Setting, alice: Channel) -> Iterator[tuple[str, Input]]:
         yield _said(setting, greedy, "sends a final state that pays Alice nothing")
 
 
-def _countersigned(setting: Setting, accepted: Accepted) -> Iterator[tuple[str, Input]]:
+def _countersigned(setting: Setting, accepted: channel.Accepted) -> Iterator[tuple[str, inputs.Input]]:
     """A state that she has, with one signature of theirs that she has not."""
     for seat in setting.others:
         if seat not in accepted.signed.signatures:
             yield _said(setting, accepted.state, f"adds a signature to {words(setting, accepted.state)}", seat)
 
 
-def _said(setting: Setting, state: VariablePart, how: str, seat: int | None = None) -> tuple[str, Input]:
+def _said(setting: Setting, state: VariablePart, how: str, seat: int | None = None) -> tuple[str, inputs.Input]:
     """Of a seat, or of its mover."""
     signer = state.turn_num % setting.count if seat is None else seat
-    said = StateReceived(SignedState(state, {signer: _sign(setting, state, signer)}))
+    said = inputs.StateReceived(SignedState(state, {signer: _sign(setting, state, signer)}))
     return f"{setting.names[signer]} {how}", said
 
 

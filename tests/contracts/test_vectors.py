@@ -13,20 +13,17 @@ from forcemove import Allocation, ForcemoveError, MalformedBytes, keccak256
 from forcemove.chain import addresses, chain, codec, create2, local, reverts
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.contracts import artifact
-from forcemove.protocol import encoding
-from forcemove.protocol.adjudication import Adjudication, Transaction, checkpoint
+from forcemove.protocol import adjudication, encoding, signing, types
 from forcemove.protocol.codec import wire
 from forcemove.protocol.machine.inputs import Greeted, StateReceived
-from forcemove.protocol.signing import Key, require_signer
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.status import Status
-from forcemove.protocol.types import FixedPart, Signature
 from scripts import vectors
 from scripts.vectors import CARDS, DISCARD, EIP712, VECTORS
 from tests.protocol.builders import COUNTING, MalformedCount, WrongCount
 
 CONTENT: dict[str, Any] = json.loads(VECTORS.read_text("utf-8"))
-KEYS = [Key(bytes.fromhex(each["privateKey"][2:])) for each in CONTENT["keys"]]
+KEYS = [signing.Key(bytes.fromhex(each["privateKey"][2:])) for each in CONTENT["keys"]]
 HERE = 0
 """The domain in which the bytecode is asked."""
 STATUSES_SLOT = 0
@@ -43,13 +40,13 @@ def domain(index: int) -> encoding.Domain:
     return encoding.Domain(int(content["chainId"]), bytes_(content["adjudicator"]))
 
 
-def fixed_part(content: dict[str, Any]) -> FixedPart:
+def fixed_part(content: dict[str, Any]) -> types.FixedPart:
     participants = tuple(map(bytes_, content["participants"]))
     app, nonce = bytes_(content["appDefinition"]), int(content["channelNonce"])
-    return FixedPart(participants, nonce, app, content["challengeDuration"])
+    return types.FixedPart(participants, nonce, app, content["challengeDuration"])
 
 
-def channel(vector: dict[str, Any]) -> tuple[encoding.Domain, FixedPart, bytes]:
+def channel(vector: dict[str, Any]) -> tuple[encoding.Domain, types.FixedPart, bytes]:
     """Domain, fixed part and id of the channel that a vector is of."""
     content = CONTENT["channels"][vector["channel"]]
     return domain(content["domain"]), fixed_part(content["fixedPart"]), bytes_(content["channelId"])
@@ -63,8 +60,8 @@ def state_of(content: dict[str, Any]) -> VariablePart:
     return VariablePart(outcome, bytes_(content["appData"]), content["turnNum"], content["isFinal"])
 
 
-def signatures_of(texts: list[str]) -> tuple[Signature, ...]:
-    return tuple(Signature(bytes_(text)) for text in texts)
+def signatures_of(texts: list[str]) -> tuple[types.Signature, ...]:
+    return tuple(types.Signature(bytes_(text)) for text in texts)
 
 
 def proof_of(vector: dict[str, Any]) -> SupportProof:
@@ -156,8 +153,8 @@ def test_statuses(vector: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("vector", CONTENT["signatures"], ids=lambda vector: vector["name"])
 def test_signatures(vector: dict[str, Any]) -> None:
-    to_sign, signature = bytes_(vector["digest"]), Signature(bytes_(vector["signature"]))
-    assert verdict(lambda: require_signer(to_sign, signature, bytes_(vector["signer"]))) == vector["error"]
+    to_sign, signature = bytes_(vector["digest"]), types.Signature(bytes_(vector["signature"]))
+    assert verdict(lambda: signing.require_signer(to_sign, signature, bytes_(vector["signer"]))) == vector["error"]
 
 
 @pytest.mark.parametrize("vector", CONTENT["records"]["whole"])
@@ -211,7 +208,7 @@ def test_files_that_are_refused(vector: dict[str, Any]) -> None:
 
 
 def signed_of(vector: dict[str, Any]) -> SignedState:
-    signatures = {int(index): Signature(bytes_(text)) for index, text in vector["signatures"].items()}
+    signatures = {int(index): types.Signature(bytes_(text)) for index, text in vector["signatures"].items()}
     return SignedState(state_of(vector["state"]), signatures)
 
 
@@ -227,9 +224,9 @@ def verdict(action: Any) -> str | None:
 @pytest.mark.parametrize("vector", CONTENT["proofs"], ids=lambda vector: vector["name"])
 def test_proofs(vector: dict[str, Any]) -> None:
     where, fixed, id_ = channel(vector)
-    before = Adjudication(where, {id_: status_of(vector)} if vector["recorded"] else {})
-    sent = Transaction(KEYS[0].address, 1_900_000_000)
-    assert verdict(lambda: checkpoint(before, sent, fixed, proof_of(vector), COUNTING)) == vector["error"]
+    before = adjudication.Adjudication(where, {id_: status_of(vector)} if vector["recorded"] else {})
+    sent = adjudication.Transaction(KEYS[0].address, 1_900_000_000)
+    assert verdict(lambda: adjudication.checkpoint(before, sent, fixed, proof_of(vector), COUNTING)) == vector["error"]
 
 
 # ------------------------------------------------------------------------------------------------------- the bytecode

@@ -10,10 +10,7 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from forcemove.chain.chain import RawLog
-from forcemove.chain.codec import decode_log
-from forcemove.chain.errors import EndpointFailed, Unreachable
-from forcemove.chain.worker import wait_for
+from forcemove.chain import chain, codec, errors, worker
 from forcemove.errors import PassingError
 from forcemove.follower import log_reader
 from forcemove.follower.followed_channel import FollowedChannel
@@ -91,12 +88,12 @@ def test_logs_of_strangers_cost_nothing_and_blind_nobody(count: int, monkeypatch
     node.most_logs = 10_000 if count == 1 else 100_000
     for number in range(50_001):
         node.log(900 + number // 5_000, "Closed", number.to_bytes(32))
-    reader, decoded = PaperReader(node), list[RawLog]()
+    reader, decoded = PaperReader(node), list[chain.RawLog]()
     reader.follow([*range(count - 1), CHALLENGED], 890)
 
-    def decoding(log: RawLog) -> Log:
+    def decoding(log: chain.RawLog) -> Log:
         decoded.append(log)
-        return decode_log(log)
+        return codec.decode_log(log)
 
     monkeypatch.setattr(log_reader, "decode_log", decoding)
     node.seconds, id_ = 0.1, node.challenge(CHALLENGED)
@@ -154,13 +151,13 @@ def test_a_range_that_is_never_answered_holds_up_no_other() -> None:
 
     def ask(method: str, *params: Any) -> Any:
         if method == "eth_getLogs" and int(params[0]["fromBlock"], 16) <= 82_000 <= int(params[0]["toBlock"], 16):
-            raise EndpointFailed(method, "the index of this block is damaged")
+            raise errors.EndpointFailed(method, "the index of this block is damaged")
         return honest(method, *params)
 
     node.ask = ask  # type: ignore[method-assign]
-    failures = [wait_for(reader.follower.look()).failure for _ in range(30)]
+    failures = [worker.wait_for(reader.follower.look()).failure for _ in range(30)]
     followed = reader.follower._followed[agreement(0).channel_id]
-    assert {type(each) for each in failures[-10:]} == {EndpointFailed}
+    assert {type(each) for each in failures[-10:]} == {errors.EndpointFailed}
     assert sum(last + 1 - first for first, last in followed.missing) < 5_000
     assert not reader.follower._followed[agreement(1).channel_id].missing
 
@@ -173,12 +170,12 @@ def test_a_range_that_takes_too_long_is_divided() -> None:
 
     def ask(method: str, *params: Any) -> Any:
         if method == "eth_getLogs" and int(params[0]["toBlock"], 16) - int(params[0]["fromBlock"], 16) > 700:
-            raise Unreachable("paper", "it did not answer in time")
+            raise errors.Unreachable("paper", "it did not answer in time")
         return honest(method, *params)
 
     node.ask = ask  # type: ignore[method-assign]
-    failures = [wait_for(reader.follower.look()).failure for _ in range(10)]
-    assert [type(each) for each in failures[:3]] == [Unreachable] * 3
+    failures = [worker.wait_for(reader.follower.look()).failure for _ in range(10)]
+    assert [type(each) for each in failures[:3]] == [errors.Unreachable] * 3
     assert failures[-1] is None
     assert not any(reader.open)
 
@@ -235,12 +232,12 @@ def test_what_is_refused_for_another_reason_than_its_size_is_asked_for_as_much_a
     def ask(method: str, *params: Any) -> Any:
         if method == "eth_call" or refused == "everything":
             node.asked[method] += 1
-            raise EndpointFailed(method, "header not found")
+            raise errors.EndpointFailed(method, "header not found")
         return honest(method, *params)
 
     node.ask = ask  # type: ignore[method-assign]
     try:
-        assert isinstance(wait_for(reader.follower.look()).failure, EndpointFailed)
+        assert isinstance(worker.wait_for(reader.follower.look()).failure, errors.EndpointFailed)
     except PassingError:
         assert refused == "everything"
     node.ask = honest  # type: ignore[method-assign]
@@ -303,12 +300,12 @@ def test_a_status_that_was_refused_is_taken_in_again_though_it_is_the_same() -> 
 
     def refuse(method: str, *params: Any) -> Any:
         if method == "eth_call":
-            raise EndpointFailed(method, "no state")
+            raise errors.EndpointFailed(method, "no state")
         return honest(method, *params)
 
     node.ask = refuse  # type: ignore[method-assign]
     node.mine()
-    assert wait_for(reader.follower.look()).views[id_].status is None
+    assert worker.wait_for(reader.follower.look()).views[id_].status is None
     node.ask = honest  # type: ignore[method-assign]
     node.mine()
     assert reader.look().views[id_].status == Status.unpack(node.statuses[id_])
@@ -367,9 +364,9 @@ def test_the_last_status_of_a_watched_channel_stays_where_a_node_refuses_to_tell
     reader.look()
 
     def refuse(*_: object) -> bytes:
-        raise EndpointFailed("eth_call", "no state")
+        raise errors.EndpointFailed("eth_call", "no state")
 
     monkeypatch.setattr(node, "_call", refuse)
     node.mine()
-    assert wait_for(reader.follower.look()).failure is not None
+    assert worker.wait_for(reader.follower.look()).failure is not None
     assert reader.follower.shown().statuses == {id_: node.statuses[id_]}

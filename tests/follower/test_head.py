@@ -6,10 +6,8 @@ from collections import Counter
 
 import pytest
 
-from forcemove.chain.asking import ask_now
+from forcemove.chain import asking, errors, local
 from forcemove.chain.chain import Call
-from forcemove.chain.errors import EndpointFailed
-from forcemove.chain.local import EmbeddedChain, local_keys
 from forcemove.follower.head import Head, HeadReader
 from tests.follower.paper import PaperNode
 from tests.simulation.chain import MemoryChain
@@ -18,19 +16,19 @@ EVERY = 5.0
 
 
 @pytest.fixture(scope="module")
-def chain() -> EmbeddedChain:
-    return EmbeddedChain()
+def chain() -> local.EmbeddedChain:
+    return local.EmbeddedChain()
 
 
-def mine(chain: EmbeddedChain) -> None:
-    chain.send(Call(local_keys()[1].address, b"", 0), local_keys()[0])
+def mine(chain: local.EmbeddedChain) -> None:
+    chain.send(Call(local.local_keys()[1].address, b"", 0), local.local_keys()[0])
 
 
-def read(chain: EmbeddedChain) -> Head:
-    return ask_now(chain.rpc, HeadReader(chain, lambda: 0.0).read())
+def read(chain: local.EmbeddedChain) -> Head:
+    return asking.ask_now(chain.rpc, HeadReader(chain, lambda: 0.0).read())
 
 
-def test_the_head_is_the_newest_block_and_the_time_of_the_next(chain: EmbeddedChain) -> None:
+def test_the_head_is_the_newest_block_and_the_time_of_the_next(chain: local.EmbeddedChain) -> None:
     mine(chain)
     head = read(chain)
     assert (head.number, head.hash) == (chain.block_number(), chain.block_hash(chain.block_number()))
@@ -38,13 +36,13 @@ def test_the_head_is_the_newest_block_and_the_time_of_the_next(chain: EmbeddedCh
 
 
 def test_a_node_without_pending_blocks_gives_the_time_of_the_newest(
-    chain: EmbeddedChain, monkeypatch: pytest.MonkeyPatch
+    chain: local.EmbeddedChain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask = chain.rpc.ask
 
     def without_pending(method: str, *params: object) -> object:
         if "pending" in params:
-            raise EndpointFailed(method, "there is no block pending")
+            raise errors.EndpointFailed(method, "there is no block pending")
         return ask(method, *params)
 
     monkeypatch.setattr(chain.rpc, "ask", without_pending)
@@ -70,7 +68,7 @@ class Reading:
         found = []
         for _ in range(seconds):
             self.node.time += 1
-            found.append(ask_now(self.node, self.reader.read()))
+            found.append(asking.ask_now(self.node, self.reader.read()))
         return found
 
 

@@ -8,15 +8,13 @@ from msgspec.structs import replace
 from forcemove import UINT48_MAX, UINT64_MAX, Allocation, VariablePart
 from forcemove.protocol.encoding import challenge_hash, digest, hash_state
 from forcemove.protocol.types import Signature
-from forcemove_games.discard import GAME
-from forcemove_games.discard.position import Core, Position, PositionType
-from forcemove_games.discard.tails import DECK_LENGTH, PROOF_LENGTH, ShuffledDeck
+from forcemove_games.discard import GAME, position, tails
 from scripts.measuring.gas import Bench, Channel
 
 FULL = b"\xff" * 32
 """Each byte of calldata that is not zero costs four times as much as a zero."""
 HALF = int.from_bytes(FULL) // 2
-TAIL = ShuffledDeck(b"\xff" * DECK_LENGTH, b"\xff" * PROOF_LENGTH)
+TAIL = tails.ShuffledDeck(b"\xff" * tails.DECK_LENGTH, b"\xff" * tails.PROOF_LENGTH)
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +29,11 @@ def second_shuffle(channel: Channel) -> tuple[VariablePart, VariablePart]:
     """Two shuffles without a zero byte in deck and proof: the contract looks into neither. In a late hand for all of
     a token, with payouts that are not accounts'."""
     key = (int.from_bytes(FULL), int.from_bytes(FULL))
-    core = Core(PositionType.SHUFFLED_FIRST, HALF, channel.id, UINT48_MAX, (key, key))
+    core = position.Core(position.PositionType.SHUFFLED_FIRST, HALF, channel.id, UINT48_MAX, (key, key))
     paid = tuple(Allocation(FULL[:20], FULL, HALF) for _ in range(2))
-    first = VariablePart(paid, Position(core, TAIL).encode(), UINT48_MAX - 1)
-    core = replace(core, position_type=PositionType.SHUFFLED)
-    return first, VariablePart(paid, Position(core, TAIL).encode(), UINT48_MAX)
+    first = VariablePart(paid, position.Position(core, TAIL).encode(), UINT48_MAX - 1)
+    core = replace(core, position_type=position.PositionType.SHUFFLED)
+    return first, VariablePart(paid, position.Position(core, TAIL).encode(), UINT48_MAX)
 
 
 def signed_challenge(channel: Channel, state: VariablePart) -> Signature:

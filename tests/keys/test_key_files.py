@@ -11,20 +11,7 @@ from typing import Any
 import pytest
 
 from forcemove.errors import UnknownVersion
-from forcemove.keys.key_files import (
-    EmptyPassphrase,
-    KeyFileExists,
-    KeyFileMissing,
-    KeyFileUnusable,
-    MalformedKeyFile,
-    MalformedPrivateKey,
-    WrongPassphrase,
-    address_in_key_file,
-    new_key,
-    parse_private_key,
-    read_key_file,
-    write_key_file,
-)
+from forcemove.keys import key_files
 from forcemove.protocol.signing import ORDER
 from tests.expected import raising
 from tests.protocol.builders import ALICE, BOB
@@ -55,13 +42,13 @@ VECTOR = {
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "alice.key"
-    write_key_file(path, ALICE, OPEN, scrypt_work=FAST)
+    key_files.write_key_file(path, ALICE, OPEN, scrypt_work=FAST)
     return path
 
 
 def test_a_key_is_read_as_it_was_written(path: Path) -> None:
-    assert read_key_file(path, OPEN).secret == ALICE.secret
-    assert address_in_key_file(path) == ALICE.address
+    assert key_files.read_key_file(path, OPEN).secret == ALICE.secret
+    assert key_files.address_in_key_file(path) == ALICE.address
 
 
 @pytest.mark.parametrize("change", [lambda file: file.pop("address"), lambda file: file.update(address=None)])
@@ -70,16 +57,16 @@ def test_a_file_that_names_no_address_is_opened(path: Path, change: Callable[[di
     change(content)
     path.write_text(json.dumps(content))
 
-    assert address_in_key_file(path) is None
-    assert read_key_file(path, OPEN).secret == ALICE.secret
-    with pytest.raises(WrongPassphrase):
-        read_key_file(path, "another")
+    assert key_files.address_in_key_file(path) is None
+    assert key_files.read_key_file(path, OPEN).secret == ALICE.secret
+    with pytest.raises(key_files.WrongPassphrase):
+        key_files.read_key_file(path, "another")
 
 
 def test_a_file_that_another_program_wrote_is_read(tmp_path: Path) -> None:
     (tmp_path / "vector.json").write_text(json.dumps(VECTOR))
 
-    key = read_key_file(tmp_path / "vector.json", "testpassword")
+    key = key_files.read_key_file(tmp_path / "vector.json", "testpassword")
 
     assert key.secret.hex() == "7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d"
 
@@ -91,7 +78,7 @@ def test_the_file_is_its_owners_alone_and_shows_no_secret(path: Path) -> None:
 
 
 def test_the_usual_work_is_what_wallets_do(tmp_path: Path) -> None:
-    write_key_file(tmp_path / "key", ALICE, OPEN)
+    key_files.write_key_file(tmp_path / "key", ALICE, OPEN)
 
     parameters = json.loads((tmp_path / "key").read_text())["crypto"]["kdfparams"]
     assert (parameters["n"], parameters["n"] * parameters["r"] * parameters["p"]) == (2**18, 2**21)
@@ -100,8 +87,8 @@ def test_the_usual_work_is_what_wallets_do(tmp_path: Path) -> None:
 def test_a_key_is_never_overwritten(path: Path) -> None:
     before = path.read_bytes()
 
-    with pytest.raises(KeyFileExists):
-        write_key_file(path, BOB, OPEN, scrypt_work=FAST)
+    with pytest.raises(key_files.KeyFileExists):
+        key_files.write_key_file(path, BOB, OPEN, scrypt_work=FAST)
 
     assert path.read_bytes() == before
 
@@ -109,33 +96,33 @@ def test_a_key_is_never_overwritten(path: Path) -> None:
 def test_a_link_into_nowhere_is_not_written_through(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
 
-    with pytest.raises(KeyFileExists):
-        write_key_file(tmp_path / "link", BOB, OPEN, scrypt_work=FAST)
+    with pytest.raises(key_files.KeyFileExists):
+        key_files.write_key_file(tmp_path / "link", BOB, OPEN, scrypt_work=FAST)
 
     assert not (tmp_path / "elsewhere").exists()
 
 
 def test_an_empty_passphrase_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EmptyPassphrase):
-        write_key_file(tmp_path / "key", ALICE, "", scrypt_work=FAST)
+    with pytest.raises(key_files.EmptyPassphrase):
+        key_files.write_key_file(tmp_path / "key", ALICE, "", scrypt_work=FAST)
 
 
 @pytest.mark.parametrize("passphrase", ["", "open sesame ", "OPEN SESAME", "\ud800"])
 def test_a_wrong_passphrase_is_told(path: Path, passphrase: str) -> None:
-    with pytest.raises(WrongPassphrase):
-        read_key_file(path, passphrase)
+    with pytest.raises(key_files.WrongPassphrase):
+        key_files.read_key_file(path, passphrase)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(KeyFileMissing):
-        read_key_file(tmp_path / "none", OPEN)
+    with pytest.raises(key_files.KeyFileMissing):
+        key_files.read_key_file(tmp_path / "none", OPEN)
 
 
 def test_places_that_cannot_be_used_are_named(tmp_path: Path) -> None:
-    with pytest.raises(KeyFileUnusable):
-        read_key_file(tmp_path, OPEN)
-    with pytest.raises(KeyFileUnusable):
-        write_key_file(tmp_path / "none" / "key", ALICE, OPEN, scrypt_work=FAST)
+    with pytest.raises(key_files.KeyFileUnusable):
+        key_files.read_key_file(tmp_path, OPEN)
+    with pytest.raises(key_files.KeyFileUnusable):
+        key_files.write_key_file(tmp_path / "none" / "key", ALICE, OPEN, scrypt_work=FAST)
 
 
 @pytest.mark.parametrize(
@@ -175,15 +162,15 @@ def test_a_damaged_file_is_told(path: Path, change: Callable[[dict[str, Any]], o
     change(content)
     path.write_text(json.dumps(content))
 
-    with pytest.raises(MalformedKeyFile):
-        read_key_file(path, OPEN)
+    with pytest.raises(key_files.MalformedKeyFile):
+        key_files.read_key_file(path, OPEN)
 
 
 @pytest.mark.parametrize("version", [1, 2, 4])
 def test_a_key_file_of_another_version_says_which(path: Path, version: int) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": version, "crypto": {}}))
 
-    for read in (address_in_key_file, lambda path: read_key_file(path, OPEN)):
+    for read in (key_files.address_in_key_file, lambda path: key_files.read_key_file(path, OPEN)):
         with raising(UnknownVersion(f"key file {path}", version, 3)):
             read(path)
 
@@ -192,26 +179,26 @@ def test_a_key_file_of_another_version_says_which(path: Path, version: int) -> N
 def test_what_is_no_key_file_is_told(path: Path, text: str) -> None:
     path.write_text(text)
 
-    with pytest.raises(MalformedKeyFile):
-        read_key_file(path, OPEN)
-    with pytest.raises(MalformedKeyFile):
-        address_in_key_file(path)
+    with pytest.raises(key_files.MalformedKeyFile):
+        key_files.read_key_file(path, OPEN)
+    with pytest.raises(key_files.MalformedKeyFile):
+        key_files.address_in_key_file(path)
 
 
 @pytest.mark.parametrize("text", [ALICE.secret.hex(), "0x" + ALICE.secret.hex().upper(), f"  {ALICE.secret.hex()}\n"])
 def test_a_private_key_is_parsed(text: str) -> None:
-    assert parse_private_key(text).address == ALICE.address
+    assert key_files.parse_private_key(text).address == ALICE.address
 
 
 @pytest.mark.parametrize("text", ["", "0x", "12", "g" * 64, "0" * 64, f"{ORDER:064x}", "1" * 65, "é" * 64])
 def test_what_is_no_private_key_is_told_without_showing_it(text: str) -> None:
-    with pytest.raises(MalformedPrivateKey) as caught:
-        parse_private_key(text)
+    with pytest.raises(key_files.MalformedPrivateKey) as caught:
+        key_files.parse_private_key(text)
 
     assert caught.value.values() == {}
 
 
 def test_new_keys_differ() -> None:
-    keys = {new_key().address for _ in range(10)}
+    keys = {key_files.new_key().address for _ in range(10)}
 
     assert len(keys) == 10

@@ -12,10 +12,8 @@ from msgspec.structs import replace
 from forcemove import UINT48_MAX, AppError, VariablePart
 from forcemove.contracts import artifact
 from forcemove.testing.calls import ID, Bench, TransitionCall, outcome
-from forcemove_games.cards.curve import FIELD
+from forcemove_games.cards import curve, errors, key_proof
 from forcemove_games.cards.deck import CardWords, path_of
-from forcemove_games.cards.errors import CardUnknown, KeyRefused, MaskRefused, PointRefused, ShareRefused
-from forcemove_games.cards.key_proof import KeyProof, prove_key
 from forcemove_games.discard import rules
 from forcemove_games.discard.errors import (
     CardDenied,
@@ -146,8 +144,8 @@ def test_a_copied_key_is_refused() -> None:
     from_, to = to_type(PositionType.KEYED)
     core = core_of(from_)
     copied = with_core(to, keys=(core.keys[0], core.keys[0]))
-    require_refused(from_, with_tail(copied, tail_of(from_)), KeyRefused)
-    require_refused(from_, copied, KeyRefused)
+    require_refused(from_, with_tail(copied, tail_of(from_)), errors.KeyRefused)
+    require_refused(from_, copied, errors.KeyRefused)
 
 
 def test_a_key_of_the_hand_before_needs_a_new_proof() -> None:
@@ -155,15 +153,15 @@ def test_a_key_of_the_hand_before_needs_a_new_proof() -> None:
     seat = seat_of(second[1])
     old_turn = next(state for state in LONG if core_of(state).keys[seat] != (0, 0))
     stale = with_core(second[1], keys=with_pair(((0, 0), (0, 0)), seat, core_of(old_turn).keys[seat]))
-    require_refused(second[0], with_tail(stale, tail_of(old_turn)), KeyRefused)
+    require_refused(second[0], with_tail(stale, tail_of(old_turn)), errors.KeyRefused)
     assert first[1].turn_num < second[1].turn_num
 
 
 def test_a_key_is_a_point_with_an_x_below_the_order() -> None:
     from_, to = to_type(PositionType.KEYED)
     keys = core_of(to).keys
-    for x, y in ((keys[1][0], FIELD - keys[1][1] - 1), (keys[1][0], keys[1][1] + 2**255), (0, 0), ABOVE_ORDER):
-        require_refused(from_, with_core(to, keys=(keys[0], (x, y % 2**256))), PointRefused(x, y % 2**256))
+    for x, y in ((keys[1][0], curve.FIELD - keys[1][1] - 1), (keys[1][0], keys[1][1] + 2**255), (0, 0), ABOVE_ORDER):
+        require_refused(from_, with_core(to, keys=(keys[0], (x, y % 2**256))), errors.PointRefused(x, y % 2**256))
 
 
 def test_the_others_key_stays() -> None:
@@ -171,10 +169,10 @@ def test_the_others_key_stays() -> None:
     (x, y), own = core_of(to).keys
     require_refused(from_, with_core(to, keys=((x + 1, y), own)), UnexpectedWord(CoreWord.KEYS, x, x + 1))
     from_, to = to_type(PositionType.KEYED_FIRST)
-    other, proof = prove_key(5, ID, to.turn_num, stream("other"))
+    other, proof = key_proof.prove_key(5, ID, to.turn_num, stream("other"))
     second = with_core(to, keys=((0, 0), (other.x, other.y)))
     require_refused(from_, with_tail(second, proof), UnexpectedWord(6, 0, other.x))
-    assert isinstance(proof, KeyProof)
+    assert isinstance(proof, key_proof.KeyProof)
 
 
 @pytest.mark.parametrize("kind", [PositionType.DEALT_FIRST, PositionType.DEALT])
@@ -183,11 +181,11 @@ def test_a_deal_has_the_right_shares_of_this_turn(kind: PositionType) -> None:
     tail = tail_of(to)
     assert isinstance(tail, DealtShares)
     swapped = tail._replace(items=(tail.items[1], tail.items[0], *tail.items[2:]))
-    require_refused(from_, with_tail(to, swapped), MaskRefused)
+    require_refused(from_, with_tail(to, swapped), errors.MaskRefused)
     forged = tail._replace(proof=tail.proof._replace(challenge=tail.proof.challenge ^ 1))
-    require_refused(from_, with_tail(to, forged), MaskRefused)
+    require_refused(from_, with_tail(to, forged), errors.MaskRefused)
     late = [replace(state, turn_num=state.turn_num + 2) for state in (from_, to)]
-    require_refused(late[0], late[1], ShareRefused)
+    require_refused(late[0], late[1], errors.ShareRefused)
 
 
 def test_a_share_of_another_secret_is_refused() -> None:
@@ -195,7 +193,7 @@ def test_a_share_of_another_secret_is_refused() -> None:
     from_, to = to_type(PositionType.DEALT_FIRST)
     stranger = Dealer("stranger")
     (made,) = stranger.successors(from_)
-    require_refused(from_, made, ShareRefused)
+    require_refused(from_, made, errors.ShareRefused)
     assert made.turn_num == to.turn_num
 
 
@@ -230,7 +228,7 @@ def test_the_second_deal_has_its_root_hands_and_top_card() -> None:
     require_refused(from_, with_core(to, held=(31, 31)), UnexpectedWord(CoreWord.HELD + 1, 31 << 5, 31))
     require_refused(from_, with_core(to, drawn=10), UnexpectedWord(CoreWord.DRAWN, 11, 10))
     top = (core.top + 1) % 24
-    require_refused(from_, with_core(to, top=top), CardUnknown(top))
+    require_refused(from_, with_core(to, top=top), errors.CardUnknown(top))
 
 
 # ----------------------------------------------------------------------------------------------------------------- play
@@ -283,7 +281,7 @@ def test_what_is_laid_opens_as_the_card_that_is_said() -> None:
     from_, to = move_to(lays, SHORT)
     core, card = core_of(from_), core_of(to).top
     other = next(number for number in range(24) if fits(number, core.top) and number != card)
-    require_refused(from_, with_core(to, top=other), CardUnknown(other))
+    require_refused(from_, with_core(to, top=other), errors.CardUnknown(other))
 
 
 def test_what_is_laid_leaves_the_hand_and_nothing_else_changes() -> None:
@@ -341,10 +339,10 @@ def test_a_wrong_share_of_this_turn_is_refused() -> None:
     from_, to = move_to(lambda a, b: shares(a, b) and bool(b.pending))
     tail, core = tail_of(to), core_of(to)
     item = tail.shared.item
-    wrong = tail.shared._replace(item=item._replace(dy=FIELD - item.dy))
-    require_refused(from_, with_tail(to, tail._replace(shared=wrong)), MaskRefused)
+    wrong = tail.shared._replace(item=item._replace(dy=curve.FIELD - item.dy))
+    require_refused(from_, with_tail(to, tail._replace(shared=wrong)), errors.MaskRefused)
     late = [replace(state, turn_num=state.turn_num + 2) for state in (from_, to)]
-    require_refused(late[0], late[1], ShareRefused)
+    require_refused(late[0], late[1], errors.ShareRefused)
     root = int.from_bytes(core.root)
     stale = with_core(to, root=core_of(from_).root)
     require_refused(from_, stale, UnexpectedWord(CoreWord.ROOT, root, int.from_bytes(core_of(from_).root)))
@@ -356,7 +354,7 @@ def test_keys_that_are_no_points_share_nothing() -> None:
     seat, keys = seat_of(to), core_of(to).keys
     for key in ((keys[seat][0], keys[seat][1] ^ 2), ABOVE_ORDER):
         changed = with_pair(keys, seat, key)
-        require_refused(with_core(from_, keys=changed), with_core(to, keys=changed), PointRefused(*key))
+        require_refused(with_core(from_, keys=changed), with_core(to, keys=changed), errors.PointRefused(*key))
 
 
 def test_the_next_card_of_the_pile_is_drawn_while_there_is_one() -> None:
@@ -432,10 +430,10 @@ def test_a_card_is_shown_as_what_it_is() -> None:
     others = [number for number in range(24) if not denied >> number & 1 and number != tail.cards[0].number]
     for number in (others[0], 24, 2**256 - 1):
         cards = (tail.cards[0]._replace(number=number), *tail.cards[1:])
-        require_refused(from_, with_tail(to, tail._replace(cards=cards)), CardUnknown(number))
+        require_refused(from_, with_tail(to, tail._replace(cards=cards)), errors.CardUnknown(number))
     first, second, *rest = tail.cards
     swapped = tail._replace(cards=(second._replace(number=24), first, *rest))
-    require_refused(from_, with_tail(to, swapped), CardUnknown(24))
+    require_refused(from_, with_tail(to, swapped), errors.CardUnknown(24))
     for at, number in ((0, _bits(denied)[0]), (3, _bits(denied)[-1])):
         changed = list(tail.cards)
         changed[at] = changed[at]._replace(number=number)

@@ -12,12 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forcemove.protocol.encoding import channel_id, fingerprint, hash_state
-from forcemove.protocol.rules import build_proof_from_record, build_support_proof, require_supported
-from forcemove.protocol.signing import Key
+from forcemove.protocol import encoding, rules, signing, types
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.status import EMPTY_STATUS, Status
-from forcemove.protocol.types import UINT48_MAX, FixedPart, Signature
 from tests.expected import known
 from tests.parity.core_harness import Harness
 from tests.parity.core_verdict import ALLOWED, Verdict, of_python
@@ -39,12 +36,12 @@ DOMAIN = HARNESS.domain
 APP = HARNESS.app("CountingApp")
 
 
-def channel(count: int) -> FixedPart:
+def channel(count: int) -> types.FixedPart:
     return fixed_part(players(count), app=APP)
 
 
-def compare(fixed: FixedPart, proof_: SupportProof) -> Verdict:
-    verdict = of_python(lambda: require_supported(DOMAIN, fixed, proof_, COUNTING))
+def compare(fixed: types.FixedPart, proof_: SupportProof) -> Verdict:
+    verdict = of_python(lambda: rules.require_supported(DOMAIN, fixed, proof_, COUNTING))
     assert verdict == HARNESS.supported(fixed, proof_)
     return verdict
 
@@ -60,8 +57,8 @@ def supports(states: Sequence[VariablePart], pattern: Sequence[int], count: int)
 
 
 def all_signatures(
-    states: Sequence[VariablePart], keys: Sequence[Key], fixed: FixedPart
-) -> dict[tuple[int, int], Signature]:
+    states: Sequence[VariablePart], keys: Sequence[signing.Key], fixed: types.FixedPart
+) -> dict[tuple[int, int], types.Signature]:
     """By participant and state."""
     return {
         (participant, index): sign(key, state_, fixed, DOMAIN)
@@ -161,7 +158,7 @@ def test_one_signer_counts_once() -> None:
 
 def test_a_chain_is_not_longer_than_its_last_turn_allows() -> None:
     """Turn 0 has no predecessor, the highest turn no successor."""
-    assert compare(FIXED, proof(state(UINT48_MAX), state(0), fixed=FIXED, domain=DOMAIN)).error == (
+    assert compare(FIXED, proof(state(types.UINT48_MAX), state(0), fixed=FIXED, domain=DOMAIN)).error == (
         "TurnNumberNotConsecutive"
     )
 
@@ -176,7 +173,7 @@ def test_a_chain_is_not_longer_than_its_last_turn_allows() -> None:
     ],
     ids=["nonce", "app", "duration", "participants"],
 )
-def test_a_proof_is_good_for_its_own_channel_only(foreign: FixedPart) -> None:
+def test_a_proof_is_good_for_its_own_channel_only(foreign: types.FixedPart) -> None:
     signed_there = proof(state(10), state(11), fixed=foreign, domain=DOMAIN)
     assert compare(FIXED, signed_there).error == "WrongSigner"
 
@@ -195,7 +192,7 @@ def test_what_is_built_is_accepted_and_nothing_shorter_exists(data: st.DataObjec
         SignedState(state_, {i: sign(keys[i], state_, fixed, DOMAIN) for i in who})
         for state_, who in zip(states, signers, strict=True)
     ]
-    built = known(build_support_proof(fixed, signed))
+    built = known(rules.build_support_proof(fixed, signed))
     assert compare(fixed, built) == ALLOWED
     assert len(built.states) == shortest(signers, states, count)
 
@@ -213,13 +210,13 @@ def shortest(signers: Sequence[set[int]], states: Sequence[VariablePart], count:
 # -------------------------------------------------------------------------------------------------- from the record
 
 
-def recorded_as(fixed: FixedPart, recorded: VariablePart) -> Status:
-    hashes = hash_state(channel_id(fixed, DOMAIN), recorded)
-    return Status(recorded.turn_num, 0, fingerprint(hashes.state, hashes.outcome))
+def recorded_as(fixed: types.FixedPart, recorded: VariablePart) -> Status:
+    hashes = encoding.hash_state(encoding.channel_id(fixed, DOMAIN), recorded)
+    return Status(recorded.turn_num, 0, encoding.fingerprint(hashes.state, hashes.outcome))
 
 
-def compare_on(status: Status, fixed: FixedPart, proof_: SupportProof) -> Verdict:
-    verdict = of_python(lambda: require_supported(DOMAIN, fixed, proof_, COUNTING, status))
+def compare_on(status: Status, fixed: types.FixedPart, proof_: SupportProof) -> Verdict:
+    verdict = of_python(lambda: rules.require_supported(DOMAIN, fixed, proof_, COUNTING, status))
     assert verdict == HARNESS.supported(fixed, proof_, status)
     return verdict
 
@@ -244,11 +241,11 @@ def test_what_a_client_builds_from_the_record_is_accepted(count: int) -> None:
     for length in range(1, count):
         states = chain(*range(50, 51 + length), num_participants=count)
         held = [SignedState(states[0]), *(signed_by_mover(each, keys, fixed) for each in states[1:])]
-        built = known(build_proof_from_record(fixed, states[0], held))
+        built = known(rules.build_proof_from_record(fixed, states[0], held))
         assert compare_on(recorded_as(fixed, states[0]), fixed, built) == ALLOWED
 
 
-def signed_by_mover(state_: VariablePart, keys: Sequence[Key], fixed: FixedPart) -> SignedState:
+def signed_by_mover(state_: VariablePart, keys: Sequence[signing.Key], fixed: types.FixedPart) -> SignedState:
     mover = state_.turn_num % len(keys)
     return SignedState(state_, {mover: sign(keys[mover], state_, fixed, DOMAIN)})
 
@@ -257,12 +254,12 @@ def test_a_client_builds_nothing_from_the_record_that_would_be_refused() -> None
     keys, fixed = players(3), channel(3)
     states = chain(*range(50, 54), num_participants=3)
     held = [signed_by_mover(each, keys, fixed) for each in states]
-    assert build_proof_from_record(fixed, states[0], held) is None, "too far back"
-    assert build_proof_from_record(fixed, states[3], held) is None, "nothing after it"
-    assert build_proof_from_record(fixed, replace(states[1], app_data=b""), held) is None, "another one"
-    assert build_proof_from_record(fixed, states[1], [held[1], held[3]]) is None, "a turn is missing"
-    assert build_proof_from_record(fixed, states[2], [held[2], SignedState(states[3])]) is None, "not signed"
-    assert build_proof_from_record(fixed, states[2], []) is None
+    assert rules.build_proof_from_record(fixed, states[0], held) is None, "too far back"
+    assert rules.build_proof_from_record(fixed, states[3], held) is None, "nothing after it"
+    assert rules.build_proof_from_record(fixed, replace(states[1], app_data=b""), held) is None, "another one"
+    assert rules.build_proof_from_record(fixed, states[1], [held[1], held[3]]) is None, "a turn is missing"
+    assert rules.build_proof_from_record(fixed, states[2], [held[2], SignedState(states[3])]) is None, "not signed"
+    assert rules.build_proof_from_record(fixed, states[2], []) is None
 
 
 @pytest.mark.parametrize("status", [EMPTY_STATUS, recorded_as(FIXED, state(10, is_final=True))])

@@ -23,7 +23,7 @@ from forcemove.protocol import logs
 from forcemove.protocol.codec.depth import most_headers, require_shallow
 from forcemove.protocol.codec.limits import MAX_DEPTH
 from forcemove.protocol.codec.msgpack_codec import CHANNELS, SUBMISSIONS, VERSION, Codec
-from forcemove.protocol.machine import inputs
+from forcemove.protocol.machine import inputs, machine, record
 from forcemove.protocol.machine.effects import (
     ChooseMove,
     Effect,
@@ -38,8 +38,6 @@ from forcemove.protocol.machine.effects import (
     SubmitRespond,
     SubmitTransfer,
 )
-from forcemove.protocol.machine.machine import step
-from forcemove.protocol.machine.record import Owed
 from forcemove.protocol.status import Status
 from tests.expected import raising
 from tests.protocol import table as table_module
@@ -81,7 +79,7 @@ LEARNED: list[inputs.ChainChange] = [
     *map(inputs.SubmissionFailed, SUBMITTED),
 ]
 DIFFERENCES = inputs.ViewsDiffer(
-    True, (inputs.Clock(Status(5, 9, 7)),), (inputs.Payout(Owed(HASH, outcome(7, 13)), ((ETHER, 2**64),)),)
+    True, (inputs.Clock(Status(5, 9, 7)),), (inputs.Payout(record.Owed(HASH, outcome(7, 13)), ((ETHER, 2**64),)),)
 )
 FED: list[inputs.Input] = [
     inputs.ContractsGenuine(),
@@ -168,7 +166,7 @@ def test_whatever_happens_to_a_channel_survives_its_bytes(monkeypatch: pytest.Mo
 
     def journalled(channel: Channel, input_: inputs.Input, *rest: Any) -> Any:
         seen[type(input_).__name__] += 1
-        channel, effects = step(again(CHANNELS, channel), again(INPUTS, input_), *rest)
+        channel, effects = machine.step(again(CHANNELS, channel), again(INPUTS, input_), *rest)
         seen.update(type(each).__name__ for each in effects)
         return again(CHANNELS, channel), tuple(again(EFFECTS, each) for each in effects)
 

@@ -9,9 +9,7 @@ from coincurve import PublicKey
 from eth_account import Account
 
 from forcemove import InvalidValue, keccak256
-from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
-from forcemove.protocol.signing import HALF_ORDER, ORDER, Key, recover, require_signer
-from forcemove.protocol.types import Signature
+from forcemove.protocol import rule_errors, signing, types
 from tests.expected import raising
 from tests.protocol.builders import ALICE, BOB, NO_SIGNATURE, sign, state
 
@@ -38,53 +36,53 @@ def test_both_parities_of_y_occur_and_recover() -> None:
         digest = keccak256(bytes((number,)))
         signature = ALICE.sign(digest)
         parities.add(signature.compact[32] >> 7)
-        assert recover(digest, signature) == ALICE.address
+        assert signing.recover(digest, signature) == ALICE.address
     assert parities == {0, 1}
 
 
 def test_s_is_low() -> None:
     for number in range(50):
         vs = int.from_bytes(ALICE.sign(keccak256(bytes((number,)))).vs, "big")
-        assert vs & (2**255 - 1) <= HALF_ORDER
+        assert vs & (2**255 - 1) <= signing.HALF_ORDER
 
 
 def test_another_signer_is_named() -> None:
-    with raising(WrongSigner(ALICE.address, BOB.address)):
-        require_signer(DIGEST, BOB.sign(DIGEST), ALICE.address)
+    with raising(rule_errors.WrongSigner(ALICE.address, BOB.address)):
+        signing.require_signer(DIGEST, BOB.sign(DIGEST), ALICE.address)
 
 
 def test_another_digest_recovers_to_somebody_else() -> None:
-    with pytest.raises(WrongSigner):
-        require_signer(keccak256(b"another"), ALICE.sign(DIGEST), ALICE.address)
+    with pytest.raises(rule_errors.WrongSigner):
+        signing.require_signer(keccak256(b"another"), ALICE.sign(DIGEST), ALICE.address)
 
 
 def test_a_high_s_is_refused() -> None:
-    s = (HALF_ORDER + 1).to_bytes(32, "big")
-    with raising(SignatureMalleable(s)):
-        recover(DIGEST, Signature(ALICE.sign(DIGEST).r + s))
+    s = (signing.HALF_ORDER + 1).to_bytes(32, "big")
+    with raising(rule_errors.SignatureMalleable(s)):
+        signing.recover(DIGEST, types.Signature(ALICE.sign(DIGEST).r + s))
 
 
-@pytest.mark.parametrize("r", [0, ORDER, 2**256 - 1])
+@pytest.mark.parametrize("r", [0, signing.ORDER, 2**256 - 1])
 def test_an_impossible_r_recovers_nobody(r: int) -> None:
-    with pytest.raises(SignatureUnrecoverable):
-        recover(DIGEST, Signature(r.to_bytes(32, "big") + ALICE.sign(DIGEST).vs))
+    with pytest.raises(rule_errors.SignatureUnrecoverable):
+        signing.recover(DIGEST, types.Signature(r.to_bytes(32, "big") + ALICE.sign(DIGEST).vs))
 
 
 def test_no_signature_recovers_nobody() -> None:
-    with pytest.raises(SignatureUnrecoverable):
-        recover(DIGEST, NO_SIGNATURE)
+    with pytest.raises(rule_errors.SignatureUnrecoverable):
+        signing.recover(DIGEST, NO_SIGNATURE)
 
 
-@pytest.mark.parametrize("secret", [b"", bytes(31), bytes(33), bytes(32), ORDER.to_bytes(32, "big"), "a" * 32])
+@pytest.mark.parametrize("secret", [b"", bytes(31), bytes(33), bytes(32), signing.ORDER.to_bytes(32, "big"), "a" * 32])
 def test_a_secret_that_is_no_key_is_refused_and_not_shown(secret: bytes) -> None:
     with pytest.raises(InvalidValue) as caught:
-        Key(secret)
+        signing.Key(secret)
     assert caught.value.value == "(hidden)"
 
 
-@pytest.mark.parametrize("secret", [1, ORDER - 1])
+@pytest.mark.parametrize("secret", [1, signing.ORDER - 1])
 def test_the_bounds_on_secrets_are_included(secret: int) -> None:
-    assert len(Key(secret.to_bytes(32, "big")).address) == 20
+    assert len(signing.Key(secret.to_bytes(32, "big")).address) == 20
 
 
 def test_a_key_shows_its_address_only() -> None:

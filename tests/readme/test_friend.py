@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.chain.local import local_keys
-from forcemove.keys.key_files import write_key_file
+from forcemove import local_keys, write_key_file
 from forcemove.transport.links import LINK_HEAD
 from tests.cli.nodes import PASSPHRASE, start
 from tests.cli.screens import COMMAND, Screen

@@ -8,15 +8,9 @@ from itertools import count, pairwise
 import pytest
 from msgspec.structs import replace
 
+from forcemove import Assembly, ChannelSetup, ChooseMove, Key, MemoryMessenger, Phase, local_keys
 from forcemove.arena.local_table import LocalTable, local_table
-from forcemove.arena.network import MemoryMessenger
-from forcemove.chain.local import local_keys
-from forcemove.node.assemble import Assembly
-from forcemove.node.setup import ChannelSetup
-from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
-from forcemove.protocol.signing import Key
 from forcemove_games.tic_tac_toe import GAME, rules
 from scripts.diagrams import LIFE
 from tests.process import Process

@@ -10,9 +10,7 @@ import pytest
 from forcemove.flow.signed import ENVELOPE_VERSION
 from forcemove.protocol.codec import msgpack_codec
 from forcemove.protocol.codec.wire import MESSAGE_VERSION
-from forcemove.transport import wire
-from forcemove.transport.links import LINK_VERSION
-from forcemove.transport.offers import OFFER_VERSION
+from forcemove.transport import links, offers, wire
 from tests.readme.text import DOCS, ROOT
 
 TEXT = (DOCS / "stability.md").read_text("utf-8")
@@ -24,9 +22,9 @@ TEXT = (DOCS / "stability.md").read_text("utf-8")
         ("messages between participants", MESSAGE_VERSION),
         ("signed actions", ENVELOPE_VERSION),
         ("frames of the relay", wire.VERSION),
-        ("links", LINK_VERSION),
+        ("links", links.LINK_VERSION),
         ("appointments, receipts", msgpack_codec.VERSION),
-        ("offers, joins", OFFER_VERSION),
+        ("offers, joins", offers.OFFER_VERSION),
     ],
 )
 def test_the_version_of_a_format_is_that_of_the_code(what: str, version: int) -> None:

@@ -12,12 +12,10 @@ import pytest
 
 from forcemove import ChannelMessenger, MemoryTransport, TableKind, messenger_on, messenger_to
 from forcemove.errors import ForcemoveError, UnknownVersion
-from forcemove.transport import messenger, reconnecting
+from forcemove.transport import limits, messenger, reconnecting, wire
 from forcemove.transport.errors import Reason, RelayRefused, RelayUnreachable
-from forcemove.transport.limits import MAX_ENTRY
 from forcemove.transport.websocket import connection as websocket
 from forcemove.transport.websocket.connection import RelayConnection
-from forcemove.transport.wire import Entries
 from tests.relay.strange import GOOD, Flood, StrangeRelay, frame, until
 from tests.transport.people import ALICE, new_table
 
@@ -147,7 +145,7 @@ async def test_threat_46_a_relay_that_floods_leaves_the_event_loop_to_others() -
     """However full its frames are."""
 
     connection, turns, table = RelayConnection("ws://relay"), Turns(), bytes(32)
-    frames = [frame(Entries(table, 10_000 * number, (b"",) * 10_000)) for number in range(20)]
+    frames = [frame(wire.Entries(table, 10_000 * number, (b"",) * 10_000)) for number in range(20)]
     counting = asyncio.create_task(turns.run())
     await connection._listen(cast("aiohttp.ClientWebSocketResponse", Flood(frames)))
     assert turns.count > 200_000 / 100
@@ -175,7 +173,7 @@ async def test_threat_46_a_node_is_given_few_messages_at_once_and_called_for_the
     running.cancel()
 
 
-@pytest.mark.parametrize(("size", "most"), [(8, 4_096), (MAX_ENTRY, 64)])
+@pytest.mark.parametrize(("size", "most"), [(8, 4_096), (limits.MAX_ENTRY, 64)])
 async def test_threat_57_what_waits_for_a_relay_is_bounded_and_the_newest_is_kept(size: int, most: int) -> None:
     log = MemoryTransport()
     line = ChannelMessenger(log)
@@ -202,7 +200,7 @@ class Full(MemoryTransport):
 async def test_threat_57_a_message_that_is_never_taken_holds_up_no_other() -> None:
     log = Full()
     line = ChannelMessenger(log)
-    for each in (b"refused", b"again", b"x" * (MAX_ENTRY + 1), b"taken"):
+    for each in (b"refused", b"again", b"x" * (limits.MAX_ENTRY + 1), b"taken"):
         line.send(each)
     running = asyncio.create_task(line.run())
     await until(lambda: log.length() == 1)

@@ -14,10 +14,8 @@ from typing import Any
 from sqlalchemy import event
 
 from forcemove.errors import JournalUnavailable
-from forcemove.store import postgresql, records
-from forcemove.store.database import driver_of
+from forcemove.store import database, opening, postgresql, records
 from forcemove.store.journal import Journal
-from forcemove.store.opening import open_journal
 from tests.expected import known
 from tests.forked import CONTEXT
 from tests.store.places import BOB, first, id_of, next_
@@ -52,7 +50,7 @@ def at_point(journal: Journal, point: int, do: Callable[[], None]) -> Callable[.
     engine = journal._database._engine
     if engine.dialect.name == "sqlite":
         with journal._database.reading() as connection:
-            driver_of(connection).set_trace_callback(passed)
+            database.driver_of(connection).set_trace_callback(passed)
     else:
         event.listen(engine, "before_cursor_execute", passed)
         event.listen(engine, "commit", passed)
@@ -61,7 +59,7 @@ def at_point(journal: Journal, point: int, do: Callable[[], None]) -> Callable[.
 
 def die_at(where: str, point: int) -> None:
     """Commit everything and be killed at a point; the last one is when `commit` has returned."""
-    journal = open_journal(where, owner=BOB)
+    journal = opening.open_journal(where, owner=BOB)
     passed = at_point(journal, point, lambda: os.kill(os.getpid(), signal.SIGKILL))
     journal.commit(batch_of_everything(1))
     passed()
@@ -70,7 +68,7 @@ def die_at(where: str, point: int) -> None:
 
 def commit_for_ever(where: str, said: Connection) -> None:
     """Commit, and say which version is kept, again and again."""
-    journal = open_journal(where, owner=BOB)
+    journal = opening.open_journal(where, owner=BOB)
     for version in count(1):
         assert not journal.commit(batch_of_everything(version))
         said.send(version + 1)
@@ -78,7 +76,7 @@ def commit_for_ever(where: str, said: Connection) -> None:
 
 def count_up(where: str, owner: bytes, times: int) -> None:
     """Add one to the number in channel 1, this many times; who comes second in a version tries again."""
-    journal = open_journal(where, owner=owner)
+    journal = opening.open_journal(where, owner=owner)
     added = 0
     while added < times:
         kept = known(journal.load(id_of(1)))
@@ -89,7 +87,7 @@ def count_up(where: str, owner: bytes, times: int) -> None:
 
 def drive(where: str, talk: Connection, seconds: float) -> None:
     """Drive channel 1 under a lease as long as it is ours: at every word one commit. Says what was dropped."""
-    journal = open_journal(where, owner=BOB)
+    journal = opening.open_journal(where, owner=BOB)
     assert journal.leases.take([records.ChannelLease(id_of(1))], seconds).granted
     kept = known(journal.load(id_of(1)))
     version = kept.version
@@ -104,7 +102,7 @@ def drive(where: str, talk: Connection, seconds: float) -> None:
 def stop_within(where: str, point: int, talk: Connection) -> None:
     """Be stopped in the middle of a commit; says how it ended."""
     postgresql._SETTINGS = tuple(each.replace("'10s'", "'300ms'") for each in postgresql._SETTINGS)
-    journal = open_journal(where, owner=BOB)
+    journal = opening.open_journal(where, owner=BOB)
     at_point(journal, point, lambda: os.kill(os.getpid(), signal.SIGSTOP))
     try:
         talk.send(journal.commit(batch_of_everything(1)))

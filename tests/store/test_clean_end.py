@@ -12,9 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.store import sqlite
-from forcemove.store.clean_end import is_clean
-from forcemove.store.errors import JournalDamaged
+from forcemove.store import clean_end, errors, sqlite
 from tests.store.places import Place, batch, file_in, first, id_of, next_, snapshots
 
 
@@ -33,7 +31,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     made: list[str] = []
 
     def counting(path: str) -> bool:
-        found = is_clean(path)
+        found = clean_end.is_clean(path)
         made.extend([] if found else [path])
         return found
 
@@ -69,7 +67,7 @@ os._exit(1)
 @pytest.mark.parametrize("does", ["written", "read"])
 def test_a_file_whose_process_has_died_is_checked(place: Place, checks: list[str], does: str) -> None:
     subprocess.run([sys.executable, "-c", DIE, place.where, does], check=False)  # noqa: S603
-    assert not is_clean(place.where)
+    assert not clean_end.is_clean(place.where)
     with place.open() as journal:
         assert snapshots(journal)[1][0] == (2 if does == "written" else 1)
     assert len(checks) == 1
@@ -103,20 +101,20 @@ def _restore(path: Path) -> None:
 @pytest.mark.parametrize("damage", [_overwrite, _cut_off, _restore])
 def test_what_was_changed_after_a_clean_end_is_found(place: Place, damage: Callable[[Path], None]) -> None:
     damage(Path(place.where))
-    with pytest.raises(JournalDamaged):
+    with pytest.raises(errors.JournalDamaged):
         place.open()
 
 
 def test_a_time_that_was_set_afterwards_is_no_clean_end(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a file comes back in the same place on the disk, with the times that it had."""
     found = os.stat(place.where)
-    assert is_clean(place.where)
+    assert clean_end.is_clean(place.where)
     os.utime(place.where, ns=(found.st_atime_ns, found.st_mtime_ns - 3 * 10**9))
-    assert not is_clean(place.where)
+    assert not clean_end.is_clean(place.where)
 
 
 def test_whoever_has_seen_damage_leaves_no_clean_end(place: Place) -> None:
     place.run("UPDATE channels SET checksum = checksum + 1")
-    with place.open() as journal, pytest.raises(JournalDamaged):
+    with place.open() as journal, pytest.raises(errors.JournalDamaged):
         journal.load(id_of(1))
-    assert not is_clean(place.where)
+    assert not clean_end.is_clean(place.where)

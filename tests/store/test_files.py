@@ -15,11 +15,9 @@ from pathlib import Path
 import pytest
 
 from forcemove.errors import JournalError
-from forcemove.store import database, errors
+from forcemove.store import database, errors, records, sqlite
 from forcemove.store.journal import Journal
 from forcemove.store.migrations import STEPS
-from forcemove.store.records import ExportKind, Ownership
-from forcemove.store.sqlite import APPLICATION_ID
 from tests.cli.nodes import wait_until
 from tests.expected import raising
 from tests.store.places import Place, batch, first, id_of, next_, snapshots
@@ -53,7 +51,7 @@ def test_a_new_file_is_a_journal_of_this_format(file: Path) -> None:
     Place(str(file)).open().close()
 
     with closing(sqlite3.connect(file)) as connection:
-        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+        assert connection.execute("PRAGMA application_id").fetchone() == (sqlite.APPLICATION_ID,)
         assert connection.execute("PRAGMA user_version").fetchone() == (len(STEPS),)
         assert connection.execute("SELECT version FROM forcemove_journal").fetchall() == [(len(STEPS),)]
     assert [path.name for path in file.parent.iterdir()] == ["journal"]
@@ -292,8 +290,8 @@ def test_threat_101_a_commit_during_which_a_file_is_lost_is_an_error_and_kept(fi
     with Place(str(file)).open() as journal:
         journal.commit(batch(first(1)))
         with pytest.raises(errors.JournalFileLost):
-            journal.export([id_of(1)], ExportKind.MOVE, lambda _: file.with_name("journal-wal").unlink())
-        assert alone(file, tmp_path, Ownership.MOVED) == {1: b"at first"}
+            journal.export([id_of(1)], records.ExportKind.MOVE, lambda _: file.with_name("journal-wal").unlink())
+        assert alone(file, tmp_path, records.Ownership.MOVED) == {1: b"at first"}
 
 
 def test_threat_101_a_file_that_another_one_has_made_is_left_alone(file: Path) -> None:
@@ -306,7 +304,7 @@ def test_threat_101_a_file_that_another_one_has_made_is_left_alone(file: Path) -
         assert file.read_bytes() == before
 
 
-def alone(file: Path, tmp_path: Path, *ownerships: Ownership) -> dict[int, bytes]:
+def alone(file: Path, tmp_path: Path, *ownerships: records.Ownership) -> dict[int, bytes]:
     """The channels in a copy of the file, without those beside it."""
     copy = tmp_path / "copy"
     copy.write_bytes(file.read_bytes())

@@ -14,9 +14,7 @@ from forcemove import ETHER, EmbeddedChain, FixedPart, ForcemoveError, Key, Outc
 from forcemove.chain.adjudicator import Operation, PlacedLog
 from forcemove.chain.chain import Call, Receipt
 from forcemove.chain.errors import TransactionReverted
-from forcemove.protocol import rule_errors
-from forcemove.protocol.encoding import hash_state
-from forcemove.protocol.status import EMPTY_STATUS
+from forcemove.protocol import encoding, rule_errors, status
 from tests.chain.world import MINER, World, deploy_contract, make_world
 from tests.evm import selector
 from tests.expected import known
@@ -233,7 +231,7 @@ def starved_payment(world: World, how: str) -> tuple[bytes, Operation]:
     world.challenge(fixed, state(10, owed), state(11, owed))
     id_ = world.id_of(fixed)
     world.chain.travel_to(world.adjudicator.status_of(id_).finalizes_at)
-    return recipient, world.adjudicator.transfer(id_, hash_state(id_, state(11, owed)).state, owed, ())
+    return recipient, world.adjudicator.transfer(id_, encoding.hash_state(id_, state(11, owed)).state, owed, ())
 
 
 @pytest.mark.parametrize("how", ["conclude", "transfer"])
@@ -352,4 +350,4 @@ def test_threat_16_payment_begins_with_the_deadline_and_not_before(
     assert refusal(world, pay(world, fixed), ALICE) == rule_errors.ChannelNotFinalized(id_, deadline)
     assert send_at(world, pay(world, fixed), deadline).logs
     assert world.adjudicator.holdings_of(id_, ETHER).closed
-    assert world.adjudicator.status_of(id_) == EMPTY_STATUS
+    assert world.adjudicator.status_of(id_) == status.EMPTY_STATUS

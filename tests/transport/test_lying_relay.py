@@ -13,9 +13,7 @@ import pytest
 from forcemove import UINT64_MAX, MalformedBytes, TableKind, TableTerms, UnknownVersion
 from forcemove.flow import signed
 from forcemove.flow.history import NOTHING_READ
-from forcemove.transport import wire
-from forcemove.transport.errors import LogBegins, LogReplaced
-from forcemove.transport.limits import CHANNEL_ENTRIES, MAX_FRAME
+from forcemove.transport import errors, limits, wire
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.websocket.transport import NewConnection, WebSocketTransport
 from tests.flow.table import ADDRESSES, CODEC, Said
@@ -151,7 +149,7 @@ async def test_what_is_invented_or_of_another_table_is_recognised() -> None:
 
 
 async def test_a_gap_ends_a_game_and_not_a_channel() -> None:
-    for kind, error in ((TableKind.GAME, LogReplaced), (TableKind.CHANNEL, LogBegins)):
+    for kind, error in ((TableKind.GAME, errors.LogReplaced), (TableKind.CHANNEL, errors.LogBegins)):
         table = new_table(kind)
         line = Seat(table, "alice").line
         line.on_message(wire.Entries(table.id, 0, (b"0",)))
@@ -172,10 +170,10 @@ async def test_a_relay_without_end_does_not_fill_the_memory_of_a_client() -> Non
         line.on_message(wire.Entries(table.id, 1_000 * number, (b"x",) * 1_000))
     assert line.length() == 40_000
     reader, kept = line.reader(), 0
-    with pytest.raises(LogBegins) as begins:
+    with pytest.raises(errors.LogBegins) as begins:
         await reader.read()
     kept = 40_000 - begins.value.first
-    assert CHANNEL_ENTRIES // 2 < kept <= CHANNEL_ENTRIES
+    assert limits.CHANNEL_ENTRIES // 2 < kept <= limits.CHANNEL_ENTRIES
     assert await read(reader, kept) == [b"x"] * kept
 
 
@@ -239,4 +237,4 @@ def _mutated(random: Random, frame: bytes) -> bytes:
             changed[at] = random.randrange(256)
         else:
             changed[at:at] = random.randbytes(random.randrange(3))
-    return bytes(changed[:MAX_FRAME])
+    return bytes(changed[: limits.MAX_FRAME])

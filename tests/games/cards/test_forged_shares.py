@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from forcemove_games.cards import share_proof
-from forcemove_games.cards.curve import FIELD, ORDER, Point, times_g
-from forcemove_games.cards.errors import ShareRefused
-from forcemove_games.cards.hashing import Tag, address_word, context, hash_to_scalar
+from forcemove_games.cards import curve, errors, hashing, share_proof
 from forcemove_games.cards.share_proof import ShareItem, ShareProof, require_shares, share_of
 from tests.games.cards.dealt import CHANNEL, TURN, Party
 
@@ -20,47 +17,47 @@ K, W, D = 12_345, 67_890, 55
 """Logarithms that the forger chooses: of sG - cK to G, of W and of the share to C1."""
 
 
-def _hash(omitted: str, commitment: bytes, share: Point, w: Point) -> int:
+def _hash(omitted: str, commitment: bytes, share: curve.Point, w: curve.Point) -> int:
     """The challenge of one share, without what is omitted."""
     parts = {
-        "context": context(Tag.SHARE, CHANNEL, TURN),
+        "context": hashing.context(hashing.Tag.SHARE, CHANNEL, TURN),
         "key": KEY.words,
         "commitment": commitment,
         "card": CARD.c1.words[:32] + CARD.c1.parity.to_bytes(32, "big"),
         "share": share.words,
         "w": w.words,
     }
-    return hash_to_scalar(*(part for name, part in parts.items() if name != omitted))
+    return hashing.hash_to_scalar(*(part for name, part in parts.items() if name != omitted))
 
 
 def _forged(omitted: str) -> tuple[ShareProof, ShareItem]:
     """A share that is none, with a proof that fails in what is omitted alone."""
-    commitment, w = address_word(times_g(K).address), CARD.c1 * W
+    commitment, w = hashing.address_word(curve.times_g(K).address), CARD.c1 * W
     if omitted == "share":  # it is made to fit
         c = _hash(omitted, commitment, CARD.c1, w)
-        s = (K + c * SECRET) % ORDER
-        share = CARD.c1 * ((s - W) * pow(c, -1, ORDER) % ORDER)
+        s = (K + c * SECRET) % curve.ORDER
+        share = CARD.c1 * ((s - W) * pow(c, -1, curve.ORDER) % curve.ORDER)
     else:
         share = CARD.c1 * D
         c = _hash(omitted, commitment, share, w)
-        s = (W + c * D) % ORDER if omitted == "commitment" else (K + c * SECRET) % ORDER
+        s = (W + c * D) % curve.ORDER if omitted == "commitment" else (K + c * SECRET) % curve.ORDER
     return ShareProof(c, s), _item(share, c, s)
 
 
-def _item(share: Point, c: int, s: int) -> ShareItem:
+def _item(share: curve.Point, c: int, s: int) -> ShareItem:
     w1, w2 = CARD.c1 * s, share * c
     pairs = ((w1, w2), (CARD.c2, share))
-    slopes = [(-taken.y - point.y) * pow(taken.x - point.x, -1, FIELD) % FIELD for point, taken in pairs]
+    slopes = [(-taken.y - point.y) * pow(taken.x - point.x, -1, curve.FIELD) % curve.FIELD for point, taken in pairs]
     return ShareItem(share.x, share.y, w1.x, w1.y, w2.x, w2.y, slopes[0], CARD.c2.y, slopes[1])
 
 
 def _leave_out(omitted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the verifier one that does not look at it."""
 
-    def challenge(_about: bytes, _key: Point, commitment: Point, rows: Sequence[bytes]) -> int:
+    def challenge(_about: bytes, _key: curve.Point, commitment: curve.Point, rows: Sequence[bytes]) -> int:
         (row,) = rows
-        points = (Point.from_coordinates(*_pair(row[at : at + 64])) for at in (64, 128))
-        return _hash(omitted, address_word(commitment.address), *points)
+        points = (curve.Point.from_coordinates(*_pair(row[at : at + 64])) for at in (64, 128))
+        return _hash(omitted, hashing.address_word(commitment.address), *points)
 
     monkeypatch.setattr(share_proof, "_challenge", challenge)
 
@@ -75,7 +72,7 @@ def test_all_of_a_share_is_in_the_challenge_and_without_it_a_false_one_is_proved
 ) -> None:
     proof, item = _forged(omitted)
     assert (item.dx, item.dy) != (share_of(SECRET, CARD).x, share_of(SECRET, CARD).y)
-    with pytest.raises(ShareRefused):
+    with pytest.raises(errors.ShareRefused):
         require_shares(KEY, [CARD], proof, [item], CHANNEL, TURN)
     _leave_out(omitted, monkeypatch)
     require_shares(KEY, [CARD], proof, [item], CHANNEL, TURN)

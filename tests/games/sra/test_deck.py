@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 
 from forcemove.errors import InvalidValue
-from forcemove_games.sra import deck, faults
-from forcemove_games.sra.arithmetic import MODULUS, Numbers
-from forcemove_games.sra.cipher import CipherKey, card_numbers, find_card
+from forcemove_games.sra import arithmetic, cipher, deck, faults
 from tests.expected import raising
 from tests.games.sra.forgeries import FORGED, NO_SQUARE
 from tests.games.sra.shuffled import ALICE, BOB, SIZE, both, cheated, keys, order, scripted, sides_before, stream
 
 
-def honest_deck(step: int) -> Numbers:
+def honest_deck(step: int) -> arithmetic.Numbers:
     return sides_before(step + 1)[0].latest
 
 
@@ -84,8 +82,8 @@ def test_who_is_not_to_send_cannot(step: int) -> None:
 
 def test_phase_1_puts_one_key_on_all_and_phase_2_replaces_it() -> None:
     secrets = deck.Secrets.fresh(SIZE, stream("phases"))
-    first = deck.encrypt_and_permute(card_numbers(SIZE), secrets.phase_key, stream("order"))
-    assert sorted(map(secrets.phase_key.decrypt, first)) == sorted(card_numbers(SIZE))
+    first = deck.encrypt_and_permute(cipher.card_numbers(SIZE), secrets.phase_key, stream("order"))
+    assert sorted(map(secrets.phase_key.decrypt, first)) == sorted(cipher.card_numbers(SIZE))
     second = deck.exchange_keys(first, secrets)
     assert [key.decrypt(number) for key, number in zip(secrets.card_keys, second, strict=True)] == [
         secrets.phase_key.decrypt(number) for number in first
@@ -95,7 +93,7 @@ def test_phase_1_puts_one_key_on_all_and_phase_2_replaces_it() -> None:
 def test_no_side_alone_opens_a_card() -> None:
     for side in both():
         opened = [key.decrypt(number) for key, number in zip(side.secrets.card_keys, side.latest, strict=True)]
-        assert [find_card(number, SIZE) for number in opened] == [None] * SIZE
+        assert [cipher.find_card(number, SIZE) for number in opened] == [None] * SIZE
 
 
 def test_no_two_shuffles_share_a_key() -> None:
@@ -162,9 +160,9 @@ def test_a_forged_deck_is_refused_in_every_step(step: int, forgery: str) -> None
 @pytest.mark.parametrize("index", range(SIZE))
 def test_a_card_multiplied_by_what_is_no_square_is_refused(step: int, index: int) -> None:
     """Such a mark stays on a card whatever the keys: times -1, too."""
-    for mark in (NO_SQUARE, MODULUS - 1):
+    for mark in (NO_SQUARE, arithmetic.MODULUS - 1):
         marked = list(honest_deck(step))
-        marked[index] = marked[index] * mark % MODULUS
+        marked[index] = marked[index] * mark % arithmetic.MODULUS
         with pytest.raises(faults.NotASquare) as refused:
             deck.receive(waiting(step), marked)
         assert refused.value.index == index
@@ -199,17 +197,17 @@ def test_a_deck_may_come_as_a_list() -> None:
 
 
 @pytest.mark.parametrize("step", [1, 3])
-@pytest.mark.parametrize("factor", [4, card_numbers(SIZE)[1]])
+@pytest.mark.parametrize("factor", [4, cipher.card_numbers(SIZE)[1]])
 def test_a_card_multiplied_by_a_square_opens_to_none(step: int, factor: int) -> None:
     """It cannot be told from a card before."""
-    alice, mallory = cheated({step: lambda view: (view.latest[0] * factor % MODULUS, *view.latest[1:])})
+    alice, mallory = cheated({step: lambda view: (view.latest[0] * factor % arithmetic.MODULUS, *view.latest[1:])})
     with raising(faults.NoSuchCard(0)):
         deck.audit(alice.latest, keys(alice), keys(mallory))
 
 
 def test_the_product_of_two_cards_opens_to_none() -> None:
     alice, mallory = cheated(
-        {1: lambda view: (*view.latest[:2], view.latest[0] * view.latest[1] % MODULUS, view.latest[3])}
+        {1: lambda view: (*view.latest[:2], view.latest[0] * view.latest[1] % arithmetic.MODULUS, view.latest[3])}
     )
     with raising(faults.NoSuchCard(2)):
         deck.audit(alice.latest, keys(alice), keys(mallory))
@@ -217,12 +215,12 @@ def test_the_product_of_two_cards_opens_to_none() -> None:
 
 def duplicating() -> tuple[deck.Shuffle, deck.Shuffle]:
     """Mallory puts in the card at the top twice, the second time under one more key, which it takes off in phase 2."""
-    extra = CipherKey.fresh(stream("extra"))
+    extra = cipher.CipherKey.fresh(stream("extra"))
 
-    def put_in_twice(view: deck.Shuffle) -> Numbers:
+    def put_in_twice(view: deck.Shuffle) -> arithmetic.Numbers:
         return (view.latest[0], extra.encrypt(view.latest[0]), *view.latest[2:])
 
-    def cover_up(view: deck.Shuffle) -> Numbers:
+    def cover_up(view: deck.Shuffle) -> arithmetic.Numbers:
         return (view.latest[0], extra.decrypt(view.latest[1]), *view.latest[2:])
 
     return cheated({1: put_in_twice, 3: cover_up})
@@ -265,4 +263,4 @@ def test_a_shuffle_is_a_value() -> None:
 def test_a_deck_alone_is_checked_without_earlier_ones() -> None:
     deck.require_deck(honest_deck(0), SIZE)
     with pytest.raises(faults.NotEncrypted):
-        deck.require_deck(card_numbers(SIZE), SIZE)
+        deck.require_deck(cipher.card_numbers(SIZE), SIZE)

@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forcemove.errors import ForcemoveError, InvalidValue, LocalError
-from forcemove_games.sra import faults
-from forcemove_games.sra.arithmetic import MODULUS
-from forcemove_games.sra.cipher import DecryptionKey
+from forcemove_games.sra import arithmetic, cipher, faults
 from forcemove_games.sra.pile import ANYTHING, Pile, PileRules, lift, publish
 from forcemove_games.sra.player import (
     Player,
@@ -198,7 +196,7 @@ def test_the_keys_of_a_hand_are_those_of_the_others_cards_only() -> None:
     ids=["too few", "too many", "none", "exchanged", "one twice", "of another card"],
 )
 def test_a_false_hand_is_refused_and_the_true_one_taken_afterwards(
-    false: tuple[DecryptionKey, ...], fault: ForcemoveError
+    false: tuple[cipher.DecryptionKey, ...], fault: ForcemoveError
 ) -> None:
     alice, _ = dealt(2)
     refused(fault, lambda: take_hand(alice, false))
@@ -357,8 +355,8 @@ def test_a_card_whose_key_has_not_come_is_not_discarded() -> None:
     refused(faults.NotInHand(0), lambda: discard(alice, 0, ANYTHING))
 
 
-@pytest.mark.parametrize("false", [BOBS_KEYS[1], keys(both()[ALICE])[0], DecryptionKey(3)])
-def test_a_false_key_is_refused_and_the_true_one_taken_afterwards(false: DecryptionKey) -> None:
+@pytest.mark.parametrize("false", [BOBS_KEYS[1], keys(both()[ALICE])[0], cipher.DecryptionKey(3)])
+def test_a_false_key_is_refused_and_the_true_one_taken_afterwards(false: cipher.DecryptionKey) -> None:
     alice, _ = draw(seated()[ALICE], ANYTHING)
     refused(faults.NoSuchCard(0), lambda: take(alice, 0, false))
     assert alice == draw(seated()[ALICE], ANYTHING)[0]
@@ -427,7 +425,7 @@ def test_a_card_that_we_hold_is_not_turned_up_whichever_key_comes_first(ours_fir
 
 
 def test_a_multiplied_card_is_refused_when_it_is_drawn() -> None:
-    alice, mallory = cheated({3: lambda view: (view.latest[0] * 4 % MODULUS, *view.latest[1:])})
+    alice, mallory = cheated({3: lambda view: (view.latest[0] * 4 % arithmetic.MODULUS, *view.latest[1:])})
     drawer, index = draw(sit_down(alice), ANYTHING)
     refused(faults.NoSuchCard(0), lambda: take(drawer, index, keys(mallory)[0]))
 

@@ -15,9 +15,7 @@ import aiohttp
 import pytest
 
 from forcemove.relay.limits import Limits
-from forcemove.transport import wire
-from forcemove.transport.errors import Reason
-from forcemove.transport.offers import OFFERS, SignedOffer
+from forcemove.transport import errors, offers, wire
 from tests.certificate import tls_options
 from tests.relay.admission.test_frames import frame
 from tests.relay.process import RelayProcess, running_relay
@@ -109,8 +107,8 @@ async def test_threat_59_who_asks_nothing_is_sent_away_and_who_waits_for_somethi
         silent, asked, seated, hosting = [await stack.enter_async_context(raw(impatient.url)) for _ in range(4)]
         table = await _seated(seated)
         offer = new_offer()
-        signed = SignedOffer.sign(offer, ALICE)
-        await hosting.say(wire.MakeOffer(b"", OFFERS.encode(offer), signed.signature.compact))
+        signed = offers.SignedOffer.sign(offer, ALICE)
+        await hosting.say(wire.MakeOffer(b"", offers.OFFERS.encode(offer), signed.signature.compact))
         await asked.say(wire.Open(bytes(32), 0, None))
         assert await silent.closed() == aiohttp.WSCloseCode.OK
         assert await asked.closed() == aiohttp.WSCloseCode.OK
@@ -214,7 +212,7 @@ async def test_threat_59_tables_are_bounded_by_address(tmp_path: Path) -> None:
             said = [await client.next() for _ in range(4)]
             assert [type(each) for each in said] == [wire.Proved, wire.Proved, wire.RequestRefused, wire.Proved]
             assert isinstance(said[2], wire.RequestRefused)
-            assert said[2].reason == Reason.TOO_MANY_TABLES.value
+            assert said[2].reason == errors.Reason.TOO_MANY_TABLES.value
             await _seated(other)
 
 

@@ -14,14 +14,13 @@ from typing import Any
 from msgspec.json import Decoder as JsonDecoder
 from msgspec.msgpack import Decoder as MsgpackDecoder
 
+from forcemove import ActionCodec, keccak256
 from forcemove.chain import book
-from forcemove.flow.actions import ActionCodec
 from forcemove.flow.signed import ENVELOPE_VERSION
 from forcemove.history import summary
 from forcemove.protocol import encoding
 from forcemove.protocol.codec import wire as messages
 from forcemove.protocol.codec.msgpack_codec import Codec
-from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.types import Signature
 from forcemove.relay.storage import schema as relay_schema
 from forcemove.store import migrations, transfer
