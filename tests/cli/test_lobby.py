@@ -14,9 +14,7 @@ import pytest
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.cli.play.choosing import Numbers, rows
 from forcemove.text.names import full_name
-from forcemove.transport.connect import Connection, connect_relay
-from forcemove.transport.joins import OfferStatus
-from forcemove.transport.links import Link, parse_link
+from forcemove.transport import connect, joins, links
 from forcemove.transport.offers import Offer, SignedOffer
 from tests.cli.command import Command
 from tests.cli.screens import COMMAND, Screen
@@ -37,7 +35,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Process]:
 
 def offered(process: Process, *offers: Offer) -> None:
     async def story() -> None:
-        async with connect_relay(process.url) as connection:
+        async with connect.connect_relay(process.url) as connection:
             for offer in offers:
                 await connection.lobby.make(offer, ALICE)
 
@@ -46,7 +44,7 @@ def offered(process: Process, *offers: Offer) -> None:
 
 def withdrawn(process: Process, offer: Offer) -> None:
     async def story() -> None:
-        async with connect_relay(process.url) as connection:
+        async with connect.connect_relay(process.url) as connection:
             await connection.lobby.withdraw(offer.hash, ALICE)
 
     run(story())
@@ -74,14 +72,14 @@ def test_the_list_is_for_programs_too(forcemove: Command, place: Process) -> Non
     said = json.loads(forcemove("lobby", "--relay", place.url, "--json").out)
     assert (said["relay"], said["isAll"]) == (place.url, True)
     (found,) = said["offers"]
-    assert parse_link(found.pop("link")) == Link(place.url, offer.hash)
+    assert links.parse_link(found.pop("link")) == links.Link(place.url, offer.hash)
     assert found["stake"] == "10000000000000000"
     assert (found["game"], found["chainId"], found["duration"]) == ("tic-tac-toe", "31337", 3_600)
     assert (found["expires"], found["seats"], found["free"]) == (offer.expires, 2, 1)
 
 
 async def test_the_list_says_how_many_seats_are_taken_and_by_whom(forcemove: Command, relay: Process) -> None:
-    async with connect_relay(relay.url) as hosts, connect_relay(relay.url) as guests:
+    async with connect.connect_relay(relay.url) as hosts, connect.connect_relay(relay.url) as guests:
         offer = new_offer(**FRIENDLY, seats=3, name="Alice")
         await hosts.lobby.make(offer, ALICE)
         await guests.lobby.join(offer.hash, GUEST, PAYOUT, chain_id=0, name="Mal\x1blory")
@@ -194,9 +192,9 @@ def test_threat_61_strangers_that_fill_a_lobby_fill_no_screen(place: Process, tm
     screen.end()
 
 
-def _open(offer: Offer) -> OfferStatus:
+def _open(offer: Offer) -> joins.OfferStatus:
     """Alice's, that nobody has joined."""
-    return OfferStatus(SignedOffer.sign(offer, ALICE), (), 0, False)
+    return joins.OfferStatus(SignedOffer.sign(offer, ALICE), (), 0, False)
 
 
 def test_a_number_is_never_given_to_another_offer() -> None:
@@ -229,7 +227,7 @@ def test_what_a_row_says_of_an_offer() -> None:
 
 
 async def test_a_change_of_a_listed_offer_ends_the_wait_at_once(place: Process) -> None:
-    async with connect_relay(place.url) as looks, connect_relay(place.url) as hosts:
+    async with connect.connect_relay(place.url) as looks, connect.connect_relay(place.url) as hosts:
         offer = new_offer()
         await hosts.lobby.make(offer, ALICE)
         assert [each.offer for each in await looks.lobby.list()] == [offer]
@@ -241,12 +239,12 @@ async def test_a_change_of_a_listed_offer_ends_the_wait_at_once(place: Process) 
 
 
 async def test_nothing_that_happens_is_waited_for_some_seconds(place: Process) -> None:
-    async with connect_relay(place.url) as looks:
+    async with connect.connect_relay(place.url) as looks:
         assert 4 < await _timed(looks.lobby.changed([])) < 15
 
 
 async def test_a_list_is_bounded_and_asks_for_what_is_wanted(place: Process) -> None:
-    async with connect_relay(place.url) as connection:
+    async with connect.connect_relay(place.url) as connection:
         offers = [new_offer(game="chess" if number % 3 else "go") for number in range(20)]
         for offer in offers:
             await connection.lobby.make(offer, ALICE)
@@ -255,7 +253,7 @@ async def test_a_list_is_bounded_and_asks_for_what_is_wanted(place: Process) -> 
         assert found == sorted(each.hash for each in offers if each.game == "go")[:4]
 
 
-async def _listed(connection: Connection, game: str, most: int) -> list[bytes]:
+async def _listed(connection: connect.Connection, game: str, most: int) -> list[bytes]:
     found = await connection.lobby.list(lambda offer: offer.game == game, most)
     return [each.offer.hash for each in found]
 

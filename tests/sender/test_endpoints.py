@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.errors import Unreachable
-from forcemove.chain.local import AnvilChain, local_keys
-from forcemove.chain.rpc import Reverted
+from forcemove.chain import errors, local, rpc
 from forcemove.protocol.hashing import keccak256
 from forcemove.sender.errors import StillToSend
 from forcemove.sender.sender import Sender
@@ -20,7 +18,7 @@ from tests.simulation.chain import MemoryChain
 from tests.simulation.grounds import AnvilGround, Ground, MemoryGround
 from tests.simulation.tx_store import MemoryTxStore
 
-KEY, PAYEE = local_keys()[0], local_keys()[2]
+KEY, PAYEE = local.local_keys()[0], local.local_keys()[2]
 ETHER = 10**18
 PATIENCE = 60
 
@@ -39,7 +37,7 @@ class Pool:
             self.kept[hash_] = params[0]
             return hash_
         if method == "eth_call" and self._refuses:
-            raise Reverted(b"")
+            raise rpc.Reverted(b"")
         if method == "eth_getTransactionByHash" and params[0] in self.kept:
             return {"hash": params[0]} if self._shows else None
         return self._ground.ask(method, *params)
@@ -82,7 +80,7 @@ def ground(request: pytest.FixtureRequest) -> Any:
     if request.param == "memory":
         yield memory()
         return
-    with AnvilChain() as chain:
+    with local.AnvilChain() as chain:
         yield AnvilGround(chain)
 
 
@@ -139,7 +137,7 @@ def test_threat_46_an_endpoint_that_is_down_is_shown_nothing_for_a_while() -> No
         asked.append(method)
         if method == "eth_chainId":
             return ground.ask(method, *params)
-        raise Unreachable("memory", "down")
+        raise errors.Unreachable("memory", "down")
 
     desk = Desk(ground)
     second = ground.through(down)
@@ -159,7 +157,7 @@ def test_threat_46_an_endpoint_that_has_failed_holds_up_no_other_and_is_told() -
         if method == "eth_chainId":
             return ground.ask(method, *params)
         asked.append(method)
-        raise Unreachable("memory", "down")
+        raise errors.Unreachable("memory", "down")
 
     desk = Desk(ground)
     desk.sender = Sender(
@@ -170,7 +168,7 @@ def test_threat_46_an_endpoint_that_has_failed_holds_up_no_other_and_is_told() -
         desk.look()
     assert desk.landed == 1
     assert len(asked) == 1
-    assert [type(each) for each in desk.sender.take_errors()] == [Unreachable]
+    assert [type(each) for each in desk.sender.take_errors()] == [errors.Unreachable]
 
 
 def test_threat_48_an_endpoint_that_rests_is_asked_again_wherever_the_clock_is_set(
@@ -181,7 +179,7 @@ def test_threat_48_an_endpoint_that_rests_is_asked_again_wherever_the_clock_is_s
 
     def flaky(method: str, *params: Any) -> Any:
         if is_down and method != "eth_chainId":
-            raise Unreachable("memory", "down")
+            raise errors.Unreachable("memory", "down")
         return ground.ask(method, *params)
 
     desk = Desk(ground)
@@ -220,14 +218,14 @@ def test_hole_51_what_waits_for_an_endpoint_is_said_after_half_a_minute() -> Non
 
     def flaky(method: str, *params: Any) -> Any:
         if is_down[0] and method != "eth_chainId":
-            raise Unreachable("memory", "down")
+            raise errors.Unreachable("memory", "down")
         return ground.ask(method, *params)
 
     desk, said = Desk(ground), list[str]()
     desk.sender = Sender(ground.through(flaky), KEY, MemoryTxStore(), clock=lambda: desk.time)
     desk.want(deadline=ground.chain.now() + 3_600)
     for _ in range(8):
-        with pytest.raises(Unreachable):
+        with pytest.raises(errors.Unreachable):
             desk.look()
         said += [headline(each) for each in desk.sender.take_errors() if isinstance(each, StillToSend)]
         desk.time += 10

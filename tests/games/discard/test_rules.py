@@ -7,9 +7,7 @@ from itertools import pairwise
 import pytest
 
 from forcemove.protocol.state import VariablePart
-from forcemove_games.discard.position import PositionType, decode
-from forcemove_games.discard.rules import valid_transition
-from forcemove_games.discard.table import TABLE
+from forcemove_games.discard import position, rules, table
 from tests.games.discard.dealer import BALANCE, STAKE
 from tests.games.discard.hands import NAMES, games, states
 from tests.games.states import ID
@@ -18,29 +16,29 @@ from tests.games.states import ID
 @pytest.mark.parametrize("name", NAMES)
 def test_every_move_of_whole_hands_is_legal(name: str) -> None:
     for from_, to in pairwise(games()[name]):
-        assert valid_transition(ID, from_, to, 2)
+        assert rules.valid_transition(ID, from_, to, 2)
 
 
 def test_hands_end_by_wins_and_by_ties_and_play_every_row_of_the_table() -> None:
     rows = {
-        (decode(from_.app_data).position_type, decode(to.app_data).position_type)
+        (position.decode(from_.app_data).position_type, position.decode(to.app_data).position_type)
         for played in games().values()
         for from_, to in pairwise(played)
     }
-    assert rows == {(row.from_type, row.to_type) for row in TABLE}
+    assert rows == {(row.from_type, row.to_type) for row in table.TABLE}
 
 
 def test_who_is_to_move_has_lost_nothing_before_the_first_deal_and_one_stake_from_then_on() -> None:
     for played in games().values():
         settled = BALANCE, BALANCE
         for state in played:
-            kind = decode(state.app_data).position_type
+            kind = position.decode(state.app_data).position_type
             waits = (state.turn_num + 1) % 2
-            if kind in (PositionType.OVER, PositionType.TIED, PositionType.READY):
+            if kind in (position.PositionType.OVER, position.PositionType.TIED, position.PositionType.READY):
                 settled = amounts(state)
-            if kind is PositionType.TIED or kind < PositionType.DEALT_FIRST:
+            if kind is position.PositionType.TIED or kind < position.PositionType.DEALT_FIRST:
                 assert amounts(state) == settled
-            elif kind is not PositionType.OVER:
+            elif kind is not position.PositionType.OVER:
                 assert amounts(state)[waits] == settled[waits] - STAKE
 
 
@@ -50,4 +48,4 @@ def amounts(state: VariablePart) -> tuple[int, int]:
 
 
 def test_there_are_hands_of_every_length() -> None:
-    assert max(decode(state.app_data).core.laid for state in states()) == 24
+    assert max(position.decode(state.app_data).core.laid for state in states()) == 24
