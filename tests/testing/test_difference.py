@@ -8,8 +8,8 @@ import pytest
 
 from forcemove import AppError, VariablePart, word
 from forcemove.contracts import artifact
-from forcemove.testing.calls import TO, Bench, TransitionCall, outcome
 from forcemove.testing import difference, evm, walk
+from forcemove.testing.calls import TO, Bench, TransitionCall, outcome
 from forcemove_games.tic_tac_toe import GAME, game, rules
 from tests.protocol.builders import CountingRules
 
