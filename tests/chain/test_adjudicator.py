@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import requests
 
-from forcemove import ETHER, ForcemoveError, Key, Outcome, connect, word
+from forcemove import ETHER, Key, Outcome, connect, word
 from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, Operation
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
@@ -17,7 +17,7 @@ from forcemove.chain.token import Token
 from forcemove.protocol import logs, rule_errors
 from forcemove.protocol.status import EMPTY_STATUS, Mode
 from tests.chain.server import serving
-from tests.chain.world import World, deploy_contract, place
+from tests.chain.world import World, deploy_contract, place, refusal
 from tests.expected import raising
 from tests.protocol.builders import (
     ALICE,
@@ -35,12 +35,6 @@ from tests.protocol.builders import (
 
 def logs_of(world: World, operation: Operation, key: Key = ALICE) -> list[logs.Log]:
     return [placed.log for placed in world.adjudicator.send(operation, key).logs]
-
-
-def refusal(world: World, operation: Operation, key: Key = ALICE) -> ForcemoveError:
-    with pytest.raises(ForcemoveError) as caught:
-        world.adjudicator.send(operation, key)
-    return caught.value
 
 
 # --------------------------------------------------------------------------------------------------------- operations

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from forcemove import Artifact, Key, local_keys
-from forcemove.chain.adjudicator import Adjudicator, PlacedLog
+import pytest
+
+from forcemove import Artifact, ForcemoveError, Key, local_keys
+from forcemove.chain.adjudicator import Adjudicator, Operation, PlacedLog
 from forcemove.chain.chain import Call, Chain, Receipt
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNED, PRESIGNED_COST, PRESIGNER, deploying_calldata
 from forcemove.chain.genuine import derived_address, require_genuine_contract
@@ -108,3 +110,10 @@ def make_world(chain: Chain) -> World:
         chain.send(Call(key.address, b"", 100 * 10**18), MINER)
     adjudicator = Adjudicator(chain, deploy_contract(chain, "Adjudicator"), COUNTING_ERRORS)
     return World(chain, adjudicator, deploy_contract(chain, "CountingApp"))
+
+
+def refusal(world: World, operation: Operation, key: Key = ALICE) -> ForcemoveError:
+    """What the adjudicator says."""
+    with pytest.raises(ForcemoveError) as caught:
+        world.adjudicator.send(operation, key)
+    return caught.value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from forcemove.cli.json_output import detail_json, error_json, wants_json
 from forcemove.cli.main import forcemove as group
 from forcemove.protocol.rule_errors import NothingToClaim
 from tests.cli.command import Command, Said
+from tests.cli.test_main import raising
 
 ADDRESS = bytes.fromhex("5aaeb6053f3e94c9b9a09f33669435e7ef1beaed")
 SHOWN = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
@@ -121,13 +122,6 @@ def test_without_json_and_for_help_there_is_no_json_error(forcemove: Command) ->
 )
 def test_json_is_wanted_where_the_command_takes_it(arguments: str, wanted: bool) -> None:
     assert wants_json(group, arguments.split()) is wanted
-
-
-def raising(error: BaseException) -> Callable[[], object]:
-    def command() -> object:
-        raise error
-
-    return command
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from forcemove import Allocation, AppError, VariablePart
+from forcemove import AppError
 from forcemove.contracts import artifact
 from forcemove.testing.calls import ID, TO, Bench, TransitionCall
 from forcemove_games.cards.curve import times_g
 from forcemove_games.discard import rules
 from forcemove_games.discard.position import PositionType, decode
 from scripts.vectors import DISCARD
+from tests.contracts.test_vectors import state_of
 
 CONTENT: dict[str, Any] = json.loads(DISCARD.read_text("utf-8"))
 BENCH = Bench(artifact("Discard"), rules)
@@ -22,13 +23,6 @@ BENCH = Bench(artifact("Discard"), rules)
 
 def data(text: str) -> bytes:
     return bytes.fromhex(text.removeprefix("0x"))
-
-
-def state_of(content: dict[str, Any]) -> VariablePart:
-    paid = tuple(
-        Allocation(data(each["asset"]), data(each["destination"]), int(each["amount"])) for each in content["outcome"]
-    )
-    return VariablePart(paid, data(content["appData"]), content["turnNum"], content["isFinal"])
 
 
 STATES = [state_of(each) for each in CONTENT["states"]]

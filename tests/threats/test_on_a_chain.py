@@ -10,12 +10,12 @@ from typing import cast
 import pytest
 from eth_account import Account
 
-from forcemove import ETHER, EmbeddedChain, FixedPart, ForcemoveError, Key, Outcome
+from forcemove import ETHER, EmbeddedChain, FixedPart, Key, Outcome
 from forcemove.chain.adjudicator import Operation, PlacedLog
 from forcemove.chain.chain import Call, Receipt
 from forcemove.chain.errors import TransactionReverted
 from forcemove.protocol import encoding, rule_errors, status
-from tests.chain.world import MINER, World, deploy_contract, make_world
+from tests.chain.world import MINER, World, deploy_contract, make_world, refusal
 from tests.evm import selector
 from tests.expected import known
 from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, final, outcome, state
@@ -48,12 +48,6 @@ def trial(world: World) -> Iterator[None]:
     snapshot = local(world).tester.take_snapshot()
     yield
     local(world).tester.revert_to_snapshot(snapshot)
-
-
-def refusal(world: World, operation: Operation, key: Key) -> ForcemoveError:
-    with pytest.raises(ForcemoveError) as caught:
-        world.adjudicator.send(operation, key)
-    return caught.value
 
 
 # ---------------------------------------------------------------------------------------------------------------- 2

@@ -9,6 +9,7 @@ import pytest
 from forcemove_games.cards import curve, errors, hashing, share_proof
 from forcemove_games.cards.share_proof import ShareItem, ShareProof, require_shares, share_of
 from tests.games.cards.dealt import CHANNEL, TURN, Party
+from tests.games.cards.test_shares import item_of
 
 PARTY = Party.of(2)
 SECRET, KEY = PARTY.secrets[0], PARTY.keys[0]
@@ -41,14 +42,7 @@ def _forged(omitted: str) -> tuple[ShareProof, ShareItem]:
         share = CARD.c1 * D
         c = _hash(omitted, commitment, share, w)
         s = (W + c * D) % curve.ORDER if omitted == "commitment" else (K + c * SECRET) % curve.ORDER
-    return ShareProof(c, s), _item(share, c, s)
-
-
-def _item(share: curve.Point, c: int, s: int) -> ShareItem:
-    w1, w2 = CARD.c1 * s, share * c
-    pairs = ((w1, w2), (CARD.c2, share))
-    slopes = [(-taken.y - point.y) * pow(taken.x - point.x, -1, curve.FIELD) % curve.FIELD for point, taken in pairs]
-    return ShareItem(share.x, share.y, w1.x, w1.y, w2.x, w2.y, slopes[0], CARD.c2.y, slopes[1])
+    return ShareProof(c, s), item_of(CARD, share, c, s)
 
 
 def _leave_out(omitted: str, monkeypatch: pytest.MonkeyPatch) -> None:

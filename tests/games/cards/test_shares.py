@@ -72,10 +72,10 @@ def test_a_free_challenge_is_refused() -> None:
     share = CARDS[0].c1 * 77
     for challenge, response in ((3, 5), (PROOF.challenge, 5)):
         with pytest.raises(errors.ShareRefused):
-            _check(ShareProof(challenge, response), (_item(CARDS[0], share, challenge, response),), CARDS[:1])
+            _check(ShareProof(challenge, response), (item_of(CARDS[0], share, challenge, response),), CARDS[:1])
 
 
-def _item(card: MaskedCard, share: Point, c: int, s: int) -> ShareItem:
+def item_of(card: MaskedCard, share: Point, c: int, s: int) -> ShareItem:
     """One whose every part fits the numbers, but the hash."""
     w1, w2 = card.c1 * s, share * c
     pairs = ((w1, w2), (card.c2, share))
@@ -86,7 +86,7 @@ def _item(card: MaskedCard, share: Point, c: int, s: int) -> ShareItem:
 def test_a_wrong_share_with_an_honest_proof_of_the_key_is_refused() -> None:
     share = -share_of(SECRET, CARDS[0])
     with pytest.raises(errors.ShareRefused):
-        _check(items=(_item(CARDS[0], share, *PROOF), *ITEMS[1:]))
+        _check(items=(item_of(CARDS[0], share, *PROOF), *ITEMS[1:]))
 
 
 @pytest.mark.parametrize(
