@@ -9,20 +9,8 @@ from itertools import count
 from typing import Any
 
 from forcemove.errors import AppError
+from forcemove_games.cards import deck as decks
 from forcemove_games.cards.curve import FIELD, ORDER, Point, fresh_scalar
-from forcemove_games.cards.deck import (
-    Deck,
-    MaskedCard,
-    card_point,
-    deck_root,
-    encode_deck,
-    first_deck,
-    leaf,
-    open_card,
-    path_of,
-    remask,
-    take_off,
-)
 from forcemove_games.cards.hashing import Tag, context, generator
 from forcemove_games.cards.key_proof import KeyProof, joint_key, prove_key, require_key
 from forcemove_games.cards.share_proof import ShareItem, ShareProof, prove_shares, require_shares
@@ -42,9 +30,9 @@ def card_vectors() -> dict[str, Any]:
     proved = [prove_key(secret, CHANNEL, TURN + seat, draw) for seat, secret in enumerate(secrets)]
     keys = [key for key, _ in proved]
     joint = joint_key(keys)
-    first = first_deck(CARDS, joint)
+    first = decks.first_deck(CARDS, joint)
     masks = [fresh_scalar(draw) for _ in range(CARDS)]
-    deck = tuple(remask(card, mask, joint) for card, mask in zip(first, masks, strict=True))
+    deck = tuple(decks.remask(card, mask, joint) for card, mask in zip(first, masks, strict=True))
     return {
         "version": 1,
         "channelId": hex_(CHANNEL),
@@ -55,7 +43,7 @@ def card_vectors() -> dict[str, Any]:
             for tag in (Tag.KEY, Tag.SHARE, Tag.SHUFFLE_STATEMENT)
         ],
         "generators": [hex_(generator(index).compressed) for index in range(5)],
-        "cards": [hex_(card_point(card).compressed) for card in range(CARDS)],
+        "cards": [hex_(decks.card_point(card).compressed) for card in range(CARDS)],
         "keyProofs": list(_key_proofs(keys, [proof for _, proof in proved])),
         "jointKey": hex_(joint.compressed),
         "decks": _decks(first, deck, masks),
@@ -82,20 +70,20 @@ def _key_proofs(keys: list[Point], proofs: list[KeyProof]) -> Iterator[dict[str,
         yield {"turnNum": turn, "key": [_word(x), _word(y)], "proof": list(map(_word, given)), **check}
 
 
-def _decks(first: Deck, deck: Deck, masks: list[int]) -> list[dict[str, Any]]:
+def _decks(first: decks.Deck, deck: decks.Deck, masks: list[int]) -> list[dict[str, Any]]:
     return [
         {
             "masks": [_word(mask) for mask in added],
-            "deck": hex_(encode_deck(each)),
-            "leaves": [hex_(leaf(index, card)) for index, card in enumerate(each)],
-            "root": hex_(deck_root(each)),
-            "pathOf5": [hex_(part) for part in path_of(each, 5)],
+            "deck": hex_(decks.encode_deck(each)),
+            "leaves": [hex_(decks.leaf(index, card)) for index, card in enumerate(each)],
+            "root": hex_(decks.deck_root(each)),
+            "pathOf5": [hex_(part) for part in decks.path_of(each, 5)],
         }
         for added, each in (([], first), (masks, deck))
     ]
 
 
-def _shares(secret: int, key: Point, deck: Deck) -> Iterator[dict[str, Any]]:
+def _shares(secret: int, key: Point, deck: decks.Deck) -> Iterator[dict[str, Any]]:
     indices = [2, 5]
     proof, items = prove_shares(secret, [deck[index] for index in indices], CHANNEL, TURN, _stream("shares"))
     yield _share(key, deck, indices, proof, items, TURN)
@@ -121,10 +109,10 @@ def _shares(secret: int, key: Point, deck: Deck) -> Iterator[dict[str, Any]]:
 
 
 def _share(
-    key: Point, deck: Deck, indices: list[int], proof: ShareProof, items: tuple[ShareItem, ...], turn: int
+    key: Point, deck: decks.Deck, indices: list[int], proof: ShareProof, items: tuple[ShareItem, ...], turn: int
 ) -> dict[str, Any]:
     cards = [deck[index] for index in indices]
-    left: list[MaskedCard] = []
+    left: list[decks.MaskedCard] = []
     check = _refusal(lambda: left.extend(require_shares(key, cards, proof, items, CHANNEL, turn)))
     return {
         "turnNum": turn,
@@ -137,17 +125,17 @@ def _share(
     }
 
 
-def _openings(secrets: list[int], deck: Deck) -> list[dict[str, Any]]:
+def _openings(secrets: list[int], deck: decks.Deck) -> list[dict[str, Any]]:
     opened = []
     for index, card in enumerate(deck):
         left = card
         for secret in secrets:
-            left = take_off(left, left.c1 * secret)
-        opened.append({"index": index, "point": hex_(left.c2.compressed), "card": open_card(left.c2, CARDS)})
+            left = decks.take_off(left, left.c1 * secret)
+        opened.append({"index": index, "point": hex_(left.c2.compressed), "card": decks.open_card(left.c2, CARDS)})
     return opened
 
 
-def _shuffles(deck: Deck, joint: Point) -> Iterator[dict[str, Any]]:
+def _shuffles(deck: decks.Deck, joint: Point) -> Iterator[dict[str, Any]]:
     after, proof = shuffle(deck, joint, CHANNEL, TURN, _stream("shuffle"))
     doubled = (after[0], *after[:-1])
     flipped = proof[:40] + bytes((proof[40] ^ 1,)) + proof[41:]
@@ -160,7 +148,7 @@ def _shuffles(deck: Deck, joint: Point) -> Iterator[dict[str, Any]]:
         (TURN, after, proof[:-33] + bytes(33)),
     ):
         check = _refusal(lambda c=cards, g=given, t=turn: require_shuffle(deck, c, g, joint, CHANNEL, t))  # type: ignore[misc]
-        yield {"turnNum": turn, "after": hex_(encode_deck(cards)), "proof": hex_(given), **check}
+        yield {"turnNum": turn, "after": hex_(decks.encode_deck(cards)), "proof": hex_(given), **check}
 
 
 def _refusal(check: Callable[[], object]) -> dict[str, Any]:

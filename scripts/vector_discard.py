@@ -10,9 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from forcemove.errors import AppError
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.state import VariablePart
+from forcemove import AppError, VariablePart, address_destination
 from forcemove.testing.calls import ID
 from forcemove_games.discard.position import decode
 from forcemove_games.discard.rules import require_legal

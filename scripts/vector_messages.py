@@ -6,17 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from forcemove.errors import ForcemoveError
-from forcemove.protocol.codec.wire import (
-    SignedStateFile,
-    decode_file,
-    decode_message,
-    encode_file,
-    encode_greeting,
-    encode_message,
-)
-from forcemove.protocol.encoding import word
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove import ForcemoveError, SignedState, VariablePart, word
+from forcemove.protocol.codec import wire
 from scripts.vector_values import CHANNELS, KEYS, allocation_to, hex_, id_of, sign, state_to_json
 
 __all__ = ["file_vectors", "message_vectors"]
@@ -28,24 +19,26 @@ Refused = Iterator[tuple[str, str, str]]
 def message_vectors() -> dict[str, Any]:
     """Messages of both kinds. Raises `ValueError` where the twin takes one that is to be refused."""
     signed = _signed(0)
-    state = encode_message(id_of(0), signed).decode()
-    greeting = encode_greeting(id_of(0), 1, 12).decode()
+    state = wire.encode_message(id_of(0), signed).decode()
+    greeting = wire.encode_greeting(id_of(0), 1, 12).decode()
     return {
         "states": [
-            {"channel": 0, "message": encode_message(id_of(0), each).decode()} | _contents(each)
+            {"channel": 0, "message": wire.encode_message(id_of(0), each).decode()} | _contents(each)
             for each in (signed, SignedState(signed.state, {1: signed.signatures[1]}))
         ],
         "greetings": [{"channel": 0, "message": greeting, "sender": 1, "nextTurn": 12}],
-        "refused": [_refused(name, text, error, decode_message) for name, text, error in _no_messages(state)],
+        "refused": [_refused(name, text, error, wire.decode_message) for name, text, error in _no_messages(state)],
     }
 
 
 def file_vectors() -> dict[str, Any]:
     """Signed-state files. Raises as `message_vectors`."""
-    texts = [(channel, encode_file(SignedStateFile(*CHANNELS[channel], _signed(channel)))) for channel in (0, 3)]
+    texts = [
+        (channel, wire.encode_file(wire.SignedStateFile(*CHANNELS[channel], _signed(channel)))) for channel in (0, 3)
+    ]
     return {
         "whole": [{"channel": channel, "file": text} | _contents(_signed(channel)) for channel, text in texts],
-        "refused": [_refused(name, text, error, decode_file) for name, text, error in _no_files(texts[0][1])],
+        "refused": [_refused(name, text, error, wire.decode_file) for name, text, error in _no_files(texts[0][1])],
     }
 
 

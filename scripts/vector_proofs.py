@@ -11,10 +11,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from forcemove.errors import RuleError
+from forcemove import Outcome, RuleError
 from forcemove.protocol.adjudication import Adjudication, Transaction, checkpoint
 from forcemove.protocol.encoding import encode_record, fingerprint, hash_state, word
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.signing import HALF_ORDER
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.status import Status

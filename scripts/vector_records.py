@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from forcemove import UINT48_MAX, VariablePart
 from forcemove.protocol.encoding import digest, encode_record, word
 from forcemove.protocol.signing import HALF_ORDER, ORDER
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.status import Status
-from forcemove.protocol.types import UINT48_MAX
 from scripts.vector_values import HERE, KEYS, allocation_to, hex_, sign, state_to_json
 
 __all__ = ["record_vectors", "signature_vectors", "status_vectors"]

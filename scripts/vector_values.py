@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from forcemove import Allocation, Key, VariablePart, address_destination, keccak256
 from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state
-from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.outcome import Allocation, address_destination
-from forcemove.protocol.signing import Key
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import ETHER, UINT64_MAX, FixedPart, Signature
 
 __all__ = [

@@ -22,25 +22,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from forcemove import Allocation, Outcome, VariablePart, address_destination, keccak256  # noqa: E402
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address  # noqa: E402
-from forcemove.protocol.encoding import (  # noqa: E402
-    ALLOCATION_TYPE,
-    CHALLENGE_TYPE,
-    DOMAIN_TYPE,
-    STATE_TYPE,
-    Domain,
-    challenge_hash,
-    channel_id,
-    digest,
-    encode_record,
-    encode_variable_part,
-    fingerprint,
-    hash_state,
-    word,
-)
-from forcemove.protocol.hashing import keccak256  # noqa: E402
-from forcemove.protocol.outcome import Allocation, Outcome, address_destination  # noqa: E402
-from forcemove.protocol.state import VariablePart  # noqa: E402
+from forcemove.protocol import encoding  # noqa: E402
 from forcemove.protocol.types import ETHER, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
 from scripts.vector_cards import card_vectors  # noqa: E402
 from scripts.vector_discard import discard_vectors  # noqa: E402
@@ -74,8 +58,13 @@ _TOKENS = tuple(bytes([byte]) * 20 for byte in (0x11, 0x22, 0x33))
 
 def eip712() -> dict[str, Any]:
     """The types, each with its members in their order, and the domain's two members that are always the same."""
-    written = {b"EIP712Domain": DOMAIN_TYPE, b"State": STATE_TYPE, b"Allocation": ALLOCATION_TYPE}
-    types = {name.decode(): _members(text) for name, text in (written | {b"Challenge": CHALLENGE_TYPE}).items()}
+    written = {
+        "EIP712Domain": encoding.DOMAIN_TYPE,
+        "State": encoding.STATE_TYPE,
+        "Allocation": encoding.ALLOCATION_TYPE,
+        "Challenge": encoding.CHALLENGE_TYPE,
+    }
+    types = {name: _members(text) for name, text in written.items()}
     return {"types": types, "domain": {"name": "Forcemove", "version": "1"}}
 
 
@@ -85,7 +74,7 @@ def _members(text: bytes) -> list[dict[str, str]]:
     return [{"name": name, "type": kind} for kind, _, name in (each.partition(" ") for each in inside.split(","))]
 
 
-def typed_data(domain: Domain, primary: str, message: dict[str, Any]) -> dict[str, Any]:
+def typed_data(domain: encoding.Domain, primary: str, message: dict[str, Any]) -> dict[str, Any]:
     """What `eth_signTypedData_v4` is given: with only the types that it needs."""
     parts = eip712()
     needed = ("EIP712Domain", "State", "Allocation") if primary == "State" else ("EIP712Domain", "Challenge")
@@ -120,7 +109,7 @@ def vectors() -> dict[str, Any]:
     }
 
 
-def _domain_vector(domain: Domain) -> dict[str, Any]:
+def _domain_vector(domain: encoding.Domain) -> dict[str, Any]:
     return {
         "chainId": str(domain.chain_id),
         "adjudicator": hex_(domain.adjudicator),
@@ -128,11 +117,11 @@ def _domain_vector(domain: Domain) -> dict[str, Any]:
     }
 
 
-def _channel_vector(domain: Domain, fixed: FixedPart) -> dict[str, Any]:
+def _channel_vector(domain: encoding.Domain, fixed: FixedPart) -> dict[str, Any]:
     return {
         "domain": (HERE, ELSEWHERE).index(domain),
         "fixedPart": fixed_part_to_json(fixed),
-        "channelId": hex_(channel_id(fixed, domain)),
+        "channelId": hex_(encoding.channel_id(fixed, domain)),
     }
 
 
@@ -155,7 +144,7 @@ def _no_channels() -> list[dict[str, Any]]:
 def _states() -> tuple[tuple[int, VariablePart], ...]:
     """States with the number of their channel: small, final, of many assets, wide, and the first one elsewhere."""
     stakes = (allocation_to(0, 10**18), allocation_to(1, 2**53 + 1))
-    first = VariablePart(stakes, word(3), 0)
+    first = VariablePart(stakes, encoding.word(3), 0)
     return (
         (0, first),
         (0, VariablePart(stakes, b"", 11)),
@@ -185,9 +174,9 @@ def _wide() -> Outcome:
 
 def _state_vector(channel: int, state: VariablePart) -> dict[str, Any]:
     domain, fixed = CHANNELS[channel]
-    id_ = channel_id(fixed, domain)
-    hashes = hash_state(id_, state)
-    challenged = challenge_hash(id_, state.turn_num, hashes.state)
+    id_ = encoding.channel_id(fixed, domain)
+    hashes = encoding.hash_state(id_, state)
+    challenged = encoding.challenge_hash(id_, state.turn_num, hashes.state)
     signers = KEYS[: len(fixed.participants)]
     signatures = [sign(key, channel, state) for key in signers]
     message = {"channelId": hex_(id_)} | state_to_json(state)
@@ -198,24 +187,24 @@ def _state_vector(channel: int, state: VariablePart) -> dict[str, Any]:
         "outcomeHash": hex_(hashes.outcome),
         "appDataHash": hex_(hashes.app_data),
         "stateHash": hex_(hashes.state),
-        "digest": hex_(digest(domain, hashes.state)),
-        "fingerprint": hex_(fingerprint(hashes.state, hashes.outcome).to_bytes(20, "big")),
+        "digest": hex_(encoding.digest(domain, hashes.state)),
+        "fingerprint": hex_(encoding.fingerprint(hashes.state, hashes.outcome).to_bytes(20, "big")),
         "typedData": typed_data(domain, "State", message),
         "signatures": [hex_(each.compact) for each in signatures],
         "longSignature": hex_(_long(signatures[0])),
-        "abiEncoding": hex_(encode_variable_part(state)),
-        "record": hex_(encode_record(state, signatures)),
+        "abiEncoding": hex_(encoding.encode_variable_part(state)),
+        "record": hex_(encoding.encode_record(state, signatures)),
         "challengeHash": hex_(challenged),
-        "challengeDigest": hex_(digest(domain, challenged)),
+        "challengeDigest": hex_(encoding.digest(domain, challenged)),
         "challengeTypedData": typed_data(domain, "Challenge", challenge),
-        "challengeSignature": hex_(KEYS[0].sign(digest(domain, challenged)).compact),
+        "challengeSignature": hex_(KEYS[0].sign(encoding.digest(domain, challenged)).compact),
     }
 
 
 def _long(signature: Signature) -> bytes:
     """The 65 bytes that most libraries give: r, s, and v, which is 27 or 28."""
     vs = int.from_bytes(signature.vs, "big")
-    return signature.r + word(vs & 2**255 - 1) + bytes([27 + (vs >> 255)])
+    return signature.r + encoding.word(vs & 2**255 - 1) + bytes([27 + (vs >> 255)])
 
 
 def _deployments() -> list[dict[str, Any]]:

@@ -4,20 +4,17 @@ them, and all three on disk. The game is friendly, so that no chain's time is in
 
 from __future__ import annotations
 
-import os
 import re
 import statistics
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forcemove import local_keys, write_key_file
 from scripts.measuring.cases import Measured, Row, case
-from scripts.measuring.processes import started_relay
+from scripts.measuring.processes import command, started_relay
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -72,15 +69,9 @@ def _home(folder: Path, seat: int) -> Path:
 @contextmanager
 def _command(home: Path, relay: str) -> Iterator[str]:
     """The address of a command's page."""
-    arguments = ["browse", "--relay", relay, "--key", "key.json", "--no-open"]
-    environment = os.environ | {"FORCEMOVE_PASSPHRASE": _PASSPHRASE, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "forcemove", *arguments]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-    with subprocess.Popen(command, **pipes, cwd=home, env=environment) as process:
-        try:
-            yield next(line.strip() for line in process.stdout or () if line.startswith("http://"))
-        finally:
-            process.terminate()
+    arguments = ("browse", "--relay", relay, "--key", "key.json", "--no-open")
+    with command(*arguments, environment={"FORCEMOVE_PASSPHRASE": _PASSPHRASE}, cwd=home) as browse:
+        yield next(line.strip() for line in browse.stdout or () if line.startswith("http://"))
 
 
 def _opened(browser: Browser, address: str) -> Page:

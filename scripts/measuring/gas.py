@@ -97,10 +97,6 @@ class Channel:
     def sign(self, participant: int, state: VariablePart) -> Signature:
         return self.keys[participant].sign(digest(self.adjudicator.domain, hash_state(self.id, state).state))
 
-    def begin(self) -> VariablePart:
-        """The state in which Discard starts, of a channel with it."""
-        return begin(self.id, self.outcome)
-
     def mover(self, state: VariablePart) -> int:
         return state.turn_num % len(self.keys)
 
@@ -196,7 +192,7 @@ def gas() -> Measured:
 
 def _discard(row: str, channel: Channel) -> int:
     """A row about Discard. `channel`: a fresh one."""
-    before, from_, to = discard_hands.disputed_states(row, channel.id, channel.begin())
+    before, from_, to = discard_hands.disputed_states(row, channel.id, begin(channel.id, channel.outcome))
     if "challenge" in row:
         return channel.challenge(from_, to)
     channel.challenge(before, from_)

@@ -65,7 +65,9 @@ def _chart(at: Sequence[int], title: str, lines: Sequence[Line]) -> Iterator[str
 
     yield f"<text x='{_LEFT}' y='20' font-weight='bold'>{escape(title)}</text>"
     for power in range(low, high + 1):
-        yield _grid(_LEFT, _WIDTH - _RIGHT, y(10.0**power), f"{10.0**power:,g}")
+        height = y(10.0**power)
+        yield f"<path d='M{_LEFT} {height:.1f}H{_WIDTH - _RIGHT}' stroke='#d0d7de'/>"
+        yield f"<text x='{_LEFT - 8}' y='{height + 4:.1f}' text-anchor='end'>{10.0**power:,g}</text>"
     for count in at:
         yield f"<text x='{x(count):.0f}' y='{_HEIGHT - _BOTTOM + 18}' text-anchor='middle'>{count:,}</text>"
     yield f"<text x='{(_LEFT + _WIDTH - _RIGHT) / 2:.0f}' y='{_HEIGHT - 10}' text-anchor='middle'>idle channels</text>"
@@ -74,13 +76,6 @@ def _chart(at: Sequence[int], title: str, lines: Sequence[Line]) -> Iterator[str
         yield from _drawn(points, _COLOURS[number])
         if len(lines) > 1:
             yield _key(number, line.name)
-
-
-def _grid(left: float, right: float, y: float, label: str) -> str:
-    return (
-        f"<path d='M{left} {y:.1f}H{right}' stroke='#d0d7de'/>"
-        f"<text x='{left - 8}' y='{y + 4:.1f}' text-anchor='end'>{label}</text>"
-    )
 
 
 def _drawn(points: Sequence[tuple[float, float]], colour: str) -> Iterator[str]:

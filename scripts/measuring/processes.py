@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from aiohttp import web
 
-__all__ = ["CONTEXT", "echo_process", "process", "started_relay"]
+__all__ = ["CONTEXT", "command", "echo_process", "process", "started_relay"]
 
 CONTEXT = get_context("spawn")
 _PATIENCE = 600.0
@@ -43,19 +43,28 @@ def process(run: Callable[..., None], *arguments: object) -> Iterator[Callable[[
 
 
 @contextmanager
-def started_relay(folder: str | None = None, path: str = os.pathsep.join(sys.path)) -> Iterator[tuple[str, int]]:
-    """A relay's process as `forcemove relay` starts it, without limits on a client's speed; its URL, and the process's
-    number. `folder`: where its store is; `path`: where Python finds the relay's code."""
+def command(
+    *arguments: str, environment: Mapping[str, str], cwd: Path | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """A process of the `forcemove` command, terminated in the end."""
+    whole = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), **environment}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen([sys.executable, "-m", "forcemove", *arguments], **pipes, cwd=cwd, env=whole) as running:
+        try:
+            yield running
+        finally:
+            running.terminate()
+
+
+@contextmanager
+def started_relay(folder: str | None = None, **environment: str) -> Iterator[tuple[str, int]]:
+    """A relay's process without limits on a client's speed; its URL, and the process's number. `folder`: where its
+    store is."""
     with TemporaryDirectory(dir=folder) as place:
-        command = [sys.executable, "-m", "forcemove", "relay", "--listen", "127.0.0.1:0", "--json"]
-        command += ["--store", str(Path(place) / "relay.sqlite"), "--messages-per-second", "1000000"]
-        command += ["--bytes-per-second", "100000000"]
-        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-        with subprocess.Popen(command, **pipes, env=os.environ | {"PYTHONPATH": path}) as relay:
-            try:
-                yield (relay.stdout or sys.stdin).readline().split('"')[3], relay.pid
-            finally:
-                relay.terminate()
+        arguments = ["relay", "--listen", "127.0.0.1:0", "--json", "--store", str(Path(place) / "relay.sqlite")]
+        arguments += ["--messages-per-second", "1000000", "--bytes-per-second", "100000000"]
+        with command(*arguments, environment=environment) as relay:
+            yield (relay.stdout or sys.stdin).readline().split('"')[3], relay.pid
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def moves(rounds: int = 3, seconds: float = 5.0, folder: str = "", against: str 
 
 async def _measured(checkout: Path, folder: str | None, seconds: float) -> Measured:
     """One round with a relay of its own."""
-    with started_relay(folder, str(checkout / "channel")) as (url, relay):
+    with started_relay(folder, PYTHONPATH=str(checkout / "channel")) as (url, relay):
         tables = [TableTerms(TableKind.CHANNEL, ADDRESSES, pair.to_bytes(32)) for pair in range(PAIRS)]
         players = [Player(url, pair, seat, tables[pair]) for pair in range(PAIRS) for seat in (0, 1)]
         game = Game(players, relay)

@@ -7,26 +7,13 @@ import time
 from collections.abc import Iterator
 from typing import TypeVar
 
+from forcemove.transport import wire
 from forcemove.transport.terms import TableTerms, proof_digest
-from forcemove.transport.wire import (
-    VERSION,
-    Coming,
-    Entries,
-    FromRelay,
-    Message,
-    Open,
-    Opened,
-    PostEntry,
-    Prove,
-    Welcome,
-    decode_from_relay,
-    encode,
-)
 from scripts.measuring.table import KEYS
 
 __all__ = ["PATIENCE", "Player"]
 
-M = TypeVar("M", bound=FromRelay)
+M = TypeVar("M", bound=wire.FromRelay)
 
 SIZE = 300
 """Bytes of a move, as a signed one in rock-paper-scissors has them."""
@@ -50,18 +37,18 @@ class Player:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._received = bytearray()
         self._shake_hands(host)
-        nonce = self._wait_for(Welcome).nonce
+        nonce = self._wait_for(wire.Welcome).nonce
         key, expiry = KEYS[seat], int(time.time()) + 600
         signature = key.sign(proof_digest(url, table.id, key.address, expiry, nonce)).compact
-        self._say(Prove(table, key.address, url, expiry, signature))
-        self._say(Open(table.id, 0, None))
-        self._wait_for(Opened)
+        self._say(wire.Prove(table, key.address, url, expiry, signature))
+        self._say(wire.Open(table.id, 0, None))
+        self._wait_for(wire.Opened)
         self.socket.setblocking(False)
 
     def post(self) -> None:
         """Post the next move of the table."""
         number = self.length
-        self._say(PostEntry(self._table, number.to_bytes(16), number.to_bytes(SIZE), None))
+        self._say(wire.PostEntry(self._table, number.to_bytes(16), number.to_bytes(SIZE), None))
 
     def read(self) -> int:
         """Read what has come; the number of moves."""
@@ -69,9 +56,9 @@ class Player:
         self._received += self.socket.recv(65_536)
         for message in self._messages():
             match message:
-                case Coming(_, entry):  # a move is its own number
+                case wire.Coming(_, entry):  # a move is its own number
                     self.length = max(self.length, int.from_bytes(entry) + 1)
-                case Entries(_, first, entries):
+                case wire.Entries(_, first, entries):
                     self.length = max(self.length, first + len(entries))
         return self.length - before
 
@@ -90,8 +77,8 @@ class Player:
                     return message
             self._received += self.socket.recv(65_536)
 
-    def _say(self, message: Message) -> None:
-        self._send(_BINARY, VERSION.to_bytes(2) + b"\x91" + encode(message))
+    def _say(self, message: wire.Message) -> None:
+        self._send(_BINARY, wire.VERSION.to_bytes(2) + b"\x91" + wire.encode(message))
 
     def _send(self, opcode: int, payload: bytes) -> None:
         """Send a frame, masked with zeros: nothing is hidden from a relay that we trust."""
@@ -99,7 +86,7 @@ class Player:
         head = bytes([0x80 | opcode, 0x80 | size]) if size < 126 else bytes([0x80 | opcode, 0xFE]) + size.to_bytes(2)
         self.socket.sendall(head + bytes(4) + payload)
 
-    def _messages(self) -> Iterator[FromRelay]:
+    def _messages(self) -> Iterator[wire.FromRelay]:
         """The messages of the frames that have come whole."""
         received, at = self._received, 0
         while len(received) >= at + 2:
@@ -111,7 +98,7 @@ class Player:
                 break
             opcode, payload, at = received[at] & 15, bytes(received[start : start + size]), start + size
             if opcode == _BINARY:
-                yield from decode_from_relay(payload)
+                yield from wire.decode_from_relay(payload)
             elif opcode == _PING:
                 self._send(_PING + 1, payload)
         del received[:at]

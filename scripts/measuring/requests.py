@@ -41,12 +41,7 @@ UNITS = {"eth_getBlockByNumber": 20, "eth_call": 26, "eth_getLogs": 60, "eth_cha
 Seconds = Sequence[Counter[str]]  # of a minute: what was asked in each, by method
 
 
-def _write(found: Measured) -> None:
-    """The table of the page on nodes."""
-    put(NODE_PAGE, "requests", text(found))
-
-
-@case(write=_write)
+@case(write=lambda found: put(NODE_PAGE, "requests", text(found)))
 def requests(channels: int = COUNTS[-1]) -> Measured:
     """Requests to an endpoint in a minute while nothing happens, with one channel and up to this many."""
     found = dict[str, float]()
