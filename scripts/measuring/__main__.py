@@ -42,7 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(problem)
     found: dict[str, tuple[Row, float]] = {}
     for name in names:
-        found |= _measured(name, options, write, not is_json)
+        rows = _measured(name, options, write)
+        found |= rows
+        if not is_json:
+            print("\n".join(_line(row, *of) for row, of in rows.items()), flush=True)
     if is_json:
         print(as_json(found))
     missed = [name for name, (row, value) in found.items() if not row.holds(value)]
@@ -83,20 +86,14 @@ def _problem(names: Sequence[str], options: Mapping[str, Any], write: bool) -> s
     return ""
 
 
-def _measured(
-    name: str, options: Mapping[str, Any], write: bool, is_shown: bool
-) -> Iterator[tuple[str, tuple[Row, float]]]:
-    """The rows of a case, printed as soon as they are there."""
+def _measured(name: str, options: Mapping[str, Any], write: bool) -> dict[str, tuple[Row, float]]:
+    """The rows of a case, and their values."""
     each = CASES[name]
     print(f"{name}: {each.sentence}", file=sys.stderr, flush=True)
     values = each.measure(**{key: value for key, value in options.items() if key in each.parameters})
     if write and each.write is not None:
         each.write(values)
-    for row_name, value in values.items():
-        row = each.row(row_name)
-        if is_shown:
-            print(_line(row_name, row, value), flush=True)
-        yield row_name, (row, value)
+    return {row: (each.row(row), value) for row, value in values.items()}
 
 
 def _line(name: str, row: Row, value: float | None) -> str:

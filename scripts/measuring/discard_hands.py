@@ -34,13 +34,9 @@ def disputed_states(
         states = hand.play(strategy, begin)
         for before, from_, to in zip(states, states[1:], states[2:], strict=False):
             if wanted(decode(from_.app_data).core, decode(to.app_data).core):
-                return before, from_, _left(from_) if wanted is _leaves else to
+                left = VariablePart(from_.outcome, b"", from_.turn_num + 1, is_final=True)
+                return before, from_, left if wanted is _leaves else to
     raise SystemExit(f"no such move in the hands of {LABEL!r}")
-
-
-def _left(state: VariablePart) -> VariablePart:
-    """The final state after this one."""
-    return VariablePart(state.outcome, b"", state.turn_num + 1, is_final=True)
 
 
 def _makes(kind: PositionType) -> _Wanted:

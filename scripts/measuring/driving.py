@@ -12,9 +12,7 @@ from typing import Any
 from forcemove import Chain, ChannelSetup, FriendlyAssembly, Key, ManagedChannel, MemoryMessenger, Node, open_journal
 from forcemove.chain.local import AnvilChain
 from forcemove.node.assemble import Assembly, reassemble
-from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.metadata import METADATA
-from forcemove.node.ports import Messenger
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.store.journal import Journal
 from forcemove_games.tic_tac_toe import GAME
@@ -29,23 +27,11 @@ def journal_at(*path: str | Path) -> Journal:
     return open_journal(os.path.join(*path), owner=os.urandom(16))
 
 
-def drive(
-    node: Node,
-    assembly: Assembly | FriendlyAssembly,
-    key: Key = ALICE,
-    messenger: Messenger | None = None,
-    choose: MoveChooser = lambda _: None,
-    **options: Any,
-) -> ManagedChannel:
-    """Have a node drive a channel.
-
-    - `node`: which one.
-    - `assembly`: the channel.
-    - `key`: of the participant; Alice's unless given.
-    - `messenger`: carries its messages; without one nobody answers.
-    - `choose`: the player; without one nobody moves.
-    """
-    return node.add(ChannelSetup(assembly, key, messenger or MemoryMessenger(), choose, **options))
+def drive(node: Node, assembly: Assembly | FriendlyAssembly, key: Key = ALICE, **options: Any) -> ManagedChannel:
+    """Have a node drive a channel. `options`: of `ChannelSetup`; nobody answers without a messenger, and nobody moves
+    without a player."""
+    nobody = {"messenger": MemoryMessenger(), "choose": lambda _: None}
+    return node.add(ChannelSetup(assembly, key, **{**nobody, **options}))
 
 
 def drive_all(node: Node, assemblies: Sequence[Assembly], **options: Any) -> None:

@@ -145,9 +145,6 @@ class Channel:
         operation = self.adjudicator.transfer(self.id, hash_state(self.id, state).state, self.outcome)
         return self.bench.send(self.keys[0], operation)
 
-    def expire(self) -> None:
-        self.bench.tester.time_travel(self.bench.chain.now() + DAY + 1)
-
 
 @case(*(Row(name, "gas", "`gasUsed` of the receipt", bound) for name, bound in TARGETS.items()))
 def gas() -> Measured:
@@ -162,7 +159,7 @@ def gas() -> Measured:
     disputed = bench.channel()
     disputed.deposit(0), disputed.deposit(1)
     rows["challenge_two_states"] = disputed.challenge(*state[10:12])
-    disputed.expire()
+    bench.tester.time_travel(bench.chain.now() + DAY + 1)
     rows["transfer_after_expiry"] = disputed.transfer(state[11])
 
     rows["challenge_one_state"] = bench.channel().challenge(state[11])

@@ -68,15 +68,11 @@ def _turns(number: int) -> tuple[Channel, float]:
     with (
         started_relay() as (url, _),
         TemporaryDirectory() as folder,
-        process(_run, url, folder, number, 0) as received,
-        process(_run, url, folder, number, 1),
+        process(_play, url, folder, number, 0) as received,
+        process(_play, url, folder, number, 1),
     ):
         snapshot, seconds = received()
     return CHANNELS.decode(snapshot), seconds / TURNS
-
-
-def _run(url: str, folder: str, number: int, seat: int, send: Callable[[tuple[bytes, float]], None]) -> None:
-    asyncio.run(_play(url, folder, number, seat, send))
 
 
 async def _play(url: str, folder: str, number: int, seat: int, send: Callable[[tuple[bytes, float]], None]) -> None:
@@ -96,7 +92,7 @@ async def _play(url: str, folder: str, number: int, seat: int, send: Callable[[t
 
         with journal_at(folder, f"{seat}.journal") as journal:
             node, assembly = Node(journal), FriendlyAssembly(GAME, agreed)
-            channel = drive(node, assembly, KEYS[seat], messenger, choose, on_event=on_event)
+            channel = drive(node, assembly, KEYS[seat], messenger=messenger, choose=choose, on_event=on_event)
             running = [asyncio.create_task(node.run()), asyncio.create_task(messenger.run())]
             await is_over.wait()
             send((CHANNELS.encode(channel.channel), sent[first + TURNS] - sent[first]))

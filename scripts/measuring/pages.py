@@ -73,21 +73,11 @@ def _chart(at: Sequence[int], title: str, lines: Sequence[Line]) -> Iterator[str
     yield f"<text x='{(_LEFT + _WIDTH - _RIGHT) / 2:.0f}' y='{_HEIGHT - 10}' text-anchor='middle'>idle channels</text>"
     for number, line in enumerate(lines):
         points = [(x(count), y(value)) for count, value in zip(at, line.values, strict=True)]
-        yield from _drawn(points, _COLOURS[number])
+        way = " ".join(f"{across:.1f},{up:.1f}" for across, up in points)
+        yield f"<polyline points='{way}' fill='none' stroke='{_COLOURS[number]}' stroke-width='2'/>"
+        for across, up in points:
+            yield f"<circle cx='{across:.1f}' cy='{up:.1f}' r='3' fill='{_COLOURS[number]}'/>"
         if len(lines) > 1:
-            yield _key(number, line.name)
-
-
-def _drawn(points: Sequence[tuple[float, float]], colour: str) -> Iterator[str]:
-    way = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    yield f"<polyline points='{way}' fill='none' stroke='{colour}' stroke-width='2'/>"
-    for x, y in points:
-        yield f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3' fill='{colour}'/>"
-
-
-def _key(number: int, name: str) -> str:
-    y = _TOP + 12 + 18 * number
-    return (
-        f"<path d='M{_WIDTH - 190} {y - 4}h20' stroke='{_COLOURS[number]}' stroke-width='2'/>"
-        f"<text x='{_WIDTH - 164}' y='{y}'>{escape(name)}</text>"
-    )
+            height = _TOP + 12 + 18 * number
+            yield f"<path d='M{_WIDTH - 190} {height - 4}h20' stroke='{_COLOURS[number]}' stroke-width='2'/>"
+            yield f"<text x='{_WIDTH - 164}' y='{height}'>{escape(line.name)}</text>"

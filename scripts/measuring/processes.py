@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
@@ -22,11 +22,11 @@ _PATIENCE = 600.0
 
 
 @contextmanager
-def process(run: Callable[..., None], *arguments: object) -> Iterator[Callable[[], Any]]:
-    """A new process that runs a function and is killed in the end. The function's last argument sends a value; what is
-    yielded waits for the next one, and raises `TimeoutError` or `EOFError` where there is none."""
+def process(run: Callable[..., Coroutine[Any, Any, None] | None], *arguments: object) -> Iterator[Callable[[], Any]]:
+    """A new process that runs a function, of coroutines or not, and is killed in the end. Its last argument sends a
+    value; what is yielded waits for the next one, and raises `TimeoutError` or `EOFError` where there is none."""
     reading, writing = CONTEXT.Pipe(duplex=False)
-    running = CONTEXT.Process(target=run, args=(*arguments, writing.send))
+    running = CONTEXT.Process(target=_run, args=(run, *arguments, writing.send))
     running.start()
     writing.close()
 
@@ -40,6 +40,11 @@ def process(run: Callable[..., None], *arguments: object) -> Iterator[Callable[[
     finally:
         running.kill()
         running.join()
+
+
+def _run(run: Callable[..., Coroutine[Any, Any, None] | None], *arguments: object) -> None:
+    if (rest := run(*arguments)) is not None:
+        asyncio.run(rest)
 
 
 @contextmanager
@@ -74,17 +79,14 @@ def echo_process() -> Iterator[str]:
         yield f"ws://127.0.0.1:{received()}"
 
 
-def _serve_echo(send: Callable[[int], None]) -> None:
-    async def serve() -> None:
-        app = web.Application()
-        app.router.add_get("/", _repeat)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        send(runner.addresses[0][1])
-        await asyncio.Event().wait()
-
-    asyncio.run(serve())
+async def _serve_echo(send: Callable[[int], None]) -> None:
+    app = web.Application()
+    app.router.add_get("/", _repeat)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    send(runner.addresses[0][1])
+    await asyncio.Event().wait()
 
 
 async def _repeat(request: web.Request) -> web.WebSocketResponse:

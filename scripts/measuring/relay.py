@@ -89,14 +89,11 @@ def _rate(talk: Talk, url: str) -> float:
         return len(KEYS) * TABLES * ACTIONS / seconds
 
 
-def _run(talk: Talk, url: str, seat: int, barrier: Barrier, send: Callable[[float], None]) -> None:
+async def _run(talk: Talk, url: str, seat: int, barrier: Barrier, send: Callable[[float], None]) -> None:
     async def ready() -> None:
         await asyncio.to_thread(barrier.wait, _PATIENCE)
 
-    async def talked() -> float:
-        return await talk(url, seat, ready)
-
-    send(asyncio.run(talked()))
+    send(await talk(url, seat, ready))
 
 
 # ------------------------------------------------------------------------------------------------------------- talking

@@ -53,7 +53,7 @@ def signing(rounds: int = 60) -> Measured:
     """A state, and a turn, over the bare operations of libsecp256k1."""
     game = LongGame(TURNS)
     domain, id_, key = game.opened.agreement.domain, game.opened.agreement.channel_id, PrivateKey(KEYS[0].secret)
-    ours, theirs = game.states(), game.received()
+    ours, theirs = game.states, game.received
 
     def ready(state: VariablePart) -> bytes:
         return digest(domain, hash_state(id_, state).state)
@@ -89,7 +89,7 @@ def _eth_account(game: LongGame, expected: Sequence[bytes]) -> Callable[[], list
     agreed, written = game.opened.agreement, json.loads(_TYPES.read_text("utf-8"))
     place = {"chainId": agreed.domain.chain_id, "verifyingContract": "0x" + agreed.domain.adjudicator.hex()}
     types = {name: written["types"][name] for name in ("State", "Allocation")}
-    messages = [_typed_message(agreed.channel_id, state) for state in game.states()]
+    messages = [_typed_message(agreed.channel_id, state) for state in game.states]
 
     def sign() -> list[bytes]:
         made = (Account.sign_typed_data(KEYS[0].secret, written["domain"] | place, types, each) for each in messages)

@@ -17,7 +17,7 @@ from forcemove.protocol.machine.effects import ChooseMove, Effect, SendState
 from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import ETHER, FixedPart
 from forcemove_games.rock_paper_scissors import GAME
 
@@ -120,7 +120,8 @@ class Table:
 
 
 class LongGame:
-    """A game from Alice's side: her channel before the first move, and all her later inputs."""
+    """A game from Alice's side: her channel as it `opened`, all her later inputs, Bob's signed states that she has
+    received, and her own states."""
 
     def __init__(self, turns: int) -> None:
         """Let bots play this many turns each."""
@@ -129,16 +130,9 @@ class LongGame:
         table.given.clear()
         table.play(OPENED + 2 * turns)
         self.inputs = tuple(table.given)
-
-    def received(self) -> list[SignedState]:
-        """Bob's states, signed by him."""
-        return [happens.signed for happens in self.inputs if isinstance(happens, StateReceived)]
-
-    def states(self) -> list[VariablePart]:
-        """Alice's states, one for each that she receives."""
-        moves = [happens for happens in self.inputs if isinstance(happens, MoveChosen)]
-        turns = (signed.state.turn_num - 1 for signed in self.received())
-        return [VariablePart(move.outcome, move.app_data, turn) for move, turn in zip(moves, turns, strict=True)]
+        self.received = [happens.signed for happens in self.inputs if isinstance(happens, StateReceived)]
+        moves = ((turn, move) for turn, move in table.moves.items() if turn % 2 == 0)
+        self.states = [VariablePart(move.outcome, move.app_data, turn) for turn, move in moves]
 
     def replay(self) -> Channel:
         """Apply every input once."""

@@ -51,7 +51,7 @@ class Nodes:
         for seat, node in enumerate(self.nodes):
             for assembly, table in zip(self.assemblies, lines, strict=True):
                 chooser = self.bots.chooser(seat, assembly.agreement.channel_id)
-                drive(node, assembly, KEYS[seat], table[seat], chooser, max_cost=10**18)
+                drive(node, assembly, KEYS[seat], messenger=table[seat], choose=chooser, max_cost=10**18)
         while sum(node.poll() for node in self.nodes) or not all(map(_is_funded, self.nodes)):
             pass
 
