@@ -14,14 +14,7 @@ from forcemove.cli.demo.network.run import NetworkDemoDocument
 from forcemove.cli.demo.without_money import TableDemoDocument
 from forcemove.demo.results import DemoDocument
 from forcemove.demo.unfinished import LockedJson
-from forcemove.inspect import documents
-from forcemove.inspect.channel_json import (
-    ChannelHistoryDocument,
-    ChannelListDocument,
-    JournalChannelDocument,
-    PruneDocument,
-    SoundnessDocument,
-)
+from forcemove.inspect import channel_json, documents
 from forcemove.inspect.documents import Document, FailureDocument, FundedKeyDocument, KeyDocument
 from forcemove.inspect.report_json import BareDocument, ChannelDocument, DeploymentDocument, SignedStateDocument
 from forcemove.sessions.meetings.lobby import LobbyDocument
@@ -29,11 +22,11 @@ from forcemove.sessions.meetings.lobby import LobbyDocument
 __all__ = ["DOCUMENTS", "declarations", "structs"]
 
 DOCUMENTS: dict[str, Any] = {
-    "channel list": ChannelListDocument,
-    "channel show": JournalChannelDocument,
-    "channel history": ChannelHistoryDocument,
-    "channel verify": SoundnessDocument,
-    "channel prune": PruneDocument,
+    "channel list": channel_json.ChannelListDocument,
+    "channel show": channel_json.JournalChannelDocument,
+    "channel history": channel_json.ChannelHistoryDocument,
+    "channel verify": channel_json.SoundnessDocument,
+    "channel prune": channel_json.PruneDocument,
     "demo": DemoDocument | NetworkDemoDocument | TableDemoDocument,
     "inspect": SignedStateDocument | BareDocument | ChannelDocument,
     "key new": KeyDocument,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -63,7 +62,7 @@ def commands(rounds: int = 7) -> Measured:
 
 
 def _run(*arguments: str) -> None:
-    command: Sequence[str] = (str(Path(sys.executable).with_name("forcemove")), *arguments)
+    command = [str(Path(sys.executable).with_name("forcemove")), *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-1_000:]}{done.stderr[-1_000:]}")
