@@ -66,7 +66,7 @@ def test_a_game_is_played_on_a_page_and_left_and_paid(world: World, browser: Bro
         page.locator("#do-leave[name=do]").click()
         alice.reach("was paid to you")
         assert bob.end() == 0, bob.complained
-        page.locator("#end", has_text="home").wait_for()
+        page.locator("#end", has_text="was paid to you").wait_for()
     alice.process.send_signal(signal.SIGTERM)
     world.require_right_ends()
 

@@ -12,12 +12,13 @@ import nats
 import pytest
 from nats.errors import TimeoutError as NatsTimeout
 
-from forcemove.transport import connect, errors, jetstream
+from forcemove.transport import connect, errors
+from forcemove.transport.jetstream import streams
 from tests.jetstream.server import NatsServer, running_server
 from tests.transport.offered import CHAIN, PAYOUT, all_seated, join_table, new_offer
 from tests.transport.people import ALICE, BOB, new_table, read
 
-PAGE = Path(jetstream.streams.__file__).with_name("README.md").read_text("utf-8")
+PAGE = Path(streams.__file__).with_name("README.md").read_text("utf-8")
 
 
 def _configuration(folder: Path) -> str:
@@ -83,7 +84,7 @@ async def test_the_pages_example_runs(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_stream_and_its_limits() -> None:
-    for config in jetstream.streams.CONFIGS:
+    for config in streams.CONFIGS:
         name = str(config.name).removeprefix("KV_")
         assert f"`{name}`" in PAGE
         assert f"{config.max_age or 0:.0f}" == f"{_days(name) * 86_400}"
