@@ -10,6 +10,7 @@ from typing import NamedTuple
 from forcemove.browser.drawing.money import Balance, balances_of
 from forcemove.browser.view import ChannelView
 from forcemove.game import Names, Pictured
+from forcemove.history.entries import StateAccepted, StateSigned
 from forcemove.history.overview import Option
 from forcemove.picture import Spot, Svg
 from forcemove.protocol.machine.channel import OVER, Phase
@@ -132,8 +133,9 @@ def _last_position(view: ChannelView) -> VariablePart | None:
     for accepted in reversed(channel.accepted):
         if not accepted.state.is_final:
             return accepted.state if accepted.state.turn_num >= last_of_opening else None
-    for state in reversed(view.history.states):
-        if not state.is_final:
+    for entry in reversed(view.history.entries):
+        if isinstance(entry, StateSigned | StateAccepted) and not entry.signed.state.is_final:
+            state = entry.signed.state
             return state if state.turn_num >= last_of_opening else None
     return None
 
