@@ -16,7 +16,7 @@ from forcemove.demo.results import DemoDocument
 from forcemove.demo.unfinished import LockedJson
 from forcemove.inspect import channel_json, documents
 from forcemove.inspect.documents import Document, FailureDocument, FundedKeyDocument, KeyDocument
-from forcemove.inspect.report_json import BareDocument, ChannelDocument, DeploymentDocument, SignedStateDocument
+from forcemove.inspect.report_shapes import BareDocument, ChannelDocument, DeploymentDocument, SignedStateDocument
 from forcemove.sessions.meetings.lobby import LobbyDocument
 
 __all__ = ["DOCUMENTS", "declarations", "structs"]

@@ -12,7 +12,8 @@ from forcemove.history.history import ChannelHistory
 from forcemove.inspect.documents import Address, Amount, AssetAmount, Decimal, Document, Hash, Seconds, amounts
 from forcemove.inspect.history_json import AnyEntryJson, StateSummaryJson, history_entries, state_summary
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
-from forcemove.inspect.report_json import LogJson, SignedStateDocument, log_json
+from forcemove.inspect.report_json import log_json
+from forcemove.inspect.report_shapes import LogJson, SignedStateDocument
 from forcemove.inspect.soundness import Finding
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.results import ChannelResult, Ending

@@ -1,0 +1,238 @@
+"""The shapes of documents that tell what an inspection has found; `report_json` makes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forcemove.inspect.documents import Address, Amount, Decimal, Document, Hash, Hex, Seconds
+
+__all__ = [
+    "ActionJson",
+    "AllocationJson",
+    "AppJson",
+    "BareDocument",
+    "ChannelDocument",
+    "ContractJson",
+    "CreditJson",
+    "DeploymentDocument",
+    "FixedPartJson",
+    "GameOfContractJson",
+    "HoldingsJson",
+    "LogJson",
+    "PositionJson",
+    "PossibilitiesJson",
+    "RecordedStateJson",
+    "RefusedActionJson",
+    "SignatureJson",
+    "SignedStateDocument",
+    "StateJson",
+]
+
+# --------------------------------------------------------------------------------------------------------------- parts
+
+
+class FixedPartJson(Document):
+    """What never changes in a channel. `challengeDuration`: in seconds."""
+
+    participants: list[Address]
+    channel_nonce: Decimal
+    app_definition: Address
+    challenge_duration: Seconds
+
+
+class AllocationJson(Document):
+    """What a state would pay to a destination. `account`: null where the destination is another channel; `participant`:
+    an index, null where the account is not a participant's."""
+
+    asset: Address
+    destination: Hash
+    account: Address | None
+    participant: int | None
+    amount: Amount
+
+
+class StateJson(Document):
+    """A state. `stage`: `prefund`, `postfund`, `app` or `final`; `mover`: a participant's index; both are null
+    where the participants are unknown."""
+
+    turn_num: int
+    is_final: bool
+    stage: str | None
+    mover: int | None
+    outcome: list[AllocationJson]
+    app_data: Hex
+
+
+class AppJson(Document):
+    """The game of a channel. `knownBy`: `code`, `book` or `bytes`."""
+
+    game: str
+    title: str
+    contract: str
+    known_by: str
+
+
+class PositionJson(Document):
+    """A position. `data`: what the game's own `position` says. Bytes that are not a position have a `problem` and
+    nothing else."""
+
+    description: str | None = None
+    board: str | None = None
+    stake: Amount | None = None
+    data: Any = None
+    problem: str | None = None
+
+
+class SignatureJson(Document):
+    """A signature. `verdict`: `signed`, `missing` or `wrong`; `recovered`: whose it is; `problem`: an error's name."""
+
+    participant: int
+    address: Address | None
+    verdict: str
+    recovered: Address | None
+    problem: str | None
+
+
+class ActionJson(Document):
+    """What a participant could do. `action`: `challenge`, `respond`, `checkpoint`, `conclude` and
+    the like."""
+
+    action: str
+    explanation: str
+
+
+class PossibilitiesJson(Document):
+    """What one participant could do with a state."""
+
+    participant: int
+    address: Address
+    actions: list[ActionJson]
+
+
+class RefusedActionJson(Document):
+    """What the adjudicator would not accept."""
+
+    action: str
+    reason: str
+
+
+class RecordedStateJson(Document):
+    """The state that a challenge has recorded."""
+
+    state: StateJson
+    app: AppJson | None
+    position: PositionJson | None
+    signed_by: list[Address]
+
+
+class HoldingsJson(Document):
+    """What the adjudicator holds of an asset."""
+
+    asset: Address
+    held: Amount
+    payout_begun: bool
+    closed: bool
+
+
+class CreditJson(Document):
+    """A payment that failed, and may be collected."""
+
+    account: Address
+    asset: Address
+    amount: Amount
+
+
+class LogJson(Document):
+    """A log of the adjudicator's."""
+
+    block: int
+    transaction: Hash
+    log: str
+    turn_num: int | None
+
+
+# ----------------------------------------------------------------------------------------------------------- documents
+
+
+class ChannelDocument(Document, tag_field="kind", tag="channel"):
+    """A channel on a chain. `turnNumRecord` is null where nothing is recorded, `finalizesAt` and `secondsLeft` where no
+    clock runs. `ending`: `concluded`, `unanswered`, or null before it is over, or where the logs do not say. `owed`:
+    allocations that are still to be paid."""
+
+    chain_id: Decimal
+    adjudicator: Address
+    channel_id: Hash
+    block: int
+    time: Seconds
+    mode: str
+    closed: bool
+    turn_num_record: int | None
+    finalizes_at: Seconds | None
+    seconds_left: Seconds | None
+    ending: str | None
+    record: RecordedStateJson | None
+    owed: list[AllocationJson] | None
+    holdings: list[HoldingsJson]
+    credits: list[CreditJson]
+    history: list[LogJson]
+
+
+class SignedStateDocument(Document, tag_field="kind", tag="signed-state"):
+    """A signed state. `problem`: what makes it invalid. `support`: what else it takes to prove that every participant
+    can be held to it, null where this state alone proves it. `refused` and `channel` are null without a chain."""
+
+    chain_id: Decimal
+    adjudicator: Address
+    channel_id: Hash
+    fixed_part: FixedPartJson
+    state: StateJson
+    app: AppJson | None
+    position: PositionJson | None
+    signatures: list[SignatureJson]
+    problem: str | None
+    support: str | None
+    could: list[PossibilitiesJson]
+    refused: list[RefusedActionJson] | None
+    channel: ChannelDocument | None
+
+
+class BareDocument(Document):
+    """Bytes without a channel. `kind`: `state`, `record` or `position`; `state`: null of a bare position; `missing`:
+    what it takes to check it."""
+
+    kind: str
+    state: StateJson | None
+    app: AppJson | None
+    position: PositionJson | None
+    signatures: list[Hex]
+    missing: list[str]
+
+
+class GameOfContractJson(Document):
+    """The game that a contract is of, and the Python distribution that has it."""
+
+    name: str
+    distribution: str | None
+
+
+class ContractJson(Document):
+    """A deployed contract. `derivedAddress`: where the factory would put it; `status`: the verdict in a word."""
+
+    contract: str
+    address: Address
+    derived_address: Address
+    has_code: bool
+    status: str
+    game: GameOfContractJson | None
+
+
+class DeploymentDocument(Document):
+    """A deployment. `genuine`: whether all that is deployed is what it says; `notDeployed` and `unknown`: names of
+    contracts that are not deployed, and of those that no installed game has."""
+
+    chain_id: Decimal
+    factory: Address
+    genuine: bool
+    contracts: list[ContractJson]
+    not_deployed: list[str]
+    unknown: list[str]
