@@ -7,7 +7,7 @@ that rate, each move at a moment of its own; there a move's time counts from the
 late because of the one before it is not overlooked.
 
 The players are bare sockets in this process, which waits for all of them at once, and knows of WebSocket only what a
-relay sends: the relay, not its clients, is to be what is measured.
+relay sends: what is measured must be the relay, not its clients.
 """
 
 from __future__ import annotations

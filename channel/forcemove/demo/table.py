@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from forcemove.arena.balances import BalanceCheck
 from forcemove.arena.network import MemoryMessenger, MemoryNetwork
+from forcemove.arena.participant import LocalParticipant
 from forcemove.demo.environment import MAX_COST, DemoEnvironment
-from forcemove.demo.names import NAMES
 from forcemove.demo.results import MinedTransaction, ScenarioResult
 from forcemove.errors import ChainError, ForcemoveError
 from forcemove.flow.channel import is_stuck, moves_of
@@ -20,7 +20,6 @@ from forcemove.inspect.journal_channel import left_in
 from forcemove.node.assemble import Assembly
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.node.node import Node
 from forcemove.protocol.machine.channel import OVER
 from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -49,17 +48,19 @@ class DemoPlayer:
     state, where no round is running. `stops`: whether the player waits once it knows this state; `is_waiting`: whether
     it has begun to. `is_absent`: whether its node does nothing."""
 
-    def __init__(self, seat: int, name: str, bot: Bot, node: Node, end: MemoryMessenger, patience: Patience) -> None:
+    def __init__(
+        self, seat: int, participant: LocalParticipant, bot: Bot, end: MemoryMessenger, patience: Patience
+    ) -> None:
         """Give a player its seat.
 
         - `seat`: the player's index in the channel.
-        - `name`: as it is shown.
+        - `participant`: whose node drives the channel.
         - `bot`: decides the moves.
-        - `node`: drives the player's channel.
         - `end`: the player's messenger.
         - `patience`: the player's patience with the others.
         """
-        self.seat, self.name, self.bot, self.node, self.end, self.patience = seat, name, bot, node, end, patience
+        self.seat, self.name, self.node = seat, participant.name, participant.node
+        self.bot, self.end, self.patience = bot, end, patience
         self.leaves: Callable[[VariablePart], bool] = lambda state: state.turn_num >= _LAST_TURN
         self.stops: Callable[[VariablePart], bool] = lambda _: False
         self.is_waiting = self.is_absent = False
@@ -128,10 +129,9 @@ class DemoTable:
 
     def _player(self, seat: int, careless: int | None) -> DemoPlayer:
         bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
-        environment, end = self.environment, self.network.ends[seat]
-        patience = Patience(environment.patience, 0)
-        player = DemoPlayer(seat, NAMES[seat], bot, environment.player(seat).node, end, patience)
-        player.managed = environment.player(seat).join(
+        participant, end = self.environment.player(seat), self.network.ends[seat]
+        player = DemoPlayer(seat, participant, bot, end, Patience(self.environment.patience, 0))
+        player.managed = participant.join(
             self._assembly, end, player.answer, on_event=lambda event: self._report(player, event), max_cost=MAX_COST
         )
         return player
