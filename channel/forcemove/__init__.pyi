@@ -61,6 +61,7 @@ from forcemove.game import NotOurTurn as NotOurTurn
 from forcemove.game import Pictured as Pictured
 from forcemove.game import PlayerChecked as PlayerChecked
 from forcemove.game import Randomness as Randomness
+from forcemove.game import RoundResult as RoundResult
 from forcemove.game import TransitionRow as TransitionRow
 from forcemove.game import seat_names as seat_names
 from forcemove.history.history import ChannelHistory as ChannelHistory

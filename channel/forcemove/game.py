@@ -33,6 +33,7 @@ __all__ = [
     "PlayableApp",
     "PlayerChecked",
     "Randomness",
+    "RoundResult",
     "TransitionRow",
     "seat_names",
 ]
@@ -119,6 +120,19 @@ class FalseMove(NamedTuple):
     def __repr__(self) -> str:
         """Without secrets."""
         return f"FalseMove(label={self.label!r}, move={self.move!r}, is_seen={self.is_seen})"
+
+
+class RoundResult(NamedTuple):
+    """How a round has ended.
+
+    `winner`: the seat that has won it; None where it is drawn. `reason`: by what, such as `paper beats rock`.
+    `changes`: what each seat has gained since the round began, or lost, in the asset's smallest unit, by seat; their
+    sum is 0.
+    """
+
+    winner: int | None
+    reason: str
+    changes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,16 +228,37 @@ class Game(PlayableApp, Protocol):
         """
         ...
 
-    def describe(self, state: VariablePart, names: Names = ...) -> str:
-        """One line that says what has happened and which participant is to do what. `names`: one for each participant,
-        so that their number is the number of seats; `seat_names` of the fewest seats unless given. Raises an `AppError`
-        on bytes that are not a position."""
+    def move_text(self, before: VariablePart | None, after: VariablePart) -> str:
+        """What the mover of `after` did, as the end of a sentence that begins with a name or `You`, in the past:
+        `placed an X in the middle`. It is for everybody, so nothing hidden is in it.
+
+        - `before`: the state before, None where it is not at hand: then the text may say less.
+        - `after`: made by a move of the game, and not final.
+
+        Raises an `AppError` on bytes that are not a position.
+        """
+        ...
+
+    def prompt(self, state: VariablePart) -> str:
+        """What the next mover is asked for, as the end of a sentence that begins with `Your turn to`: `place an O`.
+        `state`: not final. Raises an `AppError` on bytes that are not a position."""
+        ...
+
+    def result(self, state: VariablePart) -> RoundResult | None:
+        """How the round ended that a move has ended with this state. None where no round ends: also in the opening,
+        though a round may not be running then, and of a final state. Raises an `AppError` on bytes that are not a
+        position."""
         ...
 
     def board(self, state: VariablePart, names: Names = ..., secrets: bytes = b"") -> str:
-        """The position as plain text of one or more lines, as the player with these secrets sees it; `names` and errors
-        as of `describe`. `secrets`: the viewer's, see `Choice.secrets`; empty for a spectator, who sees what everybody
-        may see. Raises `MalformedBytes` on secrets that this game has not given."""
+        """The position as plain text of one or more lines, as the player with these secrets sees it.
+
+        - `names`: one for each participant, so that their number is the number of seats; `seat_names` of the fewest
+          seats unless given.
+        - `secrets`: the viewer's, see `Choice.secrets`; empty for a spectator, who sees what everybody may see.
+
+        Raises an `AppError` on bytes that are not a position, `MalformedBytes` on secrets that this game has not given.
+        """
         ...
 
     def choices(

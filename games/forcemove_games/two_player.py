@@ -11,7 +11,7 @@ from struct import unpack
 
 from msgspec.structs import replace
 
-from forcemove import UINT256_MAX, AppError, InvalidValue, NotOurTurn, Outcome, VariablePart
+from forcemove import UINT256_MAX, AppError, InvalidValue, NotOurTurn, Outcome, RoundResult, VariablePart
 
 __all__ = [
     "DECODED_POSITIONS",
@@ -40,6 +40,7 @@ __all__ = [
     "require_same_stake",
     "require_seat",
     "require_two_players",
+    "round_result",
     "shift",
     "take_stakes",
 ]
@@ -250,6 +251,17 @@ def shift(outcome: Outcome, mover: int, payment: int) -> Outcome:
         replace(allocation, amount=allocation.amount + change)
         for allocation, change in zip(outcome, changes, strict=True)
     )
+
+
+def round_result(winner: int | None, reason: str, stake: int) -> RoundResult:
+    """The result of a round that one of two won from the other, or that was drawn.
+
+    - `winner`: the seat, None for a draw.
+    - `reason`: see `RoundResult`.
+    - `stake`: what it was played for, in the asset's smallest unit.
+    """
+    gains = (0, 0) if winner is None else (stake, -stake) if winner == 0 else (-stake, stake)
+    return RoundResult(winner, reason, gains)
 
 
 def movers(state: VariablePart) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from functools import cache
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from forcemove import ChannelHistory, JsonValue, Names, VariablePart
+from forcemove import ChannelHistory, JsonValue, Names, RoundResult, VariablePart
 from forcemove.browser.render import channel_page, channels_page, message_page
 from forcemove.browser.view import ChannelView
 from forcemove.history.entries import (
@@ -43,8 +43,14 @@ class Talking(TicTacToe):
         self.words = words
         self.title = words
 
-    def describe(self, state: VariablePart, names: Names = ()) -> str:
+    def move_text(self, before: VariablePart | None, after: VariablePart) -> str:
         return self.words
+
+    def prompt(self, state: VariablePart) -> str:
+        return self.words
+
+    def result(self, state: VariablePart) -> RoundResult | None:
+        return RoundResult(0, self.words, (0, 0))
 
     def board(self, state: VariablePart, names: Names = (), secrets: bytes = b"") -> str:
         return self.words

@@ -60,13 +60,13 @@ def come_to_channel(page: Page) -> None:
 
 def move(player: FormBrowser, turn: int) -> None:
     """Make the first move that is possible at this turn."""
-    player.reload_until(f"Turn {turn}.")
+    player.reload_until(f'name="turn" value="{turn}"')
     player.reload_until('name="word"')
     player.submit("/act", word=player.words()[0])
 
 
 def leave(player: FormBrowser, turn: int) -> None:
-    player.reload_until(f"Turn {turn}.")
+    player.reload_until(f'name="turn" value="{turn}"')
     player.submit("/act", do="leave")
 
 
@@ -113,9 +113,9 @@ def opened(browser: Browser, demo: Demo) -> Iterator[Page]:
 
 
 def click_a_spot(page: Page, turn: int) -> None:
-    page.locator("#board", has_text=f"Turn {turn}.").wait_for()
+    page.locator(f"#board input[name=turn][value='{turn}']").wait_for(state="attached")
     page.locator("#board button[name=word]").first.click()
-    page.locator("#board", has_text=f"Turn {turn + 1}.").wait_for()
+    page.locator(f"#board input[name=turn][value='{turn + 1}']").wait_for(state="attached")
 
 
 def inspect_and_verify(page: Page) -> None:
@@ -145,7 +145,7 @@ def test_two_browsers_play_each_other_to_a_payout(world: World, browser: Browser
         alice.locator("#tables a[href^='/c/']").click()
         for turn, page in ((4, alice), (5, bob), (6, alice)):
             click_a_spot(page, turn)
-        bob.locator("#board", has_text="Turn 7.").wait_for()
+        bob.locator("#board input[name=turn][value='7']").wait_for(state="attached")
         bob.locator("#do-leave[name=do]").click()
         for page in (alice, bob):
             page.locator("#end", has_text=HOME).wait_for()
@@ -208,10 +208,10 @@ def test_two_friendly_games_are_played_at_once(house: House) -> None:
         alice.open(path)
         alice.reload_until('name="word"')
         board = alice.html.partition('id="board"')[2].partition("</section>")[0]
-        assert ("mark" in board or "paper" in board, " ether" in board) == (True, False)  # nothing is at stake
+        assert ("place an" in board or "paper" in board, " ether" in board) == (True, False)  # nothing is at stake
         alice.submit("/act", word=alice.words()[0])
         bob.open(path)
-        bob.reload_until("Turn 5.")
+        bob.reload_until('name="turn" value="5"')
 
 
 def are_played(page: FormBrowser, count: int) -> bool:

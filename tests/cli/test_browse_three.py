@@ -47,10 +47,10 @@ def test_three_browsers_play_each_other_to_a_payout(world: WorldOfThree, browser
         for turn in range(6, 10):
             mover = pages[turn % 3]
             for page in pages:
-                page.locator("#board", has_text=f"Turn {turn}.").wait_for()
+                page.locator(f"#board input[name=turn][value='{turn}']").wait_for(state="attached")
             mover.locator("#board button[name=word]").first.click()
         for page in pages:
-            page.locator("#board", has_text="Turn 10.").wait_for()
+            page.locator("#board input[name=turn][value='10']").wait_for(state="attached")
         pages[10 % 3].locator("#do-leave[name=do]").click()
         for page in pages:
             page.locator("#end", has_text=HOME).wait_for()

@@ -28,14 +28,14 @@ def test_a_stranger_sees_the_public_game_and_nothing_else(world: World) -> None:
         sit(page)
     watch(carol, link)
     move(alice, 4)
-    carol.reload_until("Turn 4.")
+    carol.reload_until("Host chose a weapon")
     move(bob, 5)
     carol.reload_until("turn 6: signed by Host")
     assert "Every signature and every rule" in carol.html
     assert "was not believed" not in carol.html
     assert carol.words() == []
     assert "rock" in carol.html.lower()
-    bob.reload_until("Turn 7.")
+    bob.reload_until('name="turn" value="7"')
     bob.submit("/act", do="leave")
     alice.reload_until(HOME)
     carol.reload_until("The game is over")

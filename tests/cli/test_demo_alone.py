@@ -16,7 +16,7 @@ from tests.plugin.distribution import Environment
 
 FIRST = {"tic-tac-toe": "4", "rock-paper-scissors": "rock", "discard": "draw"}
 """What a person may type first, by game."""
-SECOND = {"tic-tac-toe": "Turn 6.", "rock-paper-scissors": "Turn 8.", "discard": "Turn 12."}
+SECOND = {"tic-tac-toe": "turn    5", "rock-paper-scissors": "turn    7", "discard": "turn   11"}
 """Where it is asked again."""
 SIZES = [(80, 24), (120, 40)]
 BALANCE = re.compile(r"(?:balance     | {12})(Alice \(you\)|Bob): (\S+) ether before, (\S+) ether now")
@@ -45,7 +45,7 @@ def test_a_script_plays_leaves_and_is_paid(tmp_path: Path, game: str) -> None:
     won = {name: after - before for name, (before, after) in found.items()}
     assert won.keys() == {"Alice (you)", "Bob"}
     assert -0.01 < sum(won.values()) < 0  # the gas
-    assert re.search(r"^result      You (lose 0.2 ether|win 0.2 ether|are even); ", said, re.MULTILINE)
+    assert re.search(r"^result      (You lose 0.2 ether|You win 0.2 ether|No gain, no loss); ", said, re.MULTILINE)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -62,7 +62,7 @@ def test_nobody_is_asked_where_nothing_is_lost(tmp_path: Path) -> None:
 
     assert code == 0
     assert "If you leave in this round" not in said
-    assert "result      You are even; 1 ether was paid to you." in said
+    assert "result      No gain, no loss; 1 ether was paid to you." in said
 
 
 def test_what_the_chain_costs_and_what_has_happened_is_said_at_the_table(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_both_players_are_seen_side_by_side_with_one_set_of_names(tmp_path: Path
     assert f"{'Alice':<{columns // 2}}Bob" in seen.lines
     assert not re.search(r"\b(Host|Guest)\b", text)
     columns_ = [line.rstrip() for line in seen.lines if line.startswith(" " * (columns // 2))]
-    assert any("has marked an" in line for line in columns_)  # a turn that Bob's process has printed
+    assert any("placed an" in line for line in columns_)  # a turn that Bob's process has printed
     assert all(len(line) < columns for line in columns_)
 
 

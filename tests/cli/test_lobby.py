@@ -144,7 +144,7 @@ def test_play_without_a_link_shows_what_can_be_joined_with_it(world: World) -> N
     assert not any(line.strip().startswith("2 ") for line in guest.screen.lines)
     guest.type("1")
     guest.answer("Join on these terms?", "y")
-    guest.reach("mark")
+    guest.reach("place an ")
     guest.leave()
     shown = guest.end()
     assert shown.code == 0, shown.lines
@@ -156,7 +156,7 @@ def test_play_without_a_link_lets_a_person_offer(house: House) -> None:
     host = house.sit(house.alice, game="tic-tac-toe")
     host.answer("There are no open games of tic-tac-toe", "new")
     guest = house.play(house.bob, "--join", host.link(), "--yes", game="tic-tac-toe")
-    host.reach("mark")
+    host.reach("place an ")
     host.leave()
     assert host.end().code == 0
     assert guest.end() == 0, guest.complained

@@ -42,7 +42,7 @@ def test_a_player_that_is_killed_goes_on_with_the_same_command(world: World, kil
     guest = world.play(world.bob, *join)
     home, again = (world.alice, create) if killed == "host" else (world.bob, join)
     first, other = (host, guest) if killed == "host" else (guest, host)
-    first.reach("is to reveal.")
+    first.reach("turn to reveal")
     assert first.end(by=signal.SIGKILL) == -signal.SIGKILL
     second = world.play(home, *again)
     assert second.end() == 0, second.complained
@@ -56,9 +56,9 @@ def test_a_player_that_is_killed_goes_on_with_the_same_command(world: World, kil
 
 def test_a_guest_that_stays_away_is_challenged(world: World) -> None:
     host = world.play(world.alice, "--create", "--stake", "0.01 ether", "--rounds", "20", "--patience", "5")
-    held = held_at("is to reveal.")
+    held = held_at("turn to reveal")
     guest = world.play(world.bob, "--join", link_of(host), "--rounds", "20", "--yes", before=held)
-    guest.reach("is to reveal.")
+    guest.reach("turn to reveal")
     guest.end(by=signal.SIGKILL)
     host.reach("challenge: in block")
     assert "Nothing was heard for 5 seconds" in host.said

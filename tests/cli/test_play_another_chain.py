@@ -69,7 +69,7 @@ def test_threat_97_another_chain_for_a_while_is_told_and_waited_out(
             host = world.play(world.alice, *CREATE, *OPTIONS)
             world.endpoints = real
             guest = world.play(world.bob, "--join", link_of(host), "--yes", *OPTIONS)
-            guest.reach("is to reveal.")
+            guest.reach("turn to reveal")
             old = world.saved(world.bob)
             wait_until(lambda: world.saved(world.alice).next_turn >= old.next_turn + _LATER)
             guest.end(by=signal.SIGKILL)

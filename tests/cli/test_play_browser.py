@@ -61,7 +61,7 @@ def test_a_game_is_played_on_a_page_and_left_and_paid(world: World, browser: Bro
     with opened(browser, address_in(alice)) as page:
         for turn in (5, 7, 9):
             click_a_spot(page)
-            page.locator("#board", has_text=f"Turn {turn + 1}.").wait_for()
+            page.locator(f"#board input[name=turn][value='{turn + 1}']").wait_for(state="attached")
         assert page.locator("#board").get_by_text("Bob").count() > 0
         page.locator("#do-leave[name=do]").click()
         alice.reach("was paid to you")
@@ -82,7 +82,7 @@ def test_who_is_killed_goes_on_with_another_page(world: World, browser: Browser)
     again = world.run(world.alice, *world.arguments(world.alice, GAME), *where)
     with opened(browser, address_in(again)) as page:
         click_a_spot(page)
-        page.locator("#board", has_text="Turn 8.").wait_for()
+        page.locator("#happened", has_text="turn 7").wait_for()
         page.locator("#do-leave[name=do]").click()
         again.reach("was paid to you")
         assert bob.end() == 0, bob.complained
@@ -95,12 +95,12 @@ def test_a_person_changes_from_the_terminal_to_the_page(world: World, browser: B
     bob = world.play(world.bob, "--join", alice.link(), "--yes", "--rounds", "3", game=GAME)
     alice.reach("/enter?token=")
     address = next(found[0] for line in alice.screen.lines if (found := ADDRESS.search(line)))
-    alice.answer("mark the", "5")
-    alice.reach("Turn 6")
+    alice.answer("place an X in", "5")
+    alice.reach("turn to place an O")
     with opened(browser, address) as page:
         click_a_spot(page)
-        page.locator("#board", has_text="Turn 8.").wait_for()
-        alice.reach("Turn 8")
+        page.locator("#happened", has_text="turn 7").wait_for()
+        alice.reach("turn    7")
         page.locator("#do-leave[name=do]").click()
         assert bob.end() == 0, bob.complained
         wait_until(lambda: world.is_finished(world.alice))

@@ -15,7 +15,7 @@ def test_what_one_types_after_say_is_on_both_screens_and_in_the_relays_store(hou
     host = house.sit(house.alice, *CREATE, "--name", "Ann", game="tic-tac-toe")
     guest = house.sit(house.bob, "--join", host.link(), "--yes", "--name", "Ben", game="tic-tac-toe")
     for each in (host, guest):
-        each.reach("Turn 4.")
+        each.reach("turn to ")
     guest.type("say Good luck, Ann")
     host.answer("Ben says: Good luck, Ann", "Say Thanks")
     guest.reach("Ann says: Thanks")

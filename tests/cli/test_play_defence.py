@@ -53,7 +53,7 @@ def interrupted(world: World) -> Channel:
     """Both players are killed in mid-game, after the guest has lost what it would challenge with; its old state."""
     host = world.play(world.alice, *CREATE, "--pace", "0.1")
     guest = world.play(world.bob, "--join", link_of(host), "--rounds", "20", "--yes", "--pace", "0.1")
-    guest.reach("is to reveal.")
+    guest.reach("turn to reveal")
     old = world.saved(world.bob)
     wait_until(lambda: world.saved(world.alice).next_turn >= old.next_turn + _LATER)
     for player in (guest, host):

@@ -20,10 +20,10 @@ _WORDS = {"rock-paper-scissors": ("rock", "scissors"), "tic-tac-toe": ("4", "0")
 """The first moves of the host and of the guest."""
 _QUESTIONS = {
     "rock-paper-scissors": ("choose rock, which", "play scissors"),
-    "tic-tac-toe": ("mark the middle", "mark the lower edge"),
+    "tic-tac-toe": ("place an X in the middle", "place an O in the lower edge"),
 }
 """What they read before they are to make them."""
-_AFTERWARDS = {"rock-paper-scissors": "Host wins the round", "tic-tac-toe": "marked an O"}
+_AFTERWARDS = {"rock-paper-scissors": "the round: rock beats scissors", "tic-tac-toe": "placed an O"}
 """What both read then."""
 
 

@@ -37,10 +37,10 @@ def test_two_bots_play_for_nothing(house: House, game: str) -> None:
 
 
 def test_the_list_of_channels_has_the_counterpartys_name(house: House) -> None:
-    held = held_at("is to reveal.")
+    held = held_at("turn to reveal")
     host = house.play(house.alice, *CREATE, "--name", "Ann", game="rock-paper-scissors", before=held)
     guest = house.play(house.bob, "--join", link_of(host), "--yes", game="rock-paper-scissors")
-    guest.reach("is to reveal.")
+    guest.reach("turn to reveal")
     for player in (host, guest):
         player.end(by=signal.SIGKILL)
     for home, called in ((house.bob, full_name("Ann", HOST.address)), (house.alice, full_name("", GUEST.address))):
@@ -52,12 +52,12 @@ def test_the_list_of_channels_has_the_counterpartys_name(house: House) -> None:
 @pytest.mark.parametrize("killed", ["host", "guest"])
 def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str) -> None:
     create, rounds = (*CREATE, "--rounds", "4"), ("--rounds", "4")
-    held = held_at("is to reveal.")
+    held = held_at("turn to reveal")
     host = house.play(house.alice, *create, game="rock-paper-scissors", before=held if killed == "host" else "")
     join = ("--join", link_of(host), *rounds, "--yes")
     guest = house.play(house.bob, *join, game="rock-paper-scissors", before=held if killed == "guest" else "")
     first, other = (host, guest) if killed == "host" else (guest, host)
-    first.reach("is to reveal.")
+    first.reach("turn to reveal")
     assert first.end(by=signal.SIGKILL) == -signal.SIGKILL
     home, again = (house.alice, create) if killed == "host" else (house.bob, join)
     second = house.play(home, *again, game="rock-paper-scissors")
@@ -205,9 +205,9 @@ def test_whoever_is_asked_to_end_withdraws_the_offer(house: House) -> None:
 
 def test_whoever_is_kept_waiting_gives_a_friendly_game_up(house: House) -> None:
     host = house.play(house.alice, *CREATE, "--patience", "2", "--rounds", "20", game="rock-paper-scissors")
-    join, held = ("--join", link_of(host), "--yes", "--rounds", "20"), held_at("is to reveal.")
+    join, held = ("--join", link_of(host), "--yes", "--rounds", "20"), held_at("turn to reveal")
     guest = house.play(house.bob, *join, game="rock-paper-scissors", before=held)
-    guest.reach("is to reveal.")
+    guest.reach("turn to reveal")
     guest.end(by=signal.SIGKILL)
     assert host.end() == 1
     assert "for 2 seconds" in host.complained
@@ -233,7 +233,7 @@ def test_players_are_told_that_the_relay_is_out_of_reach_and_play_on_when_it_is_
     rounds = ("--rounds", "6", "--pace", "0.2")
     host = house.play(house.alice, *CREATE, *rounds)
     guest = house.play(house.bob, "--join", link_of(host), *rounds, "--yes")
-    guest.reach("is to reveal.")
+    guest.reach("turn to reveal")
     relay.kill()
     for player in (host, guest):
         player.reach(f"{relay.url} is out of reach")

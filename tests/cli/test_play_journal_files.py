@@ -16,7 +16,7 @@ def test_threat_101_who_loses_a_file_beside_its_journal_says_so_and_signs_nothin
 ) -> None:
     host = world.play(world.alice, *CREATE, *OPTIONS)
     guest = world.play(world.bob, "--join", link_of(host), "--yes", *OPTIONS)
-    guest.reach("is to reveal.")
+    guest.reach("turn to reveal")
     (world.alice / f"forcemove.journal{suffix}").unlink()
     assert host.end() == 1
     assert f"forcemove.journal{suffix}, which belongs to the journal" in host.complained

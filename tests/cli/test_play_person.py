@@ -20,7 +20,7 @@ def test_two_people_play_rock_paper_scissors_for_a_stake(world: World) -> None:
     host.answer("Type one of these: rock, paper, scissors, leave, help.", "pap")
     guest.reach("play scissors")
     guest.answer("Host 0.05 ether, Guest (you) 0.05 ether", "rock")
-    host.reach("Host wins the round")  # the weapon was shown without asking
+    host.reach("You win the round: paper beats rock. Guest's turn")  # the weapon was shown without asking
     guest.answer("Host 0.06 ether (+0.01 ether), Guest (you) 0.04 ether (-0.01 ether)", "leave")
     ends = [each.end() for each in (host, guest)]
     assert [each.code for each in ends] == [0, 0], ends
@@ -44,7 +44,7 @@ def test_a_person_who_puts_the_game_aside_comes_back_with_the_same_choice(world:
     assert any("be back before a challenge can run out" in line for line in aside.lines)
     guest.type("paper")
     back = world.sit(world.alice)
-    guest.reach("Host reveals scissors: Host wins the round")
+    guest.reach("Host revealed scissors. Host wins the round: scissors beat paper.")
     guest.type("")  # the only choice but leaving
     back.answer("choose rock, which", "leave")
     ends = [each.end() for each in (back, guest)]
@@ -65,7 +65,7 @@ def test_the_key_signs_the_account_pays_and_the_payout_is_paid(world: World) -> 
     guest.reach("play scissors")
     host.answer("wait no longer, and ask the chain", "challenge")
     guest.answer("A clock is running: ", "scissors")
-    host.reach("Host wins the round")
+    host.reach("You win the round: rock beats scissors.")
     guest.answer("next", "leave")
     ends = [each.end() for each in (host, guest)]
     assert [each.code for each in ends] == [0, 0], ends

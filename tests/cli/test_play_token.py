@@ -258,7 +258,7 @@ class TokenWorld:
         id_ = hex_text(self.world.channel(home).agreement.channel_id)
         for verb in (("list", "--all"), ("show", id_), ("history", id_)):
             said = forcemove("channel", *verb, *store, code=0)
-            assert f" {name}" in said.out or "you are even" in said.out, verb
+            assert f" {name}" in said.out or "no gain, no loss" in said.out, verb
             assert "smallest units of" not in said.out
 
     def require_paid(self, home: Path) -> None:
@@ -301,9 +301,9 @@ def test_a_silent_guest_loses_its_tokens(tokens: TokenWorld) -> None:
     world, option = tokens.world, tokens.option
     host = world.play(world.alice, "--create", "--stake", "0.01 tokens", *option, "--rounds", "20", "--patience", "5")
     guest = world.play(
-        world.bob, "--join", link_of(host), *option, "--rounds", "20", "--yes", before=held_at("is to reveal.")
+        world.bob, "--join", link_of(host), *option, "--rounds", "20", "--yes", before=held_at("turn to reveal")
     )
-    guest.reach("is to reveal.")
+    guest.reach("turn to reveal")
     guest.end(by=signal.SIGKILL)
     host.reach("challenge: in block")
     world.travel(3601)

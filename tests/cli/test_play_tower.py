@@ -30,9 +30,9 @@ def test_a_tower_answers_an_old_state_while_its_player_is_away(world: World) -> 
     host = world.play(world.alice, *CREATE)
     link = link_of(host)
     guest = world.play(world.bob, "--join", link, *JOIN, "--tower", address)
-    host.reach("is to reveal.")
+    host.reach("turn to reveal")
     old = world.saved(world.alice)
-    guest.reach("is to reveal.", 3)
+    guest.reach("turn to reveal", 3)
     for player in (guest, host):
         player.end(by=signal.SIGKILL)
     turn = challenge_with(world.node.chain, HOST, old)

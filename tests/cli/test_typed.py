@@ -48,7 +48,7 @@ def test_nobody_joins_by_what_was_typed_before_the_terms(house: House) -> None:
 def test_who_leaves_reads_first_what_that_costs(tmp_path: Path) -> None:
     screen = Screen(COMMAND, "demo", "--game", "tic-tac-toe", "--play", columns=80, rows=40, folder=tmp_path)
     screen.answer("help  ", "4\r")
-    screen.answer("mark the upper left", "leave\ryes\r")
+    screen.answer("place an X in the upper left", "leave\ryes\r")
     screen.answer("leave, and lose this", "no\r")
     screen.answer("end the game with your next turn", "\x03")
     assert screen.end().code == 130

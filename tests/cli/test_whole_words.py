@@ -95,8 +95,8 @@ def test_the_commands_on_a_node(tmp_path: Path, node: Node) -> None:
 @pytest.mark.parametrize(
     ("game", "asks", "first", "reaches"),
     [
-        ("tic-tac-toe", "Turn 4.", "4", "Turn 6."),
-        ("rock-paper-scissors", "Turn 4.", "paper", "Turn 8."),
+        ("tic-tac-toe", "Your turn to place the first X.", "4", "Bob placed an O"),
+        ("rock-paper-scissors", "Your turn to choose a weapon.", "paper", "Bob asked for another round."),
         ("discard-sra", "it is your turn", "1", "Bob d"),
     ],
 )
@@ -132,7 +132,7 @@ def test_two_processes_side_by_side(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [20, 39, 80, 120])
 def test_a_line_is_broken_between_words_alone(width: int) -> None:
-    text = "turn    4   Alice has marked an X; run `forcemove channel list` at ws://127.0.0.1:4600 for 0x" + "ab" * 32
+    text = "turn    4   Alice placed an X; run `forcemove channel list` at ws://127.0.0.1:4600 for 0x" + "ab" * 32
     lines = wrapped(text, width)
     assert " ".join(" ".join(lines).split()) == " ".join(text.split())
     assert any("`forcemove channel list`" in line for line in lines) or width < 30

@@ -70,7 +70,7 @@ def test_friends_who_play_for_nothing(house: House) -> None:
     link = link_on(host)
     command = f"forcemove play tic-tac-toe --join {link} --key FILE"
     guest = on(guest_at, *house.arguments(guest_at, "tic-tac-toe"), "--join", link, "--yes")
-    host.reach("mark the middle")
+    host.reach("place an X in the middle")
     require_whole_scene(host, host_at, command)
     require_whole_scene(guest, guest_at)
     host.type("leave\r")

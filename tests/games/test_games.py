@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from random import randbytes
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 
 from forcemove import App, AppError, Choice, FalseMove, Game, Move, Names
 from forcemove.protocol.outcome import Allocation, Outcome, address_destination, require_same_totals
+from forcemove.rounds import position_line
 from forcemove.testing.calls import Bench, TransitionCall
 from forcemove.testing.properties import require_choices
 from tests.evm import errors_of
@@ -68,7 +70,7 @@ def test_every_error_of_the_contract_has_its_twin(game: Game) -> None:
 @each_game
 def test_every_reachable_position_is_described_in_one_line(game: Game) -> None:
     for at in space_of(game).reachable():
-        text = game.describe(at, names_of(game))
+        text = position_line(game, None, at, names_of(game))
         assert text.endswith(".")
         assert "\n" not in text
         assert any(name in text for name in names_of(game))
@@ -94,13 +96,13 @@ def test_every_reachable_position_has_a_board(game: Game) -> None:
 
 @each_game
 def test_a_final_state_can_be_shown(game: Game) -> None:
-    assert game.describe(final()) == game.board(final()) == "The game is over."
+    assert position_line(game, None, final(), names_of(game)) == game.board(final()) == "The game is over."
 
 
 @each_game
 def test_bytes_that_are_no_position_raise_the_games_own_error(game: Game) -> None:
     garbage = state(b"\xff" * 32)
-    for ask in (game.describe, game.board, game.illegal_moves):
+    for ask in (game.prompt, game.result, partial(game.move_text, None), game.board, game.illegal_moves):
         with pytest.raises(AppError):
             ask(garbage)
     with pytest.raises(AppError):
@@ -111,7 +113,7 @@ def test_bytes_that_are_no_position_raise_the_games_own_error(game: Game) -> Non
 def test_during_the_setup_participant_0_is_announced_as_the_first_mover(game: Game) -> None:
     for turn_num in range(2 * min(game.seats)):
         opening = state(game.initial_app_data(terms(STAKE)), balances(game), turn_num=turn_num)
-        assert game.describe(opening, names_of(game)).split(": ")[1].startswith("Alice")
+        assert position_line(game, None, opening, names_of(game)).startswith("Alice's turn to ")
 
 
 @each_game

@@ -31,7 +31,7 @@ from forcemove_games.rock_paper_scissors.table import (
     Play,
     Reveal,
     Round,
-    RoundResult,
+    TableRoundResult,
     any_weapon,
     commitment_of,
     plays_and_reveals,
@@ -52,7 +52,7 @@ ROCK, PAPER, SCISSORS = Weapon
 ALICE, BY_MALLORY = Opening(ROCK, b"\xa1" * 32), Opening(PAPER, b"\x3a" * 32)
 
 Said = Play | Reveal
-End = RoundResult | ForcemoveError | None
+End = TableRoundResult | ForcemoveError | None
 
 
 def line(log: Transport, name: str) -> SignedTransport:
@@ -125,7 +125,7 @@ async def actions_on(log: MemoryTransport) -> list[Said]:
 def test_all_nine_pairs_end_as_they_should(first: Weapon, second: Weapon) -> None:
     wins = {(ROCK, SCISSORS), (SCISSORS, PAPER), (PAPER, ROCK)}
     winner = "alice" if (first, second) in wins else "mallory" if (second, first) in wins else None
-    expected = RoundResult(winner, {"alice": first, "mallory": second})
+    expected = TableRoundResult(winner, {"alice": first, "mallory": second})
     rounds = sit("alice", Opening(first, b"\xa1" * 32)), sit("mallory", Opening(second, b"\x3a" * 32))
     assert ends(*rounds) == [expected, expected]
 
@@ -135,7 +135,7 @@ def test_all_nine_pairs_end_as_they_should(first: Weapon, second: Weapon) -> Non
 def test_neither_the_order_of_plays_nor_that_of_reveals_matters(
     plays: tuple[Play, Play], reveals: tuple[Reveal, Reveal]
 ) -> None:
-    expected = RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
+    expected = TableRoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
     assert ends_after(*plays, *reveals) == [expected, expected]
 
 
@@ -145,7 +145,7 @@ def test_whoever_is_faster_both_end_alike(first: Weapon, second: Weapon, random:
         log = MemoryTransport()
         rounds = sit("alice", Opening(first, b"\xa1" * 32)), sit("mallory", Opening(second, b"\x3a" * 32))
         found = await asyncio.gather(*(end_of(line(Delayed(log, random), each.client_id), each) for each in rounds))
-        assert isinstance(found[0], RoundResult)
+        assert isinstance(found[0], TableRoundResult)
         assert found[0] == found[1]
         assert found[0].weapons == {"alice": first, "mallory": second}
         said = await actions_on(log)
@@ -160,7 +160,7 @@ def test_whoever_is_faster_both_end_alike(first: Weapon, second: Weapon, random:
 def test_strangers_who_exchange_keys_play_three_rounds(random: Random) -> None:
     expected = [KEYS["alice"].address, KEYS["bob"].address]
 
-    async def client(log: Transport, name: str) -> list[RoundResult | None]:
+    async def client(log: Transport, name: str) -> list[TableRoundResult | None]:
         table = await exchange_keys(log, TABLE_ID, name, KEYS[name], expected, within=HOUR)
         queue = ActionQueue(table.transport, ACTIONS)
         rounds = [Round(table.table_id, tuple(table.keys), name) for _ in range(3)]
@@ -180,15 +180,15 @@ def test_strangers_who_exchange_keys_play_three_rounds(random: Random) -> None:
 async def test_it_is_played_on_a_log_without_signatures_as_well() -> None:
     log = MemoryTransport()
     first, second = await asyncio.gather(*(end_of(log, each) for each in both()))
-    assert first == second == RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
+    assert first == second == TableRoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
 
 
 def test_there_is_no_result_before_the_last_reveal() -> None:
     alice, mallory = both()
-    received: list[RoundResult | None] = []
+    received: list[TableRoundResult | None] = []
     alice.show = lambda _action, _played: received.append(alice.result)
     ends(alice, mallory)
-    assert received == [None, None, None, RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})]
+    assert received == [None, None, None, TableRoundResult("mallory", {"alice": ROCK, "mallory": PAPER})]
 
 
 # ------------------------------------------------------------------------------------------------------------- cheating
@@ -286,7 +286,7 @@ async def test_what_comes_late_but_in_time_is_taken() -> None:
     async with asyncio.TaskGroup() as group:
         ending = group.create_task(end_of(line(log, "alice"), sit("alice", ALICE)))
         group.create_task(mallory())
-    assert ending.result() == RoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
+    assert ending.result() == TableRoundResult("mallory", {"alice": ROCK, "mallory": PAPER})
 
 
 def test_what_is_refused_changes_nothing() -> None:
@@ -320,7 +320,7 @@ def test_whatever_mallory_says_alice_ends_in_time_and_blames_nobody_else(said: l
             ending = group.create_task(end_of(line(Delayed(log, random), "alice"), sit("alice", ALICE)))
             group.create_task(mallory(line(Delayed(log, random), "mallory")))
         match ending.result():
-            case RoundResult(weapons=weapons):
+            case TableRoundResult(weapons=weapons):
                 assert weapons == {"alice": ROCK, "mallory": PAPER}
             case ActionMissing(expected=expected):
                 assert expected == ("mallory",)

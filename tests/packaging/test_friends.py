@@ -139,10 +139,10 @@ def play(alice: Friend, bob: Friend) -> None:
     """Alice has three in a row, and Bob leaves."""
     for turn, cell in enumerate((0, 3, 1, 4, 2), 4):
         friend = (alice, bob)[turn % 2]
-        friend.reach(f"Turn {turn}.")
-        friend.reach(f"  {cell}         mark")
+        friend.reach(f"turn {turn - 1:>4}" if turn > 4 else "Your turn to place the first X.")
+        friend.reach(f"  {cell}         place an")
         friend.enter(str(cell))
-    bob.reach("Host has three in a row and wins the round.")
+    bob.reach("Host wins the round: three in a row.")
     bob.enter("leave")
 
 
@@ -218,11 +218,11 @@ def test_three_friends_play_a_game_of_their_own_for_a_stake(place: Place, machin
         guest.enter("y")
         alice.reach(f"is here: {2 + guests.index(guest)} of 3.")
     for turn, (friend, count) in enumerate(zip((alice, *guests, alice), (3, 3, 3, 1), strict=True), 6):
-        friend.reach(f"Turn {turn}.")
+        friend.reach(f"turn {turn - 1:>4}" if turn > 4 else "Your turn to place the first X.")
         friend.reach(f"  {count}         take")
         friend.enter(str(count))
     for guest in guests:
-        guest.reach("Alice has taken the last and wins the round;")
+        guest.reach("Alice wins the round: the heap is empty.")
     place.bob.enter("leave")
     alice.reach("You win 0.2 ether")
     for guest in guests:

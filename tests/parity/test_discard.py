@@ -14,7 +14,7 @@ from forcemove.protocol.state import VariablePart
 from forcemove.testing import properties
 from forcemove.testing.calls import FROM, TO, Bench, TransitionCall
 from forcemove.testing.space import Bounds, StateSpace
-from forcemove_games.discard import rules
+from forcemove_games.discard import GAME, rules
 from forcemove_games.discard.position import CORE_LENGTH, PositionType, decode
 from tests.games.discard.dealer import Dealer, begin
 from tests.games.discard.hands import NAMES, games
@@ -110,6 +110,10 @@ def test_the_kit_finds_no_difference_and_no_state_without_a_successor(states: in
 @pytest.mark.parametrize(("states", "games"), [(20, 1), pytest.param(100, 5, marks=pytest.mark.long)])
 def test_nobody_who_is_to_move_is_better_off_leaving(states: int, games: int) -> None:
     assert properties.require_no_gain_by_leaving(space("leaving", states, games), is_settled, ahead=2) >= states
+
+
+def test_each_hand_has_a_result_of_what_changed_hands() -> None:
+    assert properties.require_results(GAME, begin(), is_settled, games=3, turns=90) >= 3
 
 
 def is_settled(state: VariablePart) -> bool:

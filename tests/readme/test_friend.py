@@ -58,10 +58,10 @@ def test_two_friends_play_by_the_three_commands(homes: list[Path]) -> None:
         bob.type("y\r")
         for turn, cell in enumerate((0, 3, 1, 4, 2), 4):
             screen = (alice, bob)[turn % 2]
-            screen.reach(f"Turn {turn}.")
-            screen.reach(f"  {cell}         mark")
+            screen.reach(f"turn {turn - 1:>4}" if turn > 4 else "Your turn to place the first X.")
+            screen.reach(f"  {cell}         place an")
             screen.type(f"{cell}\r")
-        bob.reach("Host has three in a row and wins the round.")
+        bob.reach("Host wins the round: three in a row.")
         bob.type("leave\r")
         ends = [each.end() for each in (alice, bob)]
         assert [each.code for each in ends] == [0, 0], ends

@@ -67,7 +67,7 @@ def test_a_line_that_the_twin_misses_is_found_and_shown(monkeypatch: pytest.Monk
         r"    ConnectFour refuses it with WrongType\(expected=0, submitted=1\)\n"
         r"    the twin accepts it\n"
         r"before \(turn \d+; amounts (6, 0|0, 6)\):\n"
-        r"    Participant [01] has dropped a disc; Participant [01] is to drop one\.\n"
+        r"    Participant [01] dropped a disc\. Participant [01]'s turn to drop a disc\.\n"
         r"(    ([.01] ){6}[.01]\n){6}    1 2 3 4 5 6 7\n"
         r"    type=Playing, last=0x[0-9a-f]+, next=0x[0-9a-f]+\n"
         r"    appData: 0x1 0x3 0x[0-9a-f]+ 0x[0-9a-f]+\n"

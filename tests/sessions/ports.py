@@ -47,7 +47,7 @@ class BotPort:
         self.agreed.append(offer)
 
     def take_seat(self, game: Game, agreement: Agreement, index: int) -> BotSeat:
-        return BotSeat(game, index, self._rounds, agreement.count, self, PACE)
+        return BotSeat(game, index, self._rounds, self, PACE)
 
     def take_log_seat(self, other: str) -> None:
         """A bot."""

@@ -17,6 +17,7 @@ ROOMS = (
     "forcemove.keys",
     "forcemove.artifact",
     "forcemove.game",
+    "forcemove.rounds",
     "forcemove.registry",
     "forcemove.history",
     "forcemove.contracts",

@@ -86,7 +86,13 @@ CASES = [
 ]
 ELSEWHERE = {"discard": "tests/parity/test_discard.py"}
 """Games that are not a `Case`, and the file of tests that walks through them."""
-ASKED = ("require_both_alike", "require_legal_moves", "require_successors", "require_no_gain_by_leaving")
+ASKED = (
+    "require_both_alike",
+    "require_legal_moves",
+    "require_successors",
+    "require_no_gain_by_leaving",
+    "require_results",
+)
 each_case = pytest.mark.parametrize("case", CASES, ids=[case.game.name for case in CASES])
 
 
@@ -105,6 +111,11 @@ def test_every_legal_move_is_legal(case: Case) -> None:
 @each_case
 def test_every_legal_state_has_a_legal_successor(case: Case) -> None:
     assert properties.require_successors(case.space, case.is_settled) == case.states
+
+
+@each_case
+def test_each_round_has_a_result_of_what_changed_hands(case: Case) -> None:
+    assert properties.require_results(case.game, case.space.begin, case.is_settled) > 20
 
 
 @each_case

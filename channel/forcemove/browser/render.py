@@ -10,6 +10,7 @@ from forcemove.browser.drawing.happenings import Window, window_of
 from forcemove.browser.drawing.inspector import inspected, shown_place
 from forcemove.browser.drawing.listing import listed_rows
 from forcemove.browser.drawing.money import bar_of
+from forcemove.browser.drawing.rounds import results_of, round_of
 from forcemove.browser.drawing.timeline import timeline_of
 from forcemove.browser.drawing.timeline_svg import line_markup, timeline_markup
 from forcemove.browser.templating import PLAIN_NAV, Nav, fill_in, fill_in_once
@@ -27,6 +28,7 @@ PANELS = (
     "say",
     "guide",
     "notice",
+    "round",
     "board",
     "end",
     "clock",
@@ -60,8 +62,9 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
         "say": fill_in_once("say.html", said=said),
         "guide": _note("guide", "What to look at", harmless(view.guide, "\n"), "guide"),
         "notice": _note("notice", "Why that was not done", harmless(view.notice), "alarm"),
+        "round": fill_in_once("round.html", round=round_of(view)),
         "board": fill_in_once("board.html", form=form, board=board, bar=bar_of(view)),
-        "end": fill_in_once("end.html", end=end_of(view)),
+        "end": fill_in_once("end.html", end=end_of(view, results_of(view))),
         "clock": fill_in_once("clock.html", clock=clock),
         "safety": fill_in_once("safety.html", words=safety_of(view)),
         "ways": fill_in_once("ways.html", form=form, ways=ways_out(view)),

@@ -153,7 +153,8 @@ class TablePages:
             channel, now = seated.played
             seen = seated.names, channel.secrets, seated.person.choices
             found = self._view(seated.game, channel, now, *seen, at, form_token, notice)
-            return replace(found, chat=seated.lines, tokens=seated.tokens, depth=seated.depth)
+            chosen = seated.person.chosen_turn
+            return replace(found, chat=seated.lines, tokens=seated.tokens, depth=seated.depth, chosen_turn=chosen)
         stored = self._journal.load(channel_id)
         kept: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)
         if kept is None or kept.game is None:

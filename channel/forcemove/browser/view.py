@@ -22,6 +22,7 @@ class ChannelView(Moment):
     - `groups`: the playground's buttons.
     - `guide`: what a guided tour says now; empty without one.
     - `notice`: why the last action was refused; empty where it was not.
+    - `chosen_turn`: the turn of the move that the player has chosen last; 0 where none was chosen.
     - `chat`: the newest lines of the table's chat; None where nothing can be said.
     """
 
@@ -32,4 +33,5 @@ class ChannelView(Moment):
     groups: tuple[ControlGroup, ...] = ()
     guide: str = ""
     notice: str = ""
+    chosen_turn: int = 0
     chat: Sequence[str] | None = None

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from forcemove.errors import AppError
-from forcemove.game import Game, JsonValue, Names
+from forcemove.game import Game, JsonValue, Names, seat_names
 from forcemove.protocol.state import VariablePart
+from forcemove.rounds import position_line
 
 __all__ = ["KnownApp", "KnownBy", "NoPosition", "PositionFacts", "guess_app", "read_position"]
 
@@ -69,9 +70,9 @@ def read_position(
     the participants, where it is not by their numbers."""
     if app is None or state.is_final:
         return None
-    naming, game = () if names is None else (names,), app.game
+    names, game = names or seat_names(min(app.game.seats)), app.game
     try:
-        texts = game.describe(state, *naming), game.board(state, *naming)
+        texts = position_line(game, None, state, names), game.board(state, names)
         return PositionFacts(*texts, game.stake_of(state.app_data), game.position(state))
     except AppError as error:
         return NoPosition(error)

@@ -21,6 +21,7 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.state import SignedState
+from forcemove.rounds import state_words
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership, StoredChannel, StoredSummary
@@ -118,9 +119,9 @@ class JournalChannel:
 
     def describe(self, signed: SignedState) -> str:
         """One of its states in a few words, by its game."""
-        if signed.state.is_final:
-            return "the final state"
-        return self.game.describe(signed.state) if self.game else f"{len(signed.state.app_data)} bytes of app data"
+        state, count = signed.state, self.channel.agreement.count
+        before = next((each.state for each in self.states if each.state.turn_num == state.turn_num - 1), None)
+        return state_words(self.game, before, state, count)
 
     def require_game(self) -> Game:
         """The channel's game. Raises `GameMissing`."""

@@ -53,7 +53,7 @@ class Counterparty:
         """
         self.is_silent = self.is_late = self.will_cheat = self.will_withhold = False
         self._player, self._adjudicator, self._end, self._game, self._clock = player, adjudicator, end, game, clock
-        self._choose: Choose = choose_rounds(game, _SEAT, _ROUNDS, _TWO)
+        self._choose: Choose = choose_rounds(game, _SEAT, _ROUNDS)
         self._status = status
         self._late: tuple[ChooseMove, float] | None = None
         self._signed: dict[int, SignedState] = {}
@@ -153,7 +153,7 @@ class Counterparty:
         self.is_silent = False
         if self._player.is_gone:
             self._late = None
-            self._choose = choose_rounds(self._game, _SEAT, _ROUNDS, _TWO)
+            self._choose = choose_rounds(self._game, _SEAT, _ROUNDS)
             self._player.restart()
             self._end.is_gone = False
         self.greet()

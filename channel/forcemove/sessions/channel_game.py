@@ -9,12 +9,14 @@ from forcemove.game import Game, Names
 from forcemove.history.tokens import Tokens
 from forcemove.inspect.journal_channel import JournalChannel, read_channels
 from forcemove.node.friendly import FriendlyAssembly
+from forcemove.node.histories import load_history
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.results import Ending
+from forcemove.rounds import RoundCount, score_line
 from forcemove.sessions.chat import TableChat
 from forcemove.sessions.errors import NeverFunded
 from forcemove.sessions.meetings.meeting import Meeting
@@ -89,8 +91,11 @@ class ChannelGameRunner:
         if stored is not None:
             self._port.say("The game is over that this command has begun before.")
             names = shown_names(meeting.names, meeting.players)
+            channel = CHANNELS.decode(stored.snapshot)
+            history = load_history(self._journal, channel.agreement.channel_id)
             tokens = () if self._venue is None or self._venue.token is None else (self._venue.token,)
-            self._say_result(CHANNELS.decode(stored.snapshot), EndObserver(), names, tokens)
+            score = score_line(RoundCount(self._game, history.states).results, names, channel.index)
+            self._say_result(channel, EndObserver(), names, score, tokens)
 
     def _load(self, meeting: Meeting) -> StoredChannel | None:
         return self._journal.load(agreement_of(meeting.offer, meeting.joins, self._game).channel_id)
@@ -117,7 +122,7 @@ class ChannelGameRunner:
                 channel = await self._drive(self._venue, agreement, stored, seat, match)
         finally:
             self._port.leave_seat()
-        self._say_result(channel, match.end_observer, match.names, match.tokens)
+        self._say_result(channel, match.end_observer, match.names, match.score, match.tokens)
 
     async def _drive_friendly(self, agreement: Agreement, seat: PlayerSeat, match: PlayedChannel) -> Channel:
         assembly, patience = FriendlyAssembly(self._game, agreement), self._options.patience
@@ -154,15 +159,17 @@ class ChannelGameRunner:
         chat = TableChat(messenger, _table_of(agreement), self._key, match.names, seat.output.say)
         seat.join_chat(chat)
 
-    def _say_result(self, channel: Channel, seen: EndObserver, names: Names, tokens: Tokens) -> None:
+    def _say_result(self, channel: Channel, seen: EndObserver, names: Names, score: str, tokens: Tokens) -> None:
         """Show what was paid to whom, the difference to our deposit, and the cost. Raises `NeverFunded` where there
         was no money to play for."""
         if channel.agreement.is_friendly:
             who = "both" if channel.agreement.count == MIN_SEATS else "all"
             self._port.say(f"result      The game is over, and {who} have signed its end. Nothing was at stake.")
+            if score:
+                self._port.say(f"score       {score}")
         else:
             result = seen.of(channel, int(time.time()))
-            for line in end_lines(result, channel.index, seen, names, tokens):
+            for line in end_lines(result, channel.index, seen, names, score, tokens):
                 self._port.say(line)
         self._port.say(f"channel     {hex_text(channel.agreement.channel_id)}")
         if not channel.agreement.is_friendly and result.ending is Ending.UNFUNDED:

@@ -12,6 +12,7 @@ from forcemove.errors import AppError
 from forcemove.game import Game, Move, seat_names
 from forcemove.protocol.app import Rules
 from forcemove.protocol.state import VariablePart
+from forcemove.rounds import position_line
 from forcemove.testing.evm import decode_error, selector, signature_of
 
 __all__ = ["Pair", "TwinsDiffer", "bytecode_verdict", "explain", "twin_verdict"]
@@ -142,7 +143,7 @@ def _drawn(game: Game, state: VariablePart) -> list[str]:
     names = seat_names(len(state.outcome))
     lines: list[str] = []
     try:
-        lines.append(game.describe(state, names))
+        lines.append(position_line(game, None, state, names))
         lines += game.board(state, names).splitlines()
         lines.append(", ".join(f"{key}={_value(value)}" for key, value in game.position(state).items()))
     except AppError as error:

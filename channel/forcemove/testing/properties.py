@@ -6,14 +6,14 @@ space with balances that last for a round or two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from random import Random
 
 from forcemove.errors import AppError
-from forcemove.game import Game
+from forcemove.game import Choice, Game, RoundResult
 from forcemove.protocol.app import Rules
-from forcemove.protocol.outcome import require_same_totals
+from forcemove.protocol.outcome import Outcome, require_same_totals
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.testing.calls import FROM, ID, TO, Bench, TransitionCall, Variation
@@ -28,6 +28,7 @@ __all__ = [
     "require_choices",
     "require_legal_moves",
     "require_no_gain_by_leaving",
+    "require_results",
     "require_successors",
 ]
 
@@ -80,22 +81,75 @@ def require_choices(game: Game, begin: VariablePart, *, games: int = 20, turns: 
     """Check that people can play from `begin` by the choices that the game offers, keeping nothing but a choice's
     secrets: each move is legal, and the words of a turn are different and can be typed. Plays at random; returns the
     number of choices."""
-    random, offered = Random(0), 0  # noqa: S311  # nothing secret
-    for _ in range(games):
-        state, secrets = begin, [b""] * len(begin.outcome)
-        for _ in range(turns):
-            mover = (state.turn_num + 1) % len(state.outcome)
-            choices = game.choices(state, random.randbytes, secrets[mover])
-            if not choices:
-                break
-            offered += len(choices)
-            _require_words([each.word for each in choices], state)
-            for each in choices:
-                game.valid_transition(ID, state, each.move.after(state), len(state.outcome))
-            chosen = random.choice(choices)
-            secrets[mover] = secrets[mover] if chosen.secrets is None else chosen.secrets
-            state = chosen.move.after(state)
+    offered = 0
+    for state, choices, _ in (turn for seed in range(games) for turn in _walk(game, begin, seed, turns)):
+        offered += len(choices)
+        _require_words([each.word for each in choices], state)
+        for each in choices:
+            game.valid_transition(ID, state, each.move.after(state), len(state.outcome))
     return offered
+
+
+def _walk(
+    game: Game, begin: VariablePart, seed: int, turns: int
+) -> Iterator[tuple[VariablePart, Sequence[Choice], VariablePart]]:
+    """A game at random: each state, what could be chosen then, and the state after what was."""
+    random = Random(seed)  # noqa: S311  # nothing secret
+    state, secrets = begin, [b""] * len(begin.outcome)
+    for _ in range(turns):
+        mover = (state.turn_num + 1) % len(state.outcome)
+        choices = game.choices(state, random.randbytes, secrets[mover])
+        if not choices:
+            return
+        chosen = random.choice(choices)
+        secrets[mover] = secrets[mover] if chosen.secrets is None else chosen.secrets
+        after = chosen.move.after(state)
+        yield state, choices, after
+        state = after
+
+
+def require_results(
+    game: Game, begin: VariablePart, is_settled: IsSettled, *, games: int = 20, turns: int = 100
+) -> int:
+    """Check what the game says of its rounds, in games at random: a result just where a round ends, with the amounts by
+    which the outcome has changed since it began; and that moves and prompts are words that a sentence can end with. A
+    round that is over without a result, since it was turned down, changes nothing. Returns the number of results.
+
+    - `game`: says how rounds end.
+    - `begin`: the first state, in which no round is running.
+    - `is_settled`: whether no round is running in a state.
+    - `games`: how many.
+    - `turns`: of each game at most.
+    """
+    found = 0
+    for seed in range(games):
+        outcome = begin.outcome
+        for before, _, state in _walk(game, begin, seed, turns):
+            for words in (game.move_text(before, state), game.move_text(None, state), game.prompt(state)):
+                _require_phrase(words, state)
+            is_over = is_settled(state) and not is_settled(before)
+            result = game.result(state)
+            if not is_over if result is not None else is_over and state.outcome != outcome:
+                raise AssertionError(f"a round {'ends' if is_over else 'does not end'} with {state}; result: {result}")
+            if result is not None:
+                _require_changes(result, outcome, state)
+                outcome, found = state.outcome, found + 1
+    return found
+
+
+def _require_phrase(words: str, state: VariablePart) -> None:
+    if not words or not words.isprintable() or words != words.strip(" ."):
+        raise AssertionError(f"a sentence cannot end with {words!r}, which the game says of {state}")
+
+
+def _require_changes(result: RoundResult, before: Outcome, state: VariablePart) -> None:
+    changes = tuple(new.amount - old.amount for new, old in zip(state.outcome, before, strict=True))
+    if result.changes != changes:
+        raise AssertionError(f"the outcome of {state} has changed by {changes}; the result says {result.changes}")
+    winner = None if not any(changes) else changes.index(max(changes))
+    if result.winner != winner:
+        raise AssertionError(f"participant {winner} has gained most with {state}; the result says {result.winner}")
+    _require_phrase(result.reason, state)
 
 
 def _require_words(words: list[str], state: VariablePart) -> None:

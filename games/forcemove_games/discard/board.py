@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from forcemove import JsonValue, Names, VariablePart, keccak256
+from forcemove import JsonValue, Names, RoundResult, VariablePart, keccak256
 from forcemove_games.discard.hand import PlayerSide
 from forcemove_games.discard.position import CORE_LENGTH, NO_KEY, Core, PositionType, decode
 from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost
 from forcemove_games.discard.steps import indices
 from forcemove_games.discard.tails import ShownCards
 from forcemove_games.discard_sra import cards
-from forcemove_games.two_player import PLAYERS, movers
+from forcemove_games.two_player import PLAYERS, round_result
 
-__all__ = ["board", "count_text", "describe", "own_cards", "position_data"]
+__all__ = ["board", "count_text", "move_text", "own_cards", "position_data", "prompt", "result"]
 
-_SET_UP = {
-    PositionType.KEYED_FIRST: "{last} has shown a key; {next} is to show one, too.",
-    PositionType.KEYED: "{last} has shown a key, too; {next} is to shuffle.",
-    PositionType.SHUFFLED_FIRST: "{last} has shuffled; {next} is to check that, and to shuffle, too.",
-    PositionType.SHUFFLED: "{last} has shuffled, too; {next} is to check that, and to deal.",
-    PositionType.DEALT_FIRST: "{last} has given its shares of the cards of {next}, who is to give its own.",
-}
 _IS_DEALT = PositionType.DEALT
 
 
@@ -30,43 +23,51 @@ def count_text(count: int) -> str:
     return "1 card" if count == 1 else f"{count or 'no'} cards"
 
 
-# ------------------------------------------------------------------------------------------------------- in one line
+# --------------------------------------------------------------------------------------------------------- in words
 
 
-def describe(state: VariablePart, names: Names) -> str:
-    """What has happened, and who is to do what; `state` is not final."""
-    core = decode(state.app_data).core
-    last, next_ = (names[seat] for seat in movers(state))
-    kind = core.position_type
+def move_text(state: VariablePart) -> str:
+    """What the mover of a state did; `state` is not final."""
+    position = decode(state.app_data)
+    core, kind = position.core, position.core.position_type
     if kind is PositionType.READY:
-        return f"Hand {core.hand + 1}: {next_} is to show the first key."
-    if kind in _SET_UP:
-        return _SET_UP[kind].format(last=last, next=next_)
-    if kind is PositionType.DEALT:
-        return f"The cards are dealt, {cards.name(core.top)} is turned up; {next_} is to move."
+        return "asked for another hand"
+    if kind < _IS_DEALT:
+        return f"dealt, step {int(kind)} of {int(_IS_DEALT)}"
+    if kind is _IS_DEALT:
+        return f"turned {cards.name(core.top)} up: the cards are dealt"
     if kind in (PositionType.SHOWING, PositionType.TIED):
-        return _shown(state, core, last, next_)
+        shown = position.tail.cards if isinstance(position.tail, ShownCards) else ()
+        return f"showed {' '.join(_names(each.number for each in shown)) or 'no card'}"
     if kind is PositionType.OVER:
-        return f"{last} lays {cards.name(core.top)}, its last card, and wins the hand."
-    return _played(core, last, next_)
-
-
-def _played(core: Core, last: str, next_: str) -> str:
+        return f"laid {cards.name(core.top)}, the last card"
     if core.laid:
-        return f"{last} lays {cards.name(core.top)}; {next_} is to move."
-    if core.pending:
-        return f"{last} draws a card; {next_} is to let it be read, and to move."
-    if core.passes == PLAYERS:
-        return f"{last} can't move either; {next_} is to show its cards."
-    return f"{last} can't move; {next_} is to move."
+        return f"laid {cards.name(core.top)}"
+    return "drew a card" if core.pending else "could not move"
 
 
-def _shown(state: VariablePart, core: Core, last: str, next_: str) -> str:
-    tail = decode(state.app_data).tail
-    shown = " ".join(_names(each.number for each in tail.cards)) if isinstance(tail, ShownCards) else "no card"
-    if core.position_type is PositionType.TIED:
-        return f"{last} shows {shown}: nobody wins the hand."
-    return f"{last} shows {shown}; {next_} is to show its cards."
+def prompt(state: VariablePart) -> str:
+    """What the next mover is asked for; `state` is not final."""
+    core = decode(state.app_data).core
+    kind = core.position_type
+    if kind < _IS_DEALT:
+        return "deal"
+    if kind in (PositionType.OVER, PositionType.TIED):
+        return "start another hand"
+    if kind is PositionType.SHOWING or core.passes == PLAYERS:
+        return "show cards"
+    return "lay a card, or draw one" if core.pile else "lay a card"
+
+
+def result(state: VariablePart) -> RoundResult | None:
+    """How the hand ended; `state` is not final."""
+    core = decode(state.app_data).core
+    match core.position_type:
+        case PositionType.OVER:
+            return round_result(state.turn_num % PLAYERS, "no card is left in the hand", core.stake)
+        case PositionType.TIED:
+            return round_result(None, "nobody could move", core.stake)
+    return None
 
 
 # -------------------------------------------------------------------------------------------------------- as a board

@@ -12,6 +12,7 @@ from forcemove import (
     FalseMove,
     JsonValue,
     Names,
+    RoundResult,
     Terms,
     TransitionRow,
     VariablePart,
@@ -20,8 +21,7 @@ from forcemove import (
 from forcemove.contracts import artifact
 from forcemove.picture import Svg
 from forcemove_games.cheats import refused
-from forcemove_games.discard import rules
-from forcemove_games.discard.board import board, describe, position_data
+from forcemove_games.discard import board, rules
 from forcemove_games.discard.bot import DiscardBot
 from forcemove_games.discard.cheats import cheats, false_moves
 from forcemove_games.discard.choices import choices
@@ -63,15 +63,23 @@ class Discard:
         """What the core says, by the names of its words: `stake` and `hand` in decimal digits, `keys` as pairs of hex,
         `held` as the indices of each player's cards, cards by their names, and null where the type does not use it.
         `pile`: how many are left. `drawn`, `shared`, `laid`: indices. `proofs`: the hash of what follows the core."""
-        return {"type": "Final"} if state.is_final else position_data(state)
+        return {"type": "Final"} if state.is_final else board.position_data(state)
 
-    def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
-        """One line that says what has happened and which participant is to do what."""
-        return _GAME_OVER if state.is_final else describe(state, names)
+    def move_text(self, _before: VariablePart | None, after: VariablePart) -> str:
+        """What the mover did. `_before`: is not needed."""
+        return board.move_text(after)
+
+    def prompt(self, state: VariablePart) -> str:
+        """What the next mover is asked for."""
+        return board.prompt(state)
+
+    def result(self, state: VariablePart) -> RoundResult | None:
+        """How the hand ended: with an empty hand, or two players who cannot move."""
+        return None if state.is_final else board.result(state)
 
     def board(self, state: VariablePart, names: Names = _SEATS, secrets: bytes = b"") -> str:
         """Three lines: how many cards both hold, the viewer's own with their names, and the table."""
-        return _GAME_OVER if state.is_final else board(state, names, secrets)
+        return _GAME_OVER if state.is_final else board.board(state, names, secrets)
 
     def picture(
         self,

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from forcemove import AppError, Artifact, Choice, JsonValue, Names, Terms, TransitionRow, VariablePart, seat_names
+from forcemove import (
+    AppError,
+    Artifact,
+    Choice,
+    JsonValue,
+    Names,
+    RoundResult,
+    Terms,
+    TransitionRow,
+    VariablePart,
+    seat_names,
+)
 from forcemove.contracts import artifact
 from forcemove.picture import Svg
 from forcemove_games.cheats import refused
@@ -17,12 +28,18 @@ from forcemove_games.rock_paper_scissors.choices import choices
 from forcemove_games.rock_paper_scissors.openings import decode_openings
 from forcemove_games.rock_paper_scissors.picture import draw
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
-from forcemove_games.two_player import PLAYERS, movers
+from forcemove_games.two_player import PLAYERS, movers, round_result
 
 __all__ = ["RockPaperScissors"]
 
 _GAME_OVER = "The game is over."
 _SEATS = seat_names(PLAYERS)
+_PROMPTS = {
+    PositionType.START: "choose a weapon",
+    PositionType.ROUND_PROPOSED: "choose a weapon, or reject the round",
+    PositionType.ROUND_ACCEPTED: "reveal the hidden weapon",
+    PositionType.REVEAL: "start another round",
+}
 _MADE_BY_A = (PositionType.ROUND_PROPOSED, PositionType.REVEAL)
 
 
@@ -70,21 +87,36 @@ class RockPaperScissors:
             "salt": "0x" + position.salt.hex() if has_reveal else None,
         }
 
-    def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
-        """One line that says what has happened and which participant is to do what."""
-        if state.is_final:
-            return _GAME_OVER
-        position = decode(state.app_data)
-        last, next_ = (names[seat] for seat in movers(state))
+    def move_text(self, before: VariablePart | None, after: VariablePart) -> str:
+        """What the mover did; a weapon that is hidden stays hidden."""
+        position = decode(after.app_data)
         match position.position_type:
             case PositionType.START:
-                return f"Round {position.round_num + 1}: {next_} is to propose it."
+                old = None if before is None else decode(before.app_data).position_type
+                return "rejected the round" if old is PositionType.ROUND_PROPOSED else "asked for another round"
             case PositionType.ROUND_PROPOSED:
-                return f"{last} has chosen in secret; {next_} is to play, or to reject."
+                return "chose a weapon, which stays hidden"
             case PositionType.ROUND_ACCEPTED:
-                return f"{last} plays {_weapon(position.b_play)}; {next_} is to reveal."
+                return f"played {_weapon(position.b_play)}"
             case PositionType.REVEAL:
-                return f"{last} reveals {_weapon(position.a_play)}: {_result(position, last, next_)}."
+                return f"revealed {_weapon(position.a_play)}"
+
+    def prompt(self, state: VariablePart) -> str:
+        """What the next mover is asked for."""
+        return _PROMPTS[decode(state.app_data).position_type]
+
+    def result(self, state: VariablePart) -> RoundResult | None:
+        """How the round ended, with the reveal."""
+        position = None if state.is_final else decode(state.app_data)
+        if position is None or position.position_type is not PositionType.REVEAL:
+            return None
+        if position.a_play == position.b_play:
+            return round_result(None, f"both played {_weapon(position.a_play)}", position.stake)
+        a, b = _players(state, position)
+        a_wins = Weapon(position.a_play).beats(Weapon(position.b_play))
+        best, other = map(_weapon, (position.a_play, position.b_play) if a_wins else (position.b_play, position.a_play))
+        verb = "beat" if best == _weapon(Weapon.SCISSORS) else "beats"
+        return round_result(a if a_wins else b, f"{best} {verb} {other}", position.stake)
 
     def board(self, state: VariablePart, names: Names = _SEATS, secrets: bytes = b"") -> str:
         """Two lines, A's hand and then B's. With A's openings as `secrets`, A's weapon is shown before it is
@@ -146,12 +178,6 @@ def _players(state: VariablePart, position: Position) -> tuple[int, int]:
 
 def _weapon(play: int) -> str:
     return Weapon(play).name.lower()
-
-
-def _result(position: Position, a: str, b: str) -> str:
-    if position.a_play == position.b_play:
-        return "a tie"
-    return f"{a if Weapon(position.a_play).beats(Weapon(position.b_play)) else b} wins the round"
 
 
 def _hand_of_a(position: Position, openings: Mapping[bytes, Opening]) -> str:

@@ -37,7 +37,7 @@ __all__ = [
     "HiddenRound",
     "NoSuchWeapon",
     "Play",
-    "RoundResult",
+    "TableRoundResult",
     "Reveal",
     "Round",
     "any_weapon",
@@ -123,7 +123,7 @@ def any_weapon(randomness: Randomness) -> Weapon:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundResult:
+class TableRoundResult:
     """How a round has ended. `winner`: a client's id, None for a tie. `weapons`: what each has played."""
 
     winner: str | None
@@ -170,11 +170,11 @@ class Round:
         }
 
     @property
-    def result(self) -> RoundResult | None:
+    def result(self) -> TableRoundResult | None:
         """The winner and the weapons; None before everybody has revealed."""
         if self.state["result"] is None:
             return None
-        return RoundResult(self.state["result"]["winner"], _weapons(self.state))
+        return TableRoundResult(self.state["result"]["winner"], _weapons(self.state))
 
     def opening(self) -> Opening:
         """The opening of our commitment; the weapon is chosen at the first call."""

@@ -35,4 +35,5 @@ def choices(state: VariablePart) -> tuple[Choice, ...]:
 
 
 def _marks(state: VariablePart, cells: tuple[int, ...]) -> tuple[Choice, ...]:
-    return tuple(Choice(str(cell), f"mark {CELL_NAMES[cell]}", rules.mark(state, cell)) for cell in cells)
+    mark = "an X" if rules.crosses_to_move(decode(state.app_data)) else "an O"
+    return tuple(Choice(str(cell), f"place {mark} in {CELL_NAMES[cell]}", rules.mark(state, cell)) for cell in cells)

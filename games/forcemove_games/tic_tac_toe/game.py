@@ -11,6 +11,7 @@ from forcemove import (
     JsonValue,
     MalformedBytes,
     Names,
+    RoundResult,
     Terms,
     TransitionRow,
     VariablePart,
@@ -23,23 +24,23 @@ from forcemove_games.randomness import Randomness, system_randomness
 from forcemove_games.tic_tac_toe import rules
 from forcemove_games.tic_tac_toe.bot import TicTacToeBot
 from forcemove_games.tic_tac_toe.cheats import cheats
-from forcemove_games.tic_tac_toe.choices import choices
+from forcemove_games.tic_tac_toe.choices import CELL_NAMES, choices
 from forcemove_games.tic_tac_toe.picture import draw
 from forcemove_games.tic_tac_toe.position import CELLS, Position, PositionType, decode, initial, mark_of
-from forcemove_games.two_player import PLAYERS, movers
+from forcemove_games.two_player import PLAYERS, movers, round_result
 
 __all__ = ["TicTacToe"]
 
 _GAME_OVER = "The game is over."
 _SEATS = seat_names(PLAYERS)
 _RULE = "\n---+---+---\n"
-_TEXTS = {
-    PositionType.X_PLAYING: "{last} has marked an X; {next} is to mark an O.",
-    PositionType.O_PLAYING: "{last} has marked an O; {next} is to mark an X.",
-    PositionType.VICTORY: "{last} has three in a row and wins the round.",
-    PositionType.DRAW: "{last} has filled the board: a draw.",
-    PositionType.PLAY_AGAIN_ME_FIRST: "{last} would start another round; {next} is to agree.",
-    PositionType.PLAY_AGAIN_ME_SECOND: "A new round: {next} is to start it as X.",
+_PROMPTS = {
+    PositionType.X_PLAYING: "place an O",
+    PositionType.O_PLAYING: "place an X",
+    PositionType.VICTORY: "start another round",
+    PositionType.DRAW: "start another round",
+    PositionType.PLAY_AGAIN_ME_FIRST: "agree to another round",
+    PositionType.PLAY_AGAIN_ME_SECOND: "place the first X",
 }
 
 
@@ -79,13 +80,34 @@ class TicTacToe:
             "o": o_player,
         }
 
-    def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
-        """One line that says what has happened and which participant is to do what."""
+    def move_text(self, before: VariablePart | None, after: VariablePart) -> str:
+        """What the mover did: where a mark was placed, as far as `before` tells."""
+        position = decode(after.app_data)
+        match position.position_type:
+            case PositionType.PLAY_AGAIN_ME_FIRST:
+                return "asked for another round"
+            case PositionType.PLAY_AGAIN_ME_SECOND:
+                return "agreed to another round"
+        mark = "an X" if _is_made_by_x(position) else "an O"
+        old = decode(before.app_data) if before is not None else position
+        new = [cell for cell in old.free_cells if cell not in position.free_cells]
+        return f"placed {mark} in {CELL_NAMES[new[0]]}" if len(new) == 1 else f"placed {mark}"
+
+    def prompt(self, state: VariablePart) -> str:
+        """What the next mover is asked for."""
+        return _PROMPTS[decode(state.app_data).position_type]
+
+    def result(self, state: VariablePart) -> RoundResult | None:
+        """How the round ended, with a line or a full board."""
         if state.is_final:
-            return _GAME_OVER
+            return None
         position = decode(state.app_data)
-        last, next_ = (names[seat] for seat in movers(state))
-        return _TEXTS[position.position_type].format(last=last, next=next_)
+        match position.position_type:
+            case PositionType.VICTORY:
+                return round_result(state.turn_num % PLAYERS, "three in a row", position.stake)
+            case PositionType.DRAW:
+                return round_result(None, "the board is full", position.stake)
+        return None
 
     def board(self, state: VariablePart, names: Names = _SEATS, secrets: bytes = b"") -> str:
         """Each player's marks, and five lines in which free cells show their numbers."""

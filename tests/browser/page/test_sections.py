@@ -54,7 +54,7 @@ def test_a_watched_table_has_a_page_whatever_its_players_call_a_position(app_dat
     for turn in range(4):
         spectator.take(encode_message(SAVED.id, SAVED.signed(replaced(state_of(turn), app_data=app_data))))
     view = watch_view(LINK, GAME, WatchedTable(spectator, lambda: None), "form-token")
-    assert "Turn 3. The position cannot be read." in watch_page(view, NAV)
+    assert "The position cannot be read." in watch_page(view, NAV)
 
 
 @given(words=NASTY.filter(lambda words: len(words.splitlines()) == 1))

@@ -17,7 +17,7 @@ from forcemove.history.overview import overview
 from tests.browser.page.routed import STATIC
 from tests.browser.views import GAMES, Looks, view_of, wallet_view
 
-MOST_KILOBYTES = 40
+MOST_KILOBYTES = 45
 MOST_MILLISECONDS = 2.0
 LOADED: re.Pattern[str] = re.compile('(?:href|src)="(/s/[^"]+)"')
 

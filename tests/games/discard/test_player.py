@@ -8,12 +8,13 @@ import pytest
 
 from forcemove import AppError, ChooseMove, ConcludeWanted, FalseMove, VariablePart
 from forcemove.inspect.apps import KnownApp, KnownBy, PositionFacts, read_position
+from forcemove.rounds import position_line
 from forcemove.sessions.playing import content, counted_bot, human_player, played_channel
 from forcemove.testing.calls import ID, Bench
 from forcemove.testing.false_moves import require_false_moves_seen
 from forcemove_games.cards.deck import deck_length
 from forcemove_games.discard import GAME
-from forcemove_games.discard.board import board, describe, own_cards
+from forcemove_games.discard.board import board, own_cards
 from forcemove_games.discard.bot import DiscardBot
 from forcemove_games.discard.cheats import cheats, false_moves
 from forcemove_games.discard.choices import choices
@@ -101,7 +102,7 @@ def test_the_screen_says_why_a_player_leaves(kind: PositionType, is_person: bool
     pair, (false, *_) = false_shuffles(kind)
     bad = pair.take(false.move, false.secrets or b"")
     question, screen = ChooseMove(bad, secrets=pair.stored[pair.mover]), Screen()
-    choose = human_player.HumanPlayer(GAME).choose if is_person else counted_bot.choose_rounds(GAME, pair.mover, 1, 2)
+    choose = human_player.HumanPlayer(GAME).choose if is_person else counted_bot.choose_rounds(GAME, pair.mover, 1)
     decided = played_channel.PlayedChannel(GAME, choose, 60, screen, NAMES).answer(question)
     assert decided == ConcludeWanted()
     cheat = NAMES[1 - pair.mover]
@@ -242,7 +243,7 @@ def test_what_was_drawn_just_now_is_unread_until_the_other_has_answered() -> Non
 @pytest.mark.parametrize("hand", HANDS)
 def test_every_position_is_in_one_line_three_rows_and_a_picture(hand: str) -> None:
     for state in games()[hand][::9]:
-        assert describe(state, NAMES).endswith(".")
+        assert position_line(GAME, None, state, NAMES).endswith(".")
         assert len(board(state, NAMES, b"").splitlines()) == 3
         assert draw(state, None, b"", NAMES, ()).markup()
 
@@ -332,7 +333,7 @@ def test_every_type_of_position_is_explained_to_who_inspects_it(kind: PositionTy
     state = by_type()[kind][0]
     facts = read_position(KnownApp(GAME, KnownBy.CODE), state, NAMES)
     assert isinstance(facts, PositionFacts)
-    assert facts.description == describe(state, NAMES)
+    assert facts.description == position_line(GAME, None, state, NAMES)
     assert facts.board == board(state, NAMES, b"")
     assert facts.data["type"] == kind.label
     assert facts.stake == STAKE

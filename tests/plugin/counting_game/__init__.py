@@ -20,6 +20,7 @@ from forcemove.game import (
     Move,
     Names,
     Randomness,
+    RoundResult,
     TransitionRow,
     seat_names,
 )
@@ -112,11 +113,17 @@ class Counting:
             return {"type": "Final"}
         return {"type": Said.NUMBER_SAID.label, "count": str(count(state.app_data))}
 
-    def describe(self, state: VariablePart, names: Names = _SEATS) -> str:
-        """Who has said which number."""
-        if state.is_final:
-            return "The game is over."
-        return f"{names[state.turn_num % len(names)]} says {count(state.app_data)}."
+    def move_text(self, _before: VariablePart | None, after: VariablePart) -> str:
+        """The number."""
+        return f"said {count(after.app_data)}"
+
+    def prompt(self, state: VariablePart) -> str:
+        """The next number."""
+        return f"say {count(state.app_data) + 1}"
+
+    def result(self, _state: VariablePart) -> RoundResult | None:
+        """It is one long round."""
+        return None
 
     def board(self, state: VariablePart, names: Names = _SEATS, secrets: bytes = b"") -> str:
         """The number, and everybody who plays."""

@@ -14,11 +14,11 @@ from forcemove import (
     Move,
     Names,
     Randomness,
+    RoundResult,
     Terms,
     TransitionRow,
     VariablePart,
     load_artifact,
-    seat_names,
 )
 from forcemove_games.randomness import system_randomness
 from tests.scaffold.connect_four import rules
@@ -58,19 +58,26 @@ class ConnectFour:
         position = decode(state.app_data)
         return {"type": position.position_type.label, "last": hex(position.last), "next": hex(position.next)}
 
-    def describe(self, state: VariablePart, names: Names = ()) -> str:
-        """One line: what has happened, and what is to be done by whom."""
-        if state.is_final:
-            return _GAME_OVER
+    def move_text(self, _before: VariablePart | None, _after: VariablePart) -> str:
+        """What the mover did."""
+        return "dropped a disc"
+
+    def prompt(self, _state: VariablePart) -> str:
+        """What the next mover is asked for."""
+        return "drop a disc"
+
+    def result(self, state: VariablePart) -> RoundResult | None:
+        """Who got four in a line, or that the board is full."""
+        if state.is_final or state.turn_num < 4:
+            return None
         position = decode(state.app_data)
-        names = names or seat_names(2)
-        last, next_ = names[state.turn_num % 2], names[(state.turn_num + 1) % 2]
         if position.position_type is PositionType.PLAYING:
-            return f"{last} has dropped a disc; {next_} is to drop one."
-        if not position.last:
-            return f"A new round: {next_} is to begin it."
-        result = f"{last} has four in a line and wins" if has_four(position.last) else "Nobody wins"
-        return f"{result}; {next_} may begin another round."
+            return None
+        if not has_four(position.last):
+            return RoundResult(None, "the board is full", (0, 0))
+        winner = state.turn_num % 2
+        changes = (position.stake, -position.stake)
+        return RoundResult(winner, "four in a line", changes if winner == 0 else changes[::-1])
 
     def board(self, state: VariablePart, names: Names = (), secrets: bytes = b"") -> str:
         """Six rows of seven; `0` and `1` are the participants' discs."""

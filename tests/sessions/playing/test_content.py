@@ -46,7 +46,7 @@ def moment_of(managed: ManagedChannel, game: Game, history: ChannelHistory = NOT
 
 def test_who_waits_is_told_when_the_mover_is_challenged_and_the_mover_what_that_leads_to(played: Story) -> None:
     waiting, asked = content(played.alice), content(played.bob)
-    assert waiting.headline.startswith("Turn 7.")
+    assert waiting.headline.startswith("You placed an X in ")
     assert waiting.money == "Ann (you) 0.6 ether (+0.1 ether), Ben 0.4 ether (-0.1 ether)"
     assert asked.money == "Ann 0.6 ether (+0.1 ether), Ben (you) 0.4 ether (-0.1 ether)"
     now = played.bob.client.managed.time()
@@ -76,7 +76,7 @@ def test_who_has_paid_in_is_told_how_deep_that_is(playground: Playground) -> Non
         made.mine()
     deep = [each for each in dict.fromkeys(said) if "deposit" in each]
     assert deep == [f"Funding. Your deposit is {count} of 3 blocks deep." for count in (1, 2)]
-    assert _opening(made.alice).startswith("Turn ")
+    assert _opening(made.alice).startswith("You agreed to another round.")
 
 
 def _opening(player: Player) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from forcemove import Bot, ChannelSetup, FriendlyAssembly, ManagedChannel, Node, find_game, open_journal
+from forcemove.rounds import RoundCount
 from forcemove.sessions.playing.bot import BotSeat
 from forcemove.sessions.playing.content import TableContent
 from forcemove.store.journal import Journal
@@ -43,7 +44,7 @@ class Bots(Table):
         return open_journal(str(self.folder / f"{seat}.journal"), owner=os.urandom(16), clock=lambda: self.now + 3600)
 
     def player(self, seat: int, node: Node) -> ManagedChannel:
-        bot = BotSeat(self.game, seat, WANTED, 2, Silent())
+        bot = BotSeat(self.game, seat, WANTED, Silent())
         setup = ChannelSetup(FriendlyAssembly(self.game, self.agreement), KEYS[seat], self.lines[seat], bot.choose)
         played = node.add(setup)
         bot.attach(played, ("Alice", "Bob"))
@@ -51,10 +52,8 @@ class Bots(Table):
 
     @property
     def over(self) -> int:
-        """How many rounds are over, of those that have begun."""
-        states = {each.turn_num: each for each in self.players[0].history().states if each.turn_num >= 4}
-        begin = self.game.table[0].from_type.label
-        return sum(self.game.position(each)["type"] == begin for each in states.values())
+        """How many rounds are over."""
+        return len(RoundCount(self.game, self.players[0].history().states).results)
 
 
 def test_bots_of_an_older_programs_journals_go_on_with_their_rounds(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.protocol.state import VariablePart
 from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
-from forcemove.text.situation.headline import headline_of, names_for, played_state
+from forcemove.text.situation.headline import headline_of, names_for, played_state, state_before
 from forcemove.text.situation.moment import capitalised, gas_text, named, paid_text, shown_names
 
-__all__ = ["SCALE_TO", "Board", "Drawing", "PlacedSpot", "SpotButton", "board_of"]
+__all__ = ["SCALE_TO", "Board", "Drawing", "PlacedSpot", "SpotButton", "board_of", "picture_of"]
 
 SCALE_TO = 400
 """The width of a picture in the page's units, in which the letters on its buttons have their usual size."""
@@ -140,14 +140,21 @@ def _last_position(view: ChannelView) -> VariablePart | None:
     return None
 
 
-def _before(view: ChannelView, state: VariablePart) -> VariablePart | None:
-    for accepted in view.channel.accepted:
-        if accepted.state.turn_num == state.turn_num - 1:
-            return accepted.state
-    return None
-
-
 # ------------------------------------------------------------------------------------------------------------- picture
+
+
+def picture_of(view: ChannelView, state: VariablePart, before: VariablePart | None) -> Drawing | None:
+    """The picture of an earlier position, with nothing to choose; None where there is none. `before`: see
+    `forcemove.game.Pictured`."""
+    if not isinstance(view.game, Pictured):
+        return None
+    try:
+        svg, markup = _picture(view.game, state, view.channel.index, view.own, shown_names(view.names), (), before)
+        return Drawing(
+            SCALE_TO, svg.height * SCALE_TO / svg.width, f"{SCALE_TO / svg.width:g}", markup, harmless(svg.text)
+        )
+    except Exception:
+        return None
 
 
 def _drawing(view: ChannelView, state: VariablePart, moves: dict[str, Option], keys: dict[str, str]) -> Drawing | None:
@@ -158,7 +165,7 @@ def _drawing(view: ChannelView, state: VariablePart, moves: dict[str, Option], k
     names = shown_names(view.names)
     try:
         svg, markup = _picture(
-            view.game, state, view.channel.index, view.own, names, tuple(moves), _before(view, state)
+            view.game, state, view.channel.index, view.own, names, tuple(moves), state_before(view.channel, state)
         )
         return _in_our_units(view, svg, markup, moves, keys)
     except Exception:

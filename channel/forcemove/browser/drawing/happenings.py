@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import NamedTuple, assert_never
 
 from forcemove.browser.drawing.remembered import EntryMemo
@@ -29,7 +30,6 @@ from forcemove.history.entries import (
     TxRequested,
     TxSent,
 )
-from forcemove.inspect.states import StateKind, kind_of_state
 from forcemove.protocol.logs import (
     ChallengeRegistered,
     Checkpointed,
@@ -42,13 +42,17 @@ from forcemove.protocol.logs import (
     Responded,
 )
 from forcemove.protocol.state import SignedState
+from forcemove.rounds import state_words
 from forcemove.text.entries import entry_text, signer_of
+from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import capitalised, named
 
 __all__ = ["WINDOW", "Happening", "Window", "window_of"]
 
 WINDOW = 60
 """Signs on one timeline."""
+_BACK = 3
+"""States back in which the one before is looked for: it comes just before, unless two of one turn did."""
 _CROSS = "\N{MULTIPLICATION X}"
 _SIGNS: dict[type, str] = {
     Deposited: "D",
@@ -64,13 +68,6 @@ _SIGNS: dict[type, str] = {
 """The sign of each log on the timeline."""
 _GOOD = (Responded, Checkpointed, Concluded, Closed)
 """The logs that end a clock, or all of it."""
-_KINDS = {
-    StateKind.PREFUND: "the terms",
-    StateKind.POSTFUND: "all is paid in",
-    StateKind.APP: "move",
-    StateKind.FINAL: "final state",
-}
-"""What a state of each kind says."""
 _SHOWN = (StateSigned, StateAccepted, SignatureAdded, LogIncluded, FaultFound, TxRefused)
 """What has a sign on the timeline; the list has it all."""
 
@@ -186,7 +183,7 @@ _said: EntryMemo[Happening] = EntryMemo()
 def _happening(view: ChannelView, place: int, entry: Entry, fates: _Fates) -> Happening | None:
     """One entry; None where another one says the same."""
     context = (view.channel.agreement.channel_id, view.channel.index, view.names, view.tokens)
-    found = Happening(place, *_said.of(entry, context, lambda: _alone(view, entry))[1:])
+    found = Happening(place, *_said.of(entry, context, lambda: _alone(view, place, entry))[1:])
     match entry:
         case LogIncluded(position=position):
             return found._replace(is_gone=place in fates.gone, gas=fates.gas.get(position.transaction_hash))
@@ -198,9 +195,9 @@ def _happening(view: ChannelView, place: int, entry: Entry, fates: _Fates) -> Ha
             return found
 
 
-def _alone(view: ChannelView, entry: Entry) -> Happening:
+def _alone(view: ChannelView, place: int, entry: Entry) -> Happening:
     """What an entry says wherever it stands, whatever has come after it."""
-    text = capitalised(entry_text(entry, view.channel, partial(named, view), partial(_kind, view), view.tokens))
+    text = capitalised(entry_text(entry, view.channel, partial(named, view), partial(_words, view, place), view.tokens))
     found = Happening(0, entry.time, text, "", "", None)
     match entry:
         case StateSigned(signed=signed) | StateAccepted(signed=signed):
@@ -222,6 +219,12 @@ def _alone(view: ChannelView, entry: Entry) -> Happening:
             assert_never(entry)
 
 
-def _kind(view: ChannelView, signed: SignedState) -> str:
-    state = signed.state
-    return _KINDS[kind_of_state(state.turn_num, state.is_final, view.channel.agreement.count)]
+def _words(view: ChannelView, place: int, signed: SignedState) -> str:
+    """What a state says; a game is not ours, and the page must be there whatever it does."""
+    entries, turn = view.history.entries, signed.state.turn_num - 1
+    earlier = (each for each in reversed(entries[:place]) if isinstance(each, StateSigned | StateAccepted))
+    before = next((each.signed.state for each in islice(earlier, _BACK) if each.signed.state.turn_num == turn), None)
+    try:
+        return harmless(state_words(view.game, before, signed.state, view.channel.agreement.count))
+    except Exception:
+        return "a move"

@@ -84,6 +84,7 @@ class PlaygroundPages:
             groups_of(playground),
             playground.guide,
             self._notice,
+            playground.match.person.chosen_turn,
         )
 
     def _earlier(self, channel_id: bytes, at: int | None, form_token: str) -> ChannelView | None:

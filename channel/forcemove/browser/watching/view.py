@@ -10,6 +10,7 @@ from functools import partial
 from forcemove.browser.drawing.board import SCALE_TO, Drawing
 from forcemove.chain.addresses import short_address
 from forcemove.game import Game, Names, Pictured
+from forcemove.rounds import position_line
 from forcemove.sessions.watching.spectator import ChannelSpectator, SeenState, played
 from forcemove.sessions.watching.watch_link import WatchLink
 from forcemove.sessions.watching.watched_tables import WatchedTable
@@ -129,7 +130,8 @@ def _headline(game: Game | None, states: list[SeenState], position: SeenState | 
         return f"Turn {newest.turn_num}. The game is over: pay this."
     if position is None:
         return f"Turn {newest.turn_num}. The players agree on the terms and pay in."
-    return f"Turn {newest.turn_num}. {_described(partial(game.describe, position.state, names))}"
+    before = next((each.state for each in states if each.state.turn_num == position.state.turn_num - 1), None)
+    return _described(partial(position_line, game, before, position.state, names))
 
 
 def _described(ask: Callable[[], str]) -> str:

@@ -112,7 +112,8 @@ def _won(share: Share, ending: Ending, tokens: Tokens) -> str:
     if ending is Ending.EXPIRED:
         return f"{amount_text(share.asset, share.payable, tokens)} would be paid to you"
     won = share.payable - share.deposited
-    return f"you {'win' if won > 0 else 'lose'} {amount_text(share.asset, abs(won), tokens)}" if won else "you are even"
+    amount = amount_text(share.asset, abs(won), tokens)
+    return f"you {'win' if won > 0 else 'lose'} {amount}" if won else "no gain, no loss"
 
 
 # ---------------------------------------------------------------------------------------------------------- one of them

@@ -66,7 +66,7 @@ async def _play(game: Game, environment: DemoEnvironment, terminal: Terminal) ->
     join = environment.player(_PERSON).join
     driven = [join(assembly, lines[_PERSON], match.answer, on_event=match.on_event, max_cost=MAX_COST)]
     for at in range(1, seats):
-        bot = choose_rounds(game, at, _ROUNDS, seats)
+        bot = choose_rounds(game, at, _ROUNDS)
         driven.append(environment.player(at).join(assembly, lines[at], bot, max_cost=MAX_COST))
     seat.attach(driven[_PERSON], match.names)
     playing = match.until(lambda: all(each.is_done for each in driven), driven[_PERSON])
@@ -98,7 +98,7 @@ def _report_end(
 ) -> None:
     """Show how the game has ended. `before`: the balances of the players before their deposits, in wei."""
     result = match.end_observer.of(driven.channel, driven.time())
-    for line in end_lines(result, _PERSON, match.end_observer, match.names):
+    for line in end_lines(result, _PERSON, match.end_observer, match.names, match.score):
         terminal.say(line)
     for number, name in enumerate(names_for(_PERSON, match.names)):
         heading, after = "" if number else "balance", environment.chain.balance(environment.keys[number].address)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from forcemove.demo.names import NAMES
 from forcemove.protocol.errors import MessageRefused
+from forcemove.rounds import position_line
 from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.text.explanations import describe
 
@@ -38,6 +39,7 @@ class DemoOutput:
         """`is_full`: whether nothing is left out."""
         self._symbol, self._terminal, self._is_full = "ether", terminal, is_full
         self._scenarios, self._states, self._is_opening = 0, 0, False
+        self._last: VariablePart | None = None
 
     @property
     def _has_turns(self) -> bool:
@@ -68,7 +70,8 @@ class DemoOutput:
             return
         names = NAMES[:seats]
         ending = f"{names[seat]} signs a final state: pay this."
-        what = ending if state.is_final else game.describe(state, names)
+        what = ending if state.is_final else position_line(game, self._last, state, names)
+        self._last = state
         self._line(f"turn {state.turn_num:>4}   {what}")
         self._line(f"{_INDENT}if it ended now: {self._outcome(state.outcome)}", "dim")
         if not state.is_final:

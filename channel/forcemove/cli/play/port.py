@@ -110,7 +110,7 @@ class TerminalPort(TerminalOutput):
         """See `TablePort`."""
         options = self._options
         if options.rounds is not None:
-            return BotSeat(game, index, options.rounds, agreement.count, self, options.pace)
+            return BotSeat(game, index, options.rounds, self, options.pace)
         self._terminal.close()  # the screen is the person's
         if self._pages is not None and not has_terminal():
             from forcemove.browser.page_seat import PageSeat

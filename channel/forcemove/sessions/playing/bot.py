@@ -20,17 +20,16 @@ __all__ = ["BotSeat"]
 class BotSeat:
     """The game's bot, for a number of rounds. `output`: where its match is shown."""
 
-    def __init__(self, game: Game, seat: int, rounds: int, seats: int, output: Output, pace: float = 0) -> None:
+    def __init__(self, game: Game, seat: int, rounds: int, output: Output, pace: float = 0) -> None:
         """Make the bot.
 
         - `game`: the game that is played.
         - `seat`: the bot's index in the channel.
         - `rounds`: after how many rounds the bot leaves.
-        - `seats`: the number of players.
         - `output`: where the match is shown.
         - `pace`: seconds that the bot takes for a move.
         """
-        self._choose, self._pace = choose_rounds(game, seat, rounds, seats, self._before), pace
+        self._choose, self._pace = choose_rounds(game, seat, rounds, self._before), pace
         self.output = output
         self._played: ManagedChannel | None = None
         self._questions: asyncio.Queue[ChooseMove] = asyncio.Queue()

@@ -49,7 +49,7 @@ class EndObserver:
 
 
 def end_lines(
-    result: ChannelResult, index: int, seen: EndObserver, names: Names = NAMES, tokens: Tokens = ()
+    result: ChannelResult, index: int, seen: EndObserver, names: Names = NAMES, score: str = "", tokens: Tokens = ()
 ) -> Iterator[str]:
     """The end for people, of a channel in one asset.
 
@@ -57,6 +57,7 @@ def end_lines(
     - `index`: which participant we are.
     - `seen`: what we have paid for it.
     - `names`: by seat.
+    - `score`: of the rounds; empty where none is over.
     - `tokens`: what the channel's tokens say of themselves, as far as that is known.
     """
     if result.ending is Ending.UNKNOWN:
@@ -69,9 +70,12 @@ def end_lines(
         back = f"{amount_text(ours.asset, ours.payable, tokens)} came back to you"
         text = f"Not all have paid in; {back if ours.payable else 'you had paid in nothing'}."
     else:
-        what = "are even" if not won else f"{'win' if won > 0 else 'lose'} {amount_text(ours.asset, abs(won), tokens)}"
-        text = f"You {what}; {paid_to_you((ours,), tokens, is_paid=result.ending is not Ending.EXPIRED)}."
+        amount = amount_text(ours.asset, abs(won), tokens)
+        what = f"You {'win' if won > 0 else 'lose'} {amount}" if won else "No gain, no loss"
+        text = f"{what}; {paid_to_you((ours,), tokens, is_paid=result.ending is not Ending.EXPIRED)}."
     yield f"result      {text}"
+    if score:
+        yield f"score       {score}"
     yield f"ended       {ENDINGS[result.ending]}"
     named = zip(names_for(index, names), result.shares, strict=True)
     paid = ", ".join(f"{name} {amount_text(share.asset, share.payable, tokens)}" for name, share in named)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from forcemove.game import Game, Names
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.state import SignedState
+from forcemove.rounds import state_words
 from forcemove.text.durations import local_time
 from forcemove.text.entries import entry_line, name_at
 
@@ -47,7 +48,7 @@ def help_lines(aside: str, *, has_stake: bool, has_chat: bool = False) -> tuple[
 def history_lines(game: Game, played: ManagedChannel, names: Names) -> Iterator[str]:
     """The newest entries of a channel's history, oldest first.
 
-    - `game`: describes the states.
+    - `game`: says what was done.
     - `played`: the channel.
     - `names`: of the players, by seat.
 
@@ -58,8 +59,10 @@ def history_lines(game: Game, played: ManagedChannel, names: Names) -> Iterator[
     def called(seat: int | None) -> str:
         return name_at(seat, names, channel.index)
 
+    states = {each.turn_num: each for each in history.states}
+
     def describe(signed: SignedState) -> str:
-        return "the final state" if signed.state.is_final else game.describe(signed.state, names)
+        return state_words(game, states.get(signed.state.turn_num - 1), signed.state, len(names))
 
     reorged, entries = history.reorged, history.entries
     for place in range(max(0, len(entries) - _NEWEST), len(entries)):

@@ -30,7 +30,8 @@ _LEAVE, _CHALLENGE, _YES, _NO = "leave", "challenge", "yes", "no"
 class HumanPlayer:
     """A person, who decides by typing. `played`: the channel, once it is driven; `names`: of its players, by seat.
     `on_attached`: is called when the person has been given the channel. `say`: is called with the lines of `help` and
-    `history`. `chat`: what the players say to each other; None where they cannot."""
+    `history`. `chat`: what the players say to each other; None where they cannot. `chosen_turn`: the turn of
+    the move that the person has chosen last; 0 where none was chosen."""
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class HumanPlayer:
         self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
         self._doubt = 0
         self._game, self._randomness = game, randomness
+        self.chosen_turn = 0
         self._question: ChooseMove | None = None
         self._choices: tuple[Choice, ...] = ()
 
@@ -149,6 +151,7 @@ class HumanPlayer:
         newest = played.channel.newest
         played.feed(chosen)
         if isinstance(chosen, MoveChosen) and newest is not None:
+            self.chosen_turn = newest.state.turn_num + 1
             self._leaving.observe(VariablePart(chosen.outcome, chosen.app_data, newest.state.turn_num + 1))
 
     def _help(self, played: ManagedChannel) -> None:

@@ -20,6 +20,7 @@ from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
+from forcemove.rounds import RoundCount, position_line, score_line
 from forcemove.sessions.errors import GuestMissing
 from forcemove.sessions.playing.content import NAMES, balances, content_of
 from forcemove.sessions.playing.ends import EndObserver, race_text
@@ -89,9 +90,21 @@ class PlayedChannel:
         self._game, self._choose, self._output = game, choose, output
         self.names = names
         self._shown = -1
+        self._last: VariablePart | None = None
+        self._rounds = RoundCount(game)
         self._played: ManagedChannel | None = None
         self._patience = Patience(patience, time.monotonic())
         self.end_observer = EndObserver()
+
+    @property
+    def score(self) -> str:
+        """How many rounds each has won; empty before the first is over."""
+        return score_line(self._rounds.results, self.names, self._viewer)
+
+    @property
+    def _viewer(self) -> int | None:
+        """Our seat; None before the channel is driven."""
+        return None if self._played is None else self._played.channel.index
 
     @property
     def tokens(self) -> Tokens:
@@ -103,6 +116,7 @@ class PlayedChannel:
     async def until(self, is_over: Callable[[], bool], played: ManagedChannel) -> None:
         """Show the channel until it is over. Raises `fatal_error`, and `GuestMissing`."""
         self._played = played
+        self._count_earlier(played)
         while not is_over():
             self.end_observer.observe(played.time())
             if self.fatal_error is not None:
@@ -111,6 +125,12 @@ class PlayedChannel:
             self._show_content()
             await asyncio.sleep(_POLL_SECONDS)
         self.end_observer.observe(played.time())
+
+    def _count_earlier(self, played: ManagedChannel) -> None:
+        """Count the rounds that were over when this run began. A journal that cannot be read for that does not end a
+        game."""
+        with contextlib.suppress(ForcemoveError):
+            self._rounds = RoundCount(self._game, played.history().states)
 
     def _show_content(self) -> None:
         played = self._played
@@ -204,8 +224,11 @@ class PlayedChannel:
             return
         self._shown = state.turn_num
         self._show_content()
-        what = self._ending(state) if state.is_final else self._game.describe(state, self.names)
-        self._output.say(f"turn {state.turn_num:>4}   {what}")
+        before, self._last = self._last, state
+        what = position_line(self._game, before, state, self.names, self._viewer)
+        self._output.say(f"turn {state.turn_num:>4}   {self._ending(state) if state.is_final else what}")
+        if self._rounds.add(state) is not None:
+            self._output.say(f"score       {self.score}")
         if any(each.amount for each in state.outcome):
             self._output.say(f"            if it ended now: {balances(state.outcome, self.names, self.tokens)}")
 

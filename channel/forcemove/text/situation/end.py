@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.addresses import short_address
+from forcemove.game import RoundResult
 from forcemove.history.entries import TxMined, TxReorged
 from forcemove.history.tokens import Tokens
 from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.protocol.machine.results import Ending, Share
+from forcemove.rounds import score_line
 from forcemove.text.amounts import amount_text
 from forcemove.text.reports import ending_text
-from forcemove.text.situation.moment import Moment, capitalised, change_text, count_text
+from forcemove.text.situation.moment import Moment, capitalised, change_text, count_text, shown_names
 
 __all__ = ["ENDINGS", "EndText", "end_of", "paid_to_you"]
 
 ENDINGS = {each: f"{capitalised(ending_text(each))}." for each in Ending}
 """How a channel has ended, in a sentence."""
+_EVEN = "No gain, no loss"
 _TITLES = {
     Ending.UNFUNDED: "The game did not begin",
     Ending.EXPIRED: "The clock has run out",
@@ -34,16 +38,18 @@ class EndText:
     sentences: tuple[str, ...]
 
 
-def end_of(moment: Moment) -> EndText | None:
-    """How it has ended, None before."""
+def end_of(moment: Moment, results: Sequence[RoundResult] = ()) -> EndText | None:
+    """How it has ended, None before. `results`: of the rounds that were played."""
     seen, channel = moment.seen, moment.channel
     if seen.phase not in OVER:
         return None
     ours = [each for each in seen.result.shares if each.participant == channel.index]
     changes = [(each.asset, each.payable - each.deposited) for each in ours]
-    won = sum(change for _, change in changes)
-    title = _TITLES.get(seen.result.ending) or ("You are even" if not won else "You won" if won > 0 else "You lost")
+    won = _lead(results, channel.index) if channel.agreement.is_friendly else sum(change for _, change in changes)
+    title = _TITLES.get(seen.result.ending) or (_EVEN if not won else "You won" if won > 0 else "You lost")
     sentences = [ENDINGS[seen.result.ending]]
+    if results:
+        sentences.insert(0, f"{score_line(results, shown_names(moment.names), channel.index)}.")
     if ours and not channel.agreement.is_friendly:
         where = "another channel" if channel.payee is None else short_address(channel.payee)
         is_paid = seen.phase is Phase.CLOSED and not seen.to_come
@@ -52,6 +58,12 @@ def end_of(moment: Moment) -> EndText | None:
     return EndText(
         title, ", ".join(filter(None, (change_text(*each, moment.tokens) for each in changes))), tuple(sentences)
     )
+
+
+def _lead(results: Sequence[RoundResult], seat: int) -> int:
+    """How many rounds more we have won than the best of the others."""
+    won = Counter(each.winner for each in results if each.winner is not None)
+    return won.pop(seat, 0) - max(won.values(), default=0)
 
 
 def paid_to_you(ours: Iterable[Share], tokens: Tokens, *, is_paid: bool) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from forcemove.game import Names
-from forcemove.protocol.machine.channel import Phase
+from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.state import VariablePart
+from forcemove.rounds import position_line
 from forcemove.text.depths import deposit_text
 from forcemove.text.situation.moment import Moment
 
-__all__ = ["headline_of", "names_for", "played_state"]
+__all__ = ["headline_of", "names_for", "played_state", "state_before"]
 
 
 def played_state(moment: Moment) -> VariablePart | None:
@@ -21,12 +22,19 @@ def played_state(moment: Moment) -> VariablePart | None:
 
 
 def headline_of(moment: Moment) -> str:
-    """The turn and the game's own words while it is played; before and after the phase, and how deep our deposit is."""
+    """The game's own words while it is played; before and after the phase, and how deep our deposit is."""
     seen, state = moment.seen, played_state(moment)
     if state is None:
         deposit = deposit_text(seen.safety.deposit_block, moment.depth)
         return f"{seen.phase.value.capitalize()}. {deposit}".strip()
-    return f"Turn {seen.next_turn}. {moment.game.describe(state, names_for(moment.channel.index, moment.names))}"
+    before = state_before(moment.channel, state)
+    return position_line(moment.game, before, state, moment.names, moment.channel.index)
+
+
+def state_before(channel: Channel, state: VariablePart) -> VariablePart | None:
+    """The state before this one; None where the channel does not have it."""
+    states = (each.state for each in channel.accepted)
+    return next((each for each in states if each.turn_num == state.turn_num - 1), None)
 
 
 def names_for(seat: int, names: Names) -> Names:

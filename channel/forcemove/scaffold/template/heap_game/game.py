@@ -14,19 +14,19 @@ from forcemove import (
     Move,
     Names,
     Randomness,
+    RoundResult,
     Svg,
     Terms,
     TransitionRow,
     VariablePart,
     load_artifact,
-    seat_names,
 )
 from forcemove_games.randomness import system_randomness
 
 from heap_game import rules
 from heap_game.bot import HeapGameBot
 from heap_game.picture import draw
-from heap_game.position import MOST, Position, PositionType, decode
+from heap_game.position import MOST, SIZE, Position, PositionType, decode
 
 __all__ = ["HeapGame"]
 
@@ -61,19 +61,25 @@ class HeapGame:
         position = decode(state.app_data)
         return {"type": position.position_type.label, "heap": position.heap}
 
-    def describe(self, state: VariablePart, names: Names = ()) -> str:
-        """One line: what has happened, and what is to be done by whom."""
-        if state.is_final:
-            return _GAME_OVER
-        position = decode(state.app_data)
-        names = names or seat_names(len(state.outcome))
-        seats = len(names)
-        last, next_ = names[state.turn_num % seats], names[(state.turn_num + 1) % seats]
-        if state.turn_num < 2 * seats:
-            return f"A new round: {names[0]} is to begin it."
-        if position.position_type is PositionType.WAITING:
-            return f"{last} has taken the last and wins the round; {next_} may begin another."
-        return f"{last} has left {position.heap}; {next_} is to take 1 to {MOST}."
+    def move_text(self, before: VariablePart | None, after: VariablePart) -> str:
+        """What the mover did."""
+        left = decode(after.app_data).heap
+        taken = "" if before is None else f"{rules.heap_before(decode(before.app_data)) - left}, and "
+        return f"took {taken}left {left}" if taken else f"left {left}"
+
+    def prompt(self, state: VariablePart) -> str:
+        """What the next mover is asked for."""
+        is_waiting = decode(state.app_data).position_type is PositionType.WAITING
+        return f"start a round: take 1 to {MOST} of {SIZE}" if is_waiting else f"take 1 to {MOST}"
+
+    def result(self, state: VariablePart) -> RoundResult | None:
+        """Who took the last one, and a stake of each of the others."""
+        seats = len(state.outcome)
+        if state.is_final or decode(state.app_data).heap or state.turn_num < 2 * seats:
+            return None
+        winner, stake = state.turn_num % seats, self.stake_of(state.app_data)
+        changes = [(seats - 1) * stake if seat == winner else -stake for seat in range(seats)]
+        return RoundResult(winner, "the heap is empty", tuple(changes))
 
     def board(self, state: VariablePart, names: Names = (), secrets: bytes = b"") -> str:
         """The heap: everybody sees the same, and nobody has a secret."""
