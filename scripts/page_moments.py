@@ -21,7 +21,7 @@ from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.browser.render import channel_page
 from forcemove.browser.server import BrowserServer
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
-from forcemove.game import Game, Randomness
+from forcemove.game import Game, Level, Randomness
 from forcemove.playground.buttons import press
 from forcemove.playground.playground import Playground
 from forcemove_games.discard import GAME as DISCARD
@@ -94,7 +94,7 @@ class PlayedMoment:
 def _with_bot(game: Game, source: Randomness) -> Game:
     """The same game, with a bot that draws its numbers from `source`."""
     found = copy(game)
-    vars(found)["bot"] = lambda seat, _=source, secrets=b"": game.bot(seat, source, secrets)
+    vars(found)["bot"] = lambda seat, _=source, secrets=b"", level=Level.HARD: game.bot(seat, source, secrets, level)
     return found
 
 

@@ -55,6 +55,7 @@ from forcemove.game import FalseMove as FalseMove
 from forcemove.game import Game as Game
 from forcemove.game import JsonValue as JsonValue
 from forcemove.game import LabelledEnum as LabelledEnum
+from forcemove.game import Level as Level
 from forcemove.game import Move as Move
 from forcemove.game import Names as Names
 from forcemove.game import NotOurTurn as NotOurTurn

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from forcemove.artifact import Artifact
@@ -26,6 +26,7 @@ __all__ = [
     "Game",
     "JsonValue",
     "LabelledEnum",
+    "Level",
     "Move",
     "Names",
     "NotOurTurn",
@@ -152,6 +153,19 @@ class TransitionRow:
     requires: tuple[str, ...] = ()
 
 
+class Level(Enum):
+    """How well a bot plays, by name: `EASY` moves without thinking, `MEDIUM` thinks about two moves in three, `HARD`
+    about each."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+
+    def thinks(self, randomness: Randomness) -> bool:
+        """Whether a bot of this level thinks about its next move. `randomness`: asked by `MEDIUM` alone."""
+        return self is Level.HARD or (self is Level.MEDIUM and randomness(1)[0] % 3 != 0)
+
+
 class Bot(Protocol):
     """A player of one seat in one channel."""
 
@@ -201,6 +215,11 @@ class Game(PlayableApp, Protocol):
     @property
     def title(self) -> str:
         """The name for people, such as `Tic-tac-toe`."""
+        ...
+
+    @property
+    def rules_text(self) -> Sequence[str]:
+        """The rules for somebody who has never played it: at most ten sentences, each with its full stop."""
         ...
 
     @property
@@ -279,16 +298,13 @@ class Game(PlayableApp, Protocol):
         """
         ...
 
-    def bot(self, seat: int, randomness: Randomness = ..., secrets: bytes = b"") -> Bot:
-        """A player for a seat; given the `secrets` of an earlier bot, it goes on in its place.
+    def bot(self, seat: int, randomness: Randomness = ..., secrets: bytes = b"", level: Level = ...) -> Bot:
+        """A player for a seat; given the `secrets` of an earlier bot, it goes on in its place. `level`: how well it
+        plays; hard unless given, since it plays for money.
 
         The bot sees the number of participants in the states. Raises `InvalidValue` on a seat that the game does not
         have, `MalformedBytes` on secrets that no bot of this game gave.
         """
-        ...
-
-    def careless_bot(self, seat: int, randomness: Randomness = ...) -> Bot:
-        """A player for a seat that makes legal moves without thinking: one to win against."""
         ...
 
     def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:

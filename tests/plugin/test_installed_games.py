@@ -181,7 +181,7 @@ BROKEN = {
     "no_module": ("nowhere:GAME", "nowhere:GAME cannot be loaded (ModuleNotFoundError: No module named 'nowhere')"),
     "no_value": ("broken:NOTHING", "broken:NOTHING cannot be loaded (AttributeError: "),
     "no_import": ("raising:GAME", "raising:GAME cannot be loaded (ValueError: as it wants)"),
-    "no_game": ("broken:GAME", "broken:GAME is not a Game: it lacks artifact, board, bot, careless_bot"),
+    "no_game": ("broken:GAME", "broken:GAME is not a Game: it lacks artifact, board, bot, choices"),
     "other_name": ("counting_game:GAME", "its name is 'counting'"),
     "no_artifact": ("broken:TEXT", "its artifact is not a forcemove.artifact.Artifact"),
     "adjudicator": ("broken:ADJUDICATOR", "its contract is named Adjudicator"),

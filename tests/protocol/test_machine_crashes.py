@@ -12,6 +12,7 @@ from random import Random
 import pytest
 
 from forcemove import ChallengeWanted, Game, Phase
+from forcemove.game import Level
 from tests.installed import GAMES_FOR_TWO
 from tests.protocol.table import DEPOSIT, Table, counting, counting_table, playing, seated
 from tests.sampled import with_sample
@@ -23,7 +24,7 @@ def story_of(game: Game) -> Story:
     """Anyone who keeps secrets makes new ones each time that a move is asked for."""
 
     def story(killed_at: Collection[int]) -> Table:
-        bots = [game.careless_bot(seat, Random(seat).randbytes) for seat in (0, 1)]
+        bots = [game.bot(seat, Random(seat).randbytes, level=Level.EASY) for seat in (0, 1)]
         table = Table(game, [playing(bot) for bot in bots], killed_at=killed_at)
         table.run()
         return table

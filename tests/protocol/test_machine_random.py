@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from msgspec.structs import replace
 
 from forcemove import AppError, Bot, ForcemoveError, Game, InvalidValue, Phase, SignedState, VariablePart
+from forcemove.game import Level
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.encoding import fingerprint, outcome_hash
 from forcemove.protocol.machine import automatic_actions, effects, inputs, responses
@@ -36,7 +37,7 @@ class AwakeAlice(RuleBasedStateMachine):
     @initialize(game=st.sampled_from(GAMES_FOR_TWO), seed=numbers, turns=st.sampled_from((0, 9, 18)))
     def begin(self, game: Game, seed: int, turns: int) -> None:
         self.game = game
-        bots = [self.game.careless_bot(seat, Random(seed + seat).randbytes) for seat in (0, 1)]
+        bots = [self.game.bot(seat, Random(seed + seat).randbytes, level=Level.EASY) for seat in (0, 1)]
         self.table = Table(self.game, [playing(bot, 40) for bot in bots])
         self.alice, self.bob = self.table.seats
         self.signed: list[SignedState] = []
@@ -191,7 +192,7 @@ class AwakeAlice(RuleBasedStateMachine):
         """Where he has made one of that turn already, he contradicts himself."""
         state = self._pick(number).state
         if state.turn_num % 2 == 0 and state.turn_num >= 3:
-            move = self.game.careless_bot(1, Random(number).randbytes)
+            move = self.game.bot(1, Random(number).randbytes, level=Level.EASY)
             self._say(_next(move, state))
 
     @rule(number=numbers, junk=st.binary(min_size=64, max_size=64))

@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 
 from forcemove import AppError, ChannelHistory, Move, Outcome, Overview, Phase, RuleError, overview
+from forcemove.game import Level
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.machine.results import Share
 from forcemove.protocol.state import SignedState, VariablePart
@@ -59,7 +60,7 @@ class Hand:
         for number in count():
             self.story = place.story(GAME)
             for player in self.story.players:
-                player.bot = GAME.careless_bot(player.seat, stream(f"{kind} {number} {player.seat}"))
+                player.bot = GAME.bot(player.seat, stream(f"{kind} {number} {player.seat}"), level=Level.EASY)
             if self._play_to(kind):
                 break
         self.honest = self.story.players[self.newest.state.turn_num % 2]
@@ -202,7 +203,7 @@ class Lie:
     def __init__(self, place: Playground, label: str) -> None:
         self.story, self.liar = place.story(GAME), -1
         for player in self.story.players:
-            player.bot = GAME.careless_bot(player.seat, stream(f"{label} {player.seat}"))
+            player.bot = GAME.bot(player.seat, stream(f"{label} {player.seat}"), level=Level.EASY)
         self.story.play_until(FIRST_TURN)
         while not self.is_over and not self.is_found_out:
             self._step()

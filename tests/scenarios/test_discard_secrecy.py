@@ -10,6 +10,7 @@ from itertools import count, pairwise
 
 import pytest
 
+from forcemove.game import Level
 from forcemove.inspect.apps import KnownApp, KnownBy
 from forcemove.inspect.documents import document_json
 from forcemove.inspect.report_json import report_document
@@ -56,7 +57,7 @@ class Hand:
         self.machines = (Machine(), Machine())
         for player, machine in zip(self.story.players, self.machines, strict=True):
             random = stream(f"{label} {player.seat}")
-            player.bot = GAME.careless_bot(player.seat, random) if careless else GAME.bot(player.seat, random)
+            player.bot = GAME.bot(player.seat, random, level=Level.EASY) if careless else GAME.bot(player.seat, random)
             player.leave_after = LEAVE_AFTER
             self._watch(player, machine)
         self.story.play()

@@ -9,6 +9,7 @@ import pytest
 from forcemove import ChallengeWanted, ConcludeWanted, EmbeddedChain, Game, RuleError, SignedState, VariablePart
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
+from forcemove.game import Level
 from forcemove.node.events import Mined
 from forcemove.protocol.errors import MessageRefused
 from tests.chain.world import deploy_contract
@@ -170,7 +171,7 @@ def test_threat_26_another_move_on_chain_than_at_the_table_is_not_built_upon(cha
     first = channel.bob.decide()
     channel.bob.client.feed(first)
     channel.alice.client.poll()
-    bot = channel.game.careless_bot(1)
+    bot = channel.game.bot(1, level=Level.EASY)
     others = (bot.move(before.state, another_round=True) for _ in range(100))
     second = next(each.after(before.state) for each in others if each and each != (first.outcome, first.app_data))  # type: ignore[union-attr]
     channel.challenge(1, before, channel.sign(second, 1))

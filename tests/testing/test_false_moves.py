@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from forcemove import Choice, FalseMove, Game, Move, PlayerChecked, Randomness, VariablePart
+from forcemove.game import Level
 from forcemove.testing.calls import Bench
 from forcemove.testing.difference import TwinsDiffer
 from forcemove.testing.false_moves import require_false_moves_seen
@@ -39,7 +40,13 @@ class Wary(RockPaperScissorsBot):
 class Guessed(RockPaperScissors):
     """Rock-paper-scissors in which nobody may use a salt of zeros: the contract knows nothing of that."""
 
-    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> RockPaperScissorsBot:
+    def bot(
+        self,
+        seat: int,
+        randomness: Randomness = system_randomness,
+        secrets: bytes = b"",
+        level: Level = Level.HARD,
+    ) -> RockPaperScissorsBot:
         return Wary(seat, randomness, secrets)
 
     def choices(
@@ -74,7 +81,13 @@ def test_a_game_without_false_moves_is_not_asked_for_them() -> None:
 
 
 class Deaf(Guessed):
-    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> RockPaperScissorsBot:
+    def bot(
+        self,
+        seat: int,
+        randomness: Randomness = system_randomness,
+        secrets: bytes = b"",
+        level: Level = Level.HARD,
+    ) -> RockPaperScissorsBot:
         return RockPaperScissorsBot(seat, randomness, secrets)
 
 

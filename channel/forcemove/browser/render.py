@@ -78,7 +78,8 @@ def channel_page(view: ChannelView, nav: Nav = PLAIN_NAV) -> str:
     """The whole page of a channel."""
     events = f"{view.path}/events" + ("" if view.at is None else f"?at={view.at}")
     title = f"{harmless(view.game.title)}: {view.seen.phase.value}"
-    return fill_in("channel.html", nav=nav, title=title, events=events, panels=channel_panels(view))
+    rules = tuple(map(harmless, view.game.rules_text))
+    return fill_in("channel.html", nav=nav, title=title, events=events, panels=channel_panels(view), rules=rules)
 
 
 def channels_page(rows: Iterable[ListedChannel], now: int, nav: Nav = PLAIN_NAV) -> str:

@@ -15,7 +15,7 @@ from forcemove.demo.environment import MAX_COST, DemoEnvironment
 from forcemove.demo.results import MinedTransaction, ScenarioResult
 from forcemove.errors import ChainError, ForcemoveError
 from forcemove.flow.channel import is_stuck, moves_of
-from forcemove.game import Bot, Game
+from forcemove.game import Bot, Game, Level
 from forcemove.inspect.journal_channel import left_in
 from forcemove.node.assemble import Assembly
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
@@ -128,7 +128,7 @@ class DemoTable:
         self.players = tuple(self._player(seat, careless) for seat in range(self.agreement.count))
 
     def _player(self, seat: int, careless: int | None) -> DemoPlayer:
-        bot = self.game.careless_bot(seat) if seat == careless else self.game.bot(seat)
+        bot = self.game.bot(seat, level=Level.EASY) if seat == careless else self.game.bot(seat)
         participant, end = self.environment.player(seat), self.network.ends[seat]
         player = DemoPlayer(seat, participant, bot, end, Patience(self.environment.patience, 0))
         player.managed = participant.join(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from forcemove.errors import ForcemoveError
-from forcemove.game import Game
+from forcemove.game import Game, Level
 from forcemove.playground.controls import Control, ControlGroup
 from forcemove.playground.playground import Playground
 from forcemove.playground.tours import TOURS
@@ -23,6 +23,7 @@ def groups_of(playground: Playground) -> tuple[ControlGroup, ...]:
     """All buttons, as they are now."""
     return (
         ControlGroup("Let Bob", _of_bob(playground)),
+        ControlGroup("Let Bob play", tuple(_levels(playground))),
         ControlGroup("Network", _of_network(playground)),
         ControlGroup("Chain", _of_chain(playground)),
         ControlGroup("Game", tuple(_new(playground, each) for each in playground.games)),
@@ -130,6 +131,14 @@ def _undo(playground: Playground) -> None:
     """Undo a block, and let Alice's node see that before miners take up what was in it."""
     playground.chain.undo()
     playground.players[0].poll()
+
+
+def _levels(playground: Playground) -> Iterator[Control]:
+    for level in Level:
+        is_so = playground.level is level
+        yield Control(
+            level.value, level.value, partial(setattr, playground, "level", level), _if(is_so, "He does already.")
+        )
 
 
 def _new(playground: Playground, game: Game) -> Control:

@@ -10,7 +10,7 @@ from forcemove.arena.tricks import forged_message, illegal_move, old_proof
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import Choose
-from forcemove.game import Game
+from forcemove.game import Game, Level
 from forcemove.node.events import Event, Received, Sent
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge
@@ -39,6 +39,7 @@ class Counterparty:
         adjudicator: Adjudicator,
         end: MemoryMessenger,
         game: Game,
+        level: Callable[[], Level],
         status: Callable[[], Status],
         clock: Callable[[], float],
     ) -> None:
@@ -48,12 +49,14 @@ class Counterparty:
         - `adjudicator`: through his endpoint.
         - `end`: his messenger.
         - `game`: the game that is played.
+        - `level`: how well he plays, asked before each of his moves.
         - `status`: the channel's, by the chain itself.
         - `clock`: seconds that go on steadily.
         """
         self.is_silent = self.is_late = self.will_cheat = self.will_withhold = False
         self._player, self._adjudicator, self._end, self._game, self._clock = player, adjudicator, end, game, clock
-        self._choose: Choose = choose_rounds(game, _SEAT, _ROUNDS)
+        self._level = level
+        self._choose: Choose = choose_rounds(game, _SEAT, _ROUNDS, level=level)
         self._status = status
         self._late: tuple[ChooseMove, float] | None = None
         self._signed: dict[int, SignedState] = {}
@@ -153,7 +156,7 @@ class Counterparty:
         self.is_silent = False
         if self._player.is_gone:
             self._late = None
-            self._choose = choose_rounds(self._game, _SEAT, _ROUNDS)
+            self._choose = choose_rounds(self._game, _SEAT, _ROUNDS, level=self._level)
             self._player.restart()
             self._end.is_gone = False
         self.greet()

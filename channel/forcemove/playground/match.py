@@ -13,7 +13,7 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.book import AddressBook
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
-from forcemove.game import Game, Randomness
+from forcemove.game import Game, Level, Randomness
 from forcemove.node.assemble import assemble
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.playground.counterparty import Counterparty
@@ -55,6 +55,7 @@ class PlaygroundMatch:
         duration: int,
         randomness: Randomness,
         nonce: int,
+        level: Callable[[], Level],
     ) -> None:
         """Begin a game; the first `poll` does something.
 
@@ -68,6 +69,7 @@ class PlaygroundMatch:
         - `duration`: of a challenge, in seconds.
         - `randomness`: for the person's hidden choices.
         - `nonce`: of the channel.
+        - `level`: how well Bob plays, asked before each of his moves.
         """
         self.game, self.players, self.chain = game, players, chain
         self.checks: tuple[BalanceCheck, ...] | None = None
@@ -92,7 +94,7 @@ class PlaygroundMatch:
         self.adjudicator = Adjudicator(chain, me.adjudicator.address)
         self._before = tuple(chain.balance(each.key.address) for each in players)
         self._status: tuple[bytes, Status] | None = None
-        self.bob = Counterparty(players[1], bob.adjudicator, self.network.ends[1], game, self.status, clock)
+        self.bob = Counterparty(players[1], bob.adjudicator, self.network.ends[1], game, level, self.status, clock)
         mine, his = self.network.ends
         players[1].join(bob, his, self.bob.choose, on_event=self.bob.on_event, silence=_SILENCE, block_time=0)
         players[0].join(me, mine, self.person.choose, silence=_SILENCE, block_time=0)

@@ -16,7 +16,7 @@ from forcemove.arena.participant import LocalParticipant
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.local import deploy_locally, local_keys
 from forcemove.errors import ForcemoveError
-from forcemove.game import Game, Randomness
+from forcemove.game import Game, Level, Randomness
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import Overview, overview
 from forcemove.node.histories import load_history
@@ -43,7 +43,8 @@ _TICK = 1.0
 
 class Playground:
     """`match`: the game that is played; `book`: names the contracts on `chain`; `errors`: what has gone wrong that no
-    button has caused; `revision`: rises with each change that can be seen."""
+    button has caused; `revision`: rises with each change that can be seen; `level`: how well Bob plays from his next
+    move on."""
 
     def __init__(
         self,
@@ -52,6 +53,7 @@ class Playground:
         clock: Callable[[], float] = time.monotonic,
         stake: int = STAKE,
         duration: int = DURATION,
+        level: Level = Level.MEDIUM,
         randomness: Randomness = secrets.token_bytes,
         nonces: Callable[[], int] = draw_nonce,
     ) -> None:
@@ -61,13 +63,14 @@ class Playground:
         - `clock`: seconds that go on steadily.
         - `stake`: of a round, in wei.
         - `duration`: of a challenge, in seconds.
+        - `level`: how well Bob plays.
         - `randomness`: for the person's hidden choices.
         - `nonces`: gives each game's channel its `channel_nonce`.
         """
         self.games: Sequence[Game] = tuple(games)
         self.names = _NAMES
         self.errors: list[str] = []
-        self.revision = 0
+        self.revision, self.level = 0, level
         self.chain = ArenaChain(clock)
         self.chain.follow_clock()
         self._clock, self._stake, self._duration, self._randomness = clock, stake, duration, randomness
@@ -98,6 +101,7 @@ class Playground:
             duration=self._duration,
             randomness=self._randomness,
             nonce=self._nonces(),
+            level=lambda: self.level,
         )
 
     def new_game(self, game: Game) -> None:

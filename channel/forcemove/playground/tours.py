@@ -10,6 +10,7 @@ from forcemove.history.entries import FaultFound
 from forcemove.history.history import ChannelHistory
 from forcemove.playground.match import PlaygroundMatch
 from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.rounds import RoundCount, score_line
 
 __all__ = ["TOURS", "PlaygroundTour", "TourPlan", "TourStep"]
 
@@ -64,8 +65,8 @@ def _is_recorded(progress: TourProgress) -> bool:
 
 
 _LEAVE = TourStep(
-    "Press Leave the game. You and Bob sign the end, and one transaction pays both: look for the check mark in the "
-    "chain's lane.",
+    "Play the round to its end: leaving in it would cost you the stake. Then press Leave the game. You and Bob sign "
+    "the end, and one transaction pays both: look for the check mark in the chain's lane.",
     _is_paid,
 )
 
@@ -107,7 +108,8 @@ TOURS: Mapping[str, TourPlan] = {
             ),
             _LEAVE,
         ),
-        "The old state was worth nothing: the newest one was recorded, no clock ran any more, and it was paid.",
+        "The old state got Bob nothing: the newest one was recorded, the clock stopped, and what the rounds had "
+        "decided was paid. {score}",
     ),
     "cheat": TourPlan(
         "Bob cheats",
@@ -132,7 +134,7 @@ TOURS: Mapping[str, TourPlan] = {
             ),
             _LEAVE,
         ),
-        "Nothing of it got Bob anything: what was signed by both was paid.",
+        "Cheating got Bob nothing: what the rounds had decided was paid. {score}",
     ),
 }
 """The tours, by the scenarios' names."""
@@ -144,10 +146,13 @@ class PlaygroundTour:
     def __init__(self, plan: TourPlan, match: PlaygroundMatch, history: ChannelHistory) -> None:
         """Begin a tour in a game. `history`: of the game's channel."""
         self._plan, self._match = plan, match
-        self._at = 0
+        self._at, self._score = 0, ""
         self._begin(history)
 
     def _begin(self, history: ChannelHistory) -> None:
+        results = RoundCount(self._match.game, history.states).results
+        score = score_line(results, tuple(each.name for each in self._match.players), 0) or "No round was over"
+        self._score = f"The rounds: {score}." if results else f"{score}."
         self._began_at, self._had_faults = self._match.channel.next_turn, _faults(history)
 
     def advance(self, history: ChannelHistory) -> bool:
@@ -176,7 +181,7 @@ class PlaygroundTour:
     def text(self) -> str:
         """What to do now, or what was seen."""
         if self.is_over:
-            return self._plan.end
+            return self._plan.end.format(score=self._score)
         if self._is_cut_short:
             return f"The game ends before this tour. When both are paid, press {self._plan.title} for another game."
         return f"Step {self._at + 1} of {len(self._plan.steps)}: {self._plan.steps[self._at].text}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forcemove import Move, VariablePart
+from forcemove import Level, Move, VariablePart
 from forcemove_games.discard import moves
 from forcemove_games.discard.hand import PlayerSide, objection
 from forcemove_games.discard.moves import MadeMove
@@ -27,16 +27,20 @@ def is_between_hands(kind: PositionType) -> bool:
 class DiscardBot:
     """Plays either seat of one channel.
 
-    `randomness` is the source of seeds, and of a careless bot's choices. `secrets` are those of an earlier bot for this
+    `randomness` is the source of seeds, and of choices without thinking. `secrets` are those of an earlier bot for this
     seat, whose place this one takes.
     """
 
     def __init__(
-        self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"", *, careless: bool = False
+        self,
+        seat: int,
+        randomness: Randomness = system_randomness,
+        secrets: bytes = b"",
+        level: Level = Level.HARD,
     ) -> None:
-        """`careless`: lay or draw without thinking."""
+        """`level`: how often it thinks; else it lays or draws as it comes."""
         require_seat(seat)
-        self._seat, self._randomness, self._careless = seat, randomness, careless
+        self._seat, self._randomness, self._level = seat, randomness, level
         self._secrets = HandSecrets.decode(secrets)
 
     def move(
@@ -88,7 +92,7 @@ class DiscardBot:
         can_draw = side.core.drawn < SIZE
         if not lays:
             return moves.draw(side) if can_draw else moves.cannot_move(side)
-        if self._careless:
+        if not self._level.thinks(self._randomness):
             index = choose((*lays, *([SIZE] if can_draw else [])), self._randomness)
             return moves.draw(side) if index == SIZE else moves.lay(side, index)
         return moves.lay(side, max(lays, key=lambda index: _worth(side, index)))

@@ -11,6 +11,7 @@ from forcemove import (
     Choice,
     FalseMove,
     JsonValue,
+    Level,
     Names,
     RoundResult,
     Terms,
@@ -44,6 +45,16 @@ class Discard:
     name = "discard"
     artifact: Artifact = artifact("Discard")
     title = "Discard"
+    rules_text = (
+        "There are 24 cards: 9, 10, jack, queen, king and ace of four suits. Each player is dealt five.",
+        "One card is turned up. In turns, lay a card of its suit or of its value on it.",
+        "If none of your cards fits, or if you prefer to, draw a card from the pile.",
+        "Once the pile is empty, a player whose cards do not fit says so.",
+        "The first player without a card wins the hand, and gets the stake from the other.",
+        "If neither can move, both show their cards, and nobody wins.",
+        "Nobody deals: both shuffle the deck under their own keys, so neither sees the other's cards.",
+        "While a hand is played, the player who is to move has less than before: who leaves then loses the stake.",
+    )
     seats = (PLAYERS,)
     dispute_gas = 470_000
     table: tuple[TransitionRow, ...] = rules.TABLE
@@ -107,13 +118,15 @@ class Discard:
         """A card that fits, or to draw. Setting a hand up is forced, and so are "can't move" and showing cards."""
         return () if state.is_final else choices(state, randomness, secrets)
 
-    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> DiscardBot:
-        """A player who lays cards that are hard to answer."""
-        return DiscardBot(seat, randomness, secrets)
-
-    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> DiscardBot:
-        """A player who lays or draws without thinking."""
-        return DiscardBot(seat, randomness, careless=True)
+    def bot(
+        self,
+        seat: int,
+        randomness: Randomness = system_randomness,
+        secrets: bytes = b"",
+        level: Level = Level.HARD,
+    ) -> DiscardBot:
+        """A player who lays cards that are hard to answer, where it thinks."""
+        return DiscardBot(seat, randomness, secrets, level)
 
     def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
         """Successors that the core lets pass and the game refuses, each with a label; more of them with secrets."""

@@ -9,6 +9,7 @@ from forcemove import (
     Artifact,
     Choice,
     JsonValue,
+    Level,
     Names,
     RoundResult,
     Terms,
@@ -49,6 +50,15 @@ class RockPaperScissors:
     name = "rock-paper-scissors"
     artifact: Artifact = artifact("RockPaperScissors")
     title = "Rock-paper-scissors"
+    rules_text = (
+        "Both players choose rock, paper or scissors.",
+        "Rock beats scissors, scissors beat paper, paper beats rock. The same choice is a draw.",
+        "The first player hides the choice behind a commitment, the other plays openly, and the first reveals.",
+        "A commitment cannot be changed, and the other cannot see what is behind it.",
+        "The winner gets the stake from the loser. A draw moves nothing.",
+        "A player who does not reveal loses the stake.",
+        "Between two rounds everybody may leave, and nothing is lost.",
+    )
     seats = (PLAYERS,)
     dispute_gas = 95_000
     table: tuple[TransitionRow, ...] = rules.TABLE
@@ -156,13 +166,15 @@ class RockPaperScissors:
         """A weapon; or to reject a round that was proposed."""
         return () if state.is_final else choices(state, randomness, secrets)
 
-    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> RockPaperScissorsBot:
-        """A player whose moves nobody can predict."""
+    def bot(
+        self,
+        seat: int,
+        randomness: Randomness = system_randomness,
+        secrets: bytes = b"",
+        level: Level = Level.HARD,  # noqa: ARG002  # thinking does not help
+    ) -> RockPaperScissorsBot:
+        """A player whose moves nobody can predict, at any level."""
         return RockPaperScissorsBot(seat, randomness, secrets)
-
-    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> RockPaperScissorsBot:
-        """The same: in this game thinking does not help."""
-        return RockPaperScissorsBot(seat, randomness)
 
     def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
         """Successors that the core lets pass and the game refuses, each with a label; the same with any openings."""

@@ -1,11 +1,11 @@
-"""A player of tic-tac-toe that never loses: it searches every continuation of the round."""
+"""A player of tic-tac-toe, which never loses where it thinks: it searches every continuation of the round."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
 
-from forcemove import MalformedBytes, Move, VariablePart
+from forcemove import Level, MalformedBytes, Move, VariablePart
 from forcemove_games.randomness import Randomness, choose, system_randomness
 from forcemove_games.tic_tac_toe import rules
 from forcemove_games.tic_tac_toe.position import CELLS, FULL_BOARD, Position, PositionType, decode, has_line, mark_of
@@ -49,11 +49,15 @@ class TicTacToeBot:
     """Plays either seat of one channel; chance only picks among equally good cells. It has no secrets."""
 
     def __init__(
-        self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"", *, careless: bool = False
+        self,
+        seat: int,
+        randomness: Randomness = system_randomness,
+        secrets: bytes = b"",
+        level: Level = Level.HARD,
     ) -> None:
-        """`careless`: mark any free cell, without searching."""
+        """`level`: how often it searches; else it marks any free cell."""
         require_seat(seat)
-        self._careless = careless
+        self._level = level
         if secrets:
             raise MalformedBytes("secrets", "this game has none")
         self._seat = seat
@@ -95,5 +99,5 @@ class TicTacToeBot:
         return b""
 
     def _mark(self, state: VariablePart, position: Position) -> Move:
-        cells = position.free_cells if self._careless else best_cells(position)
+        cells = best_cells(position) if self._level.thinks(self._randomness) else position.free_cells
         return rules.mark(state, choose(cells, self._randomness))

@@ -9,6 +9,7 @@ from forcemove import (
     Artifact,
     Choice,
     JsonValue,
+    Level,
     MalformedBytes,
     Names,
     RoundResult,
@@ -50,6 +51,14 @@ class TicTacToe:
     name = "tic-tac-toe"
     artifact: Artifact = artifact("TicTacToe")
     title = "Tic-tac-toe"
+    rules_text = (
+        "Two players place their marks on a board of three rows and three columns, in turns: X begins.",
+        "Three marks of one player in a row win the round: across, down, or from corner to corner.",
+        "A full board without such a row is a draw.",
+        "The winner gets the stake from the loser. A draw moves nothing.",
+        "While a round is played, the player who is to move has less than before: who leaves then loses the stake.",
+        "After a round the loser may ask for another, after a draw O. The one who agreed second begins it as X.",
+    )
     seats = (PLAYERS,)
     dispute_gas = 93_000
     table: tuple[TransitionRow, ...] = rules.TABLE
@@ -148,13 +157,15 @@ class TicTacToe:
         _require_none(secrets)
         return () if state.is_final else choices(state)
 
-    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> TicTacToeBot:
-        """A player that never loses."""
-        return TicTacToeBot(seat, randomness, secrets)
-
-    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> TicTacToeBot:
-        """A player that marks any free cell."""
-        return TicTacToeBot(seat, randomness, careless=True)
+    def bot(
+        self,
+        seat: int,
+        randomness: Randomness = system_randomness,
+        secrets: bytes = b"",
+        level: Level = Level.HARD,
+    ) -> TicTacToeBot:
+        """A player that never loses, if it thinks about each move."""
+        return TicTacToeBot(seat, randomness, secrets, level)
 
     def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
         """Successors that the core lets pass and the game refuses, each with a label."""

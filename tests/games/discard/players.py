@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from forcemove import Move, VariablePart
+from forcemove.game import Level
 from forcemove.testing.calls import ID
 from forcemove_games.discard.bot import DiscardBot
 from forcemove_games.discard.position import PositionType, decode
@@ -49,7 +50,8 @@ class Pair:
         """A new process of this player, which has nothing but what was stored."""
         self._draws += 1
         random = stream(f"{self.label} {seat} {self._draws}")
-        return DiscardBot(seat, random, self.stored[seat], careless=seat in self.careless)
+        level = Level.EASY if seat in self.careless else Level.HARD
+        return DiscardBot(seat, random, self.stored[seat], level)
 
     def asked(self) -> tuple[Move | None, bytes]:
         """The mover's answer, by a new process, and the secrets that come with it."""

@@ -17,6 +17,7 @@ from forcemove.game import (
     Game,
     JsonValue,
     LabelledEnum,
+    Level,
     Move,
     Names,
     Randomness,
@@ -84,6 +85,7 @@ class Counting:
     """See `forcemove.game.Game`."""
 
     name, title, seats = "counting", "Counting", SEATS
+    rules_text = ("Each says the next number.",)
     dispute_gas = 200_000
     artifact = load_artifact(files(__package__) / "CountingApp.json")
     errors: Mapping[str, type[AppError]]
@@ -138,12 +140,14 @@ class Counting:
         said = count(state.app_data) + 1
         return (Choice(str(said), f"say {said}", Move(state.outcome, word(said))),)
 
-    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> Counter:
+    def bot(
+        self,
+        seat: int,
+        randomness: Randomness = system_randomness,
+        secrets: bytes = b"",
+        level: Level = Level.HARD,
+    ) -> Counter:
         """The only player there is."""
-        return Counter(seat)
-
-    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> Counter:
-        """The same."""
         return Counter(seat)
 
     def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forcemove import Move, NotOurTurn, Randomness, VariablePart
+from forcemove import Level, Move, NotOurTurn, Randomness, VariablePart
 from forcemove_games.randomness import choose
 from tests.scaffold.connect_four import rules
 from tests.scaffold.connect_four.position import PositionType, decode, has_four
@@ -13,10 +13,10 @@ __all__ = ["ConnectFourBot"]
 
 
 class ConnectFourBot:
-    """See `forcemove.Bot`. `careless`: drops anything anywhere."""
+    """See `forcemove.Bot`. `level`: how often it thinks; else it drops a disc anywhere."""
 
-    def __init__(self, seat: int, randomness: Randomness, *, careless: bool = False) -> None:
-        self._seat, self._randomness, self._careless = seat, randomness, careless
+    def __init__(self, seat: int, randomness: Randomness, level: Level) -> None:
+        self._seat, self._randomness, self._level = seat, randomness, level
 
     def move(self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()) -> Move | None:
         """The next state's outcome and appData, or None to conclude."""
@@ -29,7 +29,7 @@ class ConnectFourBot:
         if is_waiting and not (another_round and rules.can_begin(state.outcome, position.stake)):
             return None
         moves = rules.legal_moves(state)
-        if self._careless:
+        if not self._level.thinks(self._randomness):
             return choose(moves, self._randomness)
         safe = [move for move in moves if not _wins(move.after(state))]
         return choose([move for move in moves if _has_won(move)] or safe or moves, self._randomness)

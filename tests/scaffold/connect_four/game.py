@@ -10,6 +10,7 @@ from forcemove import (
     Artifact,
     Choice,
     InvalidValue,
+    Level,
     MalformedBytes,
     Move,
     Names,
@@ -35,6 +36,7 @@ class ConnectFour:
 
     name = "connect-four"
     title = "Connect four"
+    rules_text = ("Drop a disc into one of seven columns, in turns.", "Four in a line win the round.")
     seats: Sequence[int] = (2,)
     dispute_gas = 95_000
     artifact: Artifact = load_artifact(files(__package__) / "ConnectFour.json")
@@ -105,13 +107,15 @@ class ConnectFour:
         drops = ((column + 1, rules.drop(state, column)) for column in range(COLUMNS))
         return [Choice(str(n), f"drop a disc into column {n}", move) for n, move in drops if move is not None]
 
-    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> ConnectFourBot:
-        """A player who sees one move ahead."""
-        return ConnectFourBot(_checked(seat, secrets), randomness)
-
-    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> ConnectFourBot:
-        """A player who sees nothing."""
-        return ConnectFourBot(_checked(seat), randomness, careless=True)
+    def bot(
+        self,
+        seat: int,
+        randomness: Randomness = system_randomness,
+        secrets: bytes = b"",
+        level: Level = Level.HARD,
+    ) -> ConnectFourBot:
+        """A player who sees one move ahead where it thinks."""
+        return ConnectFourBot(_checked(seat, secrets), randomness, level)
 
     def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
         """What a cheat could sign next: each is refused by the rules."""
@@ -131,7 +135,7 @@ class ConnectFour:
         return [(label, move.after(state)) for label, move in moves.items()]
 
 
-def _checked(seat: int, secrets: bytes = b"") -> int:
+def _checked(seat: int, secrets: bytes) -> int:
     if seat not in (0, 1):
         raise InvalidValue("seat", seat, "0 or 1")
     _require_none(secrets)

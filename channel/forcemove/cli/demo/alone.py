@@ -15,7 +15,7 @@ from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import Terminal, has_terminal
 from forcemove.demo.environment import MAX_COST, DemoEnvironment
 from forcemove.demo.names import NAMES
-from forcemove.game import Game
+from forcemove.game import Game, Level
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.sessions.playing.counted_bot import choose_rounds
@@ -34,7 +34,7 @@ _STEP_EVERY = 0.05
 _ASIDE = "you leave the table, and the chain in this process is gone."
 
 
-def play_alone(game: Game, seats: int, stake: int, duration: int, terminal: Terminal) -> None:
+def play_alone(game: Game, seats: int, stake: int, duration: int, level: Level, terminal: Terminal) -> None:
     """Let a person play seat 0 against bots, until all have left. Raises `PutAside` where the person leaves before the
     end.
 
@@ -42,6 +42,7 @@ def play_alone(game: Game, seats: int, stake: int, duration: int, terminal: Term
     - `seats`: the number of players.
     - `stake`: of a round, in wei.
     - `duration`: of a challenge, in seconds.
+    - `level`: how well the bots play.
     - `terminal`: where is printed what comes before and after the screen, and everything where there is no screen.
     """
     terminal.say(game.title, "bold")
@@ -54,10 +55,10 @@ def play_alone(game: Game, seats: int, stake: int, duration: int, terminal: Term
     deposit = format_amount(environment.deposit)
     terminal.say(f"A round is for {format_amount(stake)}; each pays in {deposit}. The money is worth nothing.")
     terminal.close()
-    run_until_terminated(_play(game, environment, terminal))
+    run_until_terminated(_play(game, environment, level, terminal))
 
 
-async def _play(game: Game, environment: DemoEnvironment, terminal: Terminal) -> None:
+async def _play(game: Game, environment: DemoEnvironment, level: Level, terminal: Terminal) -> None:
     keys, seats = environment.keys, len(environment.keys)
     assembly, lines = environment.assemble(game, seats), MemoryMessenger.table(seats)
     before = [environment.chain.balance(key.address) for key in keys]
@@ -66,7 +67,7 @@ async def _play(game: Game, environment: DemoEnvironment, terminal: Terminal) ->
     join = environment.player(_PERSON).join
     driven = [join(assembly, lines[_PERSON], match.answer, on_event=match.on_event, max_cost=MAX_COST)]
     for at in range(1, seats):
-        bot = choose_rounds(game, at, _ROUNDS)
+        bot = choose_rounds(game, at, _ROUNDS, level=lambda: level)
         driven.append(environment.player(at).join(assembly, lines[at], bot, max_cost=MAX_COST))
     seat.attach(driven[_PERSON], match.names)
     playing = match.until(lambda: all(each.is_done for each in driven), driven[_PERSON])

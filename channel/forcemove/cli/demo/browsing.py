@@ -9,7 +9,7 @@ from forcemove.browser.playground.playground_pages import playground_server
 from forcemove.cli.play.browsing import open_page
 from forcemove.cli.play.signals import Terminated, run_until_terminated
 from forcemove.cli.terminal import Terminal
-from forcemove.game import Game
+from forcemove.game import Game, Level
 from forcemove.playground.playground import Playground
 
 __all__ = ["play_in_browser"]
@@ -17,18 +17,19 @@ __all__ = ["play_in_browser"]
 _ENDED = "The playground has ended, and its chain with it."
 
 
-def play_in_browser(games: Sequence[Game], stake: int, duration: int, *, port: int, opens: bool) -> None:
+def play_in_browser(games: Sequence[Game], stake: int, duration: int, level: Level, *, port: int, opens: bool) -> None:
     """Serve a playground until the program is asked to end.
 
     - `games`: what can be played, the first one first.
     - `stake`: of a round, in wei.
     - `duration`: of a challenge, in seconds.
+    - `level`: how well the bot plays at first.
     - `port`: where to listen, 0 for any that is free.
     - `opens`: whether to open the page in the user's browser, where there is one.
     """
     with closing(Terminal(indent=0)) as terminal:
         terminal.status("Bringing up the chain")
-        playground = Playground(games, stake=stake, duration=duration)
+        playground = Playground(games, stake=stake, duration=duration, level=level)
         terminal.close()
 
         def on_ready(address: str) -> None:

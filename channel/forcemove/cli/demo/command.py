@@ -21,6 +21,7 @@ from forcemove.cli.options import FILE, PAGE, is_typed, require_no_page_options
 from forcemove.cli.parameters import AMOUNT
 from forcemove.cli.terminal import Terminal
 from forcemove.demo.names import NAMES
+from forcemove.game import Level
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ _LOCAL_DURATION, _DURATION = 3_600, 60
 _MIN_DURATION, _MAX_DURATION = 60, 365 * 24 * 60 * 60
 _TWO = 2
 _OF_ALL_GAMES = ("game_name", "play", "as_json")
-_OF_A_PERSON = ("game_name", "play", "seats", "stake", "duration")
-_OF_THE_BROWSER = ("game_name", "browser", "port", "opens", "stake", "duration")
+_OF_A_PERSON = ("game_name", "play", "level", "seats", "stake", "duration")
+_OF_THE_BROWSER = ("game_name", "browser", "level", "port", "opens", "stake", "duration")
 _OF_A_NODE = ("key_file", "book_file", "allow_mainnet")
 _OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_json")
 
@@ -55,6 +56,13 @@ _OF_THE_NETWORK = ("game_name", "scenario", "network", "stake", "duration", "as_
 )
 @click.option(
     "--play", is_flag=True, help="Play yourself, against the game's bot, in a channel on a chain inside this process."
+)
+@click.option(
+    "--level",
+    type=click.Choice([each.value for each in Level]),
+    default=Level.MEDIUM.value,
+    show_default=True,
+    help="How well the bot plays that you play against, with --play or --browser.",
 )
 @click.option(
     "--browser",
@@ -160,6 +168,7 @@ class _DemoArguments:
     game_name: str | None
     seats: int | None
     play: bool
+    level: str
     browser: bool
     port: int
     opens: bool
@@ -264,7 +273,7 @@ class _DemoArguments:
 
         stake = self._local_stake(count)
         with closing(Terminal()) as terminal:
-            play_alone(game, count, stake, self.duration or _LOCAL_DURATION, terminal)
+            play_alone(game, count, stake, self.duration or _LOCAL_DURATION, Level(self.level), terminal)
         return 0
 
     def _in_a_browser(self) -> int:
@@ -273,7 +282,7 @@ class _DemoArguments:
         from forcemove.cli.demo.browsing import play_in_browser
 
         stake, duration = self._local_stake(_TWO), self.duration or _LOCAL_DURATION
-        play_in_browser(games, stake, duration, port=self.port, opens=self.opens)
+        play_in_browser(games, stake, duration, Level(self.level), port=self.port, opens=self.opens)
         return 0
 
     def _at_a_table(self, game: TableGame) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from forcemove.flow.channel import Choose, moves_of_new
-from forcemove.game import Bot, Game, Move
+from forcemove.game import Bot, Game, Level, Move
 from forcemove.protocol.state import VariablePart
 from forcemove.rounds import RoundCount
 
@@ -40,12 +40,21 @@ class CountedBot:
         return self._bot.secrets()
 
 
-def choose_rounds(game: Game, seat: int, most: int, before: Callable[[], Iterable[VariablePart]] = tuple) -> Choose:
+def choose_rounds(
+    game: Game,
+    seat: int,
+    most: int,
+    before: Callable[[], Iterable[VariablePart]] = tuple,
+    level: Callable[[], Level] = lambda: Level.HARD,
+) -> Choose:
     """The moves of the game's bot.
 
     - `game`: the game that is played.
     - `seat`: the bot's.
     - `most`: rounds until it leaves.
     - `before`: gives the channel's states so far; with them the bot continues after a restart where it was.
+    - `level`: how well it plays, asked before each move.
     """
-    return moves_of_new(lambda secrets: CountedBot(game, game.bot(seat, secrets=secrets), most, before()))
+    return moves_of_new(
+        lambda secrets: CountedBot(game, game.bot(seat, secrets=secrets, level=level()), most, before())
+    )

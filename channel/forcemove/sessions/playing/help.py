@@ -11,10 +11,11 @@ from forcemove.rounds import state_words
 from forcemove.text.durations import local_time
 from forcemove.text.entries import entry_line, name_at
 
-__all__ = ["HELP", "HISTORY", "SAY", "help_lines", "history_lines"]
+__all__ = ["HELP", "HISTORY", "RULES", "SAY", "help_lines", "history_lines"]
 
 HELP = "help"
 HISTORY = "history"
+RULES = "rules"
 SAY = "say"
 _NEWEST = 20
 """Entries of a history that are shown at a table."""
@@ -26,7 +27,10 @@ _WITH_A_STAKE = (
 )
 _FOR_NOTHING = ("leave ends the game with your next turn. Nothing is at stake.",)
 
-_LOOKING = f"{HISTORY} tells what has happened in this channel, the newest {_NEWEST} things."
+_LOOKING = (
+    f"{RULES} tells how the game is played; {HISTORY} tells what has happened in this channel, the newest {_NEWEST} "
+    "things."
+)
 _CHATTING = (
     f"{SAY} and some words shows them to the others at the table. They bind nobody. The relay keeps them, and its "
     "operator can read them."

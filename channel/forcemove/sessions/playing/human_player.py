@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
@@ -16,7 +16,7 @@ from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
 from forcemove.sessions.playing.content import NAMES
-from forcemove.sessions.playing.help import HELP, HISTORY, SAY, help_lines, history_lines
+from forcemove.sessions.playing.help import HELP, HISTORY, RULES, SAY, help_lines, history_lines
 from forcemove.sessions.playing.leaving import Leaving
 from forcemove.sessions.ports import Chat
 from forcemove.text.amounts import amount_text
@@ -91,7 +91,7 @@ class HumanPlayer:
         paid = "" if is_friendly else "; what the balances are then is paid"
         leave = f"end the game with your next turn{paid}"
         offered += [(_LEAVE, f"{leave}{_gas_text(each.gas)}") for each in seen if each.kind == _LEAVE]
-        return (*offered, (HELP, f"what can be done here, such as {HISTORY}"))
+        return (*offered, (HELP, f"what can be done here, such as {RULES} and {HISTORY}"))
 
     @property
     def is_asked(self) -> bool:
@@ -117,6 +117,8 @@ class HumanPlayer:
         if said[0].lower() == SAY and said[2].strip() and self.chat is not None:
             return self.chat.say(said[2])
         typed, choices = typed.strip().lower(), self.choices
+        if typed == RULES:
+            return self._show(self._game.rules_text)
         if typed == HISTORY and self.played is not None:
             return self._show_history(self.played)
         if not typed:
@@ -156,8 +158,7 @@ class HumanPlayer:
 
     def _help(self, played: ManagedChannel) -> None:
         has_stake = not played.channel.agreement.is_friendly
-        for line in help_lines(self._aside, has_stake=has_stake, has_chat=self.chat is not None):
-            self.say(line)
+        self._show(help_lines(self._aside, has_stake=has_stake, has_chat=self.chat is not None))
 
     def _show_history(self, played: ManagedChannel) -> str:
         """Show what has happened. Returns what is wrong, where it cannot be read."""
@@ -165,9 +166,13 @@ class HumanPlayer:
             lines = list(history_lines(self._game, played, self.names))
         except ForcemoveError as error:
             return headline(error)
+        return self._show(lines) if lines else "Nothing has happened yet."
+
+    def _show(self, lines: Iterable[str]) -> str:
+        """Show lines. Returns that nothing is wrong."""
         for line in lines:
             self.say(line)
-        return "" if lines else "Nothing has happened yet."
+        return ""
 
     def _input_for(self, word: str) -> MoveChosen | ConcludeWanted | ChallengeWanted:
         for choice in self.choices:

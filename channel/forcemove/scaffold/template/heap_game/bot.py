@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forcemove import Move, NotOurTurn, Randomness, VariablePart
+from forcemove import Level, Move, NotOurTurn, Randomness, VariablePart
 from forcemove_games.randomness import choose
 
 from heap_game import rules
@@ -14,10 +14,10 @@ __all__ = ["HeapGameBot"]
 
 
 class HeapGameBot:
-    """See `forcemove.Bot`. `careless`: takes anything."""
+    """See `forcemove.Bot`. `level`: how often it thinks; else it takes anything."""
 
-    def __init__(self, seat: int, randomness: Randomness, *, careless: bool = False) -> None:
-        self._seat, self._randomness, self._careless = seat, randomness, careless
+    def __init__(self, seat: int, randomness: Randomness, level: Level) -> None:
+        self._seat, self._randomness, self._level = seat, randomness, level
 
     def move(
         self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()
@@ -33,7 +33,7 @@ class HeapGameBot:
             return None
         moves = rules.legal_moves(state)
         good = [move for move in moves if decode(move.app_data).heap % (MOST + 1) == 0]
-        return choose(moves if self._careless or not good else good, self._randomness)
+        return choose(good if good and self._level.thinks(self._randomness) else moves, self._randomness)
 
     def is_lost(self, state: VariablePart) -> bool:
         """Whether a good opponent cannot lose any more; of three or more players nobody can say that."""

@@ -10,6 +10,7 @@ from forcemove import (
     Artifact,
     Choice,
     InvalidValue,
+    Level,
     MalformedBytes,
     Move,
     Names,
@@ -38,6 +39,10 @@ class HeapGame:
 
     name = "heap-game"
     title = "Heap game"
+    rules_text = (
+        "Take one to three from a heap of ten, in turns.",
+        "The one who takes the last wins the round, and a stake from each of the others.",
+    )
     seats: Sequence[int] = (2,)
     dispute_gas = 5_000 + 45_000 * max(seats)  # rounded up from what `forcemove demo` shows of a challenge
     artifact: Artifact = load_artifact(files(__package__) / "HeapGame.json")
@@ -113,13 +118,15 @@ class HeapGame:
         counts = range(1, len(rules.legal_moves(state)) + 1)
         return [Choice(str(n), f"take {n}, which leaves {heap - n}", rules.take(state, n)) for n in counts]
 
-    def bot(self, seat: int, randomness: Randomness = system_randomness, secrets: bytes = b"") -> HeapGameBot:
-        """A player who wins against two out of three that do not think."""
-        return HeapGameBot(_checked(seat, secrets), randomness)
-
-    def careless_bot(self, seat: int, randomness: Randomness = system_randomness) -> HeapGameBot:
-        """A player who takes anything."""
-        return HeapGameBot(_checked(seat), randomness, careless=True)
+    def bot(
+        self,
+        seat: int,
+        randomness: Randomness = system_randomness,
+        secrets: bytes = b"",
+        level: Level = Level.HARD,
+    ) -> HeapGameBot:
+        """A player who leaves a multiple of four where it thinks and can."""
+        return HeapGameBot(_checked(seat, secrets), randomness, level)
 
     def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
         """What a cheat could sign next: each is refused by the rules."""
@@ -138,7 +145,7 @@ class HeapGame:
         return [(label, move.after(state)) for label, move in moves.items() if move is not None]
 
 
-def _checked(seat: int, secrets: bytes = b"") -> int:
+def _checked(seat: int, secrets: bytes) -> int:
     if not 0 <= seat < max(HeapGame.seats):
         raise InvalidValue("seat", seat, f"0 to {max(HeapGame.seats) - 1}")
     _require_none(secrets)

@@ -13,6 +13,7 @@ from forcemove import Game, VariablePart, local_table, moves_of
 from forcemove.browser.drawing.rounds import RoundPanel, round_of
 from forcemove.browser.render import channel_panels
 from forcemove.browser.table_pages import TablePages
+from forcemove.game import Level
 from forcemove.sessions.playing.human_player import HumanPlayer
 from tests.installed import GAMES_FOR_TWO
 
@@ -87,7 +88,7 @@ def played(game: Game, rounds: int) -> Iterator[tuple[RoundPanel | None, tuple[V
     """A person at a page, who chooses at random, against a careless bot: what the page shows each time that the person
     is asked, the states so far, the turn of the person's last choice, and the panel's HTML."""
     random, person = Random(46), HumanPlayer(game)
-    bot = moves_of(game.careless_bot(1), another_round=lambda _: True)
+    bot = moves_of(game.bot(1, level=Level.EASY), another_round=lambda _: True)
     table = local_table(game, person.choose, bot, stake=STAKE, deposit=STAKE * 1_000)
     person.attach(table.channels[0])
     pages = TablePages(table.nodes[0]._journal, [game])
