@@ -14,10 +14,12 @@ from forcemove_games.two_player import PLAYERS
 
 __all__ = ["draw"]
 
-_WIDTH, _HEIGHT = 200, 150
+_WIDTH, _HEIGHT = 200, 156
 _CARD, _HIGH, _GAP = 24, 34, 3
 _EDGE = 6
-_THEIRS, _TABLE, _OURS = 12, 60, 106
+_THEIRS, _TABLE, _OURS = 12, 60, 112
+_LIFT, _KEY = 6, 12
+"""How far a card that can be laid is lifted, and the room above it in which a page shows the key that lays it."""
 _PILE_X, _TOP_X = 66, 110
 _RED = (1, 2)
 """The suits of hearts and diamonds."""
@@ -38,7 +40,7 @@ def draw(state: VariablePart, viewer: int | None, own: bytes, names: Names, choi
     cards = known[1] if known is not None and known[0] == seat else None
     places = _places(core.held[seat].bit_count())
     shapes = [*_hidden(core, 1 - seat, _THEIRS), *_table(core)]
-    shapes += _hidden(core, seat, _OURS) if cards is None else _open(cards, places, seat)
+    shapes += _hidden(core, seat, _OURS) if cards is None else _open(cards, places, seat, choices)
     shapes += [*_label(names[1 - seat], core, 1 - seat, _THEIRS - 3), *_label(names[seat], core, seat, _HEIGHT - 3)]
     spots = tuple(_spots(cards or (), places, choices))
     return Svg(_WIDTH, _HEIGHT, tuple(shapes), spots, _words(core, names))
@@ -70,10 +72,16 @@ def _hidden(core: Core, seat: int, y: float) -> Iterator[Shape]:
         yield from _back(x, y, f"seat-{seat}")
 
 
-def _open(cards: Sequence[int], places: Sequence[float], seat: int) -> Iterator[Shape]:
-    """Our hand; what we have drawn just now is still from behind, at the end."""
+def _open(cards: Sequence[int], places: Sequence[float], seat: int, choices: Sequence[str]) -> Iterator[Shape]:
+    """Our hand, with the cards that can be laid lifted; what we have drawn just now is still from behind, at the
+    end."""
     for place, x in enumerate(places):
-        yield from _face(x, _OURS, cards[place]) if place < len(cards) else _back(x, _OURS, f"seat-{seat}")
+        if place >= len(cards):
+            yield from _back(x, _OURS, f"seat-{seat}")
+        elif card_word(cards[place]) in choices:
+            yield from _face(x, _OURS - _LIFT, cards[place], stroke=f"seat-{seat}")
+        else:
+            yield from _face(x, _OURS, cards[place])
 
 
 def _table(core: Core) -> Iterator[Shape]:
@@ -88,9 +96,9 @@ def _table(core: Core) -> Iterator[Shape]:
         yield from _face(_TOP_X, _TABLE, core.top, is_lit=True)
 
 
-def _face(x: float, y: float, card: int, *, is_lit: bool = False) -> Iterator[Shape]:
+def _face(x: float, y: float, card: int, *, is_lit: bool = False, stroke: str = "edge") -> Iterator[Shape]:
     tone = "bad" if suit(card) in _RED else "ink"
-    yield rect(x, y, _CARD, _HIGH, fill="lit" if is_lit else "cell", stroke="edge", thickness=0.8, radius=3)
+    yield rect(x, y, _CARD, _HIGH, fill="lit" if is_lit else "cell", stroke=stroke, thickness=1, radius=3)
     yield text(x + _CARD / 2, y + 14, VALUES[value(card)], size=10, fill=tone, face="bold")
     yield text(x + _CARD / 2, y + 27, SUITS[suit(card)], size=11, fill=tone)
 
@@ -108,7 +116,9 @@ def _spots(cards: Sequence[int], places: Sequence[float], choices: Sequence[str]
     for place, card in enumerate(cards):
         covered = places[place + 1] if place + 1 < len(places) else places[place] + _CARD
         word, width = card_word(card), min(_CARD, covered - places[place])
-        reason = "" if word in choices else "it does not fit on the top card"
-        yield Spot(word, places[place], _OURS, width, _HIGH, name(card), reason)
+        if word in choices:
+            yield Spot(word, places[place], _OURS - _LIFT - _KEY, width, _HIGH + _KEY, name(card))
+        else:
+            yield Spot(word, places[place], _OURS, width, _HIGH, name(card), "it does not fit on the top card")
     if "draw" in choices:
-        yield Spot("draw", _PILE_X, _TABLE, _CARD, _HIGH, "draw a card from the pile")
+        yield Spot("draw", _PILE_X, _TABLE - _KEY, _CARD, _HIGH + _KEY, "draw a card from the pile")
