@@ -77,6 +77,10 @@ class Screen:
         """Wait until this is on the screen."""
         self._read_until(lambda: any(text in line for line in self._screen.display))
 
+    def reach_times(self, text: str, count: int) -> None:
+        """Wait until this is on the screen so often."""
+        self._read_until(lambda: sum(text in line for line in self._screen.display) >= count)
+
     def answer(self, question: str, keys: str) -> None:
         """Press keys once this is on the screen."""
         self.reach(question)

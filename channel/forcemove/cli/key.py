@@ -23,6 +23,8 @@ from forcemove.text.amounts import format_amount
 __all__ = ["key", "open_key_file"]
 
 _FILE = click.argument("file", type=FILE)
+_TRIES = 3
+"""How often a person may type the passphrase of a key file."""
 
 
 @click.group()
@@ -131,14 +133,23 @@ def _account(file: Path) -> bytes:
 
 
 def open_key_file(file: Path) -> Key:
-    """The key in a key file, its passphrase from the environment or asked for.
+    """The key in a key file, its passphrase from the environment or asked for; a wrong one that was typed is asked for
+    again.
 
     Raises what `forcemove.keys.key_files.read_key_file` raises.
     """
-    from forcemove.keys.key_files import address_in_key_file, read_key_file
+    from forcemove.keys.key_files import WrongPassphrase, address_in_key_file, read_key_file
 
     address_in_key_file(file)  # a file that is not a key file is refused before anybody is asked for a passphrase
-    return read_key_file(file, _passphrase(file, confirm=False))
+    tries = 1 if UNLOCK_VARIABLE in os.environ else _TRIES
+    while True:
+        tries -= 1
+        try:
+            return read_key_file(file, _passphrase(file, confirm=False))
+        except WrongPassphrase:
+            if not tries:
+                raise
+            click.echo("That is not its passphrase. Try again.", err=True)
 
 
 def _passphrase(file: Path, *, confirm: bool) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +16,13 @@ from forcemove.cli.play.arguments import TableArguments
 from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, ASSET, OWN_NAME, STAKE, STORING, WAITING, TypedStake
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import has_terminal, waiting
+from forcemove.keys.key_files import UNLOCK_VARIABLE
 
 if TYPE_CHECKING:
     from forcemove.browser.table_pages import TablePages
     from forcemove.cli.play.port import PlayerOptions, TerminalPort
     from forcemove.cli.terminal import Terminal
-    from forcemove.sessions.meetings.venues import GameOnChain
+    from forcemove.sessions.meetings.venues import GameOnChain, GamePlace
     from forcemove.sessions.options import Wallet
     from forcemove.sessions.service import TableService
     from forcemove.sessions.table import PlayTable
@@ -125,10 +128,12 @@ class _PlayArguments(TableArguments):
         from forcemove.transport.connect import connect_relay
 
         link = _link(self.join_text, self.relay)
-        where = _place(self.relay, link)
+        where = _relay_of(self.relay, link)
         connect_relay(where)  # checks the relay's address before anything is begun
         venue = self._venue() if self.endpoints else None
         player = self._player(where, link, venue)
+        if link is not None and UNLOCK_VARIABLE not in os.environ:
+            self._require_same_game(where, link, venue)
         wallet = self.open_wallet()
         with open_store(self.store, may_be_new=True) as journal, waiting("Asking the relay") as terminal:
             run_until_terminated(self._play(journal, wallet, venue, player, terminal))
@@ -162,19 +167,38 @@ class _PlayArguments(TableArguments):
         from forcemove.cli.play.port import TerminalPort
         from forcemove.sessions.channel_game import ChannelGameRunner
         from forcemove.sessions.log_game import LogGameRunner
-        from forcemove.sessions.meetings.venues import FriendlyGame
         from forcemove.sessions.table import PlayTable
 
-        options, table_game = player.table, None if venue else find_table_game(self.name)
-        if table_game is not None:
-            friendly = FriendlyGame(table_game.name, table_game.title)
-            port = TerminalPort(player, friendly, terminal)
-            runner = LogGameRunner(service, table_game, options, port)
-            return PlayTable(service, friendly, options, port, runner), port
+        options, on = player.table, self._place(venue)
+        if (table_game := None if venue else find_table_game(self.name)) is not None:
+            port = TerminalPort(player, on, terminal)
+            return PlayTable(service, on, options, port, LogGameRunner(service, table_game, options, port)), port
         game = venue.game if venue else load_game(self.name)
-        on = venue or FriendlyGame(game.name, game.title, game.seats)
         port = TerminalPort(player, on, terminal, pages)
         return PlayTable(service, on, options, port, ChannelGameRunner(service, game, venue, options, port)), port
+
+    def _place(self, venue: GameOnChain | None) -> GamePlace:
+        """The game on its chain, or without one."""
+        from forcemove.sessions.meetings.venues import FriendlyGame
+
+        if venue is not None:
+            return venue
+        if (table_game := find_table_game(self.name)) is not None:
+            return FriendlyGame(table_game.name, table_game.title)
+        game = load_game(self.name)
+        return FriendlyGame(game.name, game.title, game.seats)
+
+    def _require_same_game(self, relay: str, link: Link, venue: GameOnChain | None) -> None:
+        """Refuse a link to another game before a passphrase is asked for; where none is, the defence does not wait for
+        a relay. Raises as `require_ours`. A relay that does not show the offer now refuses nothing: the journal may
+        have its game."""
+        from forcemove.sessions.meetings.meeting import find_offer
+        from forcemove.sessions.meetings.venues import require_ours
+
+        with waiting("Asking the relay"):
+            offer = asyncio.run(find_offer(relay, link.offer))
+        if offer is not None:
+            require_ours(offer, self._place(venue))
 
     def _require_sense(self) -> None:
         has_chain = bool(self.endpoints)
@@ -255,7 +279,7 @@ def _link(text: str | None, relay: str | None) -> Link | None:
     return link
 
 
-def _place(relay: str | None, link: Link | None) -> str:
+def _relay_of(relay: str | None, link: Link | None) -> str:
     """The relay's address. Our own address of it may have a password, which a link never has."""
     if relay is not None:
         return relay

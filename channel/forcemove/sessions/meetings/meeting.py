@@ -9,13 +9,14 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forcemove.errors import UnknownVersion
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.signing import Key
 from forcemove.sessions.errors import HostMissing, OfferOver
-from forcemove.transport.connect import Connection
+from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.errors import Reason, RelayRefused, TransportError
 from forcemove.transport.joins import Join, OfferStatus, meeting_table
-from forcemove.transport.offers import OFFER_VERSION, Offer
+from forcemove.transport.offers import OFFER_VERSION, Offer, OtherOfferShown
 from forcemove.transport.terms import TableTerms
 
 __all__ = [
@@ -23,12 +24,14 @@ __all__ = [
     "Meeting",
     "MeetingPoint",
     "PendingOffer",
+    "find_offer",
     "has_come_about",
     "offer_again",
     "take_back",
 ]
 
 _WITHDRAWAL_SECONDS = 2.0
+_LOOK_SECONDS = 5.0
 _MEETING_SECONDS = 50.0
 """Seconds, less than a relay's minute."""
 
@@ -69,6 +72,14 @@ class PendingOffer(Struct, frozen=True, tag="Waiting"):
 
 MEETINGS: Codec[Meeting | PendingOffer] = Codec("meeting", Meeting | PendingOffer, OFFER_VERSION)
 """The codec of meetings and offers in a journal."""
+
+
+async def find_offer(relay: str, offer: bytes) -> Offer | None:
+    """The offer (its hash) as the relay at this address shows it; None where it does not within some seconds."""
+    with contextlib.suppress(TransportError, UnknownVersion, OtherOfferShown, TimeoutError):
+        async with asyncio.timeout(_LOOK_SECONDS), connect_relay(relay) as connection:
+            return (await connection.lobby.look(offer)).offer
+    return None
 
 
 async def offer_again(connection: Connection, offer: Offer, key: Key) -> None:
