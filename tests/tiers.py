@@ -13,6 +13,7 @@ __all__ = ["QUICK", "SLOW", "WAITING", "has_quick", "in_order", "is_long", "is_s
 _FOLDER = Path(__file__).parent
 
 SLOW = (
+    "browser/called",
     "browser/page",
     "browser/served",
     "browser/test_hostile.py",

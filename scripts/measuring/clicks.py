@@ -88,8 +88,8 @@ def _meet(host: Page, guest: Page) -> None:
     host.locator("#offer").click()
     guest.locator("#offers th a").first.click()
     guest.locator("#join").click()
-    guest.wait_for_url("**/c/0x*")
-    host.locator("#tables a[href^='/c/']").click()
+    for page in (guest, host):
+        page.wait_for_url("**/c/0x*")
 
 
 def _click(pages: list[Page]) -> float:

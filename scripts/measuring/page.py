@@ -28,7 +28,7 @@ _LOADED = re.compile('(?:href|src)="/s/([^"]+)"')
 
 @case(
     Row("panels_ms", "ms", "an overview and all panels of a page after a move, with 10,000 entries; the median", 2),
-    Row("page_kilobytes", "kB", "a page with a full timeline, and all that it loads", 40),
+    Row("page_kilobytes", "kB", "a page with a full timeline, and all that it loads", 45),
 )
 def page(turns: int = 20) -> Measured:
     """The page of a channel over a game, and its size: HTML, style sheet, script and icon, in units of 1,000 bytes."""

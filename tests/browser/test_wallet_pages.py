@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from forcemove.browser.templating import PLAIN_NAV
 from forcemove.browser.wallet.render import wallet_page
 from forcemove.browser.wallet.view import SentState, WalletRow
 from forcemove.browser.wallet.wallet_pages import WalletPages
@@ -85,7 +86,7 @@ def test_a_deposit_is_said_in_words_with_amount_contract_and_channel(wallet: Wal
     assert dict(row.details)["channel"] == "0x" + channel.hex()
     assert row.to == "0x" + wallet.table.assembly.adjudicator.address.hex()
     assert row.state is SentState.WAITING
-    page = wallet_page(wallet.pages.view("token"), ())
+    page = wallet_page(wallet.pages.view("token"), PLAIN_NAV)
     assert "A wallet that is asleep answers no challenge." in page
     assert row.name in page
 
@@ -188,7 +189,7 @@ def test_a_token_whose_decimals_are_known_is_asked_for_in_whole_ones(chain: Embe
     row = wallet.row
     assert row.title.startswith("Let the contract take 0.05 TT")
     assert f"({DEPOSIT:,} of the smallest unit of {show_address(token)})" in row.title
-    assert "<b>" not in wallet_page(wallet.pages.view("token"), ())
+    assert "<b>" not in wallet_page(wallet.pages.view("token"), PLAIN_NAV)
 
 
 def test_what_is_sent_while_the_nodes_are_asked_is_remembered(wallet: Wallet) -> None:

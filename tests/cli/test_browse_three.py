@@ -41,9 +41,8 @@ def test_three_browsers_play_each_other_to_a_payout(world: WorldOfThree, browser
         for page in (bob, carol):
             page.locator("#offers th a").first.click()
             page.locator("#join").click()
-        for page in (bob, carol):
+        for page in pages:
             come_to_channel(page)
-        ann.locator("#tables a[href^='/c/']").click()
         for turn in range(6, 10):
             mover = pages[turn % 3]
             for page in pages:

@@ -17,6 +17,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Call, Chain
 from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import DEPOSIT, GAS_AT_MOST, GUEST, HOST, START, World
+from tests.cli.test_browse import come_to_channel
 
 WALLET = local_keys()[5]
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/enter\?token=[\w-]{43}")
@@ -110,9 +111,7 @@ def sign_all_until_over(page: Page, world: World) -> None:
     def is_over() -> bool:
         if world.is_finished(world.alice):
             return True
-        button = page.locator("button[data-request]").first
-        if button.is_visible():
-            button.click()
+        page.evaluate("document.querySelector('button[data-request]:enabled')?.click()")  # it may be gone at once
         page.wait_for_timeout(100)  # Playwright's own loop has to turn for the wallet to answer
         return world.is_finished(world.alice)
 
@@ -137,8 +136,8 @@ def test_a_wallet_pays_in_and_is_paid_and_what_it_refuses_is_still_wanted(world:
     wallet = ScriptedWallet(world.node.chain)
     with opened(browser, start(world), wallet) as page:
         bob = world.play(world.bob, "--join", offer(page), "--yes", "--rounds", "1", game="tic-tac-toe")
-        page.locator("#tables a[href^='/c/']").wait_for()
-        page.goto(page.url.replace("/lobby", "/wallet"))
+        come_to_channel(page)
+        page.goto(page.url.partition("/c/")[0] + "/wallet")
         told = page.locator("#told")
         wallet.shown = GUEST.address
         sign(page, "Pay in")
@@ -168,8 +167,8 @@ def test_a_wallet_challenges_a_player_who_is_gone_and_is_paid(world: World, brow
     wallet = ScriptedWallet(world.node.chain)
     with opened(browser, start(world), wallet) as page:
         bob = world.play(world.bob, "--join", offer(page), "--yes", game="tic-tac-toe")
-        page.locator("#tables a[href^='/c/']").wait_for()
-        page.goto(page.url.replace("/lobby", "/wallet"))
+        come_to_channel(page)
+        page.goto(page.url.partition("/c/")[0] + "/wallet")
         sign(page, "Pay in")
         page.locator("#requests", has_text="Nothing is to be signed now.").wait_for()
         page.goto(page.url.replace("/wallet", "/"))

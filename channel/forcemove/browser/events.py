@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from aiohttp import web
 
 from forcemove.browser.pages import ChangeSignal
 
-__all__ = ["stream_panels"]
+__all__ = ["EVERY_PAGE", "EveryPage", "stream_panels"]
 
 _PING_SECONDS = 15.0
 """Seconds after which a stream without news says something, so that a reader who is gone is noticed."""
@@ -18,10 +19,24 @@ _SEND_BUFFER = 32 * 1024
 """Bytes that wait for a slow reader at most: it gets the newest panels, and no queue of old ones."""
 
 
+@dataclass(frozen=True, slots=True)
+class EveryPage:
+    """What all pages of a server have. `changes`: says when to look again; `panels`: the HTML of each panel, by its
+    id."""
+
+    changes: ChangeSignal
+    panels: Callable[[], Mapping[str, str]]
+
+
+EVERY_PAGE = web.AppKey("every page", EveryPage)
+"""Where a server has them."""
+
+
 async def stream_panels(
     request: web.Request, changes: ChangeSignal, panels: Callable[[], Mapping[str, str] | None]
 ) -> web.StreamResponse:
     """Answer a request with the panels as they are, and again whenever one has changed, until there is nothing to show.
+    Those of every page are among them.
 
     - `request`: for the stream.
     - `changes`: says when to look again.
@@ -31,6 +46,23 @@ async def stream_panels(
     response.enable_chunked_encoding()
     _limit_buffers(request)
     await response.prepare(request)
+    every_page = request.app[EVERY_PAGE]
+    if changes is not every_page.changes:
+        every_page.changes.followers.add(changes)
+    every_page.changes.streams += 1
+    try:
+        return await _stream(response, changes, lambda: _with_those_of(every_page, panels()))
+    finally:
+        every_page.changes.streams -= 1
+
+
+def _with_those_of(every_page: EveryPage, found: Mapping[str, str] | None) -> Mapping[str, str] | None:
+    return None if found is None else {**every_page.panels(), **found}
+
+
+async def _stream(
+    response: web.StreamResponse, changes: ChangeSignal, panels: Callable[[], Mapping[str, str] | None]
+) -> web.StreamResponse:
     shown: dict[str, str] = {}
     while True:
         number, found = changes.number, panels()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
+from forcemove.browser.templating import PlayedGame
 from forcemove.browser.view import ChannelView
 from forcemove.inspect.journal_channel import ListedChannel
 
@@ -13,10 +14,13 @@ __all__ = ["ChangeSignal", "PageSource"]
 
 
 class ChangeSignal:
-    """Tells any number of listeners that something has changed. `number`: how often."""
+    """Tells any number of listeners that something has changed. `number`: how often; `followers`: signals that
+    are notified whenever this one is; `streams`: how many tabs listen now, on any page."""
 
     def __init__(self) -> None:
         self.number = 0
+        self.streams = 0
+        self.followers: set[ChangeSignal] = set()
         self._next: asyncio.Future[None] | None = None
 
     def notify(self) -> None:
@@ -25,6 +29,8 @@ class ChangeSignal:
         waiting, self._next = self._next, None
         if waiting is not None and not waiting.done():
             waiting.set_result(None)
+        for each in self.followers:
+            each.notify()
 
     async def after(self, number: int, seconds: float) -> bool:
         """Wait until something changes after `number`, at most this many seconds; returns whether it did."""
@@ -45,6 +51,11 @@ class PageSource(Protocol):
     @property
     def path(self) -> str:
         """The page that a browser is shown first."""
+        ...
+
+    @property
+    def games(self) -> tuple[PlayedGame, ...]:
+        """The games that the person plays now."""
         ...
 
     def rows(self) -> tuple[Sequence[ListedChannel], int]:

@@ -15,16 +15,19 @@ from forcemove.browser.drawing.timeline import timeline_of
 from forcemove.browser.drawing.timeline_svg import line_markup, timeline_markup
 from forcemove.browser.templating import PLAIN_NAV, Nav, fill_in, fill_in_once
 from forcemove.browser.view import ChannelView
+from forcemove.history.overview import MOVE
 from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.clock import ClockPanel, clock_of
 from forcemove.text.situation.end import end_of
 from forcemove.text.situation.safety import safety_of
+from forcemove.text.situation.turn import turn_text
 from forcemove.text.situation.ways_out import ways_out
 
-__all__ = ["PANELS", "channel_page", "channel_panels", "channels_page", "message_page"]
+__all__ = ["PANELS", "channel_page", "channel_panels", "channels_page", "message_page", "nav_panel"]
 
 PANELS = (
+    "title",
     "say",
     "guide",
     "notice",
@@ -59,6 +62,7 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
     said = (board.headline, _alarm(clock), _newest_fault(window))
     form = Form(view.path, view.form_token, view.seen.next_turn)
     return {
+        "title": fill_in_once("title.html", title=_turn(view)),
         "say": fill_in_once("say.html", said=said),
         "guide": _note("guide", "What to look at", harmless(view.guide, "\n"), "guide"),
         "notice": _note("notice", "Why that was not done", harmless(view.notice), "alarm"),
@@ -77,9 +81,9 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
 def channel_page(view: ChannelView, nav: Nav = PLAIN_NAV) -> str:
     """The whole page of a channel."""
     events = f"{view.path}/events" + ("" if view.at is None else f"?at={view.at}")
-    title = f"{harmless(view.game.title)}: {view.seen.phase.value}"
     rules = tuple(map(harmless, view.game.rules_text))
-    return fill_in("channel.html", nav=nav, title=title, events=events, panels=channel_panels(view), rules=rules)
+    panels = channel_panels(view)
+    return fill_in("channel.html", nav=nav, title=_turn(view), events=events, panels=panels, rules=rules)
 
 
 def channels_page(rows: Iterable[ListedChannel], now: int, nav: Nav = PLAIN_NAV) -> str:
@@ -87,12 +91,17 @@ def channels_page(rows: Iterable[ListedChannel], now: int, nav: Nav = PLAIN_NAV)
     return fill_in("channels.html", nav=nav, title="Channels", rows=listed_rows(rows, now), now=now)
 
 
-def message_page(title: str, text: str, nav: Nav = PLAIN_NAV) -> str:
-    """A page that says one thing: that something is not there, or was refused."""
-    return fill_in("message.html", nav=nav, title=harmless(title), text=harmless(text))
+def message_page(title: str, text: str, nav: Nav = PLAIN_NAV, events: str = "") -> str:
+    """A page that says one thing: that something is not there, or was refused. `events`: the path of its stream."""
+    return fill_in("message.html", nav=nav, title=harmless(title), text=harmless(text), events=events)
 
 
 # -------------------------------------------------------------------------------------------------------------- panels
+
+
+def nav_panel(nav: Nav) -> dict[str, str]:
+    """What every page leads to, as a panel."""
+    return {"nav": fill_in_once("nav.html", nav=nav)}
 
 
 def _note(id_: str, label: str, text: str, tone: str) -> str:
@@ -105,6 +114,11 @@ def _chat(view: ChannelView, form: Form) -> dict[str, str]:
         return {}
     lines = fill_in_once("chat.html", lines=tuple(view.chat))
     return {"chat": lines, "chatting": fill_in_once("chatting.html", form=form)}
+
+
+def _turn(view: ChannelView) -> str:
+    is_asked = any(each.kind == MOVE for each in view.seen.options) and not view.channel.leaving
+    return turn_text(view.game, view.channel, view.seen.phase, view.names, is_asked=is_asked)
 
 
 def _alarm(clock: ClockPanel | None) -> str:

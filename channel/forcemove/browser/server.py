@@ -11,9 +11,9 @@ from typing import Protocol
 from aiohttp import web
 
 from forcemove.browser.actions import done, html_page, is_live, read_form
-from forcemove.browser.events import stream_panels
+from forcemove.browser.events import EVERY_PAGE, EveryPage, stream_panels
 from forcemove.browser.pages import PageSource
-from forcemove.browser.render import channel_page, channel_panels, channels_page, message_page
+from forcemove.browser.render import channel_page, channel_panels, channels_page, message_page, nav_panel
 from forcemove.browser.security import (
     HEADERS,
     MAX_BODY,
@@ -22,7 +22,7 @@ from forcemove.browser.security import (
     require_our_host,
     require_ours,
 )
-from forcemove.browser.templating import PLAIN_NAV, Nav
+from forcemove.browser.templating import PLAIN_NAV, Links, Nav
 from forcemove.browser.view import ChannelView
 from forcemove.serving.errors import AddressUnusable
 from forcemove.serving.process import LOGGING
@@ -30,7 +30,7 @@ from forcemove.serving.process import LOGGING
 __all__ = ["BrowserServer", "PageSection"]
 
 _HOST = "127.0.0.1"
-_ENTER, _FILES = "/enter", "/s/"
+_ENTER, _FILES, _EVENTS = "/enter", "/s/", "/events"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _CLOSE_SECONDS = 1.0
 _MOST_ENTRIES = 6
@@ -43,7 +43,7 @@ class PageSection(Protocol):
     """Pages of a server beside its channels'. What is not our browser's is refused before a section is asked."""
 
     @property
-    def links(self) -> Nav:
+    def links(self) -> Links:
         """The section's pages that every page leads to."""
         ...
 
@@ -53,17 +53,21 @@ class PageSection(Protocol):
 
 
 class BrowserServer:
-    """Shows a source's channels. `nav`: the pages that every page leads to. Once the server listens: `session`, who may
-    look; `runner`, aiohttp's."""
+    """Shows a source's channels. Once the server listens: `session`, who may look; `runner`, aiohttp's."""
 
     def __init__(self, source: PageSource, port: int = 0, sections: Sequence[PageSection] = ()) -> None:
         """`source`: has the channels; `port`: where to listen, 0 for any that is free; `sections`: other pages."""
         self._source, self._port, self._sections = source, port, tuple(sections)
-        self.nav: Nav = (*PLAIN_NAV, *(link for each in self._sections for link in each.links))
+        self._links: Links = (*PLAIN_NAV.links, *(link for each in self._sections for link in each.links))
         self.session: BrowserSession
         self.runner: web.AppRunner
         self._panels: tuple[object, Mapping[str, str]] = (None, {})
         self._files = {each.name: each.read_bytes() for each in (files("forcemove.browser") / "static").iterdir()}
+
+    @property
+    def nav(self) -> Nav:
+        """What every page leads to now."""
+        return Nav(self._links, self._source.games)
 
     @property
     def address(self) -> str:
@@ -93,10 +97,12 @@ class BrowserServer:
     def _app(self) -> web.Application:
         app = web.Application(client_max_size=MAX_BODY, middlewares=[self._guard])
         app.on_response_prepare.append(_add_headers)
+        app[EVERY_PAGE] = EveryPage(self._source.changes, lambda: nav_panel(self.nav))
         app.add_routes(
             [
                 web.get("/enter", self._enter, allow_head=False),
                 web.get("/", self._channels),
+                web.get(_EVENTS, self._no_panels, allow_head=False),
                 web.get("/c/{id:0x[0-9a-f]{64}}", self._channel),
                 web.get("/c/{id:0x[0-9a-f]{64}}/events", self._events, allow_head=False),
                 web.post("/c/{id:0x[0-9a-f]{64}}/act", self._act),
@@ -134,7 +140,9 @@ class BrowserServer:
         """Words instead of what was asked for: a page, or for the script of one, which shows them, the words alone."""
         if is_live(request):
             return web.Response(status=status, text=text)
-        return html_page(message_page(title, text, self.nav), status)
+        if not self.session.is_known(request.cookies):  # what is played is not for everybody
+            return html_page(message_page(title, text, Nav(self._links)), status)
+        return html_page(message_page(title, text, self.nav, _EVENTS), status)
 
     async def _enter(self, request: web.Request) -> web.StreamResponse:
         if request.headers.get("Sec-Fetch-Site") == "cross-site":  # for as long as such redirects, there is no cookie
@@ -159,6 +167,10 @@ class BrowserServer:
     async def _channels(self, _: web.Request) -> web.StreamResponse:
         rows, now = self._source.rows()
         return html_page(channels_page(rows, now, self.nav))
+
+    async def _no_panels(self, request: web.Request) -> web.StreamResponse:
+        """The stream of a page that changes in nothing but what all pages have."""
+        return await stream_panels(request, self._source.changes, dict)
 
     async def _channel(self, request: web.Request) -> web.StreamResponse:
         return html_page(channel_page(self._view(request), self.nav))

@@ -10,6 +10,7 @@ from forcemove.browser.history_reader import HistoryReader
 from forcemove.browser.page_seat import PageSeat
 from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.security import PageRequestRefused
+from forcemove.browser.templating import PlayedGame
 from forcemove.browser.view import ChannelView
 from forcemove.game import Choice, Game, Names
 from forcemove.history.overview import ChainDepth, overview
@@ -24,6 +25,7 @@ from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.ports import Output
 from forcemove.store.journal import Journal
 from forcemove.text.names import shown_names
+from forcemove.text.situation.turn import turn_text
 
 __all__ = ["TablePages"]
 
@@ -46,6 +48,10 @@ class _Seated:
         """The channel as the person knows it, and its chain's time; None before it is driven."""
         played = self.person.played
         return None if played is None else (played.channel, played.time())
+
+    def turn(self, channel: Channel, now: int) -> str:
+        """Whose turn it is."""
+        return turn_text(self.game, channel, channel.phase(now), self.names, is_asked=self.person.is_asked)
 
     @property
     def tokens(self) -> Tokens:
@@ -138,6 +144,15 @@ class TablePages:
         if not played:
             return self._home
         return f"/c/{hex_text(played[0])}" if len(played) == 1 else "/"
+
+    @property
+    def games(self) -> tuple[PlayedGame, ...]:
+        """See `PageSource`."""
+        return tuple(
+            PlayedGame(f"/c/{hex_text(id_)}", each.turn(*each.played), each.person.is_asked)
+            for id_, each in self._seated.items()
+            if each.played is not None
+        )
 
     def rows(self) -> tuple[Sequence[ListedChannel], int]:
         """See `PageSource`."""

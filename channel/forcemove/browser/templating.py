@@ -3,19 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from forcemove.text.harmless import harmless
 
-__all__ = ["PLAIN_NAV", "Nav", "fill_in", "fill_in_once"]
+__all__ = ["PLAIN_NAV", "Links", "Nav", "PlayedGame", "fill_in", "fill_in_once"]
 
-Nav = Sequence[tuple[str, str]]
-"""The pages that every page leads to: path and name of each."""
-PLAIN_NAV: Nav = (("/", "Channels"),)
-"""The pages of a server that has nothing but channels."""
+Links = tuple[tuple[str, str], ...]
+"""Pages: path and name of each."""
+
+
+class PlayedGame(NamedTuple):
+    """A game that a person plays here. `path`: of its page; `text`: whose turn it is; `is_ours`: whether the person is
+    to move."""
+
+    path: str
+    text: str
+    is_ours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Nav:
+    """What every page leads to. `links`: the same pages at all times; `games`: those that are played now."""
+
+    links: Links = (("/", "Channels"),)
+    games: tuple[PlayedGame, ...] = ()
+
+
+PLAIN_NAV = Nav()
+"""That of a server that has nothing but channels."""
 
 
 @cache

@@ -8,6 +8,7 @@ from forcemove.browser.inspecting.inspecting import Inspecting
 from forcemove.browser.inspecting.render import InspectView, VerifyView, inspect_page, verify_page
 from forcemove.browser.lobby.render import lobby_page, offer_page
 from forcemove.browser.lobby.view import GameOption, LobbyView, OfferDraft, OfferPage, OfferRow, TableRow
+from forcemove.browser.templating import Nav
 from forcemove.browser.watching.routes import watch_page
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.protocol.codec.wire import SignedStateFile, encode_message
@@ -20,7 +21,7 @@ from tests.cli.saved import Saved, state_of
 
 __all__ = ["LINK", "NAV", "lobby_view", "section_pages", "watched_view"]
 
-NAV = (("/", "Channels"), ("/lobby", "Lobby"), ("/inspect", "Inspect"), ("/verify", "Verify"))
+NAV = Nav((("/", "Channels"), ("/lobby", "Lobby"), ("/inspect", "Inspect"), ("/verify", "Verify")))
 SAVED = Saved()
 LINK = WatchLink("ws://127.0.0.1:7000", GAME.name, SAVED.domain, SAVED.fixed)
 

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from forcemove.browser.render import channel_page, channels_page, message_page
+from forcemove.browser.templating import PLAIN_NAV
 from forcemove.browser.wallet.render import wallet_page
 from forcemove.inspect.journal_channel import ListedChannel, read_channels
 from tests.browser.page.routed import ShowPage, opened, tabs, violations
@@ -46,7 +47,7 @@ def pages() -> dict[str, str]:
         found[f"/{name}"] = channel_page(view_of(story, 1, guide="Look at the hand that is face down."))
     rows = [row for name in ("ours", "challenged", "paid") for row in rows_of(named[name])]
     found["/list"] = channels_page(rows, named["challenged"].alice.client.managed.time())
-    found["/wallet"] = wallet_page(wallet_view(), (("/", "Channels"), ("/wallet", "Wallet")))
+    found["/wallet"] = wallet_page(wallet_view(), PLAIN_NAV)
     found["/message"] = message_page("Not here", "There is no such channel.")
     return found | section_pages()
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from forcemove.browser.render import channel_page, channel_panels
+from forcemove.browser.templating import PLAIN_NAV
 from forcemove.browser.view import ChannelView
 from forcemove.browser.wallet.render import wallet_page
 from forcemove.history.entries import StateAccepted, StateSigned
@@ -48,7 +49,7 @@ def test_a_page_and_all_that_it_loads_is_small(looks: Looks, state: str) -> None
 
 
 def test_the_wallets_page_and_all_that_it_loads_is_small() -> None:
-    assert kilobytes(wallet_page(wallet_view(), ())) <= MOST_KILOBYTES
+    assert kilobytes(wallet_page(wallet_view(), PLAIN_NAV)) <= MOST_KILOBYTES
 
 
 def test_a_page_with_a_full_timeline_is_not_much_larger(looks: Looks) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from forcemove.browser.templating import PLAIN_NAV
 from forcemove.browser.wallet.render import wallet_page
 from tests.browser.page.routed import opened
 from tests.browser.page.test_script import LIVE
@@ -32,7 +33,7 @@ def page(browser: Browser) -> Iterator[Page]:
     """The wallet's page, whose process does not answer."""
     view = wallet_view()
     before = LIVE + WALLET.replace("ACCOUNT", view.account).replace("HASH", HASH)
-    with opened(browser, {"/wallet": wallet_page(view, ())}, "/wallet", before=before) as found:
+    with opened(browser, {"/wallet": wallet_page(view, PLAIN_NAV)}, "/wallet", before=before) as found:
         yield found
 
 

@@ -15,7 +15,7 @@ from forcemove.browser.inspecting.render import InspectView, VerifyView, inspect
 from forcemove.browser.inspecting.subjects import read_subject
 from forcemove.browser.inspecting.uploads import read_upload
 from forcemove.browser.server import BrowserServer
-from forcemove.browser.templating import Nav
+from forcemove.browser.templating import Links
 from forcemove.errors import ForcemoveError
 from forcemove.text.deployments import deployment_lines
 from forcemove.text.reports import ReportPart
@@ -37,7 +37,7 @@ class InspectSection:
         self._site: BrowserServer
 
     @property
-    def links(self) -> Nav:
+    def links(self) -> Links:
         """See `PageSection`: a deployment can be verified where there is a chain."""
         verify = () if self._inspecting.chain_id is None else (("/verify", "Verify"),)
         return (("/inspect", "Inspect"), *verify)

@@ -13,7 +13,7 @@ from forcemove.browser.lobby.render import lobby_page, lobby_panels, offer_page,
 from forcemove.browser.lobby.view import OfferDraft, OfferPage
 from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.server import BrowserServer
-from forcemove.browser.templating import Nav
+from forcemove.browser.templating import Links
 
 __all__ = ["LobbySection"]
 
@@ -23,7 +23,7 @@ _OFFER = "/offers/{offer:0x[0-9a-f]{64}}"
 class LobbySection:
     """The `PageSection` of a lobby."""
 
-    links: Nav = (("/lobby", "Lobby"),)
+    links: Links = (("/lobby", "Lobby"),)
 
     def __init__(self, pages: LobbyPages) -> None:
         """`pages`: what is shown and done."""

@@ -10,12 +10,15 @@ from forcemove.browser.inspecting.inspecting import Inspecting
 from forcemove.browser.inspecting.routes import InspectSection
 from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.server import BrowserServer
+from forcemove.browser.templating import PlayedGame
 from forcemove.browser.view import ChannelView
 from forcemove.history.overview import overview
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, read_channels, read_journal_channel
 from forcemove.playground.buttons import groups_of, press
 from forcemove.playground.playground import Playground
 from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.machine.channel import OVER
+from forcemove.text.situation.turn import turn_text
 
 __all__ = ["PlaygroundPages", "playground_server"]
 
@@ -57,6 +60,17 @@ class PlaygroundPages:
             self.changes.notify()
 
     # --------------------------------------------------------------------------------------------------------- looking
+
+    @property
+    def games(self) -> tuple[PlayedGame, ...]:
+        """See `PageSource`."""
+        playground = self._playground
+        match, channel = playground.match, playground.channel
+        phase, is_asked = channel.phase(playground.now), match.person.is_asked
+        if phase in OVER:
+            return ()
+        text = turn_text(match.game, channel, phase, playground.names, is_asked=is_asked)
+        return (PlayedGame(self.path, text, is_asked),)
 
     def rows(self) -> tuple[Sequence[ListedChannel], int]:
         """See `PageSource`."""

@@ -3,7 +3,7 @@
 (() => {
   const byId = (id) => document.getElementById(id);
   const live = byId("live"), events = document.body.dataset.events, clocks = new Map();
-  let isLive = false, ticking, source;
+  let isLive = false, ticking, source, hiding;
 
   const show = (text, isLost = true) => { live.textContent = text; live.classList.toggle("lost", isLost); };
 
@@ -48,14 +48,20 @@
       if (hadFocus) (byId(focused) || fresh).focus({ preventScroll: true });
     }
     findClocks();
-    const go = document.querySelector("[data-go]");
-    if (go) location.assign(go.href);
   };
 
-  const listen = () => { // tabs share six connections: a hidden one has none
+  const listen = () => { // tabs share six connections: of the hidden ones one has a stream, by which it can call
     isLive = false;
     source = source?.close();
-    if (document.hidden) return;
+    hiding?.abort();
+    if (!document.hidden) return open();
+    const { signal } = hiding = new AbortController();
+    navigator.locks?.request("stream", { signal }, () => new Promise((free) => {
+      signal.onabort = free;
+      open();
+    })).catch(() => {});
+  };
+  const open = () => {
     source = new EventSource(events);
     source.onopen = () => { isLive = true; show("live", false); };
     source.onerror = () => { isLive = false; show(source?.readyState === 2 ? "lost: reload the page" : "lost, trying again"); };
@@ -64,7 +70,7 @@
 
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (!isLive || form.method !== "post") return;
+    if (!isLive || events === "/events" || form.method !== "post") return; // a page without panels is loaded again
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form, event.submitter));
     try {

@@ -13,7 +13,7 @@ from forcemove.browser.actions import done, html_page, read_form
 from forcemove.browser.events import stream_panels
 from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.server import BrowserServer
-from forcemove.browser.templating import Nav
+from forcemove.browser.templating import Links
 from forcemove.browser.wallet.render import wallet_page, wallet_panels
 from forcemove.browser.wallet.wallet_pages import WalletPages
 
@@ -27,7 +27,7 @@ _NAME, _HASH = re.compile(r"[0-9a-f]{16}"), re.compile(r"0x([0-9a-fA-F]{64})")
 class WalletSection:
     """The `PageSection` of a wallet."""
 
-    links: Nav = (("/wallet", "Wallet"),)
+    links: Links = (("/wallet", "Wallet"),)
 
     def __init__(self, pages: WalletPages) -> None:
         """`pages`: what is shown, and what it is told."""

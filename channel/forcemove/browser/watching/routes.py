@@ -11,7 +11,7 @@ from forcemove.browser.events import stream_panels
 from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.server import BrowserServer
-from forcemove.browser.templating import Nav, fill_in
+from forcemove.browser.templating import Links, Nav, fill_in
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.errors import ForcemoveError
 from forcemove.sessions.watching.watch_link import WatchLink, parse_watch_link
@@ -28,7 +28,7 @@ _LINK = "/watch/{link:[a-z0-9]{1,4000}}"
 class WatchSection:
     """The `PageSection` of the tables that are watched."""
 
-    links: Nav = (("/watch", "Watch"),)
+    links: Links = (("/watch", "Watch"),)
 
     def __init__(self, tables: WatchedTables) -> None:
         """`tables`: follows their logs."""

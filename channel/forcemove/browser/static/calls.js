@@ -1,0 +1,65 @@
+// Calls the person whose turn it is, by title, icon, sound and notification, and takes a waiting one to a new board.
+"use strict";
+(() => {
+  const nav = () => document.getElementById("nav"), live = document.getElementById("live");
+  const icon = document.querySelector("link[rel=icon]"), tabs = new BroadcastChannel("nav");
+  let audio;
+
+  const isOn = (id) => document.cookie.includes(`forcemove-${id}=1`) && (id === "sound" || window.Notification?.permission === "granted");
+  const beep = () => {
+    audio ||= new AudioContext();
+    audio.resume();
+    const tone = audio.createOscillator(), loudness = audio.createGain(), now = audio.currentTime;
+    loudness.gain.setValueAtTime(.2, now);
+    loudness.gain.exponentialRampToValueAtTime(.001, now + .4);
+    tone.connect(loudness).connect(audio.destination);
+    tone.start(now);
+    tone.stop(now + .4);
+  };
+  const call = (link) => {
+    if (link.pathname !== location.pathname) live.textContent = link.textContent;
+    if (isOn("sound")) beep();
+    if (!isOn("notices") || document.hasFocus()) return;
+    try {
+      const notice = new Notification(link.textContent, { tag: link.pathname });
+      notice.onclick = () => { focus(); location.assign(link.href); };
+    } catch { /* a telephone's browser shows none of a page */ }
+  };
+
+  const news = (name, links) => { // those that no tab of this browser has seen before
+    const before = localStorage.getItem(name), paths = links.map((each) => each.pathname);
+    localStorage.setItem(name, paths.join(" "));
+    return links.filter((each) => before !== null && !before.split(" ").includes(each.pathname));
+  };
+  const isBusy = () => document.querySelector("button:disabled")
+    || [...document.querySelectorAll("input:not([type=hidden]), textarea")].some((each) => each.value !== each.defaultValue);
+  const look = () => {
+    const games = [...nav().querySelectorAll(".play")], ours = games.filter((each) => each.matches(".ours"));
+    const own = games.find((each) => each.pathname === location.pathname), others = ours.filter((each) => each !== own);
+    const title = own ? `${own.textContent} – forcemove` : document.title.replace(/^\(\d+\) /, "");
+    document.title = others.length ? `(${others.length}) ${title}` : title;
+    icon.href = ours.length ? "/s/turn.svg" : "/s/icon.svg";
+    news("ours", ours).slice(0, 1).forEach(call);
+    if (document.hidden) return;
+    const [board] = news("games", games);
+    if (board && !own && !isBusy()) location.assign(board.href);
+  };
+
+  for (const button of document.querySelectorAll("#calls button")) {
+    const show = () => button.setAttribute("aria-pressed", isOn(button.id));
+    button.onclick = async () => {
+      const wanted = !isOn(button.id);
+      if (wanted && button.id === "notices") await window.Notification?.requestPermission();
+      document.cookie = `forcemove-${button.id}=${Number(wanted)}; path=/; SameSite=Strict; max-age=31536000`;
+      show();
+      if (wanted && !isOn(button.id)) live.textContent = "This browser shows none: allow them for this page.";
+      else if (wanted && button.id === "sound") beep();
+    };
+    show();
+  }
+  document.getElementById("calls").hidden = false;
+  new MutationObserver(() => { look(); tabs.postMessage(nav().outerHTML); }).observe(nav().parentNode, { childList: true });
+  tabs.onmessage = ({ data }) => { if (document.hidden && nav().outerHTML !== data) nav().outerHTML = data; };
+  document.addEventListener("visibilitychange", look);
+  look();
+})();
