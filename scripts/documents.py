@@ -16,7 +16,13 @@ from forcemove.demo.results import DemoDocument
 from forcemove.demo.unfinished import LockedJson
 from forcemove.inspect import channel_json, documents
 from forcemove.inspect.documents import Document, FailureDocument, FundedKeyDocument, KeyDocument
-from forcemove.inspect.report_shapes import BareDocument, ChannelDocument, DeploymentDocument, SignedStateDocument
+from forcemove.inspect.report_shapes import (
+    BareDocument,
+    ChannelDocument,
+    DeploymentDocument,
+    GameRecordReportDocument,
+    SignedStateDocument,
+)
 from forcemove.sessions.meetings.lobby import LobbyDocument
 
 __all__ = ["DOCUMENTS", "declarations", "structs"]
@@ -28,7 +34,7 @@ DOCUMENTS: dict[str, Any] = {
     "channel verify": channel_json.SoundnessDocument,
     "channel prune": channel_json.PruneDocument,
     "demo": DemoDocument | NetworkDemoDocument | TableDemoDocument,
-    "inspect": SignedStateDocument | BareDocument | ChannelDocument,
+    "inspect": SignedStateDocument | GameRecordReportDocument | BareDocument | ChannelDocument,
     "key new": KeyDocument,
     "key import": KeyDocument,
     "key show": KeyDocument,

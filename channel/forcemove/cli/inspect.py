@@ -1,4 +1,4 @@
-"""`forcemove inspect`: explain a signed state, a piece of hex, or a channel on a chain.
+"""`forcemove inspect`: explain a signed state, a game's record, a piece of hex, or a channel on a chain.
 
 `--json` prints one object; `inspect.report_json` says what is in it.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,15 @@ from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 from forcemove.inspect.bare import BareReport, inspect_bytes
 from forcemove.inspect.contracts import find_book
-from forcemove.inspect.inspection import Report, inspect_channel, inspect_file, parse_subject, require_channel_id
+from forcemove.inspect.inspection import (
+    AnyFile,
+    Report,
+    inspect_channel,
+    inspect_file,
+    inspect_record,
+    parse_subject,
+    require_channel_id,
+)
 from forcemove.inspect.onchain import ChannelReport
 from forcemove.inspect.report_json import report_document
 from forcemove.inspect.signed_state import SignedStateReport
@@ -47,10 +56,13 @@ __all__ = ["inspect"]
 @click.option("--adjudicator", metavar="ADDRESS", help="The channel's adjudicator, where no book names it.")
 @JSON
 def inspect(what: str, endpoint: str | None, book_file: Path | None, adjudicator: str | None, as_json: bool) -> int:
-    """Explain a signed state, a piece of hex, or a channel on a chain.
+    """Explain a signed state, a game's record, a piece of hex, or a channel on a chain.
 
     FILE is a signed state, as `forcemove demo --save` writes them: its fields, the board, who has really signed, and
     what each participant could do now. With --chain the adjudicator itself is asked what it would accept.
+
+    FILE may be the record of a game, too: every signature and every move is checked,
+    and the result is told; with --chain also whether the chain has paid it. A record that was changed is an error.
 
     HEX begins with 0x: a state, a logged record or a game's position; its fields, and what is missing to check it.
 
@@ -81,7 +93,7 @@ class _Options:
 # -------------------------------------------------------------------------------------------------------------- input
 
 
-def _read(what: str) -> SignedStateFile | bytes:
+def _read(what: str) -> AnyFile | bytes:
     """The content of what was named: a file's, or bytes."""
     return parse_subject(what if what[:2].lower() == "0x" else _read_file(what).strip())
 
@@ -96,22 +108,26 @@ def _read_file(name: str) -> str:
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Explained(f"{name!r:.80} cannot be read: {reason}.", "Give a file with a signed state.") from None
+        raise Explained(
+            f"{name!r:.80} cannot be read: {reason}.", "Give a file with a signed state, or a game's record."
+        ) from None
     if len(data) > MAX_LENGTH:
         raise Explained(
-            f"{name!r:.80} is longer than any signed state ({MAX_LENGTH:,} bytes).", "It is something else."
+            f"{name!r:.80} is longer than any file to inspect ({MAX_LENGTH:,} bytes).", "It is something else."
         )
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise Explained(f"{name!r:.80} is not text.", "A signed state is JSON; hex begins with 0x.") from None
+        raise Explained(
+            f"{name!r:.80} is not text.", "A signed state and a game's record are JSON; hex begins with 0x."
+        ) from None
 
 
 # ------------------------------------------------------------------------------------------------------------- calling
 
 
-def _inspect(subject: SignedStateFile | bytes, options: _Options) -> Report:
-    if isinstance(subject, SignedStateFile):
+def _inspect(subject: AnyFile | bytes, options: _Options) -> Report:
+    if not isinstance(subject, bytes):
         return _inspect_file(subject, options)
     return _inspect_channel(subject, options) if len(subject) == 32 else _inspect_hex(subject, options)
 
@@ -138,10 +154,11 @@ def _inspect_channel(id_: bytes, options: _Options) -> ChannelReport:
         return inspect_channel(id_, usable_games(), chain, book, options.adjudicator, terminal.status)
 
 
-def _inspect_file(file: SignedStateFile, options: _Options) -> SignedStateReport:
+def _inspect_file(file: AnyFile, options: _Options) -> Report:
     book, games = options.find_book(file.domain.chain_id), usable_games()
+    inspect_any = partial(inspect_file, file) if isinstance(file, SignedStateFile) else partial(inspect_record, file)
     if options.endpoint is None:
-        return inspect_file(file, games, book=book, adjudicator=options.adjudicator)
+        return inspect_any(games, book=book, adjudicator=options.adjudicator)
     chain = open_node(options.endpoint)
     with waiting("Reading the chain") as terminal:
-        return inspect_file(file, games, chain, book, options.adjudicator, terminal.status)
+        return inspect_any(games, chain, book, options.adjudicator, terminal.status)

@@ -30,7 +30,7 @@ _COMMANDS = {
     "new": "Begin a game of your own: a folder with rules, a bot, tests and a page.",
     "compile": "Compile the contracts of a game of your own.",
     "channel": "See, defend, end and move the channels that a journal keeps.",
-    "inspect": "Explain a signed state, a piece of hex, or a channel on a chain.",
+    "inspect": "Explain a signed state, a game's record, a piece of hex, or a channel on a chain.",
 }
 
 

@@ -10,10 +10,11 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.documents import Address, Amount, AssetAmount, Decimal, Document, Hash, Seconds, amounts
+from forcemove.inspect.game_record_json import share_json
 from forcemove.inspect.history_json import AnyEntryJson, StateSummaryJson, history_entries, state_summary
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
 from forcemove.inspect.report_json import log_json
-from forcemove.inspect.report_shapes import LogJson, SignedStateDocument
+from forcemove.inspect.report_shapes import LogJson, ShareJson, SignedStateDocument
 from forcemove.inspect.soundness import Finding
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.results import ChannelResult, Ending
@@ -43,16 +44,6 @@ class DepositsJson(Document):
 
     asset: Address
     amounts: list[Amount]
-
-
-class ShareJson(Document):
-    """What a participant has deposited, is allocated by the outcome, and is paid."""
-
-    asset: Address
-    participant: int
-    deposited: Amount
-    allocated: Amount
-    payable: Amount
 
 
 class ResultJson(Document):
@@ -203,13 +194,7 @@ def result_json(result: ChannelResult) -> ResultJson | None:
     """How a channel has ended; None of one that is not over."""
     if result.ending is Ending.OPEN:
         return None
-    shares = [
-        ShareJson(
-            show_address(share.asset), share.participant, str(share.deposited), str(share.allocated), str(share.payable)
-        )
-        for share in result.shares
-    ]
-    return ResultJson(result.ending.name.lower(), shares)
+    return ResultJson(result.ending.name.lower(), [share_json(each) for each in result.shares])
 
 
 def history_document(

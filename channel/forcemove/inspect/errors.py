@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.errors import LocalError
+from forcemove.errors import ForcemoveError, LocalError
 
 __all__ = [
     "AdjudicatorNotNamed",
@@ -14,6 +14,9 @@ __all__ = [
     "NodeOfAnotherChain",
     "NotThisAdjudicator",
     "NotThisKindOfId",
+    "RecordChanged",
+    "RecordIncomplete",
+    "RecordRefused",
 ]
 
 
@@ -69,3 +72,25 @@ class ChannelUnknown(InspectionError):
 
     adjudicator: bytes
     channel_id: bytes
+
+
+@dataclass(eq=False)
+class RecordIncomplete(InspectionError):
+    """A game's record, or the journal that it is made from, lacks the state of this turn."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class RecordRefused(InspectionError):
+    """The state of a turn in a game's record cannot be believed. `reason`: the rule that it breaks."""
+
+    turn_num: int
+    reason: ForcemoveError
+
+
+@dataclass(eq=False)
+class RecordChanged(InspectionError):
+    """A member of a game's record does not follow from the rest of it: something was changed after it was written."""
+
+    member: str

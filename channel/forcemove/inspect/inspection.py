@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from string import hexdigits
 
 from forcemove.chain.book import AddressBook
@@ -14,27 +15,40 @@ from forcemove.inspect.apps import guess_app
 from forcemove.inspect.bare import BareReport
 from forcemove.inspect.contracts import adjudicator_address, find_app, open_adjudicator
 from forcemove.inspect.errors import ChannelUnknown, NodeOfAnotherChain, NotThisAdjudicator, NotThisKindOfId
+from forcemove.inspect.game_record_json import FAMILY, GameRecordDocument, decode_game_record
+from forcemove.inspect.game_record_report import GameRecordReport, report_record
 from forcemove.inspect.onchain import ChannelReport, read_channel, report_channel
 from forcemove.inspect.signed_state import SignedStateReport, report_signed_state
 from forcemove.protocol.codec.json_text import parse_json
 from forcemove.protocol.codec.wire import SignedStateFile, decode_file, parse_hex
-from forcemove.protocol.encoding import channel_id
+from forcemove.protocol.encoding import Domain, channel_id
 from forcemove.protocol.outcome import destination_address
 
-__all__ = ["Report", "inspect_channel", "inspect_file", "parse_subject", "require_channel_id"]
+__all__ = [
+    "AnyFile",
+    "Report",
+    "inspect_channel",
+    "inspect_file",
+    "inspect_record",
+    "parse_subject",
+    "require_channel_id",
+]
 
-Report = SignedStateReport | BareReport | ChannelReport
+Report = SignedStateReport | BareReport | ChannelReport | GameRecordReport
 """Everything that an inspection can return."""
+AnyFile = SignedStateFile | GameRecordDocument
+"""Everything that a file can be."""
 Notify = Callable[[str], None]
 """Is called with what is done at the moment, in a few words."""
 
 
-def parse_subject(text: str) -> SignedStateFile | bytes:
-    """What a text is: the bytes of hex after `0x`, else a signed state with its channel. Raises `MalformedBytes` and
-    `UnknownVersion`."""
+def parse_subject(text: str) -> AnyFile | bytes:
+    """What a text is: the bytes of hex after `0x`, else a game's record, or a signed state with its channel. Raises
+    `MalformedBytes` and `UnknownVersion`."""
     if text[:2].lower() != "0x":
-        parse_json(text, "signed state")  # bounds the depth, which Python's own parser does not
-        return decode_file(text)
+        content = parse_json(text, "signed state")  # bounds the depth, which Python's own parser does not
+        format_ = content.get("format") if isinstance(content, dict) else None
+        return decode_game_record(text) if str(format_).startswith(FAMILY) else decode_file(text)
     if not set(text[2:]) <= set(hexdigits):
         raise MalformedBytes("piece of hex", "it has characters that are not hex digits")
     return parse_hex("0x" + text[2:], "piece of hex")
@@ -100,21 +114,55 @@ def inspect_file(
     Raises `NotThisAdjudicator`, `NodeOfAnotherChain`, what `require_genuine_contract` raises, and what reading a chain
     raises.
     """
-    address, fixed_part = file.domain.adjudicator, file.fixed_part
-    if adjudicator not in (None, address):
-        raise NotThisAdjudicator(address, adjudicator or b"")
-    if chain is not None and chain.chain_id != file.domain.chain_id:
-        raise NodeOfAnotherChain(chain.endpoint, file.domain.chain_id, chain.chain_id)
-    state = file.signed.state
+    fixed_part, state = file.fixed_part, file.signed.state
+    _require_named(file.domain, chain, adjudicator)
     app = find_app(fixed_part.app_definition, state.app_data, games, chain, book)
     if chain is None:
         return report_signed_state(file, app)
     notify("Reading the chain")
-    court = open_adjudicator(chain, address, book, app.game if app else None)
+    court = open_adjudicator(chain, file.domain.adjudicator, book, app.game if app else None)
     id_ = channel_id(fixed_part, file.domain)
     channel = read_channel(court, id_, _first_block(book), fixed_part.participants, state.outcome)
     notify("Asking the adjudicator")
     return report_signed_state(file, app, (court, channel))
+
+
+def inspect_record(
+    file: GameRecordDocument,
+    games: Sequence[Game],
+    chain: Chain | None = None,
+    book: AddressBook | None = None,
+    adjudicator: bytes | None = None,
+    notify: Notify = _quietly,
+) -> GameRecordReport:
+    """What can be said of a game's record, by itself or with its chain at hand. Arguments and errors as of
+    `inspect_file`; raises what `report_record` raises, too.
+
+    - `file`: the record.
+    - `games`: those that are installed.
+    - `chain`: see `inspect_file`.
+    - `book`: see `inspect_file`.
+    - `adjudicator`: see `inspect_file`.
+    - `notify`: see `inspect_file`.
+    """
+    report = report_record(file, games, book)
+    record, app = report.record, report.app
+    _require_named(record.domain, chain, adjudicator)
+    if chain is None:
+        return report
+    notify("Reading the chain")
+    court = open_adjudicator(chain, record.domain.adjudicator, book, app.game)
+    id_, players = report.agreement.channel_id, record.fixed_part.participants
+    channel = read_channel(court, id_, _first_block(book), players, record.states[-1].state.outcome)
+    return replace(report, channel=report_channel(channel, lambda _: app, record.fixed_part))
+
+
+def _require_named(domain: Domain, chain: Chain | None, adjudicator: bytes | None) -> None:
+    """Raise `NotThisAdjudicator` or `NodeOfAnotherChain` where a file is of another one than was named."""
+    if adjudicator not in (None, domain.adjudicator):
+        raise NotThisAdjudicator(domain.adjudicator, adjudicator or b"")
+    if chain is not None and chain.chain_id != domain.chain_id:
+        raise NodeOfAnotherChain(chain.endpoint, domain.chain_id, chain.chain_id)
 
 
 def _first_block(book: AddressBook | None) -> int:

@@ -13,6 +13,8 @@ from forcemove.chain.verification import ContractVerdict
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareReport
 from forcemove.inspect.deployments import DeploymentReport
+from forcemove.inspect.game_record_json import fixed_part_json, share_json
+from forcemove.inspect.game_record_report import GameRecordReport
 from forcemove.inspect.inspection import Report
 from forcemove.inspect.onchain import ChannelReport, RecordReport, turn_of
 from forcemove.inspect.possibilities import PossibleAction
@@ -25,8 +27,8 @@ from forcemove.inspect.report_shapes import (
     ContractJson,
     CreditJson,
     DeploymentDocument,
-    FixedPartJson,
     GameOfContractJson,
+    GameRecordReportDocument,
     HoldingsJson,
     LogJson,
     PositionJson,
@@ -41,18 +43,21 @@ from forcemove.inspect.signatures import SignatureCheck
 from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.protocol.types import FixedPart
 
 __all__ = ["deployment_document", "log_json", "report_document", "signed_state_document"]
 
 
-def report_document(report: Report) -> ChannelDocument | SignedStateDocument | BareDocument:
+def report_document(
+    report: Report,
+) -> ChannelDocument | SignedStateDocument | BareDocument | GameRecordReportDocument:
     """The document of a report."""
     match report:
         case SignedStateReport():
             return signed_state_document(report)
         case ChannelReport():
             return _channel(report)
+        case GameRecordReport():
+            return _game_record(report)
         case BareReport():
             return BareDocument(
                 report.kind.value,
@@ -90,7 +95,7 @@ def signed_state_document(report: SignedStateReport) -> SignedStateDocument:
         str(file.domain.chain_id),
         show_address(file.domain.adjudicator),
         hex_text(report.channel_id),
-        _fixed_part(file.fixed_part),
+        fixed_part_json(file.fixed_part),
         _state(report.state),
         _app(report.app),
         _position(report.position),
@@ -102,6 +107,22 @@ def signed_state_document(report: SignedStateReport) -> SignedStateDocument:
             for index, (address, actions) in enumerate(could)
         ],
         None if refused is None else [RefusedActionJson(each.action.action, str(each.refusal)) for each in refused],
+        None if report.channel is None else _channel(report.channel),
+    )
+
+
+def _game_record(report: GameRecordReport) -> GameRecordReportDocument:
+    record = report.record
+    return GameRecordReportDocument(
+        str(record.domain.chain_id),
+        show_address(record.domain.adjudicator),
+        hex_text(report.agreement.channel_id),
+        fixed_part_json(record.fixed_part),
+        _app(report.app),
+        list(record.names),
+        len(record.states),
+        None if report.shares is None else [share_json(each) for each in report.shares],
+        None if report.payment is None else report.payment.value,
         None if report.channel is None else _channel(report.channel),
     )
 
@@ -131,15 +152,6 @@ def _channel(report: ChannelReport) -> ChannelDocument:
             for each in channel.credits
         ],
         [log_json(placed) for placed in channel.logs],
-    )
-
-
-def _fixed_part(fixed_part: FixedPart) -> FixedPartJson:
-    return FixedPartJson(
-        [show_address(participant) for participant in fixed_part.participants],
-        str(fixed_part.channel_nonce),
-        show_address(fixed_part.app_definition),
-        fixed_part.challenge_duration,
     )
 
 

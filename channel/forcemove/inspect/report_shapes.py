@@ -17,12 +17,14 @@ __all__ = [
     "DeploymentDocument",
     "FixedPartJson",
     "GameOfContractJson",
+    "GameRecordReportDocument",
     "HoldingsJson",
     "LogJson",
     "PositionJson",
     "PossibilitiesJson",
     "RecordedStateJson",
     "RefusedActionJson",
+    "ShareJson",
     "SignatureJson",
     "SignedStateDocument",
     "StateJson",
@@ -49,6 +51,16 @@ class AllocationJson(Document):
     account: Address | None
     participant: int | None
     amount: Amount
+
+
+class ShareJson(Document):
+    """What a participant has deposited, is allocated by the outcome, and is paid."""
+
+    asset: Address
+    participant: int
+    deposited: Amount
+    allocated: Amount
+    payable: Amount
 
 
 class StateJson(Document):
@@ -193,6 +205,23 @@ class SignedStateDocument(Document, tag_field="kind", tag="signed-state"):
     support: str | None
     could: list[PossibilitiesJson]
     refused: list[RefusedActionJson] | None
+    channel: ChannelDocument | None
+
+
+class GameRecordReportDocument(Document, tag_field="kind", tag="game-record"):
+    """A game's record in which everything was found good: a bad one is an error. `result`: everybody's shares, null
+    where the record shows no end; `payment`: whether the chain has paid them: `paid`, `open`, `otherwise` (by a state
+    that is not in the record) or `unknown` (its logs do not say); `payment` and `channel` are null without a chain."""
+
+    chain_id: Decimal
+    adjudicator: Address
+    channel_id: Hash
+    fixed_part: FixedPartJson
+    app: AppJson | None
+    names: list[str]
+    states: int
+    result: list[ShareJson] | None
+    payment: str | None
     channel: ChannelDocument | None
 
 

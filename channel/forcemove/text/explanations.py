@@ -581,6 +581,18 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The adjudicator {adjudicator} knows nothing of channel {channel_id}.",
         "Nothing was ever paid in or recorded: the id, the chain or the adjudicator may be another.",
     ),
+    "RecordIncomplete": (
+        "The game cannot be told from its beginning: the state of turn {turn_num} is missing.",
+        "A journal that was pruned, or a game of more than 10,000 turns, has no record.",
+    ),
+    "RecordRefused": (
+        "Turn {turn_num} of the game record is not what was played: {reason}.",
+        "Believe nothing of this file.",
+    ),
+    "RecordChanged": (
+        "The game record was changed after it was written: its {member} does not follow from the rest.",
+        "Ask for it again.",
+    ),
 }
 """What happened, and what to do next, by the name of the error; the facts of the error fill the braces."""
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import assert_never
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import ChannelHoldings, PlacedLog
+from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, BareReport
+from forcemove.inspect.game_record_report import ChainPayment, GameRecordReport
 from forcemove.inspect.inspection import Report
 from forcemove.inspect.onchain import ChannelReport, Credit, turn_of
 from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict
@@ -21,6 +24,8 @@ from forcemove.protocol.status import Mode
 from forcemove.text.amounts import show_asset
 from forcemove.text.durations import show_time
 from forcemove.text.explanations import describe
+from forcemove.text.names import shown_name
+from forcemove.text.played_games import positions_in
 
 __all__ = ["ReportEntry", "ReportPart", "ending_text", "log_text", "report_parts"]
 
@@ -79,6 +84,8 @@ def report_parts(report: Report) -> tuple[ReportPart, ...]:
             parts = _channel(report)
         case BareReport():
             parts = _bare(report)
+        case GameRecordReport():
+            parts = _game_record(report)
         case _:
             assert_never(report)
     return tuple(parts)
@@ -139,6 +146,70 @@ def _bare(report: BareReport) -> Iterator[ReportPart]:
         parts.append(_state(report.state))
     yield from _ended_by(signatures, *parts, *_position(report.app, report.position, report.state))
     yield ReportPart("Missing to check it", tuple(ReportEntry(each.value) for each in report.missing))
+
+
+def _game_record(report: GameRecordReport) -> Iterator[ReportPart]:
+    record, game = report.record, report.app.game
+    players = [
+        ReportEntry(f"participant {seat}", f"{shown_name(name) or 'without a name'}\n{show_address(address)}")
+        for seat, (name, address) in enumerate(zip_longest(record.names, record.fixed_part.participants, fillvalue=""))
+    ]
+    yield ReportPart(
+        "A game record",
+        (
+            *_place(report.agreement.channel_id, record.domain.chain_id, record.domain.adjudicator),
+            ReportEntry("game", _app(report.app)),
+            ReportEntry("begun", show_time(record.begun_at) if record.begun_at else "nobody has noted it"),
+            *players,
+        ),
+    )
+    yield ReportPart(
+        "Checked here",
+        (
+            ReportEntry("signatures", f"each of the {len(record.states)} states is signed by its mover", "good"),
+            ReportEntry("rules", f"each state follows from the one before by the rules of {game.title}", "good"),
+            ReportEntry("money", "no state adds or takes any", "good"),
+            ReportEntry("not checked", "names and time: they are the word of those who made the file"),
+        ),
+    )
+    yield ReportPart("Result", tuple(_result_entries(report)))
+    if report.channel is not None:
+        yield _on_chain(report.channel)
+    names = seat_names(report.agreement.count)
+    positions = positions_in(game, record.states, names)
+    yield ReportPart("Positions", tuple(ReportEntry(f"turn {each.state.turn_num}", each.words) for each in positions))
+
+
+_PAYMENTS = {
+    ChainPayment.PAID: ("yes: this is what the chain has paid", "good"),
+    ChainPayment.OPEN: ("not yet", ""),
+    ChainPayment.OTHERWISE: ("otherwise: it has ended the channel by a state that is not in this file", "bad"),
+    ChainPayment.UNKNOWN: ("something: its logs do not say by which state", ""),
+}
+
+
+def _result_entries(report: GameRecordReport) -> Iterator[ReportEntry]:
+    if report.result is not None:
+        yield ReportEntry("ended", "all have signed the end", "good")
+    else:
+        yield ReportEntry("ended", "by these states the game has not ended")
+    if report.agreement.is_friendly:
+        yield ReportEntry("paid", "nothing was at stake")
+        return
+    for share in report.shares or ():
+        gain = share.payable - share.deposited
+        change = (
+            f"{'gains' if gain > 0 else 'loses'} {show_asset(share.asset, abs(gain))}"
+            if gain
+            else "neither gains nor loses"
+        )
+        yield ReportEntry(
+            f"participant {share.participant}", f"gets {show_asset(share.asset, share.payable)}, and {change}"
+        )
+    if report.payment is None:
+        yield ReportEntry("chain", "not asked whether it has paid: --chain asks it")
+    else:
+        yield ReportEntry("chain paid", *_PAYMENTS[report.payment])
 
 
 # -------------------------------------------------------------------------------------------------------------- parts

@@ -138,7 +138,7 @@ def test_a_file_that_is_too_large_is_refused(asker: Asker, length: int) -> None:
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(asker: Asker) -> None:
     kind = "multipart/form-data; boundary=x"
     ours: dict[str, str | None] = {"Origin": asker.served.origin, "Sec-Fetch-Site": "same-origin"}
-    answer = asker.ask("POST", "/inspect", headers=ours | {"Content-Type": kind, "Content-Length": "1000000"})
+    answer = asker.ask("POST", "/inspect", headers=ours | {"Content-Type": kind, "Content-Length": "10000000"})
     assert answer.status == 413
 
 

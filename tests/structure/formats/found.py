@@ -18,6 +18,7 @@ from forcemove import ActionCodec, keccak256
 from forcemove.chain import book
 from forcemove.flow.signed import ENVELOPE_VERSION
 from forcemove.history import summary
+from forcemove.inspect import game_record_json
 from forcemove.protocol import encoding
 from forcemove.protocol.codec import wire as messages
 from forcemove.protocol.codec.msgpack_codec import Codec
@@ -63,6 +64,10 @@ _DECODERS = {
     "forcemove.history.summary._PROFILES": _SUMMARY,
     "forcemove.history.summary._PRESENTS": _SUMMARY,
     "forcemove.protocol.codec.wire._DECODER": _MESSAGES,
+    "forcemove.inspect.game_record_json._DECODER": (
+        str(game_record_json.VERSION),
+        "VERSION in channel/forcemove/inspect/game_record_json.py",
+    ),
     "forcemove.store.history._DECODER": (_STEPS, _APPEND),
     "forcemove.transport.jetstream.stored_offer._DECODER": (
         str(stored_offer.VERSION),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from forcemove.browser.inspecting.subjects import Subject
 from forcemove.chain.book import AddressBook
@@ -13,7 +14,8 @@ from forcemove.errors import LocalError
 from forcemove.game import Game
 from forcemove.inspect.bare import inspect_bytes
 from forcemove.inspect.deployments import DeploymentReport, inspect_deployment
-from forcemove.inspect.inspection import inspect_channel, inspect_file
+from forcemove.inspect.game_record_json import GameRecordDocument
+from forcemove.inspect.inspection import AnyFile, inspect_channel, inspect_file, inspect_record
 from forcemove.inspect.journal_channel import read_journal_channel
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.store.records import StoredChannel
@@ -53,7 +55,7 @@ class Inspecting:
         """What can be said of a subject. A file of another chain is inspected without asking a chain. Raises
         `NoChainNamed`, `NothingSigned`, and what the functions of `forcemove.inspect` raise."""
         match subject:
-            case SignedStateFile():
+            case SignedStateFile() | GameRecordDocument():
                 return self._file(subject)
             case bytes() if len(subject) == _ID:
                 if not self._chains:
@@ -70,10 +72,13 @@ class Inspecting:
             raise NoChainNamed()
         return inspect_deployment(self._chain(), self._book, self._games)
 
-    def _file(self, file: SignedStateFile) -> tuple[ReportPart, ...]:
+    def _file(self, file: AnyFile) -> tuple[ReportPart, ...]:
         is_here = file.domain.chain_id == self.chain_id
         chain, book = (self._chain(), self._book) if is_here else (None, None)
-        return report_parts(inspect_file(file, self._games, chain, book))
+        inspect_any = (
+            partial(inspect_file, file) if isinstance(file, SignedStateFile) else partial(inspect_record, file)
+        )
+        return report_parts(inspect_any(self._games, chain, book))
 
     def _export(self, channels: Sequence[StoredChannel]) -> Iterator[ReportPart]:
         """The newest state of each channel; the players' secrets in the file are not shown."""

@@ -22,7 +22,7 @@ async def read_upload(request: web.Request, session: BrowserSession) -> dict[str
     if request.content_type != _MULTIPART:
         raise PageRequestRefused(415, "This is not a form with a file.")
     if request.content_length is None or request.content_length > MAX_SUBJECT + _AROUND:
-        raise PageRequestRefused(413, f"A file may have {MAX_SUBJECT:,} bytes. `forcemove inspect` takes larger ones.")
+        raise PageRequestRefused(413, f"A file may have {MAX_SUBJECT:,} bytes.")
     try:
         fields = await _fields(request)
     except (ValueError, LookupError, HttpProcessingError):
