@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from forcemove.game import Game, Names, RoundResult
+from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import VariablePart
 
 __all__ = ["GAME_OVER", "RoundCount", "position_line", "result_line", "score_line", "state_words"]
@@ -16,11 +17,13 @@ GAME_OVER = "The game is over."
 
 
 class RoundCount:
-    """Counts the rounds of one channel as its states come. `results`: of the rounds that are over, in their order."""
+    """Counts the rounds of one channel as its states come. `results`: of the rounds that are over, in their order;
+    `settled`: the outcome with which the last of them ended, None where none is over."""
 
     def __init__(self, game: Game, states: Iterable[VariablePart] = ()) -> None:
         """`states`: those of the channel that there are already, in the order of turns."""
         self.results: list[RoundResult] = []
+        self.settled: Outcome | None = None
         self._game, self._seen = game, -1
         for state in states:
             self.add(state)
@@ -34,6 +37,7 @@ class RoundCount:
         found = self._game.result(state)
         if found is not None:
             self.results.append(found)
+            self.settled = state.outcome
         return found
 
 

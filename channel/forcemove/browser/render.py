@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 from forcemove.browser.drawing.board import board_of
@@ -10,7 +11,7 @@ from forcemove.browser.drawing.happenings import Window, window_of
 from forcemove.browser.drawing.inspector import inspected, shown_place
 from forcemove.browser.drawing.listing import listed_rows
 from forcemove.browser.drawing.money import bar_of
-from forcemove.browser.drawing.rounds import results_of, round_of
+from forcemove.browser.drawing.rounds import round_of, rounds_of
 from forcemove.browser.drawing.timeline import timeline_of
 from forcemove.browser.drawing.timeline_svg import line_markup, timeline_markup
 from forcemove.browser.templating import PLAIN_NAV, Nav, fill_in, fill_in_once
@@ -57,6 +58,7 @@ class Form(NamedTuple):
 
 def channel_panels(view: ChannelView) -> dict[str, str]:
     """The HTML of each panel by its id: the whole element that has the id."""
+    view = replace(view, rounds=rounds_of(view))
     board, window = board_of(view), window_of(view)
     clock = clock_of(view)
     said = (board.headline, _alarm(clock), _newest_fault(window))
@@ -68,7 +70,7 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
         "notice": _note("notice", "Why that was not done", harmless(view.notice), "alarm"),
         "round": fill_in_once("round.html", round=round_of(view)),
         "board": fill_in_once("board.html", form=form, board=board, bar=bar_of(view)),
-        "end": fill_in_once("end.html", end=end_of(view, results_of(view))),
+        "end": fill_in_once("end.html", end=end_of(view)),
         "clock": fill_in_once("clock.html", clock=clock),
         "safety": fill_in_once("safety.html", words=safety_of(view)),
         "ways": fill_in_once("ways.html", form=form, ways=ways_out(view)),

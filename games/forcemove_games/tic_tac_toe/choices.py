@@ -10,15 +10,15 @@ from forcemove_games.two_player import can_afford
 __all__ = ["CELL_NAMES", "choices"]
 
 CELL_NAMES = (
-    "the upper left corner",
-    "the upper edge",
-    "the upper right corner",
-    "the left edge",
-    "the middle",
-    "the right edge",
-    "the lower left corner",
-    "the lower edge",
-    "the lower right corner",
+    "in the upper left corner",
+    "on the upper edge",
+    "in the upper right corner",
+    "on the left edge",
+    "in the middle",
+    "on the right edge",
+    "in the lower left corner",
+    "on the lower edge",
+    "in the lower right corner",
 )
 
 
@@ -36,4 +36,4 @@ def choices(state: VariablePart) -> tuple[Choice, ...]:
 
 def _marks(state: VariablePart, cells: tuple[int, ...]) -> tuple[Choice, ...]:
     mark = "an X" if rules.crosses_to_move(decode(state.app_data)) else "an O"
-    return tuple(Choice(str(cell), f"place {mark} in {CELL_NAMES[cell]}", rules.mark(state, cell)) for cell in cells)
+    return tuple(Choice(str(cell), f"place {mark} {CELL_NAMES[cell]}", rules.mark(state, cell)) for cell in cells)

@@ -100,7 +100,7 @@ class TicTacToe:
         mark = "an X" if _is_made_by_x(position) else "an O"
         old = decode(before.app_data) if before is not None else position
         new = [cell for cell in old.free_cells if cell not in position.free_cells]
-        return f"placed {mark} in {CELL_NAMES[new[0]]}" if len(new) == 1 else f"placed {mark}"
+        return f"placed {mark} {CELL_NAMES[new[0]]}" if len(new) == 1 else f"placed {mark}"
 
     def prompt(self, state: VariablePart) -> str:
         """What the next mover is asked for."""

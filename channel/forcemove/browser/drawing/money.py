@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from forcemove.browser.view import ChannelView
 from forcemove.protocol.machine.channel import Phase
 from forcemove.text.amounts import amount_text
+from forcemove.text.situation.balances import settled_shares
 from forcemove.text.situation.moment import change_text, shown_names
 
 __all__ = ["Balance", "BarPart", "MoneyBar", "balances_of", "bar_of"]
@@ -14,8 +15,8 @@ __all__ = ["Balance", "BarPart", "MoneyBar", "balances_of", "bar_of"]
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """One participant. `amount`: what it would be paid now, empty where nothing is at stake; `change`: since the
-    beginning, `tone`: `good` or `bad` by it; `is_mover`: whether it is its turn."""
+    """One participant. `amount`: what it has by the rounds that are over, empty where nothing is at stake; `change`:
+    since the beginning, `tone`: `good` or `bad` by it; `is_mover`: whether it is its turn."""
 
     seat: int
     name: str
@@ -37,17 +38,19 @@ class BarPart:
 
 @dataclass(frozen=True, slots=True)
 class MoneyBar:
-    """`parts`: in order of seats, ours first; `start`: where ours ended in the beginning; `text`: the bar in words."""
+    """`parts`: in order of seats, ours first; `start`: where ours ended in the beginning; `text`: the bar in words;
+    `in_play`: what the running round has moved, empty for nothing."""
 
     parts: tuple[BarPart, ...]
     start: float
     text: str
+    in_play: str
 
 
 def balances_of(view: ChannelView) -> tuple[Balance, ...]:
     """Of each participant, by seat."""
     seen, names = view.seen, shown_names(view.names)
-    shared = () if view.channel.agreement.is_friendly else seen.result.shares
+    shared = () if view.channel.agreement.is_friendly else settled_shares(view)[0]
     found = []
     for seat in range(view.channel.agreement.count):
         shares = [each for each in shared if each.participant == seat]
@@ -69,8 +72,8 @@ def balances_of(view: ChannelView) -> tuple[Balance, ...]:
 
 def bar_of(view: ChannelView) -> MoneyBar | None:
     """The shares of the first asset; None where there is nothing to share."""
-    first = view.seen.result.shares[:1]
-    shares = [each for each in view.seen.result.shares if each.asset == first[0].asset]
+    all_shares, in_play = settled_shares(view)
+    shares = [each for each in all_shares if each.asset == all_shares[0].asset]
     total, deposited = sum(each.payable for each in shares), sum(each.deposited for each in shares)
     if not total:
         return None
@@ -85,4 +88,4 @@ def bar_of(view: ChannelView) -> MoneyBar | None:
         f"{names[each.participant]} {amount_text(each.asset, each.payable, view.tokens)}" for each in ordered
     )
     start = 100 * ordered[0].deposited / deposited if deposited else 0.0
-    return MoneyBar(tuple(parts), round(start, 2), text)
+    return MoneyBar(tuple(parts), round(start, 2), text, in_play)

@@ -14,7 +14,7 @@ from forcemove.rounds import RoundCount, result_line, score_line
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import change_text, shown_names
 
-__all__ = ["RoundPanel", "results_of", "round_of"]
+__all__ = ["RoundPanel", "round_of", "rounds_of"]
 
 _MOST = 8
 """Channels of which the rounds are remembered."""
@@ -51,9 +51,9 @@ class _Found:
 _found: dict[tuple[bytes, int], _Found] = {}
 
 
-def results_of(view: ChannelView) -> list[RoundResult]:
-    """The results of the rounds that are over, in their order."""
-    return _look(view).rounds.results
+def rounds_of(view: ChannelView) -> RoundCount:
+    """The rounds that are over."""
+    return _look(view).rounds
 
 
 def round_of(view: ChannelView) -> RoundPanel | None:

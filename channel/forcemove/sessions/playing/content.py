@@ -10,6 +10,7 @@ from forcemove.game import Names
 from forcemove.history.tokens import Tokens
 from forcemove.protocol.outcome import Outcome
 from forcemove.text.amounts import amount_text
+from forcemove.text.situation.balances import settled_shares
 from forcemove.text.situation.clock import clock_of
 from forcemove.text.situation.headline import headline_of, names_for, played_state
 from forcemove.text.situation.moment import Moment
@@ -23,7 +24,7 @@ NAMES = ("Host", "Guest")
 
 @dataclass(frozen=True)
 class TableContent:
-    """`headline`: one line. `board`: lines. `money`: what each would be paid if the game ended now, empty for no money.
+    """`headline`: one line. `board`: lines. `money`: what each has by the rounds that are over, empty for no money.
     `outlook`: what happens if one of the two walks away. `warning`: a line for the player."""
 
     headline: str
@@ -61,13 +62,13 @@ def _money(moment: Moment, names: Names) -> str:
     """What each would be paid, and the change since the beginning; empty where nothing is at stake."""
     if moment.channel.agreement.is_friendly:
         return ""
-    parts = []
-    for each in moment.seen.result.shares:
+    parts, (shares, in_play) = [], settled_shares(moment)
+    for each in shares:
         change, shown = each.payable - each.deposited, amount_text(each.asset, each.payable, moment.tokens)
         sign = "-" if change < 0 else "+"
         changed = f" ({sign}{amount_text(each.asset, abs(change), moment.tokens)})" if change else ""
         parts.append(f"{names[each.participant]} {shown}{changed}")
-    return ", ".join(parts)
+    return f"{', '.join(parts)}; {in_play}" if in_play else ", ".join(parts)
 
 
 def _outlook(moment: Moment) -> str:

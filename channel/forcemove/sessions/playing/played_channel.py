@@ -26,6 +26,7 @@ from forcemove.sessions.playing.content import NAMES, balances, content_of
 from forcemove.sessions.playing.ends import EndObserver, race_text
 from forcemove.sessions.ports import Output
 from forcemove.text.explanations import headline
+from forcemove.text.situation.headline import state_before
 from forcemove.text.situation.moment import Moment
 
 __all__ = ["PlayedChannel", "Patience", "is_unpaid", "run_with_background"]
@@ -90,7 +91,6 @@ class PlayedChannel:
         self._game, self._choose, self._output = game, choose, output
         self.names = names
         self._shown = -1
-        self._last: VariablePart | None = None
         self._rounds = RoundCount(game)
         self._played: ManagedChannel | None = None
         self._patience = Patience(patience, time.monotonic())
@@ -149,6 +149,7 @@ class PlayedChannel:
             self.names,
             tokens=played.tokens,
             depth=played.depth,
+            rounds=self._rounds,
             silence_left=left,
         )
         self._output.show(content_of(moment, channel.secrets, self.warning))
@@ -223,14 +224,15 @@ class PlayedChannel:
         if state.turn_num <= max(self._shown, 2 * len(self.names) - 1):
             return
         self._shown = state.turn_num
+        is_over = self._rounds.add(state) is not None
         self._show_content()
-        before, self._last = self._last, state
+        before = None if self._played is None else state_before(self._played.channel, state)
         what = position_line(self._game, before, state, self.names, self._viewer)
         self._output.say(f"turn {state.turn_num:>4}   {self._ending(state) if state.is_final else what}")
-        if self._rounds.add(state) is not None:
+        if is_over:
             self._output.say(f"score       {self.score}")
-        if any(each.amount for each in state.outcome):
-            self._output.say(f"            if it ended now: {balances(state.outcome, self.names, self.tokens)}")
+        if is_over and any(each.amount for each in state.outcome):
+            self._output.say(f"balances    {balances(state.outcome, self.names, self.tokens)}")
 
     def _ending(self, state: VariablePart) -> str:
         """The text of a final state. Of two players each knows who has left."""

@@ -15,13 +15,13 @@ from forcemove.protocol.machine.results import Ending, Share
 from forcemove.rounds import score_line
 from forcemove.text.amounts import amount_text
 from forcemove.text.reports import ending_text
-from forcemove.text.situation.moment import Moment, capitalised, change_text, count_text, shown_names
+from forcemove.text.situation.moment import Moment, capitalised, change_text, count_text, results_of, shown_names
 
 __all__ = ["ENDINGS", "EndText", "end_of", "paid_to_you"]
 
 ENDINGS = {each: f"{capitalised(ending_text(each))}." for each in Ending}
 """How a channel has ended, in a sentence."""
-_EVEN = "No gain, no loss"
+_EVEN, _UNDONE = "No gain, no loss", "The deposits were undone"
 _TITLES = {
     Ending.UNFUNDED: "The game did not begin",
     Ending.EXPIRED: "The clock has run out",
@@ -38,15 +38,17 @@ class EndText:
     sentences: tuple[str, ...]
 
 
-def end_of(moment: Moment, results: Sequence[RoundResult] = ()) -> EndText | None:
-    """How it has ended, None before. `results`: of the rounds that were played."""
-    seen, channel = moment.seen, moment.channel
+def end_of(moment: Moment) -> EndText | None:
+    """How it has ended, None before."""
+    seen, channel, results = moment.seen, moment.channel, results_of(moment)
     if seen.phase not in OVER:
         return None
     ours = [each for each in seen.result.shares if each.participant == channel.index]
     changes = [(each.asset, each.payable - each.deposited) for each in ours]
     won = _lead(results, channel.index) if channel.agreement.is_friendly else sum(change for _, change in changes)
-    title = _TITLES.get(seen.result.ending) or (_EVEN if not won else "You won" if won > 0 else "You lost")
+    was_played = channel.next_turn > 2 * channel.agreement.count
+    told = _UNDONE if was_played and seen.result.ending is Ending.UNFUNDED else _TITLES.get(seen.result.ending)
+    title = told or (_EVEN if not won else "You won" if won > 0 else "You lost")
     sentences = [ENDINGS[seen.result.ending]]
     if results:
         sentences.insert(0, f"{score_line(results, shown_names(moment.names), channel.index)}.")

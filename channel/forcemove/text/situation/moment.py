@@ -4,16 +4,17 @@ reader's own time zone."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 
-from forcemove.game import Game, Names
+from forcemove.game import Game, Names, RoundResult
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import ChainDepth, Overview
 from forcemove.history.tokens import Tokens
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.results import Share
+from forcemove.rounds import RoundCount
 from forcemove.text.amounts import amount_text
 from forcemove.text.durations import local_time
 from forcemove.text.entries import name_at
@@ -29,6 +30,7 @@ __all__ = [
     "gas_text",
     "named",
     "paid_text",
+    "results_of",
     "shown_names",
 ]
 
@@ -49,6 +51,7 @@ class Moment:
     - `names`: of the participants, by seat.
     - `tokens`: what the channel's tokens say of themselves, as far as that is known.
     - `depth`: how far the chain goes, and how deep logs are believed; None where that is not known.
+    - `rounds`: those that are over; None where nobody has counted them.
     - `silence_left`: seconds until our client challenges a silent counterparty; infinite where it does not.
     """
 
@@ -62,7 +65,13 @@ class Moment:
     _: KW_ONLY
     tokens: Tokens = ()
     depth: ChainDepth | None = None
+    rounds: RoundCount | None = None
     silence_left: float = math.inf
+
+
+def results_of(moment: Moment) -> Sequence[RoundResult]:
+    """The results of the rounds that are over, as far as they were counted."""
+    return () if moment.rounds is None else moment.rounds.results
 
 
 @lru_cache(maxsize=64)
