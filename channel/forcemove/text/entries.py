@@ -129,12 +129,10 @@ def _tx_text(entry: TxRequested | TxSent | TxMined | TxReorged | TxRefused) -> s
     match entry:
         case TxRequested():
             return f"asked for {operation}"
-        case TxSent(nonce=nonce, replaces=replaces):
-            instead = "" if replaces is None else f", in place of {_short(replaces)}"
-            fee = f"{entry.max_fee / _GWEI:,.3f}".rstrip("0").rstrip(".")
-            return f"sent {operation}: nonce {nonce:,}, at most {fee} gwei a unit of gas{instead}"
+        case TxSent(replaces=replaces):
+            return f"sent our {operation}" if replaces is None else f"sent our {operation} again, for a higher price"
         case TxMined(block_number=block):
-            return f"in block {block:,}: our {operation}"
+            return f"our {operation} is in block {block:,}"
         case TxReorged():
             return f"a reorganisation removed our {operation}"
         case TxRefused(kind=kind, facts=facts):
@@ -196,7 +194,11 @@ def _details(entry: Entry) -> str:
             return f"block {position.block_number:,}"
         case TxMined(gas_used=gas):
             return f"{_short(entry.transaction_hash)}, {gas:,} gas, {format_amount(gas * entry.gas_price)}"
-        case TxSent(transaction_hash=hash_) | TxReorged(transaction_hash=hash_):
+        case TxSent(transaction_hash=hash_, nonce=nonce, replaces=replaces):
+            instead = "" if replaces is None else f", in place of {_short(replaces)}"
+            fee = f"{entry.max_fee / _GWEI:,.3f}".rstrip("0").rstrip(".")
+            return f"{_short(hash_)}, nonce {nonce:,}, at most {fee} gwei a unit of gas{instead}"
+        case TxReorged(transaction_hash=hash_):
             return _short(hash_)
         case _:
             return ""

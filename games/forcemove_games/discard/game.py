@@ -53,7 +53,7 @@ class Discard:
         "The first player without a card wins the hand, and gets the stake from the other.",
         "If neither can move, both show their cards, and nobody wins.",
         "Nobody deals: both shuffle the deck under their own keys, so neither sees the other's cards.",
-        "While a hand is played, the player who is to move has less than before: who leaves then loses the stake.",
+        "In a hand the player to move has less than before: leaving then costs the stake.",
     )
     seats = (PLAYERS,)
     dispute_gas = 470_000

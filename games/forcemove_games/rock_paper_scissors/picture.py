@@ -79,7 +79,7 @@ def _own_weapon(position: Position, own: bytes) -> Weapon | None:
 def _hand_of_a(position: Position, name: str, seat: int, chosen: Weapon | None) -> _Hand:
     tone, kind = f"seat-{seat}", position.position_type
     if kind is PositionType.START:
-        return _Hand(name, tone, None, None, "is to choose")
+        return _Hand(name, tone, None, None, "chooses next")
     if kind is PositionType.REVEAL:
         wins = Weapon(position.a_play).beats(Weapon(position.b_play))
         return _Hand(name, tone, Weapon(position.a_play), position.pre_commit, "\u2713 opened", wins)
@@ -90,7 +90,7 @@ def _hand_of_a(position: Position, name: str, seat: int, chosen: Weapon | None) 
 def _hand_of_b(position: Position, name: str, a_player: int) -> _Hand:
     tone = f"seat-{1 - a_player}"
     if position.position_type < PositionType.ROUND_ACCEPTED:
-        return _Hand(name, tone, None, None, "is to play" if position.position_type else "waits")
+        return _Hand(name, tone, None, None, "plays next" if position.position_type else "waits")
     weapon = Weapon(position.b_play)
     wins = position.position_type is PositionType.REVEAL and weapon.beats(Weapon(position.a_play))
     return _Hand(name, tone, weapon, None, "played openly", wins)

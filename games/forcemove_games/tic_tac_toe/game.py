@@ -56,8 +56,8 @@ class TicTacToe:
         "Three marks of one player in a row win the round: across, down, or from corner to corner.",
         "A full board without such a row is a draw.",
         "The winner gets the stake from the loser. A draw moves nothing.",
-        "While a round is played, the player who is to move has less than before: who leaves then loses the stake.",
-        "After a round the loser may ask for another, after a draw O. The one who agreed second begins it as X.",
+        "In a round the player to move has less than before: leaving then costs the stake.",
+        "After a round the loser may ask for another, and after a draw O may; the one who asked begins it as X.",
     )
     seats = (PLAYERS,)
     dispute_gas = 93_000

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forcemove.game import Game, Names
+from forcemove.history.entries import TxRequested
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.state import SignedState
 from forcemove.rounds import state_words
 from forcemove.text.durations import local_time
-from forcemove.text.entries import entry_line, name_at
+from forcemove.text.entries import entry_text, name_at
+from forcemove.text.situation.moment import capitalised
 
 __all__ = ["HELP", "HISTORY", "RULES", "SAY", "help_lines", "history_lines"]
 
@@ -69,7 +71,8 @@ def history_lines(game: Game, played: ManagedChannel, names: Names) -> Iterator[
         return state_words(game, states.get(signed.state.turn_num - 1), signed.state, len(names))
 
     reorged, entries = history.reorged, history.entries
-    for place in range(max(0, len(entries) - _NEWEST), len(entries)):
-        line = entry_line(entries[place], channel, called, describe, played.tokens)
+    places = [place for place, each in enumerate(entries) if not isinstance(each, TxRequested)]
+    for place in places[-_NEWEST:]:
+        line = capitalised(entry_text(entries[place], channel, called, describe, played.tokens))
         mark = " (a reorganisation has removed it)" if place in reorged else ""
         yield f"{local_time(entries[place].time)[1]}    {line}{mark}"

@@ -93,7 +93,7 @@ def _without_clock(moment: Moment, silence: Silence) -> str:
         return f"{_others(moment)} can challenge you. After a challenge now you have until {time} to answer, or {paid}."
     who = capitalised(named(moment, silence.participant))
     if moment.seen.phase in _OPENING:
-        return f"{who} is to continue the opening. After a challenge now, {paid} at {time}."
+        return f"{who} must continue the opening. After a challenge now, {paid} at {time}."
     if moment.silence_left < math.inf:
         left, given = clock_text(moment.silence_left), clock_text(silence.seconds)
         return f"After {left} more your client challenges. Then {who} has {given} to answer, or {paid}."
