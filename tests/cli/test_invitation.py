@@ -27,11 +27,21 @@ def test_link_and_command_stand_alone(capsys: pytest.CaptureFixture[str]) -> Non
 def test_the_command_is_what_the_other_one_needs(offer: object) -> None:
     assert isinstance(offer, type(OFFER))
     link = Link("wss://relay.example", offer.hash)
-    words = shlex.split(join_command(offer, link, link.relay))
+    words = shlex.split(join_command(offer, link, link.relay, ["http://127.0.0.1:8545"]))
     assert words[:4] == ["forcemove", "play", "tic-tac-toe", "--join"]
     assert parse_link(words[4]) == link
-    assert words[5:7] == ["--key", "FILE"]
-    assert words[7:] == ([] if offer.is_friendly else ["--chain", "URL"])
+    assert words[5:] == ([] if offer.is_friendly else ["--chain", "URL"])
+
+
+def test_a_friend_at_this_machine_is_given_our_node(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of several nodes those that are here too: the address of another may have somebody's secret in it."""
+    link, nodes = Link("ws://127.0.0.1:4600", OFFER.hash), ["http://127.0.0.1:8545", "https://node.example"]
+    command = join_command(OFFER, link, link.relay, nodes)
+    assert command == f"forcemove play tic-tac-toe --join {link} --chain http://127.0.0.1:8545"
+    say_invitation(Terminal(), OFFER, link, link.relay, nodes)
+    said = capsys.readouterr().out
+    assert command in said
+    assert "URL is a node" not in said
 
 
 def test_the_command_asks_for_a_password_and_does_not_give_ours_away() -> None:

@@ -97,7 +97,7 @@ async def test_the_list_says_how_many_seats_are_taken_and_by_whom(forcemove: Com
 def test_where_nobody_offers_anything_it_is_said_what_to_do(forcemove: Command, place: Process) -> None:
     said = forcemove("lobby", "--relay", place.url, code=0)
     assert "There are no open games" in said.out
-    assert f"\nforcemove play GAME --relay {place.url} --key FILE --create --stake 0\n" in said.out
+    assert f"\nforcemove play discard --relay {place.url} --create --stake 0\n" in said.out
 
 
 def test_on_a_terminal_games_come_and_go_and_keep_their_numbers(place: Process, tmp_path: Path) -> None:

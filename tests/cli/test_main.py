@@ -67,7 +67,10 @@ def test_wrong_usage_exits_with_two(forcemove: Command, arguments: tuple[str, ..
     ("arguments", "words"),
     [
         (("play",), "Installed are: discard, rock-paper-scissors, tic-tac-toe, discard-sra."),
-        (("play", "tic-tac-toe"), "`forcemove key new FILE` makes a key file."),
+        (
+            ("play", "tic-tac-toe", "--bot", "--relay", "ws://127.0.0.1:1"),
+            "There is no key file at key.json. `forcemove key new key.json` makes one.",
+        ),
         (("watch", "--chain", "http://127.0.0.1:1"), "`forcemove key new FILE` makes a key file."),
         (("deploy", "--chain", "http://127.0.0.1:1"), "`forcemove key new FILE` makes a key file."),
         (

@@ -13,7 +13,7 @@ def test_people_play_on_while_the_chain_is_away(world: World) -> None:
     create = ("--create", "--stake", "0.01 ether", "--relay", world.carrier.url)
     host = on(host_at, *world.arguments(host_at, "rock-paper-scissors"), *create)
     link = link_on(host)
-    command = f"forcemove play rock-paper-scissors --join {link} --key FILE --chain URL"
+    command = f"forcemove play rock-paper-scissors --join {link} --chain {world.node.endpoint}"
     guest = on(guest_at, *world.arguments(guest_at, "rock-paper-scissors"), "--join", link, "--yes")
     host.reach("choose rock, which")
     world.node.stop()

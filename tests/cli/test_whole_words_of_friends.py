@@ -37,7 +37,7 @@ def test_friends_at_a_table(world: World) -> None:
     where = ("--relay", world.carrier.url)
     host = on(host_at, *world.arguments(host_at, "rock-paper-scissors"), *where, "--create", "--stake", "0.01 ether")
     link = link_on(host)
-    command = f"forcemove play rock-paper-scissors --join {link} --key FILE --chain URL"
+    command = f"forcemove play rock-paper-scissors --join {link} --chain {world.node.endpoint}"
     require_whole(host.lines, host_at, (command, *WAITS))
     guest = on(guest_at, *world.arguments(guest_at, "rock-paper-scissors"), "--join", link)
     guest.reach("Join on these terms?")
@@ -68,7 +68,7 @@ def test_friends_who_play_for_nothing(house: House) -> None:
     where = ("--relay", house.carrier.url, "--create", "--stake", "0")
     host = on(host_at, *house.arguments(host_at, "tic-tac-toe"), *where)
     link = link_on(host)
-    command = f"forcemove play tic-tac-toe --join {link} --key FILE"
+    command = f"forcemove play tic-tac-toe --join {link}"
     guest = on(guest_at, *house.arguments(guest_at, "tic-tac-toe"), "--join", link, "--yes")
     host.reach("place an X in the middle")
     require_whole_scene(host, host_at, command)

@@ -44,10 +44,11 @@ def forget(folder: Path) -> None:
 
 def require_whole(lines: Sequence[str], folder: Path, typed: Iterable[str] = ()) -> None:
     """Every word that the screen shows is one that was said, whole; every line that was said is there, in one piece but
-    for where it was wrapped. `typed`: what else may be there."""
+    for where it was wrapped. `typed`: what else may be there, also where the terminal breaks it."""
     said = _words((folder / SAID).read_text("utf-8").splitlines())
-    known = {*said, *_OTHERS, *(word for text in typed for word in text.split())}
-    wide = [word for word in known if len(word) > COLUMNS]
+    others = [*_OTHERS, *typed]
+    known = {*said, *(word for text in others for word in text.split())}
+    wide = [text for text in (*known, *others) if len(text) > COLUMNS]
     cut = [word for word in _words(lines) if word not in known and not any(word in each for each in wide)]
     assert cut == [], "\n".join([*cut, "were not said, on", *lines])
 

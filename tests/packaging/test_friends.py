@@ -20,7 +20,7 @@ from tests.packaging.wheel import install_with_ours
 from tests.readme.text import sections_with
 
 RELAY, CHAIN = "ws://127.0.0.1:4600", "http://127.0.0.1:8545"
-_COLUMNS = 80
+_COLUMNS, _WIDE = 80, 400
 _DONE = "and-that-ended-with"
 _SEATS = ("relay", "alice", "bob", "carol")
 _QUESTION = re.compile(r"\[y/N\]|Passphrase|\?:")
@@ -31,10 +31,10 @@ FRIENDLY, FOR_A_STAKE = "README.md: Play with a friend", "docs/play.md: For a st
 THREE = "docs/play.md: More than two"
 
 
-def typed(title: str) -> list[str]:
+def typed(title: str, program: str = "forcemove") -> list[str]:
     """The commands of a section, each as it is typed."""
     (section,) = [each for each in sections_with("text") if str(each) == title]
-    block = section.blocks("text")[0].replace(".venv/bin/forcemove", "forcemove")
+    block = section.blocks("text")[0].replace(".venv/bin/forcemove", program)
     return re.sub(r" *\\\n *", " ", block).splitlines()
 
 
@@ -60,7 +60,9 @@ def machines(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Machines:
 class Friend:
     """At a shell, in an empty folder, with a wheel of their own."""
 
-    def __init__(self, machines: Machines, folder: Path, name: str, where: dict[str, str]) -> None:
+    def __init__(
+        self, machines: Machines, folder: Path, name: str, where: dict[str, str], columns: int = _COLUMNS
+    ) -> None:
         self.folder = folder / name
         self.folder.mkdir()
         programs = machines.programs(name)
@@ -68,7 +70,7 @@ class Friend:
         self._where = {**where, ".venv/bin/python -m pip install": pip}
         environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(self.folder), "PS1": "$ "}
         bash = ("bash", "--norc", "--noprofile", "--noediting")
-        self.screen = Screen(*bash, columns=_COLUMNS, folder=self.folder, environment=environment)
+        self.screen = Screen(*bash, columns=columns, folder=self.folder, environment=environment)
         self.key = local_keys()[_SEATS.index(name)]
         write_key_file(self.folder / f"{name}.json", self.key, PASSPHRASE, scrypt_work=2**4)
         self.reach, self._runs = self.screen.reach, 0
@@ -169,19 +171,61 @@ def test_friends_play_for_nothing_with_the_link_as_it_is_printed(place: Place) -
     assert [len(questions(each)) for each in ends] == [0, 1], [questions(each) for each in ends]
 
 
+def test_a_newcomer_plays_a_round_with_a_friend_by_five_commands_as_they_are_printed(
+    machines: Machines, tmp_path: Path
+) -> None:
+    """The program is on nobody's PATH: what is printed names it by its path."""
+    relay, create, _ = typed(FRIENDLY, program=".venv/bin/forcemove")
+    commands, where = list[str](), {RELAY[5:]: f"127.0.0.1:{free_port()}"}
+    host, waiter, guest = (Friend(machines, tmp_path, name, where, _WIDE) for name in ("alice", "relay", "bob"))
+
+    def enter(friend: Friend, command: str) -> None:
+        commands.append(command)
+        friend.enter(command)
+
+    for friend in (host, waiter, guest):
+        (friend.folder / f"{friend.folder.name}.json").unlink()
+    for friend in (host, waiter):
+        (friend.folder / ".venv").symlink_to(machines.programs("alice").parent)
+        friend.enter("PATH=/usr/bin:/bin")
+    guest.enter("PATH=/usr/bin:/bin")
+    enter(host, ".venv/bin/forcemove key new alice.json")
+    host.reach("Keep the file and the passphrase")
+    enter(waiter, relay)
+    waiter.reach("The relay listens at")
+    enter(host, create)
+    host.reach("Waiting for somebody to join")
+    program, shown = host.folder / ".venv/bin/forcemove", "\n".join(map(str.rstrip, host.screen.lines))
+    enter(guest, f"{program} key new key.json" if f"`{program} key new key.json` makes one." in shown else "")
+    guest.reach("Keep the file and the passphrase")
+    enter(guest, next(line for line in shown.splitlines() if line.startswith(f"{program} play tic-tac-toe --join ")))
+    guest.reach("Join on these terms?")
+    guest.enter("y")
+    play(host, guest)
+    for friend in (host, guest):
+        friend.reach("both have signed its end")
+    assert [each.leave().code for each in (host, guest)] == [0, 0]
+    waiter.screen.type("\x03")
+    waiter.leave()
+    assert len(commands) == 5
+    assert sorted(each.name for each in guest.folder.iterdir() if each.name[0] != ".") == ["key.journal", "key.json"]
+
+
 def test_friends_play_for_a_stake_with_the_command_as_it_is_printed(place: Place) -> None:
-    deploy, create, copy, join = typed(FOR_A_STAKE)
+    fund, deploy, create, copy, fund_too, join = typed(FOR_A_STAKE)
     alice, bob = place.alice, place.bob
-    alice.run(deploy)
-    bob.run(copy)
+    for friend, command in ((alice, fund), (alice, deploy), (bob, copy), (bob, fund_too)):
+        friend.run(command)
     before = [place.node.chain.balance(friend.key.address) for friend in (alice, bob)]
     alice.enter(create)
     printed = alice.copied("forcemove play tic-tac-toe --join")
     link = next(word for word in printed.split() if word.startswith(LINK_HEAD))
-    assert printed == f"forcemove play tic-tac-toe --join {link} --key FILE --chain URL"
-    command = printed.replace("FILE", "bob.json").replace("URL", CHAIN)
-    assert command == join.replace("LINK", link)
-    bob.enter(command)
+    assert printed == f"forcemove play tic-tac-toe --join {link} --chain {place.node.endpoint}"
+    assert join.replace("LINK", link) == printed.replace(place.node.endpoint, CHAIN).replace(
+        link, f"{link} --key bob.json"
+    )
+    bob.run("export FORCEMOVE_KEY=bob.json")
+    bob.enter(printed)
     bob.reach("Join on these terms?")
     bob.enter("y")
     play(alice, bob)
@@ -194,9 +238,9 @@ def test_friends_play_for_a_stake_with_the_command_as_it_is_printed(place: Place
     assert abs(won[0] - 10**17) < 10**15
     assert abs(won[1] + 10**17) < 10**15
     assert sorted(each for each in os.listdir(bob.folder) if each[0] != ".") == [
+        "bob.journal",
         "bob.json",
         "forcemove-31337.json",
-        "forcemove.journal",
     ]
 
 

@@ -11,6 +11,7 @@ from tests.structure.imports import Imports
 ROOMS = (
     "forcemove.errors",
     "forcemove.backoff",
+    "forcemove.program",
     "forcemove.connecting",
     "forcemove.picture",
     "forcemove.protocol",

@@ -8,6 +8,7 @@ import click
 
 from forcemove.cli.errors import EXIT_ERROR
 from forcemove.cli.terminal import waiting
+from forcemove.program import program
 
 __all__ = ["compile_"]
 
@@ -34,7 +35,7 @@ def compile_(ctx: click.Context, folder: Path, check: bool) -> None:
     if check:
         stale = stale_artifacts(folder)
         for path in stale:
-            click.echo(f"{path} is not made of the sources as they are; run `forcemove compile`.")
+            click.echo(f"{path} is not made of the sources as they are; run `{program()} compile`.")
         ctx.exit(EXIT_ERROR if stale else 0)
     with waiting("Compiling") as terminal:
         for built in build_project(folder):

@@ -13,6 +13,7 @@ from forcemove.cli.json_output import print_failure
 from forcemove.cli.terminal import wants_colours
 from forcemove.cli.wrapping import echo
 from forcemove.errors import ForcemoveError
+from forcemove.program import as_called
 from forcemove.text.explanations import explain
 from forcemove.text.harmless import harmless
 
@@ -36,7 +37,7 @@ class Explained(click.ClickException):
     exit_code = EXIT_ERROR
 
     def __init__(self, what: str, then: str = "", **facts: Any) -> None:
-        super().__init__(f"{what}\n{then}".strip())
+        super().__init__(as_called(f"{what}\n{then}".strip()))
         self.facts = facts
 
     @property

@@ -14,8 +14,10 @@ import click
 from forcemove.cli.games import installed_names
 from forcemove.cli.json_output import print_document
 from forcemove.cli.options import FILE
+from forcemove.cli.parameters import OWN_KEY
 from forcemove.cli.terminal import has_terminal
 from forcemove.cli.typed import ask
+from forcemove.program import program
 
 if TYPE_CHECKING:
     from forcemove.transport.offers import Offer
@@ -69,7 +71,7 @@ def lobby(
 
     arguments = _join_arguments(asyncio.run(_choose(relay, is_wanted)), relay, key_file, endpoints, options)
     shown = (public_url(each) if each == relay else each for each in arguments)  # a password is not shown
-    click.echo("$ " + shlex.join(["forcemove", "play", *shown]))
+    click.echo(f"$ {program()} {shlex.join(['play', *shown])}")
     play.main(arguments, standalone_mode=False)
 
 
@@ -95,7 +97,8 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str 
             terminal.note(
                 f"No game {name!r:.80} is installed here; these are: {', '.join(installed_names()) or 'none'}."
             )
-        terminal.say_whole(f"forcemove play GAME --relay {shlex.quote(url)} --key FILE --create --stake 0")
+        command = ["play", name or next(iter(installed_names()), "GAME"), "--relay", url, "--create", "--stake", "0"]
+        terminal.say_whole(f"{program()} {shlex.join(command)}")
         return
     for row in rows(numbered, time.time()):
         terminal.say_whole(row)
@@ -123,7 +126,7 @@ def _join_arguments(
 
     link = Link(public_url(relay), offer.hash)
     where = [] if relay == link.relay else ["--relay", relay]
-    key = str(key_file) if key_file else ask(click.prompt, "Your key file", type=FILE)
+    key = str(key_file) if key_file else ask(click.prompt, "Your key file", type=FILE, default=OWN_KEY)
     if not offer.is_friendly and not endpoints:
         endpoints = [ask(click.prompt, f"A node of chain {offer.chain_id} (URL)")]
     chains = [] if offer.is_friendly else [part for each in endpoints for part in ("--chain", each)]

@@ -9,10 +9,11 @@ import click
 
 from forcemove.cli.games import installed_names
 from forcemove.errors import MalformedBytes
+from forcemove.program import as_called
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.text.amounts import parse_amount
 
-__all__ = ["ADDRESS", "AMOUNT", "GAME_NAME", "KEY_FILE"]
+__all__ = ["ADDRESS", "AMOUNT", "GAME_NAME", "KEY_FILE", "OWN_KEY"]
 
 
 class _Address(click.ParamType[bytes]):
@@ -63,7 +64,7 @@ class _KeyFile(click.Path):
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:  # noqa: ARG002  # as click calls it
         """See `click.ParamType.get_missing_message`."""
-        return "`forcemove key new FILE` makes a key file."
+        return as_called("`forcemove key new FILE` makes a key file.")
 
 
 class _GameName(click.ParamType[str]):
@@ -78,3 +79,5 @@ class _GameName(click.ParamType[str]):
 
 GAME_NAME = _GameName()
 KEY_FILE = _KeyFile(dir_okay=False, path_type=Path)
+OWN_KEY = "key.json"
+"""The key file of a player who names none."""

@@ -16,6 +16,7 @@ from forcemove.demo.errors import StillWaiting
 from forcemove.demo.journals import Journals, UnfinishedChannel
 from forcemove.demo.table import DemoTable
 from forcemove.inspect.documents import Address, Amount, Document, Hash
+from forcemove.program import program
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.signing import Key
@@ -115,7 +116,7 @@ async def bring_home(environment: DemoEnvironment, journals: Journals) -> None:
         elif not _is_of(environment.chain, left):
             environment.output.say("It is of another chain with the same id, and is set aside. If that chain lives on:")
             for journal, file in journals.set_aside(id_):
-                environment.output.say(f"  forcemove channel import --store {journal} {file}")
+                environment.output.say(f"  {program()} channel import --store {journal} {file}")
             continue
         else:
             environment.output.say("Nothing is locked in it: it is given up.")

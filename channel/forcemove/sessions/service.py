@@ -21,6 +21,7 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
+from forcemove.program import program
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
 from forcemove.sessions.defence import Defence
@@ -125,7 +126,7 @@ class TableService:
             self._node.release()
             if left:
                 which = "1 other channel is" if left == 1 else f"{left} other channels are"
-                self._output.say(f"besides     {which} open in this journal; `forcemove channel list` shows them.")
+                self._output.say(f"besides     {which} open in this journal; `{program()} channel list` shows them.")
 
     async def _until_safe(self, main: Coroutine[Any, Any, None]) -> None:
         try:

@@ -9,6 +9,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.book import GameOfContract
 from forcemove.chain.verification import ContractStatus, ContractVerdict
 from forcemove.inspect.deployments import DeploymentReport
+from forcemove.program import program
 
 __all__ = ["deployment_lines"]
 
@@ -17,7 +18,7 @@ def deployment_lines(report: DeploymentReport) -> list[str]:
     """A line for each contract, and what follows from all of them."""
     lines = [*map(_line, report.verdicts)]
     lines += [] if report.has_adjudicator else [f"{ADJUDICATOR}: not deployed"]
-    lines += [f"{game.artifact.name}: not deployed; `forcemove deploy` adds it" for game in report.absent]
+    lines += [f"{game.artifact.name}: not deployed; `{program()} deploy` adds it" for game in report.absent]
     return [*lines, _conclusion(report)]
 
 

@@ -18,6 +18,7 @@ from forcemove.errors import (
     RuleError,
     UnknownVersion,
 )
+from forcemove.program import as_called
 from forcemove.protocol.errors import MessageRefused
 from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.text.durations import show_time
@@ -636,7 +637,7 @@ def explain(error: ForcemoveError) -> str:
     keep = "\n" if type(error).__name__ in _PAGES else ""
     facts = {name: show_value(value, keep) for name, value in error.values().items()} | {"error": describe(error)}
     facts["advice"] = _ADVICE.get(str(facts.get("reason")), "")
-    return "\n".join(_sentence(text, text.format_map(facts)).rstrip() for text in (what, then) if text)
+    return as_called("\n".join(_sentence(text, text.format_map(facts)).rstrip() for text in (what, then) if text))
 
 
 def _sentence(text: str, filled: str) -> str:

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from forcemove.cli.parameters import AMOUNT, KEY_FILE
 
 __all__ = ["ACCOUNT", "ID", "IDS", "KEY", "MAX_COST", "NODES", "STORE"]
 
+_OLD_DEFAULT = "forcemove.journal"
+"""The journal of every key before journals were named after keys."""
+
+
+def _store(ctx: click.Context, _: click.Parameter, typed: str | None) -> str:
+    """The journal that was typed, else the one of the key, else the only one here. Raises `click.UsageError` where
+    there are several."""
+    if typed is not None:
+        return typed
+    found = sorted(map(str, Path().glob("*.journal")))
+    if (key := ctx.params.get("key_file")) is not None:
+        own = f"{Path(key).stem}.journal"
+        return _OLD_DEFAULT if own not in found and _OLD_DEFAULT in found else own  # which may have open channels
+    if len(found) > 1:
+        raise click.UsageError(f"There are several journals here: name one with --store ({', '.join(found[:9])}).")
+    return found[0] if found else _OLD_DEFAULT
+
+
 STORE = click.option(
     "--store",
     envvar="FORCEMOVE_STORE",
-    default="forcemove.journal",
-    show_default=True,
+    callback=_store,
     metavar="PATH|URL",
-    help="The journal: a file, or postgresql://user:password@host/database.",
+    help="The journal: a file, or postgresql://user:password@host/database.  [default: named after the key file, as "
+    "alice.journal; without a key the only one here]",
 )
 ID = click.argument("id_", metavar="ID")
 IDS = click.argument("ids", metavar="[ID]...", nargs=-1)

@@ -15,6 +15,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.inspect.journal_channel import JournalChannel, left_in
 from forcemove.node.managed_channel import ManagedChannel
+from forcemove.program import program
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import Submission, SubmitChallenge, SubmitConclude, SubmitPayCredit
@@ -53,7 +54,7 @@ def challenge(asked: SessionOptions, id_: str, *, waits: bool) -> None:
             session.run(lambda: driven.phase not in _RUNNING, status)
             _report_end(driven, session.seen)
         else:
-            echo("After that, `forcemove channel collect` brings home what is paid.")
+            echo(f"After that, `{program()} channel collect` brings home what is paid.")
 
 
 def _has_come_about(driven: ManagedChannel, before: Status) -> bool:

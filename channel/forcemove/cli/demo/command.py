@@ -22,6 +22,7 @@ from forcemove.cli.parameters import AMOUNT
 from forcemove.cli.terminal import Terminal
 from forcemove.demo.names import NAMES
 from forcemove.game import Level
+from forcemove.program import program
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ class _DemoArguments:
             self._require_no_options(_OF_A_NODE, "The chain is one of our own, and ends with this command")
         if not is_local and self.key_file is None:
             raise click.UsageError(
-                "A node wants --key FILE: the account that plays and pays (`forcemove key new FILE`)."
+                f"A node wants --key FILE: the account that plays and pays (`{program()} key new FILE`)."
             )
         scenarios = tuple(planned_scenarios(self.game_name, self.scenario, self.seats))
         plan = Plan(

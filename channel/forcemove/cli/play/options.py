@@ -10,7 +10,7 @@ import click
 
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.options import FILE, together
-from forcemove.cli.parameters import ADDRESS, KEY_FILE
+from forcemove.cli.parameters import ADDRESS, KEY_FILE, OWN_KEY
 from forcemove.history.tokens import MAX_DECIMALS
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.text.amounts import parse_amount, parse_tokens, token_name
@@ -137,7 +137,9 @@ ACCOUNTS = together(
     click.option(
         "--key",
         "key_file",
-        required=True,
+        envvar="FORCEMOVE_KEY",
+        default=OWN_KEY,
+        show_default=True,
         type=KEY_FILE,
         help="The key file of the player, which signs states (see `forcemove key`).",
     ),

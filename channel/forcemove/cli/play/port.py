@@ -22,7 +22,7 @@ from forcemove.cli.typed import ask
 from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import Agreement
-from forcemove.sessions.meetings.venues import GamePlace
+from forcemove.sessions.meetings.venues import GameOnChain, GamePlace
 from forcemove.sessions.options import HostGame, Intent, JoinGame, TableOptions
 from forcemove.sessions.playing.bot import BotSeat
 from forcemove.sessions.ports import LogSeat, PlayerSeat
@@ -92,7 +92,8 @@ class TerminalPort(TerminalOutput):
 
     def invite(self, offer: Offer, link: Link) -> None:
         """See `TablePort`."""
-        say_invitation(self._terminal, offer, link, self._options.table.relay)
+        nodes = [each.endpoint for each in self._venue.chains] if isinstance(self._venue, GameOnChain) else []
+        say_invitation(self._terminal, offer, link, self._options.table.relay, nodes)
 
     async def agree(self, offer: Offer) -> None:  # noqa: ARG002  # its terms were printed
         """See `TablePort`. Raises `Explained` where nobody can be asked, and `click.Abort` where the person does not

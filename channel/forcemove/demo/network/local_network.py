@@ -60,7 +60,7 @@ class DemoNetwork:
 
 def channel_of(player: PlayerProcess) -> Channel:
     """The one channel of a player's journal, as it was saved last."""
-    where = str(player.home / "forcemove.journal")
+    where = str(player.home / "key.journal")
     with open_journal(where, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         (kept,) = journal.channels()
     return CHANNELS.decode(kept.snapshot)

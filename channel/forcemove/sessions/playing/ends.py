@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from forcemove.game import Names
 from forcemove.history.tokens import Tokens
 from forcemove.node.events import Mined, SubmissionRefused
+from forcemove.program import program
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.machine.results import ChannelResult, Ending, result_of
@@ -61,7 +62,7 @@ def end_lines(
     - `tokens`: what the channel's tokens say of themselves, as far as that is known.
     """
     if result.ending is Ending.UNKNOWN:
-        yield "result      What was paid to you is not known: `forcemove channel show --chain URL` asks the chain."
+        yield f"result      What was paid to you is not known: `{program()} channel show --chain URL` asks the chain."
         yield f"ended       {ENDINGS[result.ending]}"
         return
     ours = next(share for share in result.shares if share.participant == index)
