@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
 from forcemove import Game, Key, address_destination, find_game
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.rounds import RoundCount
-from forcemove.sessions.errors import CannotPayIn, OfferDiffers
+from forcemove.sessions.errors import CannotPayIn, GameNotInBook, OfferDiffers
 from forcemove.sessions.meetings.terms import agreement_of
-from forcemove.sessions.meetings.venues import GameOnChain, new_offer, require_ours
+from forcemove.sessions.meetings.venues import GameOnChain, is_ours, new_offer, require_ours
 from forcemove.sessions.playing.counted_bot import CountedBot
 from forcemove.text.explanations import explain
 from forcemove.transport.joins import Join
@@ -62,6 +64,18 @@ def test_an_offer_that_is_not_of_our_book_and_game_is_refused(
     with pytest.raises(OfferDiffers) as refused:
         require_ours(msgspec.structs.replace(offer, **{field: value}), venue)
     assert (refused.value.what, refused.value.offered) == (what, value)
+
+
+def test_a_guest_whose_book_lacks_the_game_is_told_what_a_guest_can_do(venue: GameOnChain, offer: Offer) -> None:
+    """Offers of it are not listed, and it is not said that a deployment was not finished: that was not the guest's."""
+    others = {name: each for name, each in venue.book.contracts.items() if name != venue.game.artifact.name}
+    lacking = replace(venue, book=replace(venue.book, contracts=others))
+    with pytest.raises(GameNotInBook) as refused:
+        require_ours(offer, lacking)
+    assert not is_ours(offer, lacking)
+    said = explain(refused.value)
+    assert "has no TicTacToe, which this game needs" in said
+    assert f"Ask the host for a copy of theirs: it goes into your folder as forcemove-{venue.chain_id}.json" in said
 
 
 def test_an_offer_of_another_chain_is_refused(venue: GameOnChain, offer: Offer) -> None:

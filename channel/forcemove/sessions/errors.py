@@ -10,6 +10,7 @@ __all__ = [
     "CannotPayIn",
     "ChallengeTooShort",
     "FaultAtTable",
+    "GameNotInBook",
     "GuestMissing",
     "HostMissing",
     "JournalOfOtherPlayer",
@@ -31,6 +32,14 @@ class OfferDiffers(CounterpartyError):
     what: str
     offered: str | bytes
     ours: str | bytes
+
+
+@dataclass(eq=False)
+class GameNotInBook(LocalError):
+    """Our address book of chain `chain_id` has no `contract`, which the game of an offer needs."""
+
+    contract: str
+    chain_id: int
 
 
 @dataclass(eq=False)

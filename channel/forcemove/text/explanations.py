@@ -410,6 +410,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The offer is for another {what}: {offered}, and not {ours}.",
         "Nothing was signed. Check game, stake, --asset and --book, or ask the host for another offer.",
     ),
+    "GameNotInBook": (
+        "Your address book of chain {chain_id} has no {contract}, which this game needs.",
+        "Nothing was signed. Ask the host for a copy of theirs: it goes into your folder as "
+        "forcemove-{chain_id}.json, or is named with --book. Or add the game to yours with `forcemove deploy`: what the host has deployed is taken "
+        "over, and costs nothing.",
+    ),
     "OfferOfAnotherChain": (
         "The offer is for chain {offered}, and we play on chain {ours}; chain 0 means a friendly game, without one.",
         "Nothing was signed. Join with --chain and a node of the offer's chain, or without --chain if it is 0.",

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forcemove.chain.book import AddressBook
+from forcemove.chain.book import AddressBook, NotInBook
 from forcemove.chain.chain import Chain
 from forcemove.chain.endpoints import answering, answers
 from forcemove.chain.token import Token
@@ -19,7 +19,14 @@ from forcemove.protocol.agreement import DEPOSIT_IN_STAKES, Agreement
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS
-from forcemove.sessions.errors import CannotPayIn, ChallengeTooShort, OfferDiffers, StakeTooLow, TooFewTokens
+from forcemove.sessions.errors import (
+    CannotPayIn,
+    ChallengeTooShort,
+    GameNotInBook,
+    OfferDiffers,
+    StakeTooLow,
+    TooFewTokens,
+)
 from forcemove.sessions.meetings.terms import agreement_of, offered_amount
 from forcemove.text.amounts import format_amount
 from forcemove.transport.joins import Join
@@ -209,12 +216,16 @@ def asset_of(venue: GamePlace) -> bytes:
 
 def require_ours(offer: Offer, venue: GamePlace) -> None:
     """Refuse an offer that is not of our chain, our book and our game, or is for another asset. Raises
-    `OfferOfAnotherChain` and `OfferDiffers`."""
+    `OfferOfAnotherChain`, `OfferDiffers` and `GameNotInBook`."""
     offer.require_chain(venue.chain_id)
+    try:
+        adjudicator, app = venue.adjudicator, venue.app
+    except NotInBook as error:
+        raise GameNotInBook(error.contract, venue.chain_id) from None
     for what, offered, ours in (
         ("game", offer.game, venue.name),
-        ("adjudicator", offer.adjudicator, venue.adjudicator),
-        ("contract of the game", offer.app, venue.app),
+        ("adjudicator", offer.adjudicator, adjudicator),
+        ("contract of the game", offer.app, app),
         ("asset", offer.asset, asset_of(venue)),
     ):
         if offered != ours:
@@ -227,7 +238,7 @@ def is_ours(offer: Offer, venue: GamePlace) -> bool:
     """Whether an offer is of our chain, our book and our game."""
     try:
         require_ours(offer, venue)
-    except (OfferOfAnotherChain, OfferDiffers):
+    except (OfferOfAnotherChain, OfferDiffers, GameNotInBook):
         return False
     return True
 
