@@ -18,7 +18,6 @@ SLOW = (
     "browser/served",
     "browser/test_hostile.py",
     "browser/test_readme_pictures.py",
-    "browser/test_tabs.py",
     "chain/test_deployment.py",
     "chain/test_factory.py",
     "checking",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from forcemove import LocalTable, local_table, moves_of
 from forcemove.browser import render, security, table_pages
 from forcemove.browser.view import ChannelView
 from forcemove.sessions.playing.human_player import HumanPlayer
+from forcemove.sessions.presence import TablePresence
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 from forcemove_games.tic_tac_toe import GAME
@@ -98,6 +100,8 @@ class Echo:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.is_seen: Callable[[], bool] = lambda: False
+        self.presence = TablePresence(2, lambda: 0.0, lambda: 0.0)
 
     def say(self, text: str) -> str:
         self.lines += [f"You say: {text}"] if text else []

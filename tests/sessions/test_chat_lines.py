@@ -49,7 +49,7 @@ def test_what_is_signed_is_what_other_software_signs_for_this_type() -> None:
     assert Account.sign_message(message, ALICE.secret).message_hash == ChatLine(TABLE, 7, "Grüße").digest
 
 
-@pytest.mark.parametrize("text", ["", "   ", "x" * (MAX_CHAT + 1), "u\N{COMBINING DIAERESIS}", "\udcff"], ids=ascii)
+@pytest.mark.parametrize("text", ["   ", "x" * (MAX_CHAT + 1), "u\N{COMBINING DIAERESIS}", "\udcff"], ids=ascii)
 def test_no_line_has_such_a_text(text: str) -> None:
     with pytest.raises(InvalidValue):
         ChatLine(TABLE, 7, text)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from forcemove.game import Game, Names
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.sessions.playing.human_player import HumanPlayer
-from forcemove.sessions.ports import Chat, Output
+from forcemove.sessions.ports import Output
 
 __all__ = ["PageSeat"]
 
@@ -20,16 +20,12 @@ class PageSeat:
         """`game`: the game that is played; `output`: where is shown what happens; `on_driven`: is called when the
         channel is driven."""
         self.person, self.output, self._on_driven = HumanPlayer(game), output, on_driven
-        self.choose = self.person.choose
+        self.choose, self.join_chat = self.person.choose, self.person.join_chat
 
     def attach(self, played: ManagedChannel, names: Names) -> None:
         """See `PlayerSeat`."""
         self.person.attach(played, names)
         self._on_driven()
-
-    def join_chat(self, chat: Chat) -> None:
-        """See `PlayerSeat`."""
-        self.person.chat = chat
 
     async def run(self) -> None:
         """See `PlayerSeat`."""

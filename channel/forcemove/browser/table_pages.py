@@ -69,6 +69,11 @@ class _Seated:
         return None if self.person.chat is None else tuple(self.person.chat.lines)
 
     @property
+    def silences(self) -> tuple[float | None, ...]:
+        """See `Moment`."""
+        return () if self.person.chat is None else self.person.chat.presence.silences()
+
+    @property
     def words(self) -> tuple[str, ...]:
         """What the person can do now."""
         return tuple(word for word, _ in self.person.options)
@@ -104,6 +109,8 @@ class TablePages:
         self._names[agreement.channel_id] = names  # the journal forgets them with the end of the game
         self._notices.pop(agreement.channel_id, None)
         person.on_attached = self._has_begun
+        is_seen = person.is_seen
+        person.is_seen = lambda: is_seen() or self.changes.streams > 0
         self.changes.notify()
 
     def sit(self, game: Game, agreement: Agreement, output: Output, on_driven: Callable[[], None]) -> PageSeat:
@@ -169,7 +176,14 @@ class TablePages:
             seen = seated.names, channel.secrets, seated.person.choices
             found = self._view(seated.game, channel, now, *seen, at, form_token, notice)
             chosen = seated.person.chosen_turn
-            return replace(found, chat=seated.lines, tokens=seated.tokens, depth=seated.depth, chosen_turn=chosen)
+            return replace(
+                found,
+                chat=seated.lines,
+                tokens=seated.tokens,
+                depth=seated.depth,
+                silences=seated.silences,
+                chosen_turn=chosen,
+            )
         stored = self._journal.load(channel_id)
         kept: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)
         if kept is None or kept.game is None:
@@ -228,7 +242,8 @@ def _looks(seated: _Seated) -> tuple[object, ...]:
     if seated.played is None:
         return ()
     channel, now = seated.played
-    return channel.next_turn, channel.phase(now), seated.words, seated.lines, seated.depth
+    presence = seated.person.chat and seated.person.chat.presence.state
+    return channel.next_turn, channel.phase(now), seated.words, seated.lines, seated.depth, presence
 
 
 def _act(seated: _Seated, do: str, word: str, turn: int) -> str | None:

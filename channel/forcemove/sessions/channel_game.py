@@ -156,8 +156,8 @@ class ChannelGameRunner:
     def _join_chat(
         self, agreement: Agreement, messenger: ChannelMessenger, seat: PlayerSeat, match: PlayedChannel
     ) -> None:
-        chat = TableChat(messenger, _table_of(agreement), self._key, match.names, seat.output.say)
-        seat.join_chat(chat)
+        match.chat = TableChat(messenger, _table_of(agreement), self._key, match.names, seat.output.say)
+        seat.join_chat(match.chat)
 
     def _say_result(self, channel: Channel, seen: EndObserver, names: Names, score: str, tokens: Tokens) -> None:
         """Show what was paid to whom, the difference to our deposit, and the cost. Raises `NeverFunded` where there

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from forcemove.protocol.machine.effects import ChooseMove
     from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
     from forcemove.sessions.playing.content import TableContent
+    from forcemove.sessions.presence import TablePresence
     from forcemove.transport.links import Link
     from forcemove.transport.offers import Offer
 
@@ -36,7 +37,11 @@ class Output(Protocol):
 
 
 class Chat(Protocol):
-    """What the players of a table say to each other."""
+    """What the players of a table say to each other. `is_seen`: says whether a screen is open at our seat, so that the
+    others are told that we are there; `presence`: when they were heard from."""
+
+    is_seen: Callable[[], bool]
+    presence: TablePresence
 
     @property
     def lines(self) -> Sequence[str]:

@@ -41,7 +41,8 @@ class ChatLine(Struct, frozen=True):
 
     - `table`: 32 bytes, the table's id.
     - `number`: rises with each line of a sender, so that none can be shown twice.
-    - `text`: 1 to 200 characters in Unicode's form NFC, not all of them spaces.
+    - `text`: 1 to 200 characters in Unicode's form NFC, not all of them spaces; or empty, which says that the sender is
+      there, and nothing else. The number is the sender's time in microseconds.
     """
 
     table: bytes
@@ -52,7 +53,7 @@ class ChatLine(Struct, frozen=True):
         require_bytes("table", self.table, 32)
         require_uint("number", self.number, UINT64_MAX)
         is_normal = unicodedata.is_normalized("NFC", self.text) and not _HALF_CHARACTER.search(self.text)
-        if not (self.text.strip() and len(self.text) <= MAX_CHAT and is_normal):
+        if self.text and not (self.text.strip() and len(self.text) <= MAX_CHAT and is_normal):
             raise InvalidValue("text", self.text, f"1 to {MAX_CHAT} characters, in Unicode's form NFC")
 
     @property

@@ -46,7 +46,10 @@ def _background(timeline: Timeline) -> Iterator[str]:
     for bar in timeline.bars:
         width = "100%" if bar.width is None else f"{bar.width:d}"
         yield f'<rect x="{bar.x:d}" y="{bar.y - 8:d}" width="{width}" height="16" rx="8" class="running"/>'
-    links = "".join(f"M{link.x1:d} {link.y1:d}L{link.x2:d} {link.y2:d}" for link in timeline.links)
+    links, at = "", ""
+    for link in timeline.links:
+        start, end = f"{link.x1:d} {link.y1:d}", f"{link.x2:d} {link.y2:d}"
+        links, at = f"{links}{'' if start == at else f'M{start}'}L{end}", end
     yield f'<path d="{links}" class="s-muted thin"/>'
     if timeline.bracket is not None:
         box = timeline.bracket
@@ -66,13 +69,17 @@ def _sign(sign: Sign) -> str:
 
 def _shape(sign: Sign) -> str:
     """A sign around its own middle. Its tone and its letters are of our own lists, or a number."""
-    tone, ring, on, struck = sign.tone, " ring" if sign.happening.is_ring else "", "on", ""
+    tone, ring, off, struck = sign.tone, " ring" if sign.happening.is_ring else "", "", ""
     if sign.happening.is_gone:
-        tone, on, struck = "cell", "on off", '<path d="M-14 8L14 -8" class="s-bad"/>'
+        tone, off, struck = "cell", "off", '<path d="M-14 8L14 -8" class="s-bad"/>'
     if sign.shape == "cross":
         return f'<circle r="11" class="f-paper"/><path d="M-7 -7l14 14m0 -14l-14 14" class="s-bad thick"/>{struck}'
     small = " small" if len(sign.happening.sign) >= _SMALL else ""
-    words = f'<text class="{on}{small}">{sign.happening.sign}</text>'
+    words = (
+        f'<text class="{off}{small}">{sign.happening.sign}</text>'
+        if off + small
+        else f"<text>{sign.happening.sign}</text>"
+    )
     if sign.shape == "dot":
         return f'<circle r="11" class="f-{tone}{ring}"/>{words}{struck}'
     return f'<rect x="-11" y="-11" width="22" height="22" rx="4" class="f-{tone}"/>{words}{struck}'

@@ -1,4 +1,4 @@
-// Swaps panels, sends forms, counts clocks down. Without it all works by reloads.
+// Swaps panels, sends forms, counts clocks. Without it all works by reloads.
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -14,6 +14,11 @@
   };
   const tick = () => {
     for (const [each, since] of clocks) {
+      if (each.dataset.heard) {
+        const ago = Math.floor(Number(each.dataset.heard) + (performance.now() - since) / 1000);
+        each.textContent = each.dataset.text.replace("{}", ago < 60 ? `${ago} s` : clock(ago));
+        continue;
+      }
       const left = Math.max(0, Math.floor(each.dataset.until - each.dataset.now - (performance.now() - since) / 1000));
       each.textContent = clock(left);
       const bar = each.closest("section")?.querySelector("progress");
@@ -22,7 +27,7 @@
   };
   const findClocks = () => {
     for (const each of clocks.keys()) if (!each.isConnected) clocks.delete(each);
-    for (const each of document.querySelectorAll("[data-until]")) if (!clocks.has(each)) clocks.set(each, performance.now());
+    for (const each of document.querySelectorAll("[data-until], [data-heard]")) if (!clocks.has(each)) clocks.set(each, performance.now());
     ticking = clocks.size ? ticking || setInterval(tick, 1000) : clearInterval(ticking);
   };
 
@@ -42,6 +47,7 @@
       const old = byId(id), box = document.createElement("template");
       box.innerHTML = html;
       const fresh = box.content.firstElementChild;
+      for (const each of fresh?.querySelectorAll("[data-heard]") ?? []) byId(each.id)?.replaceWith(each.cloneNode(true));
       if (!old || !fresh || old.isEqualNode(fresh)) continue;
       const hadFocus = old.contains(document.activeElement);
       if (old.hasAttribute("aria-live")) say(old, fresh); else replace(old, fresh);

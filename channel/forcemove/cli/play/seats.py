@@ -15,7 +15,6 @@ from forcemove.sessions.playing.content import TableContent
 from forcemove.sessions.playing.help import HELP, help_lines
 from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.playing.played_channel import run_with_background
-from forcemove.sessions.ports import Chat
 from forcemove.text.situation.moment import clock_text
 
 __all__ = ["Numbered", "PersonSeat"]
@@ -48,16 +47,13 @@ class PersonSeat:
             self.output = Screen(person.take, lambda: person.options, aside)
         else:
             self.output = Lines(person.take, lambda: person.options, lambda: person.is_asked, aside, terminal)
-        self.run = self.output.run
+        self.run, self.join_chat = self.output.run, person.join_chat
+        person.is_seen = lambda: True
         person.say = self.output.say
 
     def attach(self, played: ManagedChannel, names: Names) -> None:
         """See `PlayerSeat`."""
         self.person.attach(played, names)
-
-    def join_chat(self, chat: Chat) -> None:
-        """See `PlayerSeat`."""
-        self.person.chat = chat
 
 
 _LEAVE = "leave"

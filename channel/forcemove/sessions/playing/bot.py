@@ -46,7 +46,8 @@ class BotSeat:
         self._played = played
 
     def join_chat(self, chat: Chat) -> None:
-        """See `PlayerSeat`. A bot says nothing."""
+        """See `PlayerSeat`. A bot says nothing, and is there for as long as it runs."""
+        chat.is_seen = lambda: True
 
     def _before(self) -> tuple[VariablePart, ...]:
         """The channel's states so far."""

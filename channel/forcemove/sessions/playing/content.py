@@ -13,7 +13,8 @@ from forcemove.text.amounts import amount_text
 from forcemove.text.situation.balances import settled_shares
 from forcemove.text.situation.clock import clock_of
 from forcemove.text.situation.headline import headline_of, names_for, played_state
-from forcemove.text.situation.moment import Moment
+from forcemove.text.situation.moment import Moment, capitalised, shown_names
+from forcemove.text.situation.presence import presence_text
 from forcemove.text.situation.safety import silence_text
 
 __all__ = ["NAMES", "TableContent", "balances", "content_of"]
@@ -45,10 +46,10 @@ def content_of(moment: Moment, own: bytes = b"", warning: str = "") -> TableCont
     if depth is not None and not depth.answering:
         warning = f"Endpoints: {silence_text(moment, depth)}. {warning}".strip()
     if state is None:
-        return TableContent(headline_of(moment), warning=warning)
+        return TableContent(headline_of(moment), outlook=_presence(moment), warning=warning)
     names = names_for(moment.channel.index, moment.names)
     board, money = moment.game.board(state, names, own).splitlines(), _money(moment, names)
-    return TableContent(headline_of(moment), board, money, _outlook(moment), warning)
+    return TableContent(headline_of(moment), board, money, f"{_outlook(moment)} {_presence(moment)}".strip(), warning)
 
 
 def balances(outcome: Outcome, names: Names = NAMES, tokens: Tokens = ()) -> str:
@@ -78,3 +79,10 @@ def _outlook(moment: Moment) -> str:
         return ""
     begins = (f"{clock.title}: {clock.left} left.",) if clock.until is not None else ()
     return " ".join((*begins, *clock.sentences))
+
+
+def _presence(moment: Moment) -> str:
+    """When each of the others was heard from."""
+    by_seat = enumerate(zip(shown_names(moment.names), moment.silences, strict=False))
+    others = [each for seat, each in by_seat if seat != moment.channel.index]
+    return " ".join(f"{capitalised(presence_text(name, each))}." for name, each in others if each is not None)

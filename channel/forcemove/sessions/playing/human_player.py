@@ -48,6 +48,7 @@ class HumanPlayer:
         self.on_attached: Callable[[], None] = lambda: None
         self.say: Callable[[str], None] = lambda _: None
         self.chat: Chat | None = None
+        self.is_seen: Callable[[], bool] = lambda: False
         self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
         self._doubt = 0
         self._game, self._randomness = game, randomness
@@ -59,6 +60,11 @@ class HumanPlayer:
         """See `PlayerSeat`."""
         self.played, self.names = played, names
         self.on_attached()
+
+    def join_chat(self, chat: Chat) -> None:
+        """See `PlayerSeat`."""
+        self.chat = chat
+        chat.is_seen = self.is_seen
 
     def choose(self, question: ChooseMove) -> MoveChosen | ConcludeWanted | None:
         """The answer where there is nothing to decide; None where the person is asked. Raises as `Game.choices`."""

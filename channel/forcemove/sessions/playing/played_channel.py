@@ -21,6 +21,7 @@ from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
 from forcemove.rounds import RoundCount, position_line, score_line
+from forcemove.sessions.chat import TableChat
 from forcemove.sessions.errors import GuestMissing
 from forcemove.sessions.playing.content import NAMES, balances, content_of
 from forcemove.sessions.playing.ends import EndObserver, race_text
@@ -68,7 +69,8 @@ class Patience:
 
 class PlayedChannel:
     """Shows one channel to its player. `warning`: a line for the player. `fatal_error`: an error that trying again does
-    not mend; it ends the match. `end_observer`: what is known of the channel's end. `names`: the players', by seat."""
+    not mend; it ends the match. `end_observer`: what is known of the channel's end. `names`: the players', by seat.
+    `chat`: of the table, once there is one."""
 
     def __init__(
         self,
@@ -95,6 +97,7 @@ class PlayedChannel:
         self._played: ManagedChannel | None = None
         self._patience = Patience(patience, time.monotonic())
         self.end_observer = EndObserver()
+        self.chat: TableChat | None = None
 
     @property
     def score(self) -> str:
@@ -122,6 +125,8 @@ class PlayedChannel:
             if self.fatal_error is not None:
                 raise self.fatal_error
             self._press(played)
+            if self.chat is not None:
+                self.chat.show_presence()
             self._show_content()
             await asyncio.sleep(_POLL_SECONDS)
         self.end_observer.observe(played.time())
@@ -150,6 +155,7 @@ class PlayedChannel:
             tokens=played.tokens,
             depth=played.depth,
             rounds=self._rounds,
+            silences=() if self.chat is None else self.chat.presence.silences(),
             silence_left=left,
         )
         self._output.show(content_of(moment, channel.secrets, self.warning))
@@ -200,6 +206,8 @@ class PlayedChannel:
         """Show an event of the channel."""
         if self._played is not None:
             self.end_observer.observe(self._played.time())
+        if isinstance(event, Sent | Received) and self.chat is not None:
+            self.chat.note_state(event.signed.state.turn_num % len(self.names))
         match event:
             case Sent(signed):
                 self._show_state(signed.state)

@@ -52,6 +52,8 @@ class Moment:
     - `tokens`: what the channel's tokens say of themselves, as far as that is known.
     - `depth`: how far the chain goes, and how deep logs are believed; None where that is not known.
     - `rounds`: those that are over; None where nobody has counted them.
+    - `silences`: seconds for which each participant was not heard from, by seat, None where that is not known; empty
+      where nobody listens.
     - `silence_left`: seconds until our client challenges a silent counterparty; infinite where it does not.
     """
 
@@ -66,6 +68,7 @@ class Moment:
     tokens: Tokens = ()
     depth: ChainDepth | None = None
     rounds: RoundCount | None = None
+    silences: tuple[float | None, ...] = ()
     silence_left: float = math.inf
 
 
