@@ -28,7 +28,7 @@ def test_a_summary_says_what_the_channel_says() -> None:
     assert (found.app, found.begun_at, found.changed_at) == ("TicTacToe", 7, 9)
     assert (found.phase, found.turn_num, found.is_our_turn) == (Phase.PLAYING, 5, True)
     assert found.participants == played.agreement.fixed_part.participants
-    assert found.counterparties == found.participants[1:]
+    assert found.others == (("", found.participants[1]),)
     assert found.held == ((bytes(20), 2 * DEPOSIT),)
     assert (found.result, found.is_timed, found.is_friendly) == (None, False, False)
     ended = replace(played, final_outcome=bytes(32))
@@ -80,5 +80,5 @@ def test_what_another_program_has_written_is_no_summary(monkeypatch: pytest.Monk
     assert unpack_summary(profile, present.replace(b"PLAYING", b"WAITING")) is None
     assert unpack_summary(profile, present) == found
     assert unpack_summary(profile, present.replace(b"\x9a\x02", b"\x9a\x01", 1)) is None
-    monkeypatch.setattr(module, "_VERSION", 2)
+    monkeypatch.setattr(module, "_VERSION", 3)
     assert unpack_summary(profile, present) is None

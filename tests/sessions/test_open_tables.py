@@ -14,7 +14,7 @@ from forcemove.browser.table_pages import TablePages
 from forcemove.chain.errors import NodeBusy, Unreachable
 from forcemove.history.tokens import TokenFacts
 from forcemove.sessions.meetings import meeting, terms, tokens, venues
-from forcemove.sessions.meetings.stored import StoredMeetings, forget_offer, names_by_players, signed_names
+from forcemove.sessions.meetings.stored import StoredMeetings, forget_offer, signed_names
 from forcemove.sessions.options import TableOptions, Wallet
 from forcemove.sessions.running.lobby_follower import LobbyFollower
 from forcemove.sessions.running.open_tables import OpenTables
@@ -119,7 +119,6 @@ def test_a_meeting_that_cannot_be_read_keeps_no_other_game_from_being_gone_on_wi
         assert list(stored.meetings(lambda _: True)) == [met]
         assert list(stored.offers(lambda _: True)) == []
         assert signed_names(journal, terms.agreement_of(offer, met.joins, GAME)) == ("", "Bob")
-        assert names_by_players(journal) == {met.players: met.names}
         forget_offer(journal, offer.hash)
         assert [id_ for id_, _ in journal.meetings.all()] == [bytes(32)]
 

@@ -96,7 +96,6 @@ class TablePages:
         self._journal, self._games, self._wall, self._home = journal, tuple(games), wall, home
         self._histories = HistoryReader(journal)
         self._seated: dict[bytes, _Seated] = {}
-        self._names: dict[bytes, Names] = {}
         self._notices: dict[bytes, str] = {}
         self.on_driven: Callable[[], None] = lambda: None
         """Is called when the channel of a person who has sat down is driven: before that it may have no page."""
@@ -106,7 +105,6 @@ class TablePages:
         signed = signed_names(self._journal, agreement)
         names = shown_names(signed, agreement.fixed_part.participants)
         self._seated[agreement.channel_id] = _Seated(game, names, person)
-        self._names[agreement.channel_id] = names  # the journal forgets them with the end of the game
         self._notices.pop(agreement.channel_id, None)
         person.on_attached = self._has_begun
         is_seen = person.is_seen
@@ -189,9 +187,8 @@ class TablePages:
         if kept is None or kept.game is None:
             return None
         agreement = kept.channel.agreement
-        names = self._names.get(channel_id)
-        if names is None:
-            names = shown_names(signed_names(self._journal, agreement), agreement.fixed_part.participants)
+        signed = kept.metadata.names or ("",) * agreement.count  # the journal has forgotten the meeting
+        names = shown_names(signed, agreement.fixed_part.participants)
         found = self._view(kept.game, kept.channel, int(self._wall()), names, b"", (), at, form_token, notice)
         return replace(found, tokens=kept.tokens)
 

@@ -24,7 +24,8 @@ __all__ = [
     "unpack_summary",
 ]
 
-_VERSION, _PRESENT_VERSION = 1, 2  # a present of version 1 takes the newest state for what was paid
+_VERSION, _PRESENT_VERSION = 2, 2
+# A profile of version 1 has no names; a present of version 1 takes the newest state for what was paid.
 Amounts = tuple[tuple[bytes, int], ...]
 """Amounts by asset (20 bytes; zero is ether), in its smallest unit."""
 
@@ -45,6 +46,7 @@ class ChannelSummary(Struct, frozen=True):
     - `ours`, `held`: what the newest state would pay us, nothing once it is over; and what the channel holds.
     - `result`: how it has ended, None where it is not over.
     - `tokens`: what its tokens say of themselves, as far as that is known.
+    - `names`: what its players were called when it began, by seat; none where that is not known.
     """
 
     app: str
@@ -63,11 +65,13 @@ class ChannelSummary(Struct, frozen=True):
     held: Amounts
     result: ChannelResult | None
     tokens: Tokens = ()
+    names: tuple[str, ...] = ()
 
     @property
-    def counterparties(self) -> tuple[bytes, ...]:
-        """The addresses of the counterparties, 20 bytes each."""
-        return tuple(each for index, each in enumerate(self.participants) if index != self.index)
+    def others(self) -> tuple[tuple[str, bytes], ...]:
+        """The counterparties: what each was called, empty where that is not known, and its address, 20 bytes."""
+        named = zip(self.names or ("",) * len(self.participants), self.participants, strict=True)
+        return tuple(each for index, each in enumerate(named) if index != self.index)
 
     @property
     def is_friendly(self) -> bool:
@@ -81,7 +85,13 @@ class ChannelSummary(Struct, frozen=True):
 
 
 def summarise(
-    channel: Channel, app: str, begun_at: int, changed_at: int, now: int, tokens: Tokens = ()
+    channel: Channel,
+    app: str,
+    begun_at: int,
+    changed_at: int,
+    now: int,
+    tokens: Tokens = (),
+    names: tuple[str, ...] = (),
 ) -> ChannelSummary:
     """The summary of a channel.
 
@@ -91,6 +101,7 @@ def summarise(
     - `changed_at`: see `ChannelSummary`.
     - `now`: the chain's time, seconds.
     - `tokens`: see `ChannelSummary`.
+    - `names`: see `ChannelSummary`.
     """
     agreement, phase = channel.agreement, channel.phase(now)
     return ChannelSummary(
@@ -110,6 +121,7 @@ def summarise(
         left_in(channel),
         result_of(channel, now) if phase in OVER else None,
         tokens,
+        names,
     )
 
 
@@ -144,6 +156,7 @@ class _Profile(Struct, frozen=True, array_like=True):
     deposits: tuple[tuple[bytes, tuple[str, ...]], ...]
     begun_at: int
     tokens: tuple[TokenFacts, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 _TextShare = tuple[bytes, int, str, str, str]
@@ -173,7 +186,8 @@ def pack_profile(summary: ChannelSummary) -> bytes:
     """The bytes of what never changes."""
     deposits = tuple((asset, tuple(map(str, amounts))) for asset, amounts in summary.deposits)
     where = (str(summary.chain_id), summary.adjudicator, summary.index, summary.participants)
-    return _ENCODER.encode(_Profile(_VERSION, summary.app, *where, deposits, summary.begun_at, tuple(summary.tokens)))
+    rest = (deposits, summary.begun_at, tuple(summary.tokens), summary.names)
+    return _ENCODER.encode(_Profile(_VERSION, summary.app, *where, *rest))
 
 
 def pack_present(summary: ChannelSummary) -> bytes:
@@ -207,7 +221,7 @@ def unpack_summary(profile: bytes, present: bytes) -> ChannelSummary | None:
     """The summary of these bytes; None where another program has written them."""
     try:
         fixed, rest = _PROFILES.decode(profile), _PRESENTS.decode(present)
-        if (fixed.version, rest.version) != (_VERSION, _PRESENT_VERSION):
+        if fixed.version not in (1, _VERSION) or rest.version != _PRESENT_VERSION:
             return None
         return _summary_of(fixed, rest)
     except (msgspec.MsgspecError, ValueError, KeyError):
@@ -233,4 +247,5 @@ def _summary_of(fixed: _Profile, rest: _Present) -> ChannelSummary:
         tuple((asset, int(amount)) for asset, amount in rest.held),
         ChannelResult(Ending[rest.ending], shares) if rest.ending else None,
         fixed.tokens,
+        fixed.names,
     )

@@ -108,7 +108,7 @@ class JournalChannel:
     def listed(self, now: int) -> ListedChannel:
         """The channel as a list shows it at `now`, Unix seconds."""
         metadata = self.metadata
-        summary = summarise(self.channel, metadata.app, metadata.begun_at, 0, now, metadata.tokens)
+        summary = summarise(self.channel, metadata.app, metadata.begun_at, 0, now, metadata.tokens, metadata.names)
         return ListedChannel(self.id, self.ownership, summary, self.game)
 
     @property

@@ -165,9 +165,9 @@ def _metadata_of(setup: ChannelSetup) -> ChannelMetadata:
     assembly, begun_at = setup.assembly, int(time.time())
     app = assembly.app.artifact.name
     if isinstance(assembly, FriendlyAssembly):
-        return ChannelMetadata(app, 0, _NO_FACTORY, setup.depth, begun_at=begun_at)
+        return ChannelMetadata(app, 0, _NO_FACTORY, setup.depth, begun_at=begun_at, names=setup.names)
     began = (assembly.from_block, assembly.factory, setup.depth, assembly.origin_hash, begun_at)
-    return ChannelMetadata(app, *began, tuple(assembly.tokens) or UNSET)
+    return ChannelMetadata(app, *began, tuple(assembly.tokens) or UNSET, setup.names)
 
 
 def _following_of(setup: ChannelSetup, channel: Channel, stored: StoredChannel | None) -> FollowRequest:

@@ -279,7 +279,7 @@ class ManagedChannel:
         metadata = self._metadata
         try:
             begun_at, saved_at, now = metadata.begun_at, self.recorder.now(), self.chain.time
-            return summarise(self.channel, metadata.app, begun_at, saved_at, now, metadata.tokens)
+            return summarise(self.channel, metadata.app, begun_at, saved_at, now, metadata.tokens, metadata.names)
         except Exception as error:
             self.executor.keep_error(error)
             return None

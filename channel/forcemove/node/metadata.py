@@ -21,7 +21,7 @@ class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
     `origin_hash`: the hash of `from_block`, 32 bytes, or empty where it is not known: a chain without it is another
     one, whatever its id. `begun_at`: Unix seconds of our own clock when the channel was first saved, 0 where that is
     not known. `token_facts`: what the channel's tokens said of themselves when it began, UNSET where nothing is
-    known."""
+    known. `names`: what its players were called when it began, by seat; none where it began without a meeting."""
 
     app: str
     from_block: int
@@ -30,6 +30,7 @@ class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
     origin_hash: bytes = b""
     begun_at: int = 0
     token_facts: tuple[TokenFacts, ...] | UnsetType = UNSET
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require_bytes("factory", self.factory, 20)

@@ -44,6 +44,7 @@ class ChannelSetup:
       key, or the address (20 bytes) of a wallet that signs elsewhere, see `Node.wallet_requests`.
     - `block_time`: seconds from block to block, by the chain unless given. For one and a half of them a transaction is
       held back that another participant is about to send; 0 holds nothing back.
+    - `names`: what the players are called, by seat, for those who look back at the game; none unless given.
     """
 
     assembly: Assembly | FriendlyAssembly
@@ -58,6 +59,7 @@ class ChannelSetup:
     signs: bool = True
     payer: Key | bytes | None = None
     block_time: float | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def id(self) -> bytes:

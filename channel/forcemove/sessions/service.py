@@ -26,6 +26,7 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
 from forcemove.sessions.defence import Defence
 from forcemove.sessions.errors import JournalOfOtherPlayer
+from forcemove.sessions.meetings.stored import signed_names
 from forcemove.sessions.messenger_tasks import carry, until_delivered, until_sent
 from forcemove.sessions.options import Wallet
 from forcemove.sessions.playing.connectivity import ChainConnectivity, reporting_connectivity
@@ -228,6 +229,7 @@ class TableService:
             on_event=match.on_event,
             confirmations=confirmations,
             payer=self.wallet.payer,
+            names=signed_names(self.journal, assembly.agreement),
         )
         self._seated[setup.id] = _Seated(match, seat.output)
         try:

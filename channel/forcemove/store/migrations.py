@@ -105,8 +105,10 @@ _NAMES: MigrationStep = (
     "ALTER TABLE hand_overs RENAME TO appointments",
 )
 
+_PLAYERS: MigrationStep = ()  # older programs do not know the names of a channel's players
+
 STEPS: tuple[MigrationStep, ...] = (
-    *(_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES, _SEATS, _CONCLUDED, _NAMES),
+    *(_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES, _SEATS, _CONCLUDED, _NAMES, _PLAYERS),
 )
 
 _UNUSED = {"cursors"}

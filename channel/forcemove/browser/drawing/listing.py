@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forcemove.chain.addresses import short_address
 from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.results import Ending
 from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
+from forcemove.text.names import full_name
 from forcemove.text.situation.moment import clock_text
 
 __all__ = ["ListingRow", "listed_rows"]
@@ -18,8 +18,14 @@ __all__ = ["ListingRow", "listed_rows"]
 
 @dataclass(frozen=True, slots=True)
 class ListingRow:
-    """A channel in the list. `path`: of its page; `others`: their addresses; `phase`: with its `tone`; `until`: the
-    block time (seconds) of its deadline, 0 for none, `left` until then; `money`: to come, at stake, or won."""
+    """A channel in the list.
+
+    - `path`: of its page.
+    - `others`: their names and addresses.
+    - `phase`: with its `tone`.
+    - `until`: the block time (seconds) of its deadline, 0 for none; `left` until then.
+    - `money`: to come, at stake, or won.
+    """
 
     path: str
     title: str
@@ -55,7 +61,7 @@ def _row(listed: ListedChannel, now: int) -> ListingRow:
     return ListingRow(
         f"/c/0x{listed.id.hex()}",
         harmless(listed.title),
-        ", ".join(short_address(each) for each in summary.counterparties),
+        ", ".join(full_name(*each) for each in summary.others),
         summary.phase.value + turn,
         "bad" if until else "muted" if summary.phase is Phase.CLOSED else "",
         until,

@@ -67,19 +67,17 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import list_all, open_store
     from forcemove.inspect.channel_json import ChannelListDocument, DamagedChannelJson, listed_json
-    from forcemove.sessions.meetings.stored import names_by_players
 
     over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
     with open_store(store) as journal:
         found, damaged = list_all(journal, int(time.time()))
         shown = [each for each in found if each.ownership not in over]
         on_chain = _on_chain(journal, shown, endpoint) if endpoint else None
-        names = names_by_players(journal)
     if as_json:
         broken = [DamagedChannelJson(hex_text(id_), problem) for id_, problem in damaged]
         print_document(ChannelListDocument([listed_json(each, on_chain) for each in shown], broken))
     else:
-        echo(pages.table(shown, names) if shown else "There are no open channels.")
+        echo(pages.table(shown) if shown else "There are no open channels.")
         for id_, each in (on_chain or {}).items():
             echo(pages.elsewhere_line(id_) if each is None else pages.on_chain_line(each))
         if shown and on_chain is None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from types import MappingProxyType
 
 import click
 
@@ -44,7 +43,6 @@ __all__ = [
 _ROW = "{:<11}  {:<16}  {:<20}  {}"
 _BELOW = " " * 13
 _TIME = "%Y-%m-%d %H:%M"
-_NO_NAMES: Mapping[tuple[bytes, ...], Sequence[str]] = MappingProxyType({})
 _STANDINGS = {
     Ownership.ACTIVE: "ours to play",
     Ownership.FINISHED: "finished: nothing is left to do",
@@ -72,17 +70,15 @@ def short_id(channel_id: bytes) -> str:
 # --------------------------------------------------------------------------------------------------------------- lists
 
 
-def table(channels: Sequence[ListedChannel], names: Mapping[tuple[bytes, ...], Sequence[str]] = _NO_NAMES) -> str:
-    """Two lines for each channel: when it began, its game and counterparties; and its state or result. `names`: by the
-    players' addresses, as of `names_by_players`."""
+def table(channels: Sequence[ListedChannel]) -> str:
+    """Two lines for each channel: when it began, its game and counterparties; and its state or result."""
     head = click.style(_ROW.format("channel", "begun", "game", "with"), bold=True)
-    return "\n".join([head, *(line for each in channels for line in _rows(each, names))])
+    return "\n".join([head, *(line for each in channels for line in _rows(each))])
 
 
-def _rows(listed: ListedChannel, names: Mapping[tuple[bytes, ...], Sequence[str]]) -> Iterator[str]:
-    summary = listed.summary
-    others, signed = summary.counterparties, names.get(summary.participants, ("",) * len(summary.participants))
-    with_ = full_name(signed[1 - summary.index], others[0]) if len(others) == 1 else f"{len(others)} others"
+def _rows(listed: ListedChannel) -> Iterator[str]:
+    summary, others = listed.summary, listed.summary.others
+    with_ = full_name(*others[0]) if len(others) == 1 else f"{len(others)} others"
     begun = summary.begun_at
     when = f"{datetime.fromtimestamp(begun):{_TIME}}" if begun else "-"  # the reader's own time
     yield _ROW.format(short_id(listed.id), when, listed.title[:20], with_)

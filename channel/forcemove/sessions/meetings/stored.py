@@ -3,7 +3,6 @@ begun."""
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Iterator
 
@@ -11,12 +10,11 @@ from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.protocol.agreement import Agreement
 from forcemove.sessions.meetings.meeting import MEETINGS, Meeting, PendingOffer
 from forcemove.sessions.meetings.venues import GamePlace
-from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
 from forcemove.store.meetings import Meetings
 from forcemove.transport.offers import Offer
 
-__all__ = ["StoredMeetings", "forget_offer", "names_by_players", "signed_names"]
+__all__ = ["StoredMeetings", "forget_offer", "signed_names"]
 
 
 class StoredMeetings:
@@ -93,14 +91,6 @@ def signed_names(journal: Journal, agreement: Agreement) -> tuple[str, ...]:
         if (met.players, met.offer.nonce) == (fixed_part.participants, fixed_part.channel_nonce):
             return met.names
     return ("",) * agreement.count
-
-
-def names_by_players(journal: Journal) -> dict[tuple[bytes, ...], tuple[str, ...]]:
-    """By the addresses of the players of each stored meeting, by seat: their names as they have signed them. None where
-    a meeting cannot be read: a list then shows addresses alone."""
-    with contextlib.suppress(JournalDamaged, MalformedBytes, UnknownVersion):
-        return {met.players: met.names for met in _stored_meetings(journal)}
-    return {}
 
 
 def _stored_meetings(journal: Journal) -> Iterator[Meeting]:
