@@ -413,8 +413,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "GameNotInBook": (
         "Your address book of chain {chain_id} has no {contract}, which this game needs.",
         "Nothing was signed. Ask the host for a copy of theirs: it goes into your folder as "
-        "forcemove-{chain_id}.json, or is named with --book. Or add the game to yours with `forcemove deploy`: what the "
-        "host has deployed is taken over, and costs nothing.",
+        "forcemove-{chain_id}.json, or is named with --book. Or add the game to yours with `forcemove deploy`: what "
+        "the host has deployed is taken over, and costs nothing.",
     ),
     "OfferOfAnotherChain": (
         "The offer is for chain {offered}, and we play on chain {ours}; chain 0 means a friendly game, without one.",
