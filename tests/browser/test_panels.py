@@ -15,6 +15,7 @@ from forcemove import ChannelHistory, Phase
 from forcemove.browser import templating
 from forcemove.browser.drawing import board, happenings
 from forcemove.browser.drawing.listing import listed_rows
+from forcemove.browser.drawing.rounds import rounds_of
 from forcemove.browser.render import PANELS, channel_page, channel_panels
 from forcemove.browser.view import ChannelView
 from forcemove.cli.play.screen import content_lines
@@ -29,6 +30,7 @@ from forcemove.sessions.playing.ends import EndObserver, end_lines
 from forcemove.store.records import Ownership
 from forcemove.text.amounts import format_amount
 from forcemove.text.entries import entry_text
+from forcemove.text.situation.balances import settled_shares
 from forcemove.text.situation.moment import clock_text
 from forcemove.text.situation.safety import safety_of
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
@@ -60,8 +62,9 @@ def amounts(text: str) -> list[str]:
 def test_the_page_and_the_terminal_say_the_same(view: ChannelView) -> None:
     board = panel(view, "board")
     assert content_of(view).headline in board
-    shown = set(amounts(board))
-    assert {format_amount(share.payable) for share in view.seen.result.shares} <= shown
+    shares, in_play = settled_shares(replace(view, rounds=rounds_of(view)))
+    assert {format_amount(share.payable) for share in shares} <= set(amounts(board))
+    assert in_play in board
     for name in view.names:
         assert name in board
 

@@ -21,7 +21,7 @@ __all__ = ["ENDINGS", "EndText", "end_of", "paid_to_you"]
 
 ENDINGS = {each: f"{capitalised(ending_text(each))}." for each in Ending}
 """How a channel has ended, in a sentence."""
-_EVEN, _UNDONE = "No gain, no loss", "The deposits were undone"
+_EVEN, _REORGED = "No gain, no loss", "The deposits were undone"
 _TITLES = {
     Ending.UNFUNDED: "The game did not begin",
     Ending.EXPIRED: "The clock has run out",
@@ -47,8 +47,10 @@ def end_of(moment: Moment) -> EndText | None:
     changes = [(each.asset, each.payable - each.deposited) for each in ours]
     won = _lead(results, channel.index) if channel.agreement.is_friendly else sum(change for _, change in changes)
     was_played = channel.next_turn > 2 * channel.agreement.count
-    told = _UNDONE if was_played and seen.result.ending is Ending.UNFUNDED else _TITLES.get(seen.result.ending)
-    title = told or (_EVEN if not won else "You won" if won > 0 else "You lost")
+    is_reorged = was_played and seen.result.ending is Ending.UNFUNDED
+    title = (_REORGED if is_reorged else _TITLES.get(seen.result.ending)) or (
+        _EVEN if not won else "You won" if won > 0 else "You lost"
+    )
     sentences = [ENDINGS[seen.result.ending]]
     if results:
         sentences.insert(0, f"{score_line(results, shown_names(moment.names), channel.index)}.")
