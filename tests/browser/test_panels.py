@@ -142,6 +142,20 @@ def test_ways_out_say_what_follows_and_what_it_costs(looks: Looks) -> None:
     assert find(shut, "why-challenge").text == "Only while another is to move."
 
 
+def test_leaving_is_asked_once_more_with_the_amount_and_without_scripts(looks: Looks) -> None:
+    """The second button is in the first one, which a browser opens by itself."""
+    ways = channel_panels(replace(view_of(looks.ours()), leave_cost=10**17))["ways"]
+    assert find(ways, "do-leave").name == "summary"
+    sure = find(ways, "sure-leave")
+    assert (sure.attributes["name"], sure.attributes["value"]) == ("do", "leave")
+    assert sure.text == "Leave now: you are paid 0.4 ether, and lose 0.1 ether of this round"
+    waiting = channel_panels(replace(view_of(looks.theirs()), leave_cost=10**17))["ways"]
+    assert find(waiting, "sure-leave").text == (
+        "Leave with your next turn: you are paid 0.6 ether if no move changes that, and lose up to 0.1 ether of this "
+        "round"
+    )
+
+
 def test_where_nothing_can_be_signed_the_page_offers_a_challenge(looks: Looks) -> None:
     view = view_of(looks.ours())
     channel = msgspec.structs.replace(view.channel, final_outcome=bytes(32), leaving=True)

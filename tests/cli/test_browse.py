@@ -146,7 +146,8 @@ def test_two_browsers_play_each_other_to_a_payout(world: World, browser: Browser
         for turn, page in ((4, alice), (5, bob), (6, alice)):
             click_a_spot(page, turn)
         bob.locator("#board input[name=turn][value='7']").wait_for(state="attached")
-        bob.locator("#do-leave[name=do]").click()
+        bob.locator("summary#do-leave").click()
+        bob.locator("#sure-leave").click()
         for page in (alice, bob):
             page.locator("#end", has_text=HOME).wait_for()
         inspect_and_verify(alice)

@@ -50,7 +50,8 @@ def test_three_browsers_play_each_other_to_a_payout(world: WorldOfThree, browser
             mover.locator("#board button[name=word]").first.click()
         for page in pages:
             page.locator("#board input[name=turn][value='10']").wait_for(state="attached")
-        pages[10 % 3].locator("#do-leave[name=do]").click()
+        pages[10 % 3].locator("summary#do-leave").click()
+        pages[10 % 3].locator("#sure-leave").click()
         for page in pages:
             page.locator("#end", has_text=HOME).wait_for()
     wait_until(lambda: all(world.is_finished(home) for home in homes.values()))

@@ -53,15 +53,16 @@ def test_a_stake_is_not_lost_without_a_question(tmp_path: Path) -> None:
     code, said, _ = scripted(tmp_path, "tic-tac-toe", "4", "leave", "no", "leave", "yes")
 
     assert code == 0
-    assert said.count("If you leave in this round you lose 0.2 ether. Leave? Type yes or no.") == 2
+    asked = "Leave now: you are paid 0.8 ether, and lose 0.2 ether of this round. Type yes or no."
+    assert said.count(asked) == 2
     assert "result      You lose 0.2 ether; 0.8 ether was paid to you." in said
 
 
-def test_nobody_is_asked_where_nothing_is_lost(tmp_path: Path) -> None:
-    code, said, _ = scripted(tmp_path, "tic-tac-toe", "leave")
+def test_who_leaves_between_rounds_is_told_what_is_paid(tmp_path: Path) -> None:
+    code, said, _ = scripted(tmp_path, "tic-tac-toe", "leave", "yes")
 
     assert code == 0
-    assert "If you leave in this round" not in said
+    assert "Leave now: you are paid 1 ether. Type yes or no." in said
     assert "result      No gain, no loss; 1 ether was paid to you." in said
 
 
@@ -96,9 +97,8 @@ def test_a_person_plays_on_a_screen(tmp_path: Path, game: str, size: tuple[int, 
     screen.type("help\r")
     screen.reach("Ctrl-C, or Ctrl-D: you leave the table")
     screen.type("leave\r")
-    if game != "rock-paper-scissors":
-        screen.reach("Leave? Type yes or no.")
-        screen.type("y\r")
+    screen.reach("no        play on")
+    screen.type("y\r")
     seen = screen.end()
 
     assert seen.code == 0

@@ -63,7 +63,8 @@ def test_a_game_is_played_on_a_page_and_left_and_paid(world: World, browser: Bro
             click_a_spot(page)
             page.locator(f"#board input[name=turn][value='{turn + 1}']").wait_for(state="attached")
         assert page.locator("#board").get_by_text("Bob").count() > 0
-        page.locator("#do-leave[name=do]").click()
+        page.locator("summary#do-leave").click()
+        page.locator("#sure-leave").click()
         alice.reach("was paid to you")
         assert bob.end() == 0, bob.complained
         page.locator("#end", has_text="was paid to you").wait_for()
@@ -83,7 +84,8 @@ def test_who_is_killed_goes_on_with_another_page(world: World, browser: Browser)
     with opened(browser, address_in(again)) as page:
         click_a_spot(page)
         page.locator("#happened", has_text="turn 7").wait_for()
-        page.locator("#do-leave[name=do]").click()
+        page.locator("summary#do-leave").click()
+        page.locator("#sure-leave").click()
         again.reach("was paid to you")
         assert bob.end() == 0, bob.complained
     again.process.send_signal(signal.SIGTERM)
@@ -101,7 +103,8 @@ def test_a_person_changes_from_the_terminal_to_the_page(world: World, browser: B
         click_a_spot(page)
         page.locator("#happened", has_text="turn 7").wait_for()
         alice.reach("turn    7")
-        page.locator("#do-leave[name=do]").click()
+        page.locator("summary#do-leave").click()
+        page.locator("#sure-leave").click()
         assert bob.end() == 0, bob.complained
         wait_until(lambda: world.is_finished(world.alice))
     world.require_right_ends()

@@ -31,6 +31,7 @@ def test_people_play_on_while_the_chain_is_away(world: World) -> None:
     guest.reach("next")
     require_whole_scene(guest, guest_at, *ASKS)
     guest.type("leave\r")
+    guest.answer("no        play on", "yes\r")
     require_whole_end(guest, guest_at, *ASKS, is_all=False)
     require_whole_end(host, host_at, command, is_all=False)
     world.require_right_ends()

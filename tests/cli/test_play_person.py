@@ -22,6 +22,7 @@ def test_two_people_play_rock_paper_scissors_for_a_stake(world: World) -> None:
     guest.answer("Host 0.05 ether, Guest (you) 0.05 ether", "rock")
     host.reach("You win the round: paper beats rock. Guest's turn")  # the weapon was shown without asking
     guest.answer("Host 0.06 ether (+0.01 ether), Guest (you) 0.04 ether (-0.01 ether)", "leave")
+    guest.answer("Leave now: you are paid 0.04 ether. Type", "yes")
     ends = [each.end() for each in (host, guest)]
     assert [each.code for each in ends] == [0, 0], ends
     channel = world.require_right_ends()
@@ -47,6 +48,7 @@ def test_a_person_who_puts_the_game_aside_comes_back_with_the_same_choice(world:
     guest.reach("Host revealed scissors. Host wins the round: scissors beat paper.")
     guest.type("")  # the only choice but leaving
     back.answer("choose rock, which", "leave")
+    back.answer("no        play on", "yes")
     ends = [each.end() for each in (back, guest)]
     assert [each.code for each in ends] == [0, 0], ends
     assert any("Continuing the open channel" in line for line in ends[0].lines)
@@ -67,6 +69,7 @@ def test_the_key_signs_the_account_pays_and_the_payout_is_paid(world: World) -> 
     guest.answer("A clock is running: ", "scissors")
     host.reach("You win the round: rock beats scissors.")
     guest.answer("next", "leave")
+    guest.answer("no        play on", "yes")
     ends = [each.end() for each in (host, guest)]
     assert [each.code for each in ends] == [0, 0], ends
     chain = world.node.chain

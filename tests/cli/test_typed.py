@@ -49,7 +49,7 @@ def test_who_leaves_reads_first_what_that_costs(tmp_path: Path) -> None:
     screen = Screen(COMMAND, "demo", "--game", "tic-tac-toe", "--play", columns=80, rows=40, folder=tmp_path)
     screen.answer("help  ", "4\r")
     screen.answer("place an X in the upper left", "leave\ryes\r")
-    screen.answer("leave, and lose this", "no\r")
+    screen.answer("yes       leave", "no\r")
     screen.answer("end the game with your next turn", "\x03")
     assert screen.end().code == 130
 

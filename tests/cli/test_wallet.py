@@ -156,7 +156,8 @@ def test_a_wallet_pays_in_and_is_paid_and_what_it_refuses_is_still_wanted(world:
         page.locator("header a", has_text="Channels").click()
         page.locator("main a[href^='/c/']").first.click()
         page.locator("#board button[name=word]").first.wait_for()
-        page.locator("#do-leave[name=do]").click()
+        page.locator("summary#do-leave").click()
+        page.locator("#sure-leave").click()
         page.locator("header a", has_text="Wallet").click()
         sign_all_until_over(page, world)
         assert bob.end() == 0, bob.complained

@@ -115,8 +115,8 @@ def test_a_person_against_the_bot(tmp_path: Path, game: str, asks: str, first: s
     screen.reach("Ctrl-C, or Ctrl-D")
     require_whole_scene(screen, tmp_path)
     screen.type("leave\r")
-    if game == "tic-tac-toe":
-        screen.reach("Leave? Type yes or no.")
+    if game != "discard-sra":
+        screen.reach("no        play on")
         require_whole_scene(screen, tmp_path)
         screen.type("yes\r")
     require_whole_end(screen, tmp_path, is_all=False)

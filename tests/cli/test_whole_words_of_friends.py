@@ -53,6 +53,7 @@ def test_friends_at_a_table(world: World) -> None:
     guest.reach("next")
     require_whole_scene(guest, guest_at, *ASKS, "y")
     guest.type("leave\r")
+    guest.answer("no        play on", "yes\r")
     require_whole_end(guest, guest_at, *ASKS, "y", is_all=False)
     require_whole_end(host, host_at, command, is_all=False)
     id_ = world.channel(host_at).agreement.channel_id.hex()

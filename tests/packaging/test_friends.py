@@ -137,7 +137,7 @@ def place(machines: Machines, tmp_path: Path) -> Iterator[Place]:
         place.close()
 
 
-def play(alice: Friend, bob: Friend) -> None:
+def play(alice: Friend, bob: Friend, *, has_stake: bool = False) -> None:
     """Alice has three in a row, and Bob leaves."""
     for turn, cell in enumerate((0, 3, 1, 4, 2), 4):
         friend = (alice, bob)[turn % 2]
@@ -145,7 +145,15 @@ def play(alice: Friend, bob: Friend) -> None:
         friend.reach(f"  {cell}         place an")
         friend.enter(str(cell))
     bob.reach("Host wins the round: three in a row.")
-    bob.enter("leave")
+    leave(bob, has_stake=has_stake)
+
+
+def leave(friend: Friend, *, has_stake: bool) -> None:
+    """And say so once more where there is money in it."""
+    friend.enter("leave")
+    if has_stake:
+        friend.reach("no        play on")
+        friend.enter("yes")
 
 
 def questions(shown: Shown) -> list[str]:
@@ -228,7 +236,7 @@ def test_friends_play_for_a_stake_with_the_command_as_it_is_printed(place: Place
     bob.enter(printed)
     bob.reach("Join on these terms?")
     bob.enter("y")
-    play(alice, bob)
+    play(alice, bob, has_stake=True)
     alice.reach("You win 0.1 ether")
     bob.reach("You lose 0.1 ether")
     ends = [each.leave() for each in (alice, bob)]
@@ -267,7 +275,7 @@ def test_three_friends_play_a_game_of_their_own_for_a_stake(place: Place, machin
         friend.enter(str(count))
     for guest in guests:
         guest.reach("Alice wins the round: the heap is empty.")
-    place.bob.enter("leave")
+    leave(place.bob, has_stake=True)
     alice.reach("You win 0.2 ether")
     for guest in guests:
         guest.reach("You lose 0.1 ether")

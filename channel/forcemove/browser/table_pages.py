@@ -181,6 +181,7 @@ class TablePages:
                 depth=seated.depth,
                 silences=seated.silences,
                 chosen_turn=chosen,
+                leave_cost=seated.person.leave_cost,
             )
         stored = self._journal.load(channel_id)
         kept: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)

@@ -65,8 +65,8 @@ def _is_recorded(progress: TourProgress) -> bool:
 
 
 _LEAVE = TourStep(
-    "Play the round to its end: leaving in it would cost you the stake. Then press Leave the game. You and Bob sign "
-    "the end, and one transaction pays both: look for the check mark in the chain's lane.",
+    "Play the round to its end: leaving in it would cost you the stake. Then press Leave the game, and the button "
+    "under it. You and Bob sign the end, and one transaction pays both: look for the check mark in the chain's lane.",
     _is_paid,
 )
 

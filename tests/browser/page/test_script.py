@@ -153,6 +153,8 @@ def test_without_scripts_the_same_form_is_posted(browser: Browser) -> None:
         page.route("**/act", lambda route: route.fulfill(status=200, body="done", content_type="text/html"))
         with page.expect_request("**/act") as asked:
             page.locator("#do-leave").click()
+            expect(page.locator("#sure-leave")).to_contain_text("Leave with your next turn: you are paid 0.6 ether")
+            page.locator("#sure-leave").click()
         assert asked.value.method == "POST"
         assert set((asked.value.post_data or "").split("&")) == {"token=form-token", "turn=9", "do=leave"}
 

@@ -29,7 +29,8 @@ def play_whole(visitor: Visitor, act: Callable[[Locator], None]) -> None:
     """Some moves, and then leave."""
     for _ in range(_MOVES):
         visitor.move(act)
-    act(visitor.page.locator("#do-leave[name=do]"))
+    act(visitor.page.locator("summary#do-leave"))
+    act(visitor.page.locator("#sure-leave"))
     visitor.wait(lambda: visitor.is_paid)
     visitor.page.locator("#guide", has_text="as expected").wait_for()
     assert visitor.page.locator("#guide").inner_text().count("as expected") == 2

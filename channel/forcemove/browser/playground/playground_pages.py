@@ -99,6 +99,7 @@ class PlaygroundPages:
             playground.guide,
             self._notice,
             playground.match.person.chosen_turn,
+            leave_cost=playground.match.person.leave_cost,
         )
 
     def _earlier(self, channel_id: bytes, at: int | None, form_token: str) -> ChannelView | None:

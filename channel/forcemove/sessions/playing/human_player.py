@@ -19,8 +19,8 @@ from forcemove.sessions.playing.content import NAMES
 from forcemove.sessions.playing.help import HELP, HISTORY, RULES, SAY, help_lines, history_lines
 from forcemove.sessions.playing.leaving import Leaving
 from forcemove.sessions.ports import Chat
-from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
+from forcemove.text.situation.ways_out import leaving_text
 
 __all__ = ["HumanPlayer"]
 
@@ -41,8 +41,8 @@ class HumanPlayer:
         aside: str = "",
         agrees: bool = False,
     ) -> None:
-        """`aside`: what becomes of the game when the person presses Ctrl-C. `agrees`: to lose a stake by leaving,
-        without being asked."""
+        """`aside`: what becomes of the game when the person presses Ctrl-C. `agrees`: to leave, and lose a stake
+        by it, without being asked."""
         self.played: ManagedChannel | None = None
         self.names: Names = NAMES
         self.on_attached: Callable[[], None] = lambda: None
@@ -50,7 +50,7 @@ class HumanPlayer:
         self.chat: Chat | None = None
         self.is_seen: Callable[[], bool] = lambda: False
         self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
-        self._doubt = 0
+        self._doubts = False
         self._game, self._randomness = game, randomness
         self.chosen_turn = 0
         self._question: ChooseMove | None = None
@@ -89,8 +89,8 @@ class HumanPlayer:
         seen = overview(channel, ChannelHistory(), played.time(), choices=self.choices, gas=gas).options
         if not seen:
             return ()
-        if self._doubt:
-            return ((_YES, "leave, and lose this"), (_NO, "play on"))
+        if self._doubts:
+            return ((_YES, "leave"), (_NO, "play on"))
         offered = [(each.word, f"{each.text}{_gas_text(each.gas)}") for each in seen if each.kind == MOVE]
         if is_stuck(channel, played.phase) and not is_friendly:
             offered.append((_CHALLENGE, f"wait no longer, and ask the chain{_gas_text(gas.get(_CHALLENGE))}"))
@@ -106,6 +106,11 @@ class HumanPlayer:
         return played is not None and bool(self.choices) and not played.channel.leaving
 
     @property
+    def leave_cost(self) -> int:
+        """The most that leaving with the next turn loses, in the smallest unit."""
+        return 0 if self.played is None else self._leaving.cost(self.played.channel)
+
+    @property
     def choices(self) -> tuple[Choice, ...]:
         """The moves that the game offers now: none where it is not the person's turn, the chain or time has answered
         the question, or nothing would be signed now."""
@@ -117,7 +122,7 @@ class HumanPlayer:
     def take(self, typed: str, *, agrees: bool = False) -> str:
         """Do what was typed. Returns what is wrong with it, empty where it was done. An empty line is the only choice
         of the game, where there is one; the beginning of a word will do where no other word begins so. `agrees`: to
-        lose a stake by leaving, without being asked: a screen has said so before. What begins with `say` is sent to the
+        leave without being asked: a screen has said before what that costs. What begins with `say` is sent to the
         other players."""
         said = typed.strip().partition(" ")
         if said[0].lower() == SAY and said[2].strip() and self.chat is not None:
@@ -140,15 +145,13 @@ class HumanPlayer:
         if word == HELP:
             self._help(played)
             return ""
-        if self._doubt and word == _NO:
-            self._doubt = 0
+        if self._doubts and word == _NO:
+            self._doubts = False
             return ""
-        if word == _LEAVE and not agrees and (cost := self._leaving.cost(played.channel)):
-            self._doubt = cost
-            most = "" if played.channel.is_our_turn else "up to "
-            lost = amount_text(played.channel.agreement.deposits[0][0], cost, played.tokens)
-            return f"If you leave in this round you lose {most}{lost}. Leave? Type yes or no."
-        self._doubt = 0
+        if word == _LEAVE and not agrees and (asked := leaving_text(played.channel, self.leave_cost, played.tokens)):
+            self._doubts = True
+            return f"{asked}. Type yes or no."
+        self._doubts = False
         try:
             self._take(played, self._input_for(word))
         except ForcemoveError as error:

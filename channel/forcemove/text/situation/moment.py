@@ -55,6 +55,7 @@ class Moment:
     - `silences`: seconds for which each participant was not heard from, by seat, None where that is not known; empty
       where nobody listens.
     - `silence_left`: seconds until our client challenges a silent counterparty; infinite where it does not.
+    - `leave_cost`: the most that leaving with our next turn loses us, in the smallest unit.
     """
 
     game: Game
@@ -70,6 +71,7 @@ class Moment:
     rounds: RoundCount | None = None
     silences: tuple[float | None, ...] = ()
     silence_left: float = math.inf
+    leave_cost: int = 0
 
 
 def results_of(moment: Moment) -> Sequence[RoundResult]:

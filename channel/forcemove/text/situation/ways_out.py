@@ -6,23 +6,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forcemove.history.overview import Option
-from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.history.tokens import Tokens
+from forcemove.protocol.machine.channel import OVER, Channel, Phase
 from forcemove.text.amounts import amount_text
 from forcemove.text.situation.moment import Moment, capitalised, clock_time, gas_text, named, paid_text
 
-__all__ = ["WayOut", "ways_out"]
+__all__ = ["WayOut", "leaving_text", "ways_out"]
 
 
 @dataclass(frozen=True, slots=True)
 class WayOut:
     """A way out of the channel. `name`: the form's value; `text`: on the button; `consequence`: what follows; `gas`:
-    what it costs; `reason`: why it is shut, empty where it is open."""
+    what it costs; `reason`: why it is shut, empty where it is open; `sure`: what a person who wants it is to say once
+    more, empty where nothing is lost by it."""
 
     name: str
     text: str
     consequence: str
     gas: str
     reason: str
+    sure: str = ""
 
 
 def ways_out(moment: Moment) -> tuple[WayOut, ...]:
@@ -45,7 +48,25 @@ def _leave(moment: Moment, option: Option | None) -> WayOut:
         return WayOut("leave", "Leave the game", f"You sign the end {when}.", "", "")
     but = "" if moment.seen.is_ours else ", unless a move before it changes that"
     gas = "" if moment.channel.agreement.is_friendly else gas_text(option.gas)
-    return WayOut("leave", "Leave the game", f"You sign the end {when}; {paid}{but}.", gas, "")
+    sure = leaving_text(moment.channel, moment.leave_cost, moment.tokens)
+    return WayOut("leave", "Leave the game", f"You sign the end {when}; {paid}{but}.", gas, "", sure)
+
+
+def leaving_text(channel: Channel, cost: int, tokens: Tokens) -> str:
+    """What leaving pays us, and what it loses, as a person reads before it is done; empty where nothing is at stake.
+
+    - `channel`: as it is now.
+    - `cost`: the most that leaving with our next turn loses us, in the smallest unit.
+    - `tokens`: what the channel's tokens say of themselves, as far as that is known.
+    """
+    if channel.newest is None or channel.agreement.is_friendly:
+        return ""
+    asset, _ = channel.agreement.deposits[0]
+    paid = amount_text(asset, channel.newest.state.outcome[channel.index].amount, tokens)
+    lost = f", and lose {{}}{amount_text(asset, cost, tokens)} of this round" if cost else ""
+    if channel.is_our_turn:
+        return f"Leave now: you are paid {paid}{lost.format('')}"
+    return f"Leave with your next turn: you are paid {paid} if no move changes that{lost.format('up to ')}"
 
 
 def _why_not_leave(moment: Moment) -> str:
