@@ -137,6 +137,7 @@ def test_a_wallet_pays_in_and_is_paid_and_what_it_refuses_is_still_wanted(world:
     with opened(browser, start(world), wallet) as page:
         bob = world.play(world.bob, "--join", offer(page), "--yes", "--rounds", "1", game="tic-tac-toe")
         come_to_channel(page)
+        page.locator("#board .headline", has_text="Sign the deposit in your wallet, on the page Wallet.").wait_for()
         page.goto(page.url.partition("/c/")[0] + "/wallet")
         told = page.locator("#told")
         wallet.shown = GUEST.address
@@ -156,6 +157,8 @@ def test_a_wallet_pays_in_and_is_paid_and_what_it_refuses_is_still_wanted(world:
         page.locator("header a", has_text="Channels").click()
         page.locator("main a[href^='/c/']").first.click()
         page.locator("#board button[name=word]").first.wait_for()
+        expect(page.locator("#board .headline")).not_to_contain_text("Sign")
+        expect(page.locator("#safety")).not_to_contain_text("Transaction")
         page.locator("summary#do-leave").click()
         page.locator("#sure-leave").click()
         page.locator("header a", has_text="Wallet").click()

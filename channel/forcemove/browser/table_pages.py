@@ -97,6 +97,8 @@ class TablePages:
         self._histories = HistoryReader(journal)
         self._seated: dict[bytes, _Seated] = {}
         self._notices: dict[bytes, str] = {}
+        self.to_sign: Callable[[bytes], Sequence[str] | None] = lambda _: None
+        """What a wallet elsewhere is to sign for a channel (its id), see `Moment`."""
         self.on_driven: Callable[[], None] = lambda: None
         """Is called when the channel of a person who has sat down is driven: before that it may have no page."""
 
@@ -134,7 +136,7 @@ class TablePages:
         """See `PageSource`."""
         seen: tuple[object, ...] = ()
         while True:
-            now = tuple(map(_looks, self._seated.values()))
+            now = tuple((*_looks(each), self.to_sign(id_)) for id_, each in self._seated.items())
             if now != seen:
                 seen = now
                 self.changes.notify()
@@ -182,6 +184,7 @@ class TablePages:
                 silences=seated.silences,
                 chosen_turn=chosen,
                 leave_cost=seated.person.leave_cost,
+                to_sign=self.to_sign(channel_id),
             )
         stored = self._journal.load(channel_id)
         kept: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)

@@ -18,6 +18,7 @@ from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
 from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.machine.effects import operation_name
 from forcemove.sender.transactions import Allowance
 
 __all__ = ["WalletPages"]
@@ -92,6 +93,16 @@ class WalletPages:
 
     def _rows(self) -> tuple[WalletRow, ...]:
         return tuple(self._row(each) for each in self._requests() if each.account.address == self._account)
+
+    def to_sign(self, channel_id: bytes) -> tuple[str, ...]:
+        """The adjudicator's operations that a channel (its id) waits for the wallet to sign."""
+        ours = (each for each in self._requests() if each.account.address == self._account)
+        return tuple(
+            operation_name(each.channel_tx.submission)
+            for each in ours
+            if each.channel_tx.channel_id == channel_id
+            and self._row(each).state not in (SentState.SENT, SentState.MINED)
+        )
 
     def _row(self, request: WalletRequest) -> WalletRow:
         approval = self._approval_of(request)

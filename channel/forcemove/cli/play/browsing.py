@@ -51,15 +51,16 @@ def page_server(
     - `sections`: other pages, which come first.
     """
     inspecting = InspectSection(Inspecting(service.games, service.chains, book))
-    return BrowserServer(pages, port, [*sections, inspecting, *_wallet_sections(service)])
+    return BrowserServer(pages, port, [*sections, inspecting, *_wallet_sections(service, pages)])
 
 
-def _wallet_sections(service: TableService) -> tuple[PageSection, ...]:
-    """The page of a service's wallet; nothing where a key pays."""
+def _wallet_sections(service: TableService, tables: TablePages) -> tuple[PageSection, ...]:
+    """The page of a service's wallet, of which `tables` say what is to be signed; nothing where a key pays."""
     account = service.wallet.payer
     if not isinstance(account, bytes) or not service.chains:
         return ()
     pages = WalletPages(account, service.chains, service.wallet_requests, has_tower=service.has_tower)
+    tables.to_sign = pages.to_sign
     return (WalletSection(pages),)
 
 

@@ -12,6 +12,18 @@ from forcemove.text.situation.moment import Moment
 __all__ = ["headline_of", "names_for", "played_state", "state_before"]
 
 
+_IN_A_WALLET = {
+    "deposit": "the deposit",
+    "challenge": "the challenge",
+    "respond": "the answer",
+    "checkpoint": "the answer",
+    "conclude": "the end",
+    "transfer": "the payment",
+    "paycredit": "the payment",
+}
+"""What an operation of the adjudicator's is to a person."""
+
+
 def played_state(moment: Moment) -> VariablePart | None:
     """The newest state, while the game is played; None before and after."""
     channel, phase = moment.channel, moment.seen.phase
@@ -22,7 +34,15 @@ def played_state(moment: Moment) -> VariablePart | None:
 
 
 def headline_of(moment: Moment) -> str:
-    """The game's own words while it is played; before and after the phase, and how deep our deposit is."""
+    """What our wallet is to sign, which all wait for; then the game's own words while it is played; before and after
+    the phase, and how deep our deposit is."""
+    signed = (
+        f"Sign {_IN_A_WALLET.get(each, each)} in your wallet, on the page Wallet." for each in moment.to_sign or ()
+    )
+    return " ".join((*signed, _state_text(moment)))
+
+
+def _state_text(moment: Moment) -> str:
     seen, state = moment.seen, played_state(moment)
     if state is None:
         deposit = deposit_text(seen.safety.deposit_block, moment.depth)

@@ -55,6 +55,7 @@ class Moment:
     - `silences`: seconds for which each participant was not heard from, by seat, None where that is not known; empty
       where nobody listens.
     - `silence_left`: seconds until our client challenges a silent counterparty; infinite where it does not.
+    - `to_sign`: the adjudicator's operations that our wallet elsewhere is to sign now; None where our own key signs.
     - `leave_cost`: the most that leaving with our next turn loses us, in the smallest unit.
     """
 
@@ -72,6 +73,7 @@ class Moment:
     silences: tuple[float | None, ...] = ()
     silence_left: float = math.inf
     leave_cost: int = 0
+    to_sign: Sequence[str] | None = None
 
 
 def results_of(moment: Moment) -> Sequence[RoundResult]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forcemove.errors import AppError
@@ -33,7 +34,7 @@ def safety_of(moment: Moment) -> tuple[SafetyWord, ...]:
     if moment.channel.agreement.is_friendly:
         return (_connection(moment), SafetyWord("Stake", "nothing", "muted", "The game is on no chain."))
     words = (_contracts(moment), _deposits(moment), _provable(moment), _watchtower(moment), _endpoints(moment))
-    return (*words, _connection(moment), _stake(moment), *(_pending(each) for each in moment.seen.safety.pending))
+    return (*words, _connection(moment), _stake(moment), *(_pending(each) for each in _on_their_way(moment)))
 
 
 def _contracts(moment: Moment) -> SafetyWord:
@@ -106,15 +107,21 @@ def _stake(moment: Moment) -> SafetyWord:
     )
 
 
+def _on_their_way(moment: Moment) -> Iterator[PendingTransaction]:
+    """Our transactions that are not mined yet. What a wallet has sent is known by its effect alone: then it is not
+    wanted any more."""
+    for each in moment.seen.safety.pending:
+        if moment.to_sign is None or each.nonce is not None or each.operation in moment.to_sign:
+            yield each
+
+
 def _pending(tx: PendingTransaction) -> SafetyWord:
     """Our transaction that is not mined yet."""
     name = f"Transaction: {harmless(tx.operation)}"
     if tx.refused:
         return SafetyWord(name, "refused", "bad", harmless(f"The chain says {tx.refused}."))
     if tx.nonce is None or tx.max_fee is None:
-        return SafetyWord(
-            name, "about to be sent", "", "It is written down, and not signed yet. With a wallet, sign it at Wallet."
-        )
+        return SafetyWord(name, "not signed yet", "", "It is written down. With a wallet, sign it on the page Wallet.")
     version = "" if tx.versions == 1 else f" Version {tx.versions} replaces the ones before."
     fee = f"{tx.max_fee / _GWEI:,.3f}".rstrip("0").rstrip(".")
     return SafetyWord(name, "on its way", "", f"Nonce {tx.nonce:,}, at most {fee} gwei for a unit of gas.{version}")
