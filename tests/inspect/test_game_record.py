@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forcemove import ChooseMove, ForcemoveError, Level, LocalTable, MalformedBytes, RuleError, local_table, moves_of
-from forcemove.chain.addresses import show_address
 from forcemove.chain.local import local_keys
 from forcemove.game import Game
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.apps import KnownBy
 from forcemove.inspect.errors import RecordChanged, RecordIncomplete, RecordRefused
 from forcemove.inspect.game_record import played_states
-from forcemove.inspect.game_record_json import GameRecordDocument
+from forcemove.inspect.game_record_json import GameRecordFile
 from forcemove.inspect.game_record_report import ChainPayment, GameRecordReport
 from forcemove.inspect.inspection import inspect_record, parse_subject
 from forcemove.inspect.journal_channel import GameMissing
@@ -43,7 +42,7 @@ NAMES = ("Alice", "Bob")
 STAKE, ROUNDS = 10**15, 2
 MEMBERS = {
     *("format", "channelId", "contract", "names", "begunAt", "result", "chainId", "adjudicator", "fixedPart"),
-    *("states", "checksum"),
+    *("turns", "checksum"),
 }
 
 
@@ -165,7 +164,7 @@ def rewritten(change: Callable[[dict[str, Any]], None], game: Played | None = No
     """A record in which something was changed, with a checksum that fits."""
     content = json.loads((game or played()).text)
     change(content)
-    content["checksum"] = ""
+    del content["checksum"]
     content["checksum"] = f"0x{keccak256(json.dumps(content, indent=1).encode()).hex()}"
     return json.dumps(content, indent=1)
 
@@ -179,14 +178,14 @@ def refusal(change: Callable[[dict[str, Any]], None], game: Played | None = None
 
 def test_what_nobody_has_signed_is_refused_whatever_the_checksum_says() -> None:
     def swapped(content: dict[str, Any]) -> None:
-        at = content["states"][6]["signatures"]
-        at[0], at[1] = at[1], at[0]
+        at = content["turns"][6]["signatures"]
+        at["1"] = at.pop("0")
 
     def unsigned(content: dict[str, Any]) -> None:
-        content["states"][6]["signatures"] = [None, None]
+        content["turns"][6]["signatures"] = {}
 
     def anothers(content: dict[str, Any]) -> None:
-        content["states"][6]["signatures"] = content["states"][8]["signatures"]
+        content["turns"][6]["signatures"] = content["turns"][8]["signatures"]
 
     def another_nonce(content: dict[str, Any]) -> None:
         content["fixedPart"]["channelNonce"] = "1"
@@ -204,17 +203,18 @@ def signed_again(game: Played, turn: int, **changes: Any) -> Callable[[dict[str,
     signature = local_keys()[turn % 2].sign(digest(agreement.domain, hash_state(agreement.channel_id, changed).state))
 
     def change(content: dict[str, Any]) -> None:
-        recorded = content["states"][turn]
+        turn_of = content["turns"][turn]
+        recorded = turn_of["state"]
         recorded["appData"], recorded["isFinal"] = f"0x{changed.app_data.hex()}", changed.is_final
         recorded["outcome"] = [
             {
-                "asset": show_address(each.asset),
+                "asset": f"0x{each.asset.hex()}",
                 "destination": f"0x{each.destination.hex()}",
                 "amount": str(each.amount),
             }
             for each in changed.outcome
         ]
-        recorded["signatures"][turn % 2] = f"0x{signature.compact.hex()}"
+        turn_of["signatures"][str(turn % 2)] = f"0x{signature.compact.hex()}"
 
     return change
 
@@ -234,12 +234,12 @@ def test_what_breaks_the_rules_is_refused_whoever_has_signed_it() -> None:
 def test_a_turn_that_is_left_out_is_refused() -> None:
     for turn in (0, 2, 6):
         with pytest.raises((RecordIncomplete, MalformedBytes)):
-            inspected(rewritten(lambda content: content["states"].pop(turn)))  # noqa: B023  # it is called at once
+            inspected(rewritten(lambda content: content["turns"].pop(turn)))  # noqa: B023  # it is called at once
 
 
 @pytest.mark.parametrize(
     ("member", "value"),
-    [("result", None), ("channelId", f"0x{'11' * 32}"), ("names", ["Mallory", "Bob"])],
+    [("result", []), ("channelId", f"0x{'11' * 32}"), ("names", ["Mallory", "Bob"])],
 )
 def test_what_follows_from_the_states_cannot_be_said_otherwise(member: str, value: object) -> None:
     content = json.loads(played().text)
@@ -261,6 +261,6 @@ def test_a_record_says_itself_that_names_prove_nothing() -> None:
 
 def test_a_record_of_a_game_that_is_not_installed_is_not_believed() -> None:
     document = parse_subject(played().text)
-    assert isinstance(document, GameRecordDocument)
+    assert isinstance(document, GameRecordFile)
     with pytest.raises(GameMissing):
         inspect_record(document, [])

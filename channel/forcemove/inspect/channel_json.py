@@ -10,10 +10,9 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.documents import Address, Amount, AssetAmount, Decimal, Document, Hash, Seconds, amounts
-from forcemove.inspect.game_record_json import share_json
 from forcemove.inspect.history_json import AnyEntryJson, StateSummaryJson, history_entries, state_summary
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
-from forcemove.inspect.report_json import log_json
+from forcemove.inspect.report_json import log_json, share_json
 from forcemove.inspect.report_shapes import LogJson, ShareJson, SignedStateDocument
 from forcemove.inspect.soundness import Finding
 from forcemove.protocol.codec.json_text import hex_text

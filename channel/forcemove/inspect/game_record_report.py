@@ -13,7 +13,7 @@ from forcemove.game import Game
 from forcemove.inspect.apps import KnownApp, KnownBy
 from forcemove.inspect.contracts import app_in_book
 from forcemove.inspect.game_record import GameRecord, result_in, shares_by, verify_states
-from forcemove.inspect.game_record_json import GameRecordDocument, record_in, require_unchanged
+from forcemove.inspect.game_record_json import GameRecordFile, require_unchanged
 from forcemove.inspect.journal_channel import GameMissing
 from forcemove.inspect.onchain import ChannelOnChain, ChannelReport
 from forcemove.protocol.agreement import Agreement
@@ -76,21 +76,19 @@ class GameRecordReport:
         return shares_by(self.agreement, recorded.state.outcome)
 
 
-def report_record(
-    document: GameRecordDocument, games: Sequence[Game], book: AddressBook | None = None
-) -> GameRecordReport:
+def report_record(file: GameRecordFile, games: Sequence[Game], book: AddressBook | None = None) -> GameRecordReport:
     """Check a record: every state, by the rules of the game that it names, and whatever else is in the file.
 
-    - `document`: the file.
+    - `file`: the record's.
     - `games`: those that are installed.
     - `book`: the address book of the record's chain, if there is one.
 
-    Raises `GameMissing`, `MalformedBytes`, and what `verify_states` and `require_unchanged` raise.
+    Raises `GameMissing`, and what `verify_states` and `require_unchanged` raise.
     """
-    record = record_in(document)
+    record = file.record
     app = _app_of(record, games, book)
     agreement = verify_states(record, app.game)
-    require_unchanged(document, record, agreement)
+    require_unchanged(file, agreement)
     return GameRecordReport(record, agreement, app, result_in(agreement, record.states))
 
 

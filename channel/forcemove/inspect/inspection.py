@@ -15,7 +15,7 @@ from forcemove.inspect.apps import guess_app
 from forcemove.inspect.bare import BareReport
 from forcemove.inspect.contracts import adjudicator_address, find_app, open_adjudicator
 from forcemove.inspect.errors import ChannelUnknown, NodeOfAnotherChain, NotThisAdjudicator, NotThisKindOfId
-from forcemove.inspect.game_record_json import FAMILY, GameRecordDocument, decode_game_record
+from forcemove.inspect.game_record_json import FAMILY, GameRecordFile, decode_game_record
 from forcemove.inspect.game_record_report import GameRecordReport, report_record
 from forcemove.inspect.onchain import ChannelReport, read_channel, report_channel
 from forcemove.inspect.signed_state import SignedStateReport, report_signed_state
@@ -36,7 +36,7 @@ __all__ = [
 
 Report = SignedStateReport | BareReport | ChannelReport | GameRecordReport
 """Everything that an inspection can return."""
-AnyFile = SignedStateFile | GameRecordDocument
+AnyFile = SignedStateFile | GameRecordFile
 """Everything that a file can be."""
 Notify = Callable[[str], None]
 """Is called with what is done at the moment, in a few words."""
@@ -128,7 +128,7 @@ def inspect_file(
 
 
 def inspect_record(
-    file: GameRecordDocument,
+    file: GameRecordFile,
     games: Sequence[Game],
     chain: Chain | None = None,
     book: AddressBook | None = None,

@@ -13,7 +13,6 @@ from forcemove.chain.verification import ContractVerdict
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareReport
 from forcemove.inspect.deployments import DeploymentReport
-from forcemove.inspect.game_record_json import fixed_part_json, share_json
 from forcemove.inspect.game_record_report import GameRecordReport
 from forcemove.inspect.inspection import Report
 from forcemove.inspect.onchain import ChannelReport, RecordReport, turn_of
@@ -27,6 +26,7 @@ from forcemove.inspect.report_shapes import (
     ContractJson,
     CreditJson,
     DeploymentDocument,
+    FixedPartJson,
     GameOfContractJson,
     GameRecordReportDocument,
     HoldingsJson,
@@ -35,6 +35,7 @@ from forcemove.inspect.report_shapes import (
     PossibilitiesJson,
     RecordedStateJson,
     RefusedActionJson,
+    ShareJson,
     SignatureJson,
     SignedStateDocument,
     StateJson,
@@ -43,8 +44,10 @@ from forcemove.inspect.signatures import SignatureCheck
 from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.machine.results import Share
+from forcemove.protocol.types import FixedPart
 
-__all__ = ["deployment_document", "log_json", "report_document", "signed_state_document"]
+__all__ = ["deployment_document", "log_json", "report_document", "share_json", "signed_state_document"]
 
 
 def report_document(
@@ -95,7 +98,7 @@ def signed_state_document(report: SignedStateReport) -> SignedStateDocument:
         str(file.domain.chain_id),
         show_address(file.domain.adjudicator),
         hex_text(report.channel_id),
-        fixed_part_json(file.fixed_part),
+        _fixed_part(file.fixed_part),
         _state(report.state),
         _app(report.app),
         _position(report.position),
@@ -117,7 +120,7 @@ def _game_record(report: GameRecordReport) -> GameRecordReportDocument:
         str(record.domain.chain_id),
         show_address(record.domain.adjudicator),
         hex_text(report.agreement.channel_id),
-        fixed_part_json(record.fixed_part),
+        _fixed_part(record.fixed_part),
         _app(report.app),
         list(record.names),
         len(record.states),
@@ -125,6 +128,12 @@ def _game_record(report: GameRecordReport) -> GameRecordReportDocument:
         None if report.payment is None else report.payment.value,
         None if report.channel is None else _channel(report.channel),
     )
+
+
+def share_json(share: Share) -> ShareJson:
+    """One participant's share."""
+    amounts = (share.deposited, share.allocated, share.payable)
+    return ShareJson(show_address(share.asset), share.participant, *map(str, amounts))
 
 
 def _channel(report: ChannelReport) -> ChannelDocument:
@@ -152,6 +161,15 @@ def _channel(report: ChannelReport) -> ChannelDocument:
             for each in channel.credits
         ],
         [log_json(placed) for placed in channel.logs],
+    )
+
+
+def _fixed_part(fixed_part: FixedPart) -> FixedPartJson:
+    return FixedPartJson(
+        [show_address(participant) for participant in fixed_part.participants],
+        str(fixed_part.channel_nonce),
+        show_address(fixed_part.app_definition),
+        fixed_part.challenge_duration,
     )
 
 

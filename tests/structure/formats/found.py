@@ -19,10 +19,12 @@ from forcemove.chain import book
 from forcemove.flow.signed import ENVELOPE_VERSION
 from forcemove.history import summary
 from forcemove.inspect import game_record_json
+from forcemove.inspect.game_record import GameRecord
 from forcemove.protocol import encoding
+from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec import wire as messages
 from forcemove.protocol.codec.msgpack_codec import Codec
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import ETHER, Signature
 from forcemove.relay.storage import schema as relay_schema
 from forcemove.store import migrations, transfer
 from forcemove.transport import links, terms, wire
@@ -31,7 +33,7 @@ from forcemove.watchtower import appointment
 from forcemove_games.discard import secrets
 from forcemove_games.discard.tails import DECK_LENGTH
 from tests.chain.test_book import BOOK, PENDING
-from tests.protocol.builders import ALICE, BOB, DOMAIN, fixed_part, signed, state
+from tests.protocol.builders import ALICE, BOB, DOMAIN, destination, final, fixed_part, signed, state
 from tests.structure.formats.shapes import shape_of, shape_of_json
 from tests.structure.imports import source_files
 
@@ -64,10 +66,6 @@ _DECODERS = {
     "forcemove.history.summary._PROFILES": _SUMMARY,
     "forcemove.history.summary._PRESENTS": _SUMMARY,
     "forcemove.protocol.codec.wire._DECODER": _MESSAGES,
-    "forcemove.inspect.game_record_json._DECODER": (
-        str(game_record_json.VERSION),
-        "VERSION in channel/forcemove/inspect/game_record_json.py",
-    ),
     "forcemove.store.history._DECODER": (_STEPS, _APPEND),
     "forcemove.transport.jetstream.stored_offer._DECODER": (
         str(stored_offer.VERSION),
@@ -201,6 +199,9 @@ def _version_in(domain_type: bytes, name: bytes, separator: bytes) -> str:
 def _examples() -> dict[str, Format]:
     """Formats that are written by hand: their shape is that of one example, with all that there can be in it."""
     file = messages.SignedStateFile(DOMAIN, fixed_part(), signed(state(), ALICE, BOB))
+    end = signed(final(), ALICE, BOB)
+    agreement = Agreement(DOMAIN, fixed_part(), tuple(map(destination, (ALICE, BOB))), ((ETHER, (10, 10)),), b"")
+    game = GameRecord(DOMAIN, fixed_part(), "Game", (end,), ("Alice", "Bob"), 1, ("the final state",))
     record = encoding.encode_record(state(), [Signature(bytes(64))])
     hand = secrets.HandSecrets((secrets.HandSeed(1, bytes(32)),), ((1, bytes(DECK_LENGTH)),))
     link = links.Link("wss://example.com", bytes(32), bytes(32))
@@ -210,6 +211,11 @@ def _examples() -> dict[str, Format]:
             str(messages.FILE_VERSION),
             "FILE_VERSION in channel/forcemove/protocol/codec/wire.py",
             shape_of_json(json.loads(messages.encode_file(file))),
+        ),
+        "game record": Format(
+            str(game_record_json.VERSION),
+            "VERSION in channel/forcemove/inspect/game_record_json.py",
+            shape_of_json(json.loads(game_record_json.encode_game_record(game, agreement))),
         ),
         "address book": Format(
             str(book.VERSION),

@@ -14,7 +14,7 @@ from forcemove.errors import LocalError
 from forcemove.game import Game
 from forcemove.inspect.bare import inspect_bytes
 from forcemove.inspect.deployments import DeploymentReport, inspect_deployment
-from forcemove.inspect.game_record_json import GameRecordDocument
+from forcemove.inspect.game_record_json import GameRecordFile
 from forcemove.inspect.inspection import AnyFile, inspect_channel, inspect_file, inspect_record
 from forcemove.inspect.journal_channel import read_journal_channel
 from forcemove.protocol.codec.wire import SignedStateFile
@@ -55,7 +55,7 @@ class Inspecting:
         """What can be said of a subject. A file of another chain is inspected without asking a chain. Raises
         `NoChainNamed`, `NothingSigned`, and what the functions of `forcemove.inspect` raise."""
         match subject:
-            case SignedStateFile() | GameRecordDocument():
+            case SignedStateFile() | GameRecordFile():
                 return self._file(subject)
             case bytes() if len(subject) == _ID:
                 if not self._chains:

@@ -43,14 +43,19 @@ from forcemove.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, FixedPart, Si
 
 __all__ = [
     "FILE_VERSION",
+    "FileMembers",
     "MESSAGE_VERSION",
     "SignedStateFile",
+    "channel_in",
+    "channel_to_json",
     "decode_file",
     "decode_message",
     "encode_file",
     "encode_greeting",
     "encode_message",
     "parse_hex",
+    "signed_in",
+    "signed_to_json",
 ]
 
 MESSAGE_VERSION = 1
@@ -168,17 +173,32 @@ class SignedStateFile(Struct, frozen=True):
 
 def encode_file(file: SignedStateFile) -> str:
     """The text of a signed-state file."""
-    fixed_part, state = file.fixed_part, file.signed.state
     content = {
         "format": f"{_FILE_FAMILY}/{FILE_VERSION}",
-        "chainId": str(file.domain.chain_id),
-        "adjudicator": hex_text(file.domain.adjudicator),
+        **channel_to_json(file.domain, file.fixed_part),
+        **signed_to_json(file.signed),
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def channel_to_json(domain: Domain, fixed_part: FixedPart) -> dict[str, Any]:
+    """The members of a file that say which channel it is of."""
+    return {
+        "chainId": str(domain.chain_id),
+        "adjudicator": hex_text(domain.adjudicator),
         "fixedPart": {
             "participants": [hex_text(participant) for participant in fixed_part.participants],
             "channelNonce": str(fixed_part.channel_nonce),
             "appDefinition": hex_text(fixed_part.app_definition),
             "challengeDuration": fixed_part.challenge_duration,
         },
+    }
+
+
+def signed_to_json(signed: SignedState) -> dict[str, Any]:
+    """The members of a file that are a signed state."""
+    state = signed.state
+    return {
         "state": {
             "turnNum": state.turn_num,
             "isFinal": state.is_final,
@@ -188,32 +208,40 @@ def encode_file(file: SignedStateFile) -> str:
                 for each in state.outcome
             ],
         },
-        "signatures": _signatures_to_json(file.signed),
+        "signatures": _signatures_to_json(signed),
     }
-    return json.dumps(content, indent=2) + "\n"
 
 
 def decode_file(text: str | bytes) -> SignedStateFile:
     """The inverse of `encode_file`. Raises `MalformedBytes` and `UnknownVersion`."""
     try:
-        return _decode_file(_Fields(_parse(text, "signed state"), "signed state"))
+        return _decode_file(FileMembers(_parse(text, "signed state"), "signed state"))
     except (MalformedBytes, UnknownVersion):
         raise
     except ForcemoveError as error:
         raise MalformedBytes("signed state", str(error)) from None
 
 
-def _decode_file(file: _Fields) -> SignedStateFile:
+def _decode_file(file: FileMembers) -> SignedStateFile:
     require_format(file.take("format", str), _FILE_FAMILY, FILE_VERSION, "signed-state file")
-    domain = Domain(file.number("chainId"), file.hex("adjudicator", 20))
-    fixed_part = _decode_fixed_part(_Fields(file.take("fixedPart", dict), "fixedPart"))
-    state = _decode_state(_Fields(file.take("state", dict), "state"))
-    signed = SignedState(state, _signatures_from_json(file.take("signatures", dict)))
+    found = SignedStateFile(*channel_in(file), signed_in(file))
     file.done()
-    return SignedStateFile(domain, fixed_part, signed)
+    return found
 
 
-def _decode_fixed_part(fields: _Fields) -> FixedPart:
+def channel_in(file: FileMembers) -> tuple[Domain, FixedPart]:
+    """The inverse of `channel_to_json`. Raises `MalformedBytes`, and `InvalidValue`."""
+    domain = Domain(file.number("chainId"), file.hex("adjudicator", 20))
+    return domain, _decode_fixed_part(FileMembers(file.take("fixedPart", dict), "fixedPart"))
+
+
+def signed_in(file: FileMembers) -> SignedState:
+    """The inverse of `signed_to_json`. Raises `MalformedBytes`, and `InvalidValue`."""
+    state = _decode_state(FileMembers(file.take("state", dict), "state"))
+    return SignedState(state, _signatures_from_json(file.take("signatures", dict)))
+
+
+def _decode_fixed_part(fields: FileMembers) -> FixedPart:
     participants = tuple(parse_hex(each, "a participant", 20) for each in fields.take("participants", list))
     fixed_part = FixedPart(
         participants,
@@ -225,34 +253,37 @@ def _decode_fixed_part(fields: _Fields) -> FixedPart:
     return fixed_part
 
 
-def _decode_state(fields: _Fields) -> VariablePart:
-    outcome = tuple(_decode_allocation(_Fields(each, "outcome")) for each in fields.take("outcome", list))
+def _decode_state(fields: FileMembers) -> VariablePart:
+    outcome = tuple(_decode_allocation(FileMembers(each, "outcome")) for each in fields.take("outcome", list))
     state = VariablePart(outcome, fields.hex("appData"), fields.take("turnNum", int), fields.take("isFinal", bool))
     fields.done()
     return state
 
 
-def _decode_allocation(fields: _Fields) -> Allocation:
+def _decode_allocation(fields: FileMembers) -> Allocation:
     allocation = Allocation(fields.hex("asset", 20), fields.hex("destination", 32), fields.number("amount"))
     fields.done()
     return allocation
 
 
-class _Fields:
-    """The members of a JSON object, each to be taken once, by its type."""
+class FileMembers:
+    """The members of a JSON object, each to be taken once, by its type. All raise `MalformedBytes`."""
 
     def __init__(self, content: object, what: str) -> None:
+        """`content`: should be an object; `what`: what it is called in errors."""
         if not isinstance(content, dict):
             raise MalformedBytes(what, "it is not a JSON object")
         self._content, self._what = dict(content), what
 
     def take(self, name: str, kind: type) -> Any:
+        """A member of this type."""
         value = self._content.pop(name, None)
         if type(value) is not kind:
             raise MalformedBytes(self._what, f'"{name}" is missing, or not a JSON {_JSON_NAMES[kind]}')
         return value
 
     def hex(self, name: str, length: int | None = None) -> bytes:
+        """A member that is hex of this many bytes."""
         return parse_hex(self.take(name, str), f'"{name}"', length)
 
     def number(self, name: str) -> int:
@@ -260,6 +291,7 @@ class _Fields:
         return parse_decimal(self.take(name, str), self._what, name)
 
     def done(self) -> None:
+        """Refuse members that nobody has taken."""
         if self._content:
             raise MalformedBytes(self._what, f"it has {len(self._content)} unknown members")
 
