@@ -25,6 +25,7 @@ from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.ports import Output
 from forcemove.store.journal import Journal
 from forcemove.text.names import shown_names
+from forcemove.text.played_games import names_of
 from forcemove.text.situation.turn import turn_text
 
 __all__ = ["TablePages"]
@@ -190,10 +191,8 @@ class TablePages:
         kept: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)
         if kept is None or kept.game is None:
             return None
-        agreement = kept.channel.agreement
-        signed = kept.metadata.names or ("",) * agreement.count  # the journal has forgotten the meeting
-        names = shown_names(signed, agreement.fixed_part.participants)
-        found = self._view(kept.game, kept.channel, int(self._wall()), names, b"", (), at, form_token, notice)
+        seen = names_of(kept), b"", ()
+        found = self._view(kept.game, kept.channel, int(self._wall()), *seen, at, form_token, notice)
         return replace(found, tokens=kept.tokens)
 
     def _view(

@@ -25,6 +25,7 @@ _COMMANDS = {
     "play": "Play with somebody on another machine, over a relay and on a chain.",
     "browse": "Offer, join and play any number of games on a page in a browser.",
     "lobby": "List the open games of a relay, and join one.",
+    "games": "List the games that you have played, look at them again, and make records.",
     "relay": "Carry messages between players on different machines.",
     "watch": "Answer challenges for participants who are away.",
     "new": "Begin a game of your own: a folder with rules, a bot, tests and a page.",
@@ -32,6 +33,10 @@ _COMMANDS = {
     "channel": "See, defend, end and move the channels that a journal keeps.",
     "inspect": "Explain a signed state, a game's record, a piece of hex, or a channel on a chain.",
 }
+
+
+_MODULES = {"games": "channel.games"}
+"""Where a command is that has no module of its own name."""
 
 
 class _LazyGroup(click.Group):
@@ -43,7 +48,7 @@ class _LazyGroup(click.Group):
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(f"forcemove.cli.{cmd_name}")
+        module = import_module(f"forcemove.cli.{_MODULES.get(cmd_name, cmd_name)}")
         return next(each for each in vars(module).values() if isinstance(each, click.Command) and each.name == cmd_name)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -10,6 +10,7 @@ __all__ = [
     "AdjudicatorNotNamed",
     "BookOfAnotherChain",
     "ChannelUnknown",
+    "GameMissing",
     "InspectionError",
     "NodeOfAnotherChain",
     "NotThisAdjudicator",
@@ -94,3 +95,10 @@ class RecordChanged(InspectionError):
     """A member of a game's record does not follow from the rest of it: something was changed after it was written."""
 
     member: str
+
+
+@dataclass(eq=False)
+class GameMissing(InspectionError):
+    """The channel plays the contract `contract`, and no game that is installed has it."""
+
+    contract: str

@@ -12,9 +12,9 @@ from forcemove.chain.genuine import derived_address
 from forcemove.game import Game
 from forcemove.inspect.apps import KnownApp, KnownBy
 from forcemove.inspect.contracts import app_in_book
+from forcemove.inspect.errors import GameMissing
 from forcemove.inspect.game_record import GameRecord, result_in, shares_by, verify_states
 from forcemove.inspect.game_record_json import GameRecordFile, require_unchanged
-from forcemove.inspect.journal_channel import GameMissing
 from forcemove.inspect.onchain import ChannelOnChain, ChannelReport
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.results import Ending, Share

@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.asking import ask_now
 from forcemove.chain.chain import Chain
-from forcemove.errors import LocalError, MalformedBytes, UnknownVersion
+from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.follower.errors import AnotherChain
 from forcemove.follower.followed_channel import Origin
 from forcemove.follower.origins import find_elsewhere
 from forcemove.game import Game
 from forcemove.history.summary import ChannelSummary, left_in, ours_in, summarise, unpack_summary
 from forcemove.history.tokens import Tokens
+from forcemove.inspect.errors import GameMissing
 from forcemove.node.assemble import Assembly, reassemble
 from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import SignedStateFile
-from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.state import SignedState
 from forcemove.rounds import state_words
 from forcemove.store.errors import JournalDamaged
@@ -27,21 +28,14 @@ from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership, StoredChannel, StoredSummary
 
 __all__ = [
-    "GameMissing",
     "JournalChannel",
     "ListedChannel",
     "left_in",
     "read_channels",
     "read_journal_channel",
     "read_listed_channel",
+    "urgency",
 ]
-
-
-@dataclass(eq=False)
-class GameMissing(LocalError):
-    """The channel plays the contract `contract`, and no game that is installed has it."""
-
-    contract: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +165,18 @@ class ListedChannel:
     def title(self) -> str:
         """As of `JournalChannel`."""
         return self.game.title if self.game else self.summary.app
+
+
+def urgency(listed: ListedChannel) -> tuple[int, int, int]:
+    """Deadlines first, the nearest before the others; then money to come; then games that are played; what is over
+    last, the newest before the others."""
+    summary = listed.summary
+    newest_first = -summary.changed_at
+    if summary.phase is Phase.CHALLENGED:
+        return 0, summary.finalizes_at, newest_first
+    if summary.phase is Phase.FINALIZED and summary.held:
+        return 1, 0, newest_first
+    return (3 if summary.phase is Phase.CLOSED else 2), 0, newest_first
 
 
 def read_journal_channel(stored: StoredChannel, games: Iterable[Game]) -> JournalChannel:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Names
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.game_record import GameRecord, played_states
@@ -14,8 +16,12 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.rounds import RoundCount, position_line, result_line, score_line, state_words
 from forcemove.text.harmless import harmless
+from forcemove.text.names import shown_names
 
-__all__ = ["PlayedPosition", "positions_in", "record_text"]
+if TYPE_CHECKING:
+    from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
+
+__all__ = ["PlayedPosition", "names_of", "positions_in", "record_text", "score_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,25 @@ def positions_in(
         words = harmless(position_line(game, before, state, names, viewer))
         found.append(PlayedPosition(state, before, words, score_line(rounds.results, names, viewer)))
     return tuple(found)
+
+
+def names_of(stored: JournalChannel) -> Names:
+    """What the players of a journal's channel are called, by seat; the seat's word for one who has no name."""
+    participants = stored.channel.agreement.fixed_part.participants
+    return shown_names(stored.metadata.names or ("",) * len(participants), participants)
+
+
+def score_of(listed: ListedChannel, history: ChannelHistory) -> str:
+    """The score of a channel's rounds, ours first; empty where none is over, or it cannot be told."""
+    summary = listed.summary
+    if listed.game is None:
+        return ""
+    names = shown_names(summary.names or ("",) * len(summary.participants), summary.participants)
+    try:
+        rounds = RoundCount(listed.game, history.states)
+    except ForcemoveError:
+        return ""
+    return score_line(rounds.results, names, summary.index)
 
 
 def record_text(channel: Channel, history: ChannelHistory, game: Game, names: Names) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forcemove.inspect.journal_channel import ListedChannel
+from forcemove.inspect.journal_channel import ListedChannel, urgency
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.results import Ending
 from forcemove.text.amounts import amount_text
@@ -39,19 +39,7 @@ class ListingRow:
 
 def listed_rows(channels: Iterable[ListedChannel], now: int) -> tuple[ListingRow, ...]:
     """A row for each channel. `now`: the chain's time, seconds."""
-    return tuple(_row(each, now) for each in sorted(channels, key=_urgency))
-
-
-def _urgency(listed: ListedChannel) -> tuple[int, int, int]:
-    """Deadlines first, the nearest before the others; then money to come; then games that are played; what is over
-    last, the newest before the others."""
-    summary = listed.summary
-    newest_first = -summary.changed_at
-    if summary.phase is Phase.CHALLENGED:
-        return 0, summary.finalizes_at, newest_first
-    if summary.phase is Phase.FINALIZED and summary.held:
-        return 1, 0, newest_first
-    return (3 if summary.phase is Phase.CLOSED else 2), 0, newest_first
+    return tuple(_row(each, now) for each in sorted(channels, key=urgency))
 
 
 def _row(listed: ListedChannel, now: int) -> ListingRow:
