@@ -10,7 +10,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.documents import Address, Amount, AssetAmount, Decimal, Document, Hash, Seconds, amounts
-from forcemove.inspect.history_json import AnyEntryJson, StateSummaryJson, history_entries, state_summary
+from forcemove.inspect.history_json import AnyEntryJson, StateSummaryJson, history_entries, summaries_of
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
 from forcemove.inspect.report_json import log_json, share_json
 from forcemove.inspect.report_shapes import LogJson, ShareJson, SignedStateDocument
@@ -203,11 +203,12 @@ def history_document(
     logs: Sequence[PlacedLog] | None,
 ) -> ChannelHistoryDocument:
     """The document of a channel's history. `logs`: None where no chain was asked."""
+    summarise = summaries_of(stored, history)
     return ChannelHistoryDocument(
         hex_text(stored.id),
-        history_entries(stored, history),
+        history_entries(history, summarise),
         history.unreadable,
-        [state_summary(stored, each) for each in stored.states],
+        list(map(summarise, stored.states)),
         None if logs is None else [log_json(each) for each in logs],
         [EvidenceJson(each.evidence.kind, each.evidence.body.decode(errors="replace")) for each in evidence],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import assert_never
 
 from msgspec.structs import asdict
@@ -31,7 +32,7 @@ from forcemove.inspect.onchain import turn_of
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.state import SignedState
 
-__all__ = ["AnyEntryJson", "StateSummaryJson", "history_entries", "state_summary"]
+__all__ = ["AnyEntryJson", "StateSummaryJson", "history_entries", "summaries_of"]
 
 
 class StateSummaryJson(Document):
@@ -176,25 +177,33 @@ AnyEntryJson = (
 )
 
 
-def history_entries(stored: JournalChannel, history: ChannelHistory) -> list[AnyEntryJson]:
-    """The entries, oldest first."""
+Summarise = Callable[[SignedState], StateSummaryJson]
+"""Tells a signed state in short."""
+
+
+def summaries_of(stored: JournalChannel, history: ChannelHistory) -> Summarise:
+    """Tells signed states of a channel in short, by its history."""
+    participants, words = stored.channel.agreement.fixed_part.participants, stored.words(history)
+
+    def summarise(signed: SignedState) -> StateSummaryJson:
+        known = [show_address(participants[at]) for at in sorted(signed.signatures) if at < len(participants)]
+        return StateSummaryJson(signed.state.turn_num, signed.state.is_final, known, words(signed))
+
+    return summarise
+
+
+def history_entries(history: ChannelHistory, summarise: Summarise) -> list[AnyEntryJson]:
+    """The entries, oldest first. `summarise`: see `summaries_of`."""
     reorged = history.reorged
-    return [_entry(stored, each, (each.time, place in reorged)) for place, each in enumerate(history.entries)]
+    return [_entry(summarise, each, (each.time, place in reorged)) for place, each in enumerate(history.entries)]
 
 
-def state_summary(stored: JournalChannel, signed: SignedState) -> StateSummaryJson:
-    """A signed state of the channel in short."""
-    participants = stored.channel.agreement.fixed_part.participants
-    known = [show_address(participants[at]) for at in sorted(signed.signatures) if at < len(participants)]
-    return StateSummaryJson(signed.state.turn_num, signed.state.is_final, known, stored.describe(signed))
-
-
-def _entry(stored: JournalChannel, entry: Entry, head: tuple[int, bool]) -> AnyEntryJson:
+def _entry(summarise: Summarise, entry: Entry, head: tuple[int, bool]) -> AnyEntryJson:
     match entry:
         case StateSigned(signed=signed):
-            return StateSignedJson(*head, **asdict(state_summary(stored, signed)))
+            return StateSignedJson(*head, **asdict(summarise(signed)))
         case StateAccepted(signed=signed, from_chain=from_chain):
-            return StateAcceptedJson(*head, **asdict(state_summary(stored, signed)), from_chain=from_chain)
+            return StateAcceptedJson(*head, **asdict(summarise(signed)), from_chain=from_chain)
         case SignatureAdded(turn_num=turn, participant=index, signature=signature):
             return SignatureAddedJson(*head, turn, index, hex_text(signature.compact))
         case LogIncluded(log=log, position=position) | LogReorged(log=log, position=position):
@@ -203,7 +212,7 @@ def _entry(stored: JournalChannel, entry: Entry, head: tuple[int, bool]) -> AnyE
             number, index = position.block_number, position.log_index
             return kind(*head, type(log).__name__, turn_of(log), number, *hashes, index)
         case FaultFound(participant=whose, kind=fault, facts=facts, refused=refused):
-            shown = None if refused is None else state_summary(stored, refused)
+            shown = None if refused is None else summarise(refused)
             return FaultFoundJson(*head, whose, fault, facts, shown)
         case AppointmentAcknowledged(url=url, turn_num=turn):
             return AppointmentAcknowledgedJson(*head, url, turn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
@@ -13,6 +13,7 @@ from forcemove.follower.errors import AnotherChain
 from forcemove.follower.followed_channel import Origin
 from forcemove.follower.origins import find_elsewhere
 from forcemove.game import Game
+from forcemove.history.history import ChannelHistory
 from forcemove.history.summary import ChannelSummary, left_in, ours_in, summarise, unpack_summary
 from forcemove.history.tokens import Tokens
 from forcemove.inspect.errors import GameMissing
@@ -111,11 +112,12 @@ class JournalChannel:
         stored = (*self.channel.superseded_states, *self.channel.signed_states)
         return sorted(stored, key=lambda each: each.state.turn_num)
 
-    def describe(self, signed: SignedState) -> str:
-        """One of its states in a few words, by its game."""
-        state, count = signed.state, self.channel.agreement.count
-        before = next((each.state for each in self.states if each.state.turn_num == state.turn_num - 1), None)
-        return state_words(self.game, before, state, count)
+    def words(self, history: ChannelHistory) -> Callable[[SignedState], str]:
+        """Tells what one of its states says, in a few words, by its game. `history`: the channel's, which has the
+        states before."""
+        known = {each.turn_num: each for each in (*(each.state for each in self.states), *history.states)}
+        count = self.channel.agreement.count
+        return lambda each: state_words(self.game, known.get(each.state.turn_num - 1), each.state, count)
 
     def require_game(self) -> Game:
         """The channel's game. Raises `GameMissing`."""

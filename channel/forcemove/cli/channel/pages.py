@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
@@ -12,7 +12,6 @@ import click
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.cli.pages import result_lines, show_field, show_title
-from forcemove.history.entries import Entry
 from forcemove.history.history import ChannelHistory
 from forcemove.history.tokens import Tokens
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
@@ -184,7 +183,7 @@ def history_page(
         *(list(timeline_lines(stored, history)) or ["  nothing that this journal has"]),
         show_title("States that are kept"),
     ]
-    lines += [_state_line(stored, each) for each in stored.states] or ["  none"]
+    lines += map(partial(_state_line, stored.words(history)), stored.states) if stored.states else ["  none"]
     lines.append(show_title("On the chain"))
     if logs is None:
         lines.append("  --chain URL reads it")
@@ -197,9 +196,9 @@ def history_page(
     return "\n".join(lines)
 
 
-def _state_line(stored: JournalChannel, signed: SignedState) -> str:
+def _state_line(words: Callable[[SignedState], str], signed: SignedState) -> str:
     signers = ", ".join(str(index) for index in sorted(signed.signatures)) or "nobody"
-    return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {stored.describe(signed)}"
+    return f"  turn {signed.state.turn_num:>5}  signed by {signers:<6}  {words(signed)}"
 
 
 def finding_line(finding: Finding) -> str:
@@ -212,20 +211,17 @@ def finding_line(finding: Finding) -> str:
 
 def timeline_lines(stored: JournalChannel, history: ChannelHistory) -> Iterator[str]:
     """A line for each entry, oldest first, and one for each day."""
-    reorged, day = history.reorged, ""
+    reorged, day, words = history.reorged, "", stored.words(history)
     for place, entry in enumerate(history.entries):
         date, clock = local_time(entry.time)
         if date != day:
             day = date
             yield f"  {click.style(date, underline=True)}"
         mark = click.style("  (a reorganisation has removed it)", fg="yellow") if place in reorged else ""
-        yield f"  {clock}  {_line(stored, entry)}{mark}"
+        line = entry_line(entry, stored.channel, partial(_called, stored), words, stored.tokens)
+        yield f"  {clock}  {line}{mark}"
     if history.unreadable:
         yield f"  {history.unreadable} pieces of the history cannot be read: they are damaged, or of another version"
-
-
-def _line(stored: JournalChannel, entry: Entry) -> str:
-    return entry_line(entry, stored.channel, partial(_called, stored), stored.describe, stored.tokens)
 
 
 def _called(stored: JournalChannel, index: int | None) -> str:
