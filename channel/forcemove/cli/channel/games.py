@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.cli.channel.command import list_
-from forcemove.cli.channel.options import ID, STORE
+from forcemove.cli.channel.options import ID, STORE, find_store
 from forcemove.cli.errors import Explained
 from forcemove.cli.wrapping import echo
 
@@ -27,32 +27,39 @@ _STEPS = {"\x1b[C": 1, " ": 1, "n": 1, "\x1b[D": -1, "p": -1}
 _LEAPS = {"\x1b[H": 0, "g": 0, "\x1b[F": -1, "G": -1}
 """The keys of a replay: the arrows, Home and End, and letters for terminals without them."""
 
+_STORE = click.option(
+    "--store", envvar="FORCEMOVE_STORE", metavar="PATH|URL", help="The journal.  [default: the only one here]"
+)
+"""As `STORE`, and looked for only where it is needed."""
+
 
 @click.group(invoke_without_command=True)
-@STORE
+@_STORE
 @click.pass_context
-def games(ctx: click.Context, store: str) -> int:
+def games(ctx: click.Context, store: str | None) -> int:
     """List your games: with whom, when, how they ended and what they paid; open ones first.
 
     `forcemove channel list --all` says the same, asks the chain, and prints JSON.
     """
     if ctx.invoked_subcommand is not None:
         return 0
-    found: int = ctx.invoke(list_, store=store, wants_all=True, endpoint=None, as_json=False)
+    found: int = ctx.invoke(list_, store=find_store(ctx, None, store), wants_all=True, endpoint=None, as_json=False)
     return found
 
 
 @games.command()
-@STORE
+@_STORE
 @click.argument("what", metavar="ID|FILE")
 @click.option("--at", type=click.IntRange(0), metavar="N", help="Print the position after N moves, and nothing else.")
-def replay(store: str, what: str, at: int | None) -> None:
+@click.pass_context
+def replay(ctx: click.Context, store: str | None, what: str, at: int | None) -> None:
     """Look at a game again: one of the journal, by its channel's id, or that of a record.
 
     On a terminal the arrow keys go back and forth, Home and End to the first and the last position, and q ends it.
     Elsewhere every position is printed. A record is checked first.
     """
-    game, positions, names = _from_record(Path(what)) if Path(what).is_file() else _from_journal(store, what)
+    file = Path(what)
+    game, positions, names = _from_record(file) if file.is_file() else _from_journal(find_store(ctx, None, store), what)
     if not positions:
         raise Explained("No move was made in this game.")
     if at is not None:

@@ -8,13 +8,13 @@ import click
 
 from forcemove.cli.parameters import AMOUNT, KEY_FILE
 
-__all__ = ["ACCOUNT", "ID", "IDS", "KEY", "MAX_COST", "NODES", "STORE"]
+__all__ = ["ACCOUNT", "ID", "IDS", "KEY", "MAX_COST", "NODES", "STORE", "find_store"]
 
 _OLD_DEFAULT = "forcemove.journal"
 """The journal of every key before journals were named after keys."""
 
 
-def _store(ctx: click.Context, _: click.Parameter, typed: str | None) -> str:
+def find_store(ctx: click.Context, _: click.Parameter | None, typed: str | None) -> str:
     """The journal that was typed, else the one of the key, else the only one here. Raises `click.UsageError` where
     there are several."""
     if typed is not None:
@@ -31,7 +31,7 @@ def _store(ctx: click.Context, _: click.Parameter, typed: str | None) -> str:
 STORE = click.option(
     "--store",
     envvar="FORCEMOVE_STORE",
-    callback=_store,
+    callback=find_store,
     metavar="PATH|URL",
     help="The journal: a file, or postgresql://user:password@host/database.  [default: named after the key file, as "
     "alice.journal; without a key the only one here]",
