@@ -50,30 +50,21 @@ async def stream_panels(
     if changes is not every_page.changes:
         every_page.changes.followers.add(changes)
     every_page.changes.streams += 1
+    shown: dict[str, str] = {}
     try:
-        return await _stream(response, changes, lambda: _with_those_of(every_page, panels()))
+        while True:
+            number, found = changes.number, panels()
+            if found is None:
+                return response
+            found = {**every_page.panels(), **found}
+            fresh = {id_: html for id_, html in found.items() if shown.get(id_) != html}
+            if fresh:
+                shown |= fresh
+                await response.write(f"event: panels\ndata: {json.dumps(fresh)}\n\n".encode())
+            if not await changes.after(number, _PING_SECONDS):
+                await response.write(b":\n\n")
     finally:
         every_page.changes.streams -= 1
-
-
-def _with_those_of(every_page: EveryPage, found: Mapping[str, str] | None) -> Mapping[str, str] | None:
-    return None if found is None else {**every_page.panels(), **found}
-
-
-async def _stream(
-    response: web.StreamResponse, changes: ChangeSignal, panels: Callable[[], Mapping[str, str] | None]
-) -> web.StreamResponse:
-    shown: dict[str, str] = {}
-    while True:
-        number, found = changes.number, panels()
-        if found is None:
-            return response
-        fresh = {id_: html for id_, html in found.items() if shown.get(id_) != html}
-        if fresh:
-            shown |= fresh
-            await response.write(f"event: panels\ndata: {json.dumps(fresh)}\n\n".encode())
-        if not await changes.after(number, _PING_SECONDS):
-            await response.write(b":\n\n")
 
 
 def _limit_buffers(request: web.Request) -> None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from forcemove.text.harmless import harmless
+from forcemove.text.situation.presence import presence_pattern, presence_text
 
 __all__ = ["PLAIN_NAV", "Links", "Nav", "PlayedGame", "fill_in", "fill_in_once"]
 
@@ -51,6 +52,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters |= {"num": _number, "harmless": harmless}
+    environment.filters |= {"presence_pattern": presence_pattern, "presence_text": presence_text}
     return environment
 
 

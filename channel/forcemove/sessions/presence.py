@@ -40,9 +40,8 @@ class TablePresence:
     def silences(self) -> tuple[float | None, ...]:
         """For how many seconds each was not heard from; None before there is anything to say."""
         now = self._clock()
-        waited = now - self._began
-        silences = (now - each if each > -math.inf else waited if waited >= ABSENT else None for each in self._last)
-        return tuple(silences)
+        waited = now - self._began if now - self._began >= ABSENT else None
+        return tuple(waited if each == -math.inf else now - each for each in self._last)
 
     @property
     def state(self) -> Hashable:

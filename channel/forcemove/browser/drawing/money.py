@@ -9,7 +9,6 @@ from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.text.amounts import amount_text
 from forcemove.text.situation.balances import settled_shares
 from forcemove.text.situation.moment import change_text, shown_names
-from forcemove.text.situation.presence import SilenceText
 
 __all__ = ["Balance", "BarPart", "MoneyBar", "balances_of", "bar_of"]
 
@@ -17,8 +16,8 @@ __all__ = ["Balance", "BarPart", "MoneyBar", "balances_of", "bar_of"]
 @dataclass(frozen=True, slots=True)
 class Balance:
     """One participant. `amount`: what it has by the rounds that are over, empty where nothing is at stake; `change`:
-    since the beginning, `tone`: `good` or `bad` by it; `is_mover`: whether it is its turn; `silence`: how long it was
-    not heard from, None where that is not known."""
+    since the beginning, `tone`: `good` or `bad` by it; `is_mover`: whether it is its turn; `silence`: seconds
+    for which it was not heard from, None where that is not said."""
 
     seat: int
     name: str
@@ -27,7 +26,7 @@ class Balance:
     change: str
     tone: str
     is_mover: bool
-    silence: SilenceText | None = None
+    silence: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +67,10 @@ def balances_of(view: ChannelView) -> tuple[Balance, ...]:
                 ", ".join(filter(None, (change_text(*each, view.tokens) for each in changes))),
                 "good" if total > 0 else "bad" if total < 0 else "",
                 seen.phase in (Phase.PLAYING, Phase.CHALLENGED) and seen.mover == seat,
-                _silence(silences[seat]) if seat != view.channel.index and seen.phase not in OVER else None,
+                silences[seat] if seat != view.channel.index and seen.phase not in OVER else None,
             )
         )
     return tuple(found)
-
-
-def _silence(seconds: float | None) -> SilenceText | None:
-    return None if seconds is None else SilenceText.of(seconds)
 
 
 def bar_of(view: ChannelView) -> MoneyBar | None:

@@ -73,7 +73,7 @@ def _shape(sign: Sign) -> str:
     if sign.happening.is_gone:
         tone, off, struck = "cell", "off", '<path d="M-14 8L14 -8" class="s-bad"/>'
     if sign.shape == "cross":
-        return f'<circle r="11" class="f-paper"/><path d="M-7 -7l14 14m0 -14l-14 14" class="s-bad thick"/>{struck}'
+        return f'<circle class="f-paper"/><path d="M-7 -7l14 14m0 -14l-14 14" class="s-bad thick"/>{struck}'
     small = " small" if len(sign.happening.sign) >= _SMALL else ""
     words = (
         f'<text class="{off}{small}">{sign.happening.sign}</text>'
@@ -81,5 +81,5 @@ def _shape(sign: Sign) -> str:
         else f"<text>{sign.happening.sign}</text>"
     )
     if sign.shape == "dot":
-        return f'<circle r="11" class="f-{tone}{ring}"/>{words}{struck}'
+        return f'<circle class="f-{tone}{ring}"/>{words}{struck}'
     return f'<rect x="-11" y="-11" width="22" height="22" rx="4" class="f-{tone}"/>{words}{struck}'

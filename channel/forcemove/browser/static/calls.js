@@ -1,4 +1,4 @@
-// Calls the person whose turn it is, by title, icon, sound and notification, and takes a waiting one to a new board.
+// Calls the person whose turn it is, and takes one who waits to a new board.
 "use strict";
 (() => {
   const nav = () => document.getElementById("nav"), live = document.getElementById("live");
@@ -23,10 +23,10 @@
     try {
       const notice = new Notification(link.textContent, { tag: link.pathname });
       notice.onclick = () => { focus(); location.assign(link.href); };
-    } catch { /* a telephone's browser shows none of a page */ }
+    } catch { /* telephones show none */ }
   };
 
-  const news = (name, links) => { // those that no tab of this browser has seen before
+  const news = (name, links) => { // what no tab has seen before
     const before = localStorage.getItem(name), paths = links.map((each) => each.pathname);
     localStorage.setItem(name, paths.join(" "));
     return links.filter((each) => before !== null && !before.split(" ").includes(each.pathname));

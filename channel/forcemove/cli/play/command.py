@@ -79,6 +79,12 @@ __all__ = ["play"]
 @click.option("--yes", "agrees", is_flag=True, help="Join on the terms of the offer without being asked.")
 @click.option("--fresh", "from_scratch", is_flag=True, help="Do not continue games into which nobody has paid yet.")
 @ALLOW_MAINNET
+@click.option(
+    "--bell/--no-bell",
+    "rings",
+    default=True,
+    help="Whether the terminal's bell rings when it is your turn.  [default: --bell]",
+)
 @click.option("--browser", "in_browser", is_flag=True, help="Play on a page in a browser on this machine, too.")
 @PAGE
 @click.pass_context
@@ -117,6 +123,7 @@ class _PlayArguments(TableArguments):
     duration: int
     agrees: bool
     from_scratch: bool
+    rings: bool
     in_browser: bool
 
     def play(self) -> None:
@@ -252,6 +259,7 @@ class _PlayArguments(TableArguments):
             self.rounds if self.bot else None,
             self.pace,
             self.agrees,
+            self.rings,
         )
 
     def _venue(self) -> GameOnChain | None:

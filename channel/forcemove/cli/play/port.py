@@ -51,6 +51,7 @@ class PlayerOptions:
     - `rounds`: after how many the bot leaves; None where a person plays.
     - `pace`: seconds that the bot takes for a move.
     - `agrees`: whether to join, and to lose a stake by leaving, without being asked.
+    - `rings`: whether the terminal's bell calls a person.
     """
 
     table: TableOptions
@@ -58,6 +59,7 @@ class PlayerOptions:
     rounds: int | None
     pace: float
     agrees: bool
+    rings: bool
 
 
 class TerminalPort(TerminalOutput):
@@ -118,9 +120,9 @@ class TerminalPort(TerminalOutput):
 
             return self._shown_on_page(PageSeat(game, self), game, agreement)
         parting = _FRIENDLY_PARTING if agreement.is_friendly else _PARTING
-        return self._shown_on_page(
-            PersonSeat(game, partial(PutAside, parting), _ASIDE, agrees=options.agrees), game, agreement
-        )
+        seat = PersonSeat(game, partial(PutAside, parting), _ASIDE, agrees=options.agrees)
+        seat.output.rings = options.rings
+        return self._shown_on_page(seat, game, agreement)
 
     def _shown_on_page(self, seat: PersonSeat | PageSeat, game: Game, agreement: Agreement) -> PlayerSeat:
         if self._pages is not None:
@@ -139,7 +141,9 @@ class TerminalPort(TerminalOutput):
         if self._options.rounds is not None:
             return None
         self._terminal.close()  # the screen is the person's
-        return Numbered(other, self._options.table.patience, partial(PutAside, _FRIENDLY_PARTING), _ASIDE)
+        seat = Numbered(other, self._options.table.patience, partial(PutAside, _FRIENDLY_PARTING), _ASIDE)
+        seat.output.rings = self._options.rings
+        return seat
 
 
 async def _ask_stake(token: TokenFacts | None) -> int:

@@ -82,7 +82,9 @@ class PutAside(Explained):
 
 class Screen:
     """A screen. `take`: does what was typed, and returns what is wrong with it. `options`: what can be typed. `aside`:
-    makes the error that ends the game for a person who leaves the screen."""
+    makes the error that ends the game for a person who leaves the screen. `rings`: whether its bell calls."""
+
+    rings = True
 
     def __init__(
         self,
@@ -124,6 +126,11 @@ class Screen:
                 self._hint = ""  # the hint was about the content before
             self._content = content
             self._app.invalidate()
+
+    def ring(self) -> None:
+        """Ring the terminal's bell, unless it was switched off."""
+        if self.rings:
+            self._app.output.bell()
 
     # -------------------------------------------------------------------------------------------------------- writing
 
@@ -216,6 +223,8 @@ _WIDTH = 120
 class Lines:
     """The player's output where there is no screen: lines, one after the other. It has the same methods as `Screen`."""
 
+    rings = False
+
     def __init__(
         self,
         take: Callable[[str], str],
@@ -239,6 +248,9 @@ class Lines:
     def show(self, content: TableContent) -> None:
         """Keep another content, which is printed at the next decision."""
         self._content = content
+
+    def ring(self) -> None:
+        """There is no bell."""
 
     async def run(self) -> None:
         """Run until this is cancelled. Raises the error that `aside` makes where the input ends."""

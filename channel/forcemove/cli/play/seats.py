@@ -49,7 +49,7 @@ class PersonSeat:
             self.output = Lines(person.take, lambda: person.options, lambda: person.is_asked, aside, terminal)
         self.run, self.join_chat = self.output.run, person.join_chat
         person.is_seen = lambda: True
-        person.say = self.output.say
+        person.say, person.on_asked = self.output.say, self.output.ring
 
     def attach(self, played: ManagedChannel, names: Names) -> None:
         """See `PlayerSeat`."""
@@ -110,6 +110,7 @@ class Numbered:
             raise EOFError
         self._options, self._chosen = options, asyncio.get_running_loop().create_future()
         self._show()
+        self.output.ring()
         try:
             return await self._chosen
         finally:

@@ -85,4 +85,4 @@ def _presence(moment: Moment) -> str:
     """When each of the others was heard from."""
     by_seat = enumerate(zip(shown_names(moment.names), moment.silences, strict=False))
     others = [each for seat, each in by_seat if seat != moment.channel.index]
-    return " ".join(f"{capitalised(presence_text(name, each))}." for name, each in others if each is not None)
+    return " ".join(f"{capitalised(presence_text(each, name))}." for name, each in others if each is not None)

@@ -31,7 +31,8 @@ class HumanPlayer:
     """A person, who decides by typing. `played`: the channel, once it is driven; `names`: of its players, by seat.
     `on_attached`: is called when the person has been given the channel. `say`: is called with the lines of `help` and
     `history`. `chat`: what the players say to each other; None where they cannot. `chosen_turn`: the turn of
-    the move that the person has chosen last; 0 where none was chosen."""
+    the move that the person has chosen last; 0 where none was chosen. `on_asked`: is called when there is something to
+    decide. `is_seen`: says whether a screen of the person is open."""
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class HumanPlayer:
         self.on_attached: Callable[[], None] = lambda: None
         self.say: Callable[[str], None] = lambda _: None
         self.chat: Chat | None = None
+        self.on_asked: Callable[[], None] = lambda: None
         self.is_seen: Callable[[], bool] = lambda: False
         self._aside, self._agrees, self._leaving = aside, agrees, Leaving(game, randomness)
         self._doubts = False
@@ -76,6 +78,7 @@ class HumanPlayer:
             self._leaving.observe(found[0].move.after(question.state))
             return _move(found[0])
         self._question, self._choices = question, found
+        self.on_asked()
         return None
 
     @property
