@@ -15,10 +15,11 @@ from forcemove.history.overview import Option
 from forcemove.picture import Spot, Svg
 from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.protocol.state import VariablePart
+from forcemove.rounds import score_line
 from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.headline import headline_of, names_for, played_state, state_before
-from forcemove.text.situation.moment import capitalised, gas_text, named, paid_text, shown_names
+from forcemove.text.situation.moment import capitalised, gas_text, named, paid_text, results_of, shown_names
 
 __all__ = ["SCALE_TO", "Board", "Drawing", "PlacedSpot", "SpotButton", "board_of", "picture_of"]
 
@@ -83,6 +84,7 @@ class Board:
     - `above`, `below`: the others' balances, and ours.
     - `drawing`: the game's picture, None where it has none.
     - `lines`: the board as text, where there is no picture.
+    - `score`: how many rounds each has won, empty before the first is over.
     - `headline`: what has happened, and who is to do what.
     - `buttons`: the choices that have no place in the picture.
     """
@@ -94,6 +96,7 @@ class Board:
     below: tuple[Balance, ...]
     drawing: Drawing | None
     lines: str
+    score: str
     headline: str
     buttons: tuple[SpotButton, ...]
 
@@ -114,6 +117,7 @@ def board_of(view: ChannelView) -> Board:
         tuple(each for each in balances if each.is_ours),
         drawing,
         "" if drawing is not None else _text(view),
+        score_line(results_of(view), shown_names(view.names), view.channel.index),
         harmless(headline_of(replace(view, names=shown_names(view.names)))),
         tuple(_button(view, each, keys) for word, each in moves.items() if word not in placed),
     )

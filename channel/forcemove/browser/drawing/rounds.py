@@ -1,4 +1,4 @@
-"""The rounds of a channel that are over: the score, and the last one with its board until the viewer goes on. Pure:
+"""The rounds of a channel that are over, and the last one with its board until the viewer goes on. Pure:
 what is remembered is what would be found again."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from forcemove.browser.view import ChannelView
 from forcemove.game import RoundResult
 from forcemove.history.entries import Entry, StateAccepted, StateSigned
 from forcemove.protocol.state import VariablePart
-from forcemove.rounds import RoundCount, result_line, score_line
+from forcemove.rounds import RoundCount, result_line
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import change_text, shown_names
 
@@ -25,14 +25,12 @@ class RoundPanel:
     """The last round that is over.
 
     - `text`: how it has ended; `change`: of our money with it, `tone`: `good` or `bad` by who has won.
-    - `score`: how many rounds each has won.
     - `drawing`: its last position, None where the board shows it still, or there is no picture.
     """
 
     text: str
     change: str
     tone: str
-    score: str
     drawing: Drawing | None
 
 
@@ -65,9 +63,8 @@ def round_of(view: ChannelView) -> RoundPanel | None:
     names, seat, agreement = shown_names(view.names), view.channel.index, view.channel.agreement
     change = "" if agreement.is_friendly else change_text(agreement.deposits[0][0], result.changes[seat], view.tokens)
     tone = "" if result.winner is None else "good" if result.winner == seat else "bad"
-    score = score_line(found.rounds.results, names, seat)
     drawing = None if found.state is state else picture_of(view, state, before)
-    return RoundPanel(harmless(result_line(result, names, seat)), change, tone, score, drawing)
+    return RoundPanel(harmless(result_line(result, names, seat)), change, tone, drawing)
 
 
 def _look(view: ChannelView) -> _Found:

@@ -61,10 +61,10 @@ def _deposits(moment: Moment) -> SafetyWord:
 def _provable(moment: Moment) -> SafetyWord:
     turn = moment.seen.safety.provable_turn
     if moment.seen.phase is Phase.CLOSED:
-        return SafetyWord("Provable", "nothing left to prove", "good", "All is paid.")
+        return SafetyWord("Saved", "nothing left to prove", "good", "All is paid.")
     if turn is None:
-        return SafetyWord("Provable", "nothing yet", "muted", "No state has all the signatures that it takes.")
-    return SafetyWord("Provable", f"turn {turn:,}", "good", "You can prove it to the chain without anybody's help.")
+        return SafetyWord("Saved", "nothing yet", "muted", "No state has all the signatures that it takes.")
+    return SafetyWord("Saved", f"up to turn {turn:,}", "good", "You can prove it to the chain without anybody's help.")
 
 
 def _watchtower(moment: Moment) -> SafetyWord:
