@@ -30,7 +30,7 @@ def test_a_stranger_sees_the_public_game_and_nothing_else(world: World) -> None:
     move(alice, 4)
     carol.reload_until("Host chose a weapon")
     move(bob, 5)
-    carol.reload_until("turn 6: signed by Host")
+    carol.reload_until("turn 6, signed by Host: revealed rock")
     assert "Every signature and every rule" in carol.html
     assert "was not believed" not in carol.html
     assert carol.words() == []

@@ -3,14 +3,15 @@ signed. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from forcemove.browser.drawing.board import SCALE_TO, Drawing
 from forcemove.chain.addresses import short_address
 from forcemove.game import Game, Names, Pictured
-from forcemove.rounds import position_line
+from forcemove.protocol.state import VariablePart
+from forcemove.rounds import position_line, state_words
 from forcemove.sessions.watching.spectator import ChannelSpectator, SeenState, played
 from forcemove.sessions.watching.watch_link import WatchLink
 from forcemove.sessions.watching.watched_tables import WatchedTable
@@ -82,7 +83,7 @@ def watch_view(link: WatchLink, game: Game | None, watched: WatchedTable | None,
         _headline(game, states, position, names),
         "" if spectator is None else _checked(spectator),
         () if spectator is None else tuple(harmless(headline(each)) for each in spectator.faults),
-        tuple(_line(each, names) for each in reversed(states[-_LINES:])),
+        tuple(_line(game, states[:place], states[place], names) for place in reversed(range(len(states))[-_LINES:])),
         harmless(watched.problem) if watched else "",
         watched is not None,
         form_token,
@@ -130,7 +131,7 @@ def _headline(game: Game | None, states: list[SeenState], position: SeenState | 
         return f"Turn {newest.turn_num}. The game is over: pay this."
     if position is None:
         return f"Turn {newest.turn_num}. The players agree on the terms and pay in."
-    before = next((each.state for each in states if each.state.turn_num == position.state.turn_num - 1), None)
+    before = _before(states, position.state)
     return _described(partial(position_line, game, before, position.state, names))
 
 
@@ -151,7 +152,11 @@ def _checked(spectator: ChannelSpectator) -> str:
     return text
 
 
-def _line(seen: SeenState, names: Names) -> str:
-    signers = " and ".join(names[index] for index in sorted(seen.signers))
-    final = ", the end" if seen.state.is_final else ""
-    return f"turn {seen.state.turn_num}{final}: signed by {signers}"
+def _line(game: Game | None, earlier: Sequence[SeenState], seen: SeenState, names: Names) -> str:
+    signers, state = " and ".join(names[index] for index in sorted(seen.signers)), seen.state
+    words = _described(partial(state_words, game, _before(earlier, state), state, len(names)))
+    return f"turn {state.turn_num}, signed by {signers}: {words}"
+
+
+def _before(states: Sequence[SeenState], state: VariablePart) -> VariablePart | None:
+    return next((each.state for each in reversed(states) if each.state.turn_num == state.turn_num - 1), None)
