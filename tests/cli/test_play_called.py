@@ -15,7 +15,7 @@ def test_the_bell_rings_when_it_is_the_persons_turn_unless_switched_off(house: H
     guest.reach("Heard from Ann")
     host.type("5")
     guest.answer("Your turn", "1")
-    host.answer("O in the upper edge", "leave")
+    host.answer("Ben placed an O", "leave")
     guest.reach("the game is over")
     ends = host.end(), guest.end()
     assert [each.code for each in ends] == [0, 0]
