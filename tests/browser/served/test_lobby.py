@@ -13,14 +13,18 @@ from msgspec.structs import replace
 from forcemove import connect_relay, local_keys
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.sessions.meetings.venues import FriendlyGame, new_offer
+from forcemove.sessions.watching.watch_link import WATCH_HEAD, WatchLink
 from forcemove.transport.errors import TransportError
+from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
 from tests.browser.html import elements, find
 from tests.browser.served.asking import Asker
 from tests.browser.served.lobby import BOB, ServedLobby, served_lobby
 from tests.browser.served.serving import until
+from tests.protocol.builders import DOMAIN, fixed_part
 from tests.relay.process import RelayProcess, running_relay
 from tests.sampled import sampled
+from tests.transport.offered import new_offer as new_offered
 
 OFFER = {"game": "tic-tac-toe", "stake": "0", "seats": "2", "duration": "3600", "made": "0"}
 EVE = local_keys()[3]
@@ -104,6 +108,45 @@ def shown(asker: Asker) -> str:
 
 def notice(asker: Asker, path: str = "/lobby") -> str:
     return find(asker.get(path).body, "notice").text
+
+
+def test_one_field_takes_every_link(alice: Asker, relay: RelayProcess) -> None:
+    strange_offer(relay.url, "Eve")
+    path = shown(alice)
+    link = Link(relay.url, bytes.fromhex(path.rpartition("0x")[2]))
+    watch = WatchLink(relay.url, "tic-tac-toe", DOMAIN, fixed_part())
+    assert find(alice.get("/lobby").body, "any-link").attributes["name"] == "link"
+    assert alice.post("/link", {"link": f" {link}\n"}).headers["location"] == path
+    assert alice.post("/link", {"link": str(watch).upper()}).headers["location"] == f"/watch/{watch}"
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("hello", "it does not begin with forcemove2x"),
+        (str(Link("ws://elsewhere.example", bytes(32))), "This game is offered at ws://elsewhere.example, and this"),
+        (f"{WATCH_HEAD}abc", "link to watch with"),
+    ],
+)
+def test_a_link_that_leads_nowhere_here_says_why(alice: Asker, link: str, words: str) -> None:
+    refused = alice.post("/link", {"link": link})
+    assert refused.status == 404
+    assert words in refused.body
+
+
+def test_a_link_to_a_game_that_cannot_be_played_here_says_why(alice: Asker, relay: RelayProcess) -> None:
+    venue = FriendlyGame("tic-tac-toe", "Tic-tac-toe")
+    friendly = new_offer(venue, EVE.address, EVE.address, 0, 3_600)
+    unknown, on_chain = replace(friendly, game="chess"), new_offered(host=EVE.address)
+    for offer, words in (
+        (unknown, "is not installed here"),
+        (on_chain, "is for chain 31337, and we play on"),
+    ):
+        asyncio.run(_make(relay.url, offer))
+        refused = alice.get(f"/offers/{hex_text(offer.hash)}")
+        assert refused.status == 404
+        assert words in refused.body, refused.body
+    assert "This game is not open any more." in alice.get(NO_OFFER).body
 
 
 def test_the_first_page_is_the_lobby(alice: Asker) -> None:

@@ -19,8 +19,14 @@ from forcemove.browser.lobby.view import (
 )
 from forcemove.browser.pages import ChangeSignal
 from forcemove.chain.addresses import show_address
+from forcemove.errors import ForcemoveError
 from forcemove.history.tokens import TokenFacts
+from forcemove.program import program
+from forcemove.protocol.encoding import NO_CHAIN
+from forcemove.sessions.errors import GameNotInBook
+from forcemove.sessions.meetings.meeting import find_offer
 from forcemove.sessions.meetings.terms import labelled_lines, terms_lines
+from forcemove.sessions.meetings.venues import require_ours
 from forcemove.sessions.running.lobby_follower import LobbyFollower
 from forcemove.sessions.running.open_tables import OpenTables
 from forcemove.sessions.running.playable import find_playable, playable_for, token_of
@@ -106,6 +112,31 @@ class LobbyPages:
         while len(self._costs) >= _MOST_COSTS:
             del self._costs[next(iter(self._costs))]
         self._costs[offer] = found
+
+    async def why_not(self, offer: bytes) -> str:
+        """Why an offer (its hash) that is not listed cannot be joined here; empty where the relay does not show it."""
+        found = await find_offer(self._follower.relay, offer)
+        if found is None:
+            return ""
+        service = self._tables.service
+        game = next((each for each in service.games if each.name == found.game), None)
+        if game is None:
+            return f"The game {found.game!r:.60} is not installed here."
+        known = [each for each in self._tables.playable if each.game.name == game.name]
+        chain_id = service.chains[0].chain_id if service.chains else NO_CHAIN
+        on_chain = [each for each in known if each.chain_id == found.chain_id]
+        try:
+            if not on_chain and found.chain_id == chain_id:
+                raise GameNotInBook(game.artifact.name, chain_id)
+            require_ours(found, (on_chain or known)[0].venue)
+        except ForcemoveError as error:
+            return " ".join(error_lines(error))
+        return f"The list has the newest games alone: `{program()} play {game.name} --join LINK` joins this one."
+
+    @property
+    def relay(self) -> str:
+        """The relay's address, without a password."""
+        return self._follower.url
 
     @property
     def _ours(self) -> bytes:

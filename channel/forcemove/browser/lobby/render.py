@@ -17,6 +17,7 @@ def lobby_panels(view: LobbyView) -> dict[str, str]:
         "notice": _notice(view.notice),
         "tables": fill_in("lobby_tables.html", view=view),
         "offers": fill_in("lobby_offers.html", view=view),
+        "link": fill_in("lobby_link.html", token=view.form_token),
         "make": fill_in("lobby_make.html", view=view),
     }
 

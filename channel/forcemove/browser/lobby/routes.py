@@ -8,6 +8,7 @@ from aiohttp import web
 
 from forcemove.browser.actions import done, html_page, read_form
 from forcemove.browser.events import stream_panels
+from forcemove.browser.lobby.links import page_of_link
 from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.lobby.render import lobby_page, lobby_panels, offer_page, offer_panels
 from forcemove.browser.lobby.view import OfferDraft, OfferPage
@@ -17,6 +18,7 @@ from forcemove.browser.templating import Links
 
 __all__ = ["LobbySection"]
 
+_NOT_OPEN = "This game is not open any more."
 _OFFER = "/offers/{offer:0x[0-9a-f]{64}}"
 
 
@@ -37,6 +39,7 @@ class LobbySection:
             web.get("/lobby", self._lobby),
             web.get("/lobby/events", self._lobby_events, allow_head=False),
             web.post("/lobby/resume", self._resume),
+            web.post("/link", self._open),
             web.post("/offers", self._make),
             web.get(_OFFER, self._offer),
             web.get(_OFFER + "/events", self._offer_events, allow_head=False),
@@ -55,6 +58,8 @@ class LobbySection:
     async def _offer(self, request: web.Request) -> web.StreamResponse:
         """The page of an offer; once its game is played here, the page of the channel."""
         await self._pages.read_costs(_hash_of(request))
+        if self._pages.offer_page(_hash_of(request), self._token) is None:
+            raise PageRequestRefused(404, await self._pages.why_not(_hash_of(request)) or _NOT_OPEN)
         view = self._view(request)
         if view.table is not None and view.table.is_played:
             return web.Response(status=303, headers={"Location": view.table.path})
@@ -72,7 +77,7 @@ class LobbySection:
         """The offer that a request names. Raises `PageRequestRefused`."""
         view = self._pages.offer_page(_hash_of(request), self._token)
         if view is None:
-            raise PageRequestRefused(404, "This game is not open any more.")
+            raise PageRequestRefused(404, _NOT_OPEN)
         return view
 
     @property
@@ -86,6 +91,10 @@ class LobbySection:
         draft = OfferDraft(form.text("game"), form.text("stake"), form.text("seats"), form.text("duration"))
         self._pages.make(draft, form.number("made"))
         return done(request, "/lobby")
+
+    async def _open(self, request: web.Request) -> web.StreamResponse:
+        form = await read_form(request, self._site.session)
+        return done(request, page_of_link(form.text("link"), self._pages.relay), moves=True)
 
     async def _join(self, request: web.Request) -> web.StreamResponse:
         await read_form(request, self._site.session)

@@ -25,11 +25,12 @@ _MOST = 50
 
 class LobbyFollower:
     """The open offers of a lobby that can be joined here, and our own. `offers`: those, the newest mostly first;
-    `has_more`: whether there are more than are listed; `problem`: why they are not known, empty where they are."""
+    `has_more`: whether there are more than are listed; `problem`: why they are not known, empty where they are;
+    `relay`: its address as we know it ourselves; `url`: without a password."""
 
     def __init__(self, relay: str, playable: Sequence[PlayableGame]) -> None:
         """`relay`: its address; `playable`: the games that can be played here."""
-        self._relay, self._playable = relay, tuple(playable)
+        self.relay, self._playable = relay, tuple(playable)
         self.url = public_url(relay)
         self.offers: tuple[OfferStatus, ...] = ()
         self.has_more = False
@@ -46,7 +47,7 @@ class LobbyFollower:
         pauses = relay_pauses()
         while True:
             try:
-                async with connect_relay(self._relay, fault_seconds=FAULT_SECONDS) as connection:
+                async with connect_relay(self.relay, fault_seconds=FAULT_SECONDS) as connection:
                     async for found in open_offers(connection.lobby, self._is_shown, _MOST + 1):
                         pauses.reset()
                         self._take(tuple(found[:_MOST]), has_more=len(found) > _MOST)
