@@ -13,6 +13,7 @@ from forcemove.browser.lobby.view import (
     OfferDraft,
     OfferPage,
     OfferRow,
+    TableRow,
     error_lines,
     offer_row,
     table_row,
@@ -30,6 +31,7 @@ from forcemove.sessions.meetings.venues import require_ours
 from forcemove.sessions.running.lobby_follower import LobbyFollower
 from forcemove.sessions.running.open_tables import OpenTables
 from forcemove.sessions.running.playable import find_playable, playable_for, token_of
+from forcemove.sessions.running.running_table import RunningTable
 from forcemove.text.amounts import token_name
 from forcemove.text.names import shown_name
 from forcemove.transport.joins import OfferStatus
@@ -67,7 +69,7 @@ class LobbyPages:
             follower.problem,
             tuple(self._row(each.offer, each, now) for each in follower.offers),
             follower.has_more,
-            tuple(table_row(each, follower.url) for each in self._tables.tables.values()),
+            tuple(self._table(each) for each in self._tables.tables.values()),
             self._options(),
             str(chain_id) if chain_id else "",
             "" if token is None else token_name(token),
@@ -91,7 +93,7 @@ class LobbyPages:
             labelled_lines(list(terms_lines(known, "", self._token(known)))[1:]),
             costs,
             problem,
-            None if table is None else table_row(table, self._follower.url),
+            None if table is None else self._table(table),
             shown is not None,
             self._notice,
             form_token,
@@ -144,6 +146,10 @@ class LobbyPages:
 
     def _row(self, offer: Offer, shown: OfferStatus | None, now: float) -> OfferRow:
         return offer_row(offer, shown, self._title(offer), self._ours, now, self._token(offer))
+
+    def _table(self, table: RunningTable) -> TableRow:
+        token = None if table.offer is None else self._token(table.offer)
+        return table_row(table, self._follower.url, token)
 
     def _token(self, offer: Offer) -> TokenFacts | None:
         game = playable_for(self._tables.playable, offer)

@@ -13,6 +13,7 @@ from forcemove.sessions.meetings.lobby import seats_text, who_waits
 from forcemove.sessions.meetings.terms import offered_amount
 from forcemove.sessions.running.running_table import RunningTable, TableState
 from forcemove.sessions.watching.watch_link import WatchLink
+from forcemove.text.amounts import exact_amount
 from forcemove.text.durations import duration_text
 from forcemove.text.explanations import explain
 from forcemove.text.harmless import harmless
@@ -56,6 +57,16 @@ class OfferRow:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferDraft:
+    """What a person has typed into the form of an offer."""
+
+    game: str = ""
+    stake: str = ""
+    seats: str = "2"
+    duration: str = "3600"
+
+
+@dataclass(frozen=True, slots=True)
 class TableRow:
     """One of our tables.
 
@@ -63,6 +74,7 @@ class TableRow:
     - `link`: to hand to a friend; `watch_link`: to hand to spectators. Both are empty where there is none.
     - `path`: of the channel's page, empty before there is one; `offer_path`: of the offer's page.
     - `is_played`: whether its channel is driven now; `can_withdraw`: whether the table can be given up.
+    - `again`: what the form says that offers the same terms once more; None before the game is over.
     """
 
     number: int
@@ -75,6 +87,7 @@ class TableRow:
     offer_path: str
     is_played: bool
     can_withdraw: bool
+    again: OfferDraft | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +97,6 @@ class GameOption:
     name: str
     title: str
     seats: str
-
-
-@dataclass(frozen=True, slots=True)
-class OfferDraft:
-    """What a person has typed into the form of an offer."""
-
-    game: str = ""
-    stake: str = ""
-    seats: str = "2"
-    duration: str = "3600"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +201,9 @@ def _amount(offer: Offer, amount: int, token: TokenFacts | None) -> str:
     return FRIENDLY if offer.is_friendly else offered_amount(offer, amount, token)
 
 
-def table_row(table: RunningTable, relay: str) -> TableRow:
-    """One of our tables. `relay`: its address, without a password."""
+def table_row(table: RunningTable, relay: str, token: TokenFacts | None) -> TableRow:
+    """One of our tables. `relay`: its address, without a password; `token`: what it is played for, where that is
+    one."""
     offer, agreement = table.offer, table.agreement
     is_playing = table.state is TableState.PLAYING
     return TableRow(
@@ -213,7 +217,14 @@ def table_row(table: RunningTable, relay: str) -> TableRow:
         "" if offer is None else offer_path(offer.hash),
         is_playing,
         table.can_withdraw,
+        _again(offer, token) if offer is not None and table.state is TableState.OVER else None,
     )
+
+
+def _again(offer: Offer, token: TokenFacts | None) -> OfferDraft:
+    unit, decimals = ("ether", 18) if token is None else ("tokens", token.decimals)
+    stake = exact_amount(offer.stake, unit, decimals)
+    return OfferDraft(offer.game, stake, str(offer.seats), str(offer.duration))
 
 
 def _watch_link(table: RunningTable, relay: str) -> str:
