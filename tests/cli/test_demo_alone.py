@@ -72,7 +72,7 @@ def test_what_the_chain_costs_and_what_has_happened_is_said_at_the_table(tmp_pat
     assert code == 0
     assert re.search(r"leave     end the game .* \(about \d\d,000 gas\)", said)
     told = said.partition("> history\n")[2].partition("> 4\n")[0]
-    for words in ("you signed turn 0: ", "Bob signed turn 1: ", "paid in; the channel holds 2 ether (block "):
+    for words in ("You signed turn 0: ", "Bob signed turn 1: ", "Paid in; the channel holds 2 ether"):
         assert words in told
 
 

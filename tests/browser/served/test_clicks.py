@@ -121,7 +121,7 @@ def test_every_button_can_be_pressed_on_the_page(visitor: Visitor) -> None:
     """Each one once, in an order in which each is open; then the game ends as it should."""
     visitor.move()
     order = "silent back vanish back late fair illegal withhold fair forge cut mend delay mend lose mend repeat mend"
-    chain = "ten-minutes away endpoint dear cheap undo old"
+    chain = "ten-minutes away endpoint dear cheap undo old easy hard medium"
     pressed = [*order.split(), *chain.split()]
     for name in pressed:
         visitor.press(name)
