@@ -154,7 +154,7 @@ def test_a_wallet_pays_in_and_is_paid_and_what_it_refuses_is_still_wanted(world:
         sign(page, "Pay in")
         page.locator("#requests", has_text="Nothing is to be signed now.").wait_for()
         assert wallet.asked.count("eth_sendTransaction") == 2
-        page.locator("header a", has_text="Channels").click()
+        page.locator("header a", has_text="Games").click()
         page.locator("main a[href^='/c/']").first.click()
         page.locator("#board button[name=word]").first.wait_for()
         expect(page.locator("#board .headline")).not_to_contain_text("Sign")

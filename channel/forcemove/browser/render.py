@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from forcemove.browser.drawing.board import board_of
+from forcemove.browser.drawing.board import board_of, picture_of
 from forcemove.browser.drawing.happenings import Window, window_of
 from forcemove.browser.drawing.inspector import inspected, shown_place
 from forcemove.browser.drawing.listing import listed_rows
@@ -17,15 +17,19 @@ from forcemove.browser.drawing.timeline_svg import line_markup, timeline_markup
 from forcemove.browser.templating import PLAIN_NAV, Nav, fill_in, fill_in_once
 from forcemove.browser.view import ChannelView
 from forcemove.history.overview import MOVE
+from forcemove.inspect.errors import RecordIncomplete
+from forcemove.inspect.game_record import played_states
 from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.text.harmless import harmless
+from forcemove.text.played_games import positions_in
 from forcemove.text.situation.clock import ClockPanel, clock_of
 from forcemove.text.situation.end import end_of
+from forcemove.text.situation.moment import shown_names
 from forcemove.text.situation.safety import safety_of
 from forcemove.text.situation.turn import turn_text
 from forcemove.text.situation.ways_out import ways_out
 
-__all__ = ["PANELS", "channel_page", "channel_panels", "channels_page", "message_page", "nav_panel"]
+__all__ = ["PANELS", "channel_page", "channel_panels", "channels_page", "message_page", "replay_page", "nav_panel"]
 
 PANELS = (
     "title",
@@ -90,7 +94,32 @@ def channel_page(view: ChannelView, nav: Nav = PLAIN_NAV) -> str:
 
 def channels_page(rows: Iterable[ListedChannel], now: int, nav: Nav = PLAIN_NAV) -> str:
     """The list of channels: deadlines first, then money to come. `now`: the chain's time, seconds."""
-    return fill_in("channels.html", nav=nav, title="Channels", rows=listed_rows(rows, now), now=now)
+    return fill_in("channels.html", nav=nav, title="Games", rows=listed_rows(rows, now), now=now)
+
+
+def replay_page(view: ChannelView, at: int | None, nav: Nav = PLAIN_NAV) -> str:
+    """A game's position after `at` moves, as anybody may see it; the last one unless given. Raises `RecordIncomplete`
+    where a turn is missing, or no move can be made yet."""
+    names, game, seat = shown_names(view.names), view.game, view.channel.index
+    positions = positions_in(game, played_states(view.channel, view.history, game), names, seat)
+    if not positions:
+        raise RecordIncomplete(2 * len(names) - 1)
+    last = len(positions) - 1
+    place = last if at is None else min(at, last)
+    shown = positions[place]
+    drawing = picture_of(replace(view, own=b""), shown.state, shown.before)
+    return fill_in(
+        "replay.html",
+        nav=nav,
+        title=harmless(game.title),
+        path=view.path.replace("/c/", "/games/"),
+        channel=view.path,
+        place=place,
+        last=last,
+        d=drawing,
+        lines="" if drawing else harmless(game.board(shown.state, names), "\n"),
+        shown=shown,
+    )
 
 
 def message_page(title: str, text: str, nav: Nav = PLAIN_NAV, events: str = "") -> str:

@@ -13,7 +13,7 @@ from aiohttp import web
 from forcemove.browser.actions import done, html_page, is_live, read_form
 from forcemove.browser.events import EVERY_PAGE, EveryPage, stream_panels
 from forcemove.browser.pages import PageSource
-from forcemove.browser.render import channel_page, channel_panels, channels_page, message_page, nav_panel
+from forcemove.browser.render import channel_page, channel_panels, channels_page, message_page, nav_panel, replay_page
 from forcemove.browser.security import (
     HEADERS,
     MAX_BODY,
@@ -24,8 +24,11 @@ from forcemove.browser.security import (
 )
 from forcemove.browser.templating import PLAIN_NAV, Links, Nav
 from forcemove.browser.view import ChannelView
+from forcemove.inspect.errors import RecordIncomplete
 from forcemove.serving.errors import AddressUnusable
 from forcemove.serving.process import LOGGING
+from forcemove.text.explanations import headline
+from forcemove.text.played_games import record_text
 
 __all__ = ["BrowserServer", "PageSection"]
 
@@ -102,6 +105,9 @@ class BrowserServer:
             [
                 web.get("/enter", self._enter, allow_head=False),
                 web.get("/", self._channels),
+                web.get("/games", self._channels),
+                web.get("/games/{id:0x[0-9a-f]{64}}", self._replay),
+                web.get("/games/{id:0x[0-9a-f]{64}}/record", self._record),
                 web.get(_EVENTS, self._no_panels, allow_head=False),
                 web.get("/c/{id:0x[0-9a-f]{64}}", self._channel),
                 web.get("/c/{id:0x[0-9a-f]{64}}/events", self._events, allow_head=False),
@@ -174,6 +180,20 @@ class BrowserServer:
 
     async def _channel(self, request: web.Request) -> web.StreamResponse:
         return html_page(channel_page(self._view(request), self.nav))
+
+    async def _replay(self, request: web.Request) -> web.StreamResponse:
+        try:
+            return html_page(replay_page(self._view(request), _at_of(request), self.nav))
+        except RecordIncomplete as error:
+            raise PageRequestRefused(404, headline(error)) from None
+
+    async def _record(self, request: web.Request) -> web.StreamResponse:
+        view = self._view(request)
+        try:
+            text = record_text(view.channel, view.history, view.game, view.names)
+        except RecordIncomplete as error:
+            raise PageRequestRefused(404, headline(error)) from None
+        return web.Response(text=text, content_type="application/json")
 
     def _view(self, request: web.Request) -> ChannelView:
         """The channel that a request names. Raises `PageRequestRefused`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from forcemove.browser.history_reader import HistoryReader
 from forcemove.browser.page_seat import PageSeat
@@ -15,7 +16,13 @@ from forcemove.browser.view import ChannelView
 from forcemove.game import Choice, Game, Names
 from forcemove.history.overview import ChainDepth, overview
 from forcemove.history.tokens import Tokens
-from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, read_channels, read_journal_channel
+from forcemove.inspect.journal_channel import (
+    JournalChannel,
+    ListedChannel,
+    read_channels,
+    read_journal_channel,
+)
+from forcemove.node.histories import load_history
 from forcemove.node.policy import usual_gas
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.json_text import hex_text
@@ -25,7 +32,7 @@ from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.ports import Output
 from forcemove.store.journal import Journal
 from forcemove.text.names import shown_names
-from forcemove.text.played_games import names_of
+from forcemove.text.played_games import names_of, with_scores
 from forcemove.text.situation.turn import turn_text
 
 __all__ = ["TablePages"]
@@ -167,7 +174,8 @@ class TablePages:
         found, _ = read_channels(self._journal, self._games)
         times = [each.played[1] for each in self._seated.values() if each.played is not None]
         now = max(times, default=int(self._wall()))
-        return [each.listed(now) for each in found], now
+        listed = (each.listed(now) for each in found)
+        return with_scores(listed, partial(load_history, self._journal)), now
 
     def view(self, channel_id: bytes, at: int | None, form_token: str) -> ChannelView | None:
         """See `PageSource`."""

@@ -32,7 +32,7 @@ class PlayedGame(NamedTuple):
 class Nav:
     """What every page leads to. `links`: the same pages at all times; `games`: those that are played now."""
 
-    links: Links = (("/", "Channels"),)
+    links: Links = (("/games", "Games"),)
     games: tuple[PlayedGame, ...] = ()
 
 

@@ -35,7 +35,6 @@ __all__ = [
     "read_channels",
     "read_journal_channel",
     "read_listed_channel",
-    "urgency",
 ]
 
 
@@ -156,29 +155,30 @@ class JournalChannel:
 
 @dataclass(frozen=True, slots=True)
 class ListedChannel:
-    """A channel as a list shows it. `game`: the channel's, None where it is not installed."""
+    """A channel as a list shows it. `game`: the channel's, None where it is not installed; `score`: of its rounds,
+    empty where they were not counted."""
 
     id: bytes
     ownership: Ownership
     summary: ChannelSummary
     game: Game | None
+    score: str = ""
 
     @property
     def title(self) -> str:
         """As of `JournalChannel`."""
         return self.game.title if self.game else self.summary.app
 
-
-def urgency(listed: ListedChannel) -> tuple[int, int, int]:
-    """Deadlines first, the nearest before the others; then money to come; then games that are played; what is over
-    last, the newest before the others."""
-    summary = listed.summary
-    newest_first = -summary.changed_at
-    if summary.phase is Phase.CHALLENGED:
-        return 0, summary.finalizes_at, newest_first
-    if summary.phase is Phase.FINALIZED and summary.held:
-        return 1, 0, newest_first
-    return (3 if summary.phase is Phase.CLOSED else 2), 0, newest_first
+    @property
+    def urgency(self) -> tuple[int, int, int]:
+        """The order of lists: deadlines first, the nearest before the others; then money to come; then games that are
+        played; what is over last, the newest before the others."""
+        summary, newest_first = self.summary, -self.summary.changed_at
+        if summary.phase is Phase.CHALLENGED:
+            return 0, summary.finalizes_at, newest_first
+        if summary.phase is Phase.FINALIZED and summary.held:
+            return 1, 0, newest_first
+        return (3 if summary.phase is Phase.CLOSED else 2), 0, newest_first
 
 
 def read_journal_channel(stored: StoredChannel, games: Iterable[Game]) -> JournalChannel:

@@ -3,8 +3,8 @@ Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from forcemove.errors import ForcemoveError
@@ -21,7 +21,10 @@ from forcemove.text.names import shown_names
 if TYPE_CHECKING:
     from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
 
-__all__ = ["PlayedPosition", "names_of", "positions_in", "record_text", "score_of"]
+__all__ = ["PlayedPosition", "names_of", "positions_in", "record_text", "with_scores"]
+
+_SCORES = 25
+"""Channels of a list whose rounds are counted: for that their histories are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +64,23 @@ def names_of(stored: JournalChannel) -> Names:
     return shown_names(stored.metadata.names or ("",) * len(participants), participants)
 
 
-def score_of(listed: ListedChannel, history: ChannelHistory) -> str:
-    """The score of a channel's rounds, ours first; empty where none is over, or it cannot be told."""
+def with_scores(channels: Iterable[ListedChannel], load: Callable[[bytes], ChannelHistory]) -> list[ListedChannel]:
+    """The channels of a list in their order, the first with the score of their rounds. `load`: reads a channel's
+    history, by its id."""
+    ordered = sorted(channels, key=lambda each: each.urgency)
+    counted = (replace(each, score=_score_of(each, load(each.id))) for each in ordered[:_SCORES])
+    return [*counted, *ordered[_SCORES:]]
+
+
+def _score_of(listed: ListedChannel, history: ChannelHistory) -> str:
     summary = listed.summary
     if listed.game is None:
         return ""
     names = shown_names(summary.names or ("",) * len(summary.participants), summary.participants)
     try:
-        rounds = RoundCount(listed.game, history.states)
+        return score_line(RoundCount(listed.game, history.states).results, names, summary.index)
     except ForcemoveError:
         return ""
-    return score_line(rounds.results, names, summary.index)
 
 
 def record_text(channel: Channel, history: ChannelHistory, game: Game, names: Names) -> str:

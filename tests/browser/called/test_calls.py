@@ -103,10 +103,10 @@ def test_title_and_icon_say_whose_turn_it_is(browser: Browser) -> None:
 def test_another_page_says_how_many_games_wait(browser: Browser) -> None:
     with at(browser, {"/": page_with(THEIRS)}) as tab:
         tab.tell(OURS)
-        expect(tab.page).to_have_title(titled("(1) Channels"))
+        expect(tab.page).to_have_title(titled("(1) Games"))
         expect(tab.page.locator("#live")).to_have_text("Your turn: Tic-tac-toe")
         tab.tell(THEIRS)
-        expect(tab.page).to_have_title(titled("Channels"))
+        expect(tab.page).to_have_title(titled("Games"))
 
 
 def test_a_sound_and_a_notification_once_they_are_switched_on_and_each_turn_once(browser: Browser) -> None:

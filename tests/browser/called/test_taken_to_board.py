@@ -57,7 +57,7 @@ def opened(browser: Browser, host: ServedLobby) -> Page:
     return page
 
 
-@pytest.mark.parametrize("link", ["Lobby", "Watch", "Inspect", "Channels", "an offer", "a page that says no"])
+@pytest.mark.parametrize("link", ["Lobby", "Watch", "Inspect", "Games", "an offer", "a page that says no"])
 def test_the_host_is_taken_to_the_board_from_every_page(
     browser: Browser, host: ServedLobby, bob: Asker, link: str
 ) -> None:
@@ -80,7 +80,7 @@ def test_the_host_is_taken_to_the_board_from_every_page(
 def test_without_scripts_every_page_leads_to_the_board_once_it_is_loaded_again(host: ServedLobby, bob: Asker) -> None:
     alice = Asker(host)
     offered(alice)
-    assert find(alice.get("/inspect").body, "nav").text.split() == ["Channels", "Lobby", "Watch", "Inspect"]
+    assert find(alice.get("/inspect").body, "nav").text.split() == ["Games", "Lobby", "Watch", "Inspect"]
     join(bob)
     until(lambda: "Your turn: Tic-tac-toe" in find(alice.get("/inspect").body, "nav").text)
 

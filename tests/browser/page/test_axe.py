@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from forcemove.browser.render import channel_page, channels_page, message_page
+from forcemove.browser.render import channel_page, channels_page, message_page, replay_page
 from forcemove.browser.templating import PLAIN_NAV
 from forcemove.browser.wallet.render import wallet_page
 from forcemove.inspect.journal_channel import ListedChannel, read_channels
@@ -26,7 +26,7 @@ SCHEMES = ("light", "dark")
 STATES = (
     *("opening", "ours", "theirs", "fault", "challenged", "paid", "concluded", "long", "chooses", "reveals"),
     *("list", "message", "lobby", "empty-lobby", "offer", "waiting", "inspect", "asked", "verify", "wallet"),
-    *("watch", "watched"),
+    *("watch", "watched", "replay"),
 )
 
 
@@ -47,6 +47,7 @@ def pages() -> dict[str, str]:
         found[f"/{name}"] = channel_page(view_of(story, 1, guide="Look at the hand that is face down."))
     rows = [row for name in ("ours", "challenged", "paid") for row in rows_of(named[name])]
     found["/list"] = channels_page(rows, named["challenged"].alice.client.managed.time())
+    found["/replay"] = replay_page(view_of(named["theirs"]), 2)
     found["/wallet"] = wallet_page(wallet_view(), PLAIN_NAV)
     found["/message"] = message_page("Not here", "There is no such channel.")
     return found | section_pages()

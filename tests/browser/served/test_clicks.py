@@ -214,6 +214,6 @@ def test_the_playgrounds_channel_and_contracts_are_inspected_on_its_page(visitor
     page.locator("main", has_text="On the chain, at block").wait_for()
     page.locator("nav a", has_text="Verify").click()
     page.locator("#verdict", has_text="The deployment is genuine.").wait_for()
-    page.locator("nav a", has_text="Channels").click()
+    page.locator("nav a", has_text="Games").click()
     page.locator("main a").first.click()
     visitor.move()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forcemove.inspect.journal_channel import ListedChannel, urgency
+from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.results import Ending
 from forcemove.text.amounts import amount_text
+from forcemove.text.durations import local_time
 from forcemove.text.harmless import harmless
 from forcemove.text.names import full_name
 from forcemove.text.situation.moment import clock_text
@@ -20,16 +21,21 @@ __all__ = ["ListingRow", "listed_rows"]
 class ListingRow:
     """A channel in the list.
 
-    - `path`: of its page.
+    - `path`: of its page; `replay`: of the page that shows its game again.
     - `others`: their names and addresses.
+    - `begun`: the date, empty where it is not known.
+    - `rounds`: the score.
     - `phase`: with its `tone`.
     - `until`: the block time (seconds) of its deadline, 0 for none; `left` until then.
     - `money`: to come, at stake, or won.
     """
 
     path: str
+    replay: str
     title: str
     others: str
+    begun: str
+    rounds: str
     phase: str
     tone: str
     until: int
@@ -39,7 +45,7 @@ class ListingRow:
 
 def listed_rows(channels: Iterable[ListedChannel], now: int) -> tuple[ListingRow, ...]:
     """A row for each channel. `now`: the chain's time, seconds."""
-    return tuple(_row(each, now) for each in sorted(channels, key=urgency))
+    return tuple(_row(each, now) for each in sorted(channels, key=lambda each: each.urgency))
 
 
 def _row(listed: ListedChannel, now: int) -> ListingRow:
@@ -48,8 +54,11 @@ def _row(listed: ListedChannel, now: int) -> ListingRow:
     turn = ", your turn" if summary.phase is Phase.PLAYING and summary.is_our_turn else ""
     return ListingRow(
         f"/c/0x{listed.id.hex()}",
+        f"/games/0x{listed.id.hex()}",
         harmless(listed.title),
         ", ".join(full_name(*each) for each in summary.others),
+        local_time(summary.begun_at)[0] if summary.begun_at else "",
+        harmless(listed.score),
         summary.phase.value + turn,
         "bad" if until else "muted" if summary.phase is Phase.CLOSED else "",
         until,

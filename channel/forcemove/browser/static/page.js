@@ -87,10 +87,11 @@
     } catch { show("not sent: try again"); }
   });
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || !/^([0-9]|Arrow(Left|Right)|Home|End)$/.test(event.key)) return;
     if (event.target.closest("input, textarea, select")) return;
     document.querySelector(`[data-key="${event.key}"]`)?.click();
   });
+  document.addEventListener("change", (event) => { if ("sends" in event.target.dataset) event.target.form.requestSubmit(); });
 
   findClocks();
   if (events) { document.onvisibilitychange = listen; listen(); }

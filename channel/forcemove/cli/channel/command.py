@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
 __all__ = ["channel"]
-
-_SCORES = 25
-"""Channels of a list whose rounds are counted: for that their histories are read."""
 
 
 @click.group()
@@ -70,23 +68,20 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import list_all, open_store
     from forcemove.inspect.channel_json import ChannelListDocument, DamagedChannelJson, listed_json
-    from forcemove.inspect.journal_channel import urgency
     from forcemove.node.histories import load_history
-    from forcemove.text.played_games import score_of
+    from forcemove.text.played_games import with_scores
 
     over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
     with open_store(store) as journal:
         found, damaged = list_all(journal, int(time.time()))
-        shown = sorted((each for each in found if each.ownership not in over), key=urgency)
-        scores = (
-            {} if as_json else {each.id: score_of(each, load_history(journal, each.id)) for each in shown[:_SCORES]}
-        )
+        listed = [each for each in found if each.ownership not in over]
+        shown = with_scores(listed, partial(load_history, journal))
         on_chain = _on_chain(journal, shown, endpoint) if endpoint else None
     if as_json:
         broken = [DamagedChannelJson(hex_text(id_), problem) for id_, problem in damaged]
         print_document(ChannelListDocument([listed_json(each, on_chain) for each in shown], broken))
     else:
-        echo(pages.table(shown, scores) if shown else "There are no open channels.")
+        echo(pages.table(shown) if shown else "There are no open channels.")
         for id_, each in (on_chain or {}).items():
             echo(pages.elsewhere_line(id_) if each is None else pages.on_chain_line(each))
         if shown and on_chain is None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from types import MappingProxyType
 
 import click
 
@@ -42,7 +41,6 @@ __all__ = [
 
 _ROW = "{:<11}  {:<16}  {:<20}  {}"
 _BELOW = " " * 13
-_NO_SCORES: Mapping[bytes, str] = MappingProxyType({})
 _TIME = "%Y-%m-%d %H:%M"
 _STANDINGS = {
     Ownership.ACTIVE: "ours to play",
@@ -71,20 +69,19 @@ def short_id(channel_id: bytes) -> str:
 # --------------------------------------------------------------------------------------------------------------- lists
 
 
-def table(channels: Sequence[ListedChannel], scores: Mapping[bytes, str] = _NO_SCORES) -> str:
-    """Two lines for each channel: when it began, its game and counterparties; and its state or result. `scores`: of
-    rounds, by the channel's id."""
+def table(channels: Sequence[ListedChannel]) -> str:
+    """Two lines for each channel: when it began, its game and counterparties; and its state or result."""
     head = click.style(_ROW.format("channel", "begun", "game", "with"), bold=True)
-    return "\n".join([head, *(line for each in channels for line in _rows(each, scores.get(each.id, "")))])
+    return "\n".join([head, *(line for each in channels for line in _rows(each))])
 
 
-def _rows(listed: ListedChannel, score: str) -> Iterator[str]:
+def _rows(listed: ListedChannel) -> Iterator[str]:
     summary, others = listed.summary, listed.summary.others
     with_ = full_name(*others[0]) if len(others) == 1 else f"{len(others)} others"
     begun = summary.begun_at
     when = f"{datetime.fromtimestamp(begun):{_TIME}}" if begun else "-"  # the reader's own time
     yield _ROW.format(short_id(listed.id), when, listed.title[:20], with_)
-    yield f"{_BELOW}{_came_of_it(listed)}{score and '; rounds: '}{score}"
+    yield f"{_BELOW}{_came_of_it(listed)}{listed.score and '; rounds: '}{listed.score}"
 
 
 def _came_of_it(listed: ListedChannel) -> str:
