@@ -53,6 +53,7 @@ class PlayedMoment:
             [_with_bot(game, source)],
             clock=lambda: self.now,
             randomness=source,
+            level=Level.HARD,
             nonces=count(1).__next__,
         )
         self.pages = PlaygroundPages(self.playground, lambda: self.now)
