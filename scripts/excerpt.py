@@ -21,6 +21,7 @@ _END = "gas "
 _TRIES = 100
 _FIGURES = (
     (re.compile(r"\b(rock|paper|scissors)\b"), "WEAPON"),
+    (re.compile(r"\bbeats?\b"), "BEATS"),
     (re.compile(r"\([0-9a-f]{4}…[0-9a-f]{4}\)"), "(COMMITMENT)"),
     (re.compile(r"\([\d,]+ gas\)"), "(GAS)"),
 )

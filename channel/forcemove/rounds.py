@@ -55,12 +55,19 @@ def state_words(game: Game | None, before: VariablePart | None, state: VariableP
         return "the final state"
     if state.turn_num < 2 * count:
         return "the terms" if state.turn_num < count else "all is paid in"
-    return "a move" if game is None else game.move_text(before, state)
+    return "a move" if game is None else game.move_text(_just_before(before, state), state)
+
+
+def _just_before(before: VariablePart | None, after: VariablePart) -> VariablePart | None:
+    """The state before, where it is that: the last one that a screen has shown may be of another channel."""
+    return before if before is not None and before.turn_num == after.turn_num - 1 and not before.is_final else None
 
 
 def _move_line(game: Game, before: VariablePart | None, after: VariablePart, names: Names, viewer: int | None) -> str:
     """A move as a sentence: `Bob placed an X in the middle.`"""
-    return f"{_subject(after.turn_num % len(names), names, viewer)} {game.move_text(before, after)}."
+    return (
+        f"{_subject(after.turn_num % len(names), names, viewer)} {game.move_text(_just_before(before, after), after)}."
+    )
 
 
 def _turn_line(game: Game, state: VariablePart, names: Names, viewer: int | None) -> str:

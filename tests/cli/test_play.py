@@ -31,7 +31,7 @@ def test_two_bots_play_to_the_end(world: World, game: str) -> None:
         assert "was paid to you" in player.said
         assert channel.agreement.channel_id.hex() in player.said
     if game == "rock-paper-scissors":
-        assert channel.newest.state.turn_num == 4 + 2 * 4
+        assert channel.newest.state.turn_num == 4 + 2 * 4 - 1
 
 
 @pytest.mark.parametrize("killed", ["host", "guest"])
@@ -51,7 +51,9 @@ def test_a_player_that_is_killed_goes_on_with_the_same_command(world: World, kil
     assert LINK_HEAD not in second.said
     channel = world.require_right_ends()
     assert channel.newest is not None
-    assert channel.newest.state.turn_num == 4 + 4 * 4, "four rounds of four turns, counted over the restart"
+    assert channel.newest.state.turn_num == 4 + 4 * 4 - 1, (
+        "four rounds of four turns, the end in the last one's place, counted over the restart"
+    )
 
 
 def test_a_guest_that_stays_away_is_challenged(world: World) -> None:

@@ -20,7 +20,7 @@ _WORDS = {"rock-paper-scissors": ("rock", "scissors"), "tic-tac-toe": ("4", "0")
 """The first moves of the host and of the guest."""
 _QUESTIONS = {
     "rock-paper-scissors": ("choose rock, which", "play scissors"),
-    "tic-tac-toe": ("place an X in the middle", "place an O in the lower edge"),
+    "tic-tac-toe": ("place an X in the middle", "place an O on the lower edge"),
 }
 """What they read before they are to make them."""
 _AFTERWARDS = {"rock-paper-scissors": "the round: rock beats scissors", "tic-tac-toe": "placed an O"}

@@ -65,7 +65,7 @@ def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str
     assert other.end() == 0, other.complained
     channel = house.channel(house.alice)
     assert channel.newest is not None
-    assert channel.newest.state.turn_num == 4 + 4 * 4
+    assert channel.newest.state.turn_num == 4 + 4 * 4 - 1
 
 
 _MUTE = """

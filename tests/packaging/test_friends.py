@@ -270,7 +270,7 @@ def test_three_friends_play_a_game_of_their_own_for_a_stake(place: Place, machin
         guest.enter("y")
         alice.reach(f"is here: {2 + guests.index(guest)} of 3.")
     for turn, (friend, count) in enumerate(zip((alice, *guests, alice), (3, 3, 3, 1), strict=True), 6):
-        friend.reach(f"turn {turn - 1:>4}" if turn > 4 else "Your turn to place the first X.")
+        friend.reach(f"turn {turn - 1:>4}" if turn > 6 else "Your turn to start a round")
         friend.reach(f"  {count}         take")
         friend.enter(str(count))
     for guest in guests:

@@ -33,7 +33,7 @@ def begun(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Begun:
 
 def test_its_own_tests_pass(begun: Begun) -> None:
     said = run(begun.programs / "python", "-m", "pytest", "-q", folder=begun.folder)
-    assert "14 passed" in said
+    assert "15 passed" in said
 
 
 def test_its_own_tests_fail_when_the_languages_differ(begun: Begun) -> None:

@@ -74,10 +74,10 @@ def test_a_stale_part_is_named_then_brought_up_to_date(
 
 def test_the_figures_of_a_demonstration_may_be_others(copies: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = (copies / diagrams.CHANNEL).read_text("utf-8")
-    weapon, gas = re.search(r"Alice reveals (\w+):", shown), re.search(r"Bob deposits \([\d,]+ gas\)", shown)
+    weapon, gas = re.search(r"Alice revealed (\w+)\.", shown), re.search(r"Bob deposits \([\d,]+ gas\)", shown)
     assert weapon
     assert gas
-    replace_in(copies, "demo", weapon[0], "Alice reveals rock:" if weapon[1] != "rock" else "Alice reveals paper:")
+    replace_in(copies, "demo", weapon[0], "Alice revealed rock." if weapon[1] != "rock" else "Alice revealed paper.")
     replace_in(copies, "demo", gas[0], "Bob deposits (30,000 gas)")
     other = texts(copies)
 

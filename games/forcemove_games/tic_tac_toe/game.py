@@ -52,9 +52,9 @@ class TicTacToe:
     artifact: Artifact = artifact("TicTacToe")
     title = "Tic-tac-toe"
     rules_text = (
-        "Two players place their marks on a board of three rows and three columns, in turns: X begins.",
-        "Three marks of one player in a row win the round: across, down, or from corner to corner.",
-        "A full board without such a row is a draw.",
+        "X and O take turns on a board of three by three cells; X begins.",
+        "Three in a row win the round: across, down, or from corner to corner.",
+        "A full board without three in a row is a draw.",
         "The winner gets the stake from the loser. A draw moves nothing.",
         "In a round the player to move has less than before: leaving then costs the stake.",
         "After a round the loser may ask for another, and after a draw O may; the one who asked begins it as X.",
