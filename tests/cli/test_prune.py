@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,7 +55,8 @@ def test_what_is_over_is_pruned_after_a_question(house: House, run: Run) -> None
     assert done == {**told, "deleted": True}
     assert done["bytes"] > done["entries"] > 3
     assert run("prune", "--days", "0", "--yes").out.strip() == NOTHING
-    assert (run("history", open_).out, run("list", "--all").out) == (before, listed)
+    assert run("history", open_).out == before
+    assert run("list", "--all").out == re.sub(r"; rounds: .*", "", listed), "whose rounds nobody can count any more"
     assert "nothing that this journal has" in run("history", over).out
     assert run("verify", over).code == 0
 
