@@ -231,10 +231,11 @@ def test_signs_go_over_a_real_log() -> None:
 
 
 def test_the_words() -> None:
-    assert presence_text(3.9, "Bob") == "heard from Bob 3 s ago"
-    assert presence_text(130, "Bob") == "Bob not heard for 2:10"
-    assert presence_text(3, "{}") == "heard from {} 3 s ago"
-    assert presence_text(7_325, "Bob") == "Bob not heard for 2:02:05"
+    assert presence_text(3.9, "Bob") == presence_text(19.9, "Bob") == "heard from Bob just now"
+    assert presence_text(29.9, "Bob") == "heard from Bob 20 s ago"
+    assert presence_text(139, "Bob") == "Bob not heard for 2:10"
+    assert presence_text(3, "{}") == "heard from {} just now"
+    assert presence_text(7_325, "Bob") == "Bob not heard for 2:02:00"
 
 
 def test_the_clock_does_not_go_back() -> None:
