@@ -24,7 +24,7 @@ def test_people_play_on_while_the_chain_is_away(world: World) -> None:
     guest.reach("play scissors")
     require_whole_scene(guest, guest_at, *ASKS)
     guest.type("scissors\r")
-    guest.reach("Host reveals rock")
+    guest.reach("Host revealed rock")
     world.node.start()
     for each in (host, guest):
         each.reach("is in reach again")

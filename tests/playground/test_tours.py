@@ -49,7 +49,7 @@ def test_a_tour_is_done_as_it_says(name: str) -> None:
         assert step_of(played) == number, played.pressed
         for each in actions:
             do(played, each)
-    assert played.playground.guide.startswith(TOURS[name].end)
+    assert played.playground.guide.startswith(TOURS[name].end.partition("{")[0])
     assert played.playground.guide.count("as expected") == 2
     played.require_right()
 

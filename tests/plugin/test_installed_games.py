@@ -80,7 +80,7 @@ def test_a_game_that_is_installed_later_is_added_to_the_book_and_played(
     state = environment("inspect", "states/counting-1-turn-8.json", "--chain", anvil.endpoint, "--json")
     finding = json.loads(state.out)
     assert (finding["app"]["game"], finding["app"]["knownBy"]) == ("counting", "code")
-    assert finding["position"]["description"] == "Participant 2 says 3."
+    assert finding["position"]["description"] == "Participant 2 said 3. Participant 0's turn to say 4."
     assert finding["position"]["data"] == {"type": "NumberSaid", "count": "3"}
     channel = json.loads(environment("inspect", story["channelId"], "--chain", anvil.endpoint, "--json").out)
     assert channel["closed"]

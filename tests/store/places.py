@@ -73,14 +73,19 @@ def snapshots(journal: Journal) -> Mapping[int, tuple[int, bytes]]:
     return {int.from_bytes(each.channel_id): (each.version, each.snapshot) for each in journal.channels()}
 
 
+_RENAMED = 9
+"""The step that renames columns."""
+
+
 def written_by_an_older_program(place: Place, steps: int) -> None:
     """A journal after this many of today's steps, in which channel 1 is `kept`."""
     place.open(steps=migrations.STEPS[:steps]).close()
     id_, snapshot = id_of(1), b"kept"
     channel = f"{_literal(place, id_)}, 1, 1, {_literal(place, snapshot)}, {schema.checksum(id_, 1, snapshot)}"
     origin = f"{_literal(place, id_)}, {_literal(place, b'')}, {schema.checksum(id_, b'')}"
-    place.run(f"INSERT INTO channels (id, version, standing, snapshot, checksum) VALUES ({channel})")  # noqa: S608
-    place.run(f"INSERT INTO origins (channel_id, about, checksum) VALUES ({origin})")  # noqa: S608
+    ownership, metadata = ("ownership", "metadata") if steps >= _RENAMED else ("standing", "about")
+    place.run(f"INSERT INTO channels (id, version, {ownership}, snapshot, checksum) VALUES ({channel})")  # noqa: S608
+    place.run(f"INSERT INTO origins (channel_id, {metadata}, checksum) VALUES ({origin})")  # noqa: S608
 
 
 def _literal(place: Place, value: bytes) -> str:

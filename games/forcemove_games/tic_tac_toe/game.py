@@ -54,9 +54,8 @@ class TicTacToe:
     rules_text = (
         "X and O take turns on a board of three by three cells; X begins.",
         "Three in a row win the round: across, down, or from corner to corner.",
-        "A full board without three in a row is a draw.",
-        "The winner gets the stake from the loser. A draw moves nothing.",
-        "In a round the player to move has less than before: leaving then costs the stake.",
+        "The winner gets the stake from the loser. A full board is a draw, and moves nothing.",
+        "Leaving in the middle of a round costs the stake.",
         "After a round the loser may ask for another, and after a draw O may; the one who asked begins it as X.",
     )
     seats = (PLAYERS,)

@@ -18,23 +18,23 @@ def page_of_link(text: str, relay: str) -> str:
     """The path of the page for a link. `relay`: the address of the lobby's relay, without a password. Raises
     `PageRequestRefused` where the text leads nowhere here."""
     word = "".join(text.split()).lower()
-    page = next((page for head, page in _PAGES.items() if word.startswith(head)), _offer_page)
+    page = next((page for head, page in _PAGES.items() if word.startswith(head)), _path_of_offer)
     try:
         return page(text, relay)
     except ForcemoveError as error:
         raise PageRequestRefused(404, headline(error)) from None
 
 
-def _offer_page(text: str, relay: str) -> str:
+def _path_of_offer(text: str, relay: str) -> str:
     link = parse_link(text)
     if link.relay != relay:
         raise PageRequestRefused(404, f"This game is offered at {link.relay}, and this page is of {relay}.")
     return offer_path(link.offer)
 
 
-def _watch_page(text: str, _: str) -> str:
+def _path_of_watch(text: str, _: str) -> str:
     return f"/watch/{parse_watch_link(text)}"
 
 
-_PAGES: dict[str, Callable[[str, str], str]] = {WATCH_HEAD: _watch_page}
+_PAGES: dict[str, Callable[[str, str], str]] = {WATCH_HEAD: _path_of_watch}
 """By how a link begins, what makes the path of its page. Any other text is read as a link to a game."""
