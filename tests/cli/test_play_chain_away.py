@@ -32,6 +32,6 @@ def test_people_play_on_while_the_chain_is_away(world: World) -> None:
     require_whole_scene(guest, guest_at, *ASKS)
     guest.type("leave\r")
     guest.answer("no        play on", "yes\r")
-    require_whole_end(guest, guest_at, *ASKS, is_all=False)
+    require_whole_end(guest, guest_at, *ASKS, "yes", is_all=False)
     require_whole_end(host, host_at, command, is_all=False)
     world.require_right_ends()

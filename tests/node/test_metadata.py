@@ -8,7 +8,7 @@ from forcemove.history.tokens import TokenFacts
 from forcemove.node.metadata import METADATA, ChannelMetadata
 
 OF_BEFORE = ("app", "from_block", "factory", "confirmations", "began", "begun_at")
-"""What programs wrote that knew neither tokens nor names."""
+"""What programs wrote that knew no tokens."""
 
 
 def test_what_tokens_say_of_themselves_survives() -> None:
@@ -18,10 +18,13 @@ def test_what_tokens_say_of_themselves_survives() -> None:
     assert metadata.tokens == tokens
 
 
-def test_what_was_written_before_tokens_and_names_were_known_is_read() -> None:
+def test_what_was_written_before_tokens_were_known_is_read_and_written_as_it_was() -> None:
     metadata = ChannelMetadata("TicTacToe", 7, b"\xfa" * 20, 2, b"\x07" * 32, 9)
-    version, written = msgpack.decode(METADATA.encode(metadata))
-    assert tuple(written) == (*OF_BEFORE, "names")
-    del written["names"]
-    assert METADATA.decode(msgpack.encode([version, written])) == metadata
-    assert metadata.tokens == metadata.names == ()
+    written = METADATA.encode(metadata)
+    assert tuple(msgpack.decode(written)[1]) == OF_BEFORE
+    assert METADATA.decode(written).tokens == ()
+
+
+def test_what_players_were_called_survives() -> None:
+    metadata = ChannelMetadata("TicTacToe", 7, b"\xfa" * 20, 2, b"\x07" * 32, 9, player_names=("Ann", ""))
+    assert METADATA.decode(METADATA.encode(metadata)).names == ("Ann", "")

@@ -163,11 +163,11 @@ def _stored_metadata(setup: ChannelSetup, stored: StoredChannel) -> ChannelMetad
 def _metadata_of(setup: ChannelSetup) -> ChannelMetadata:
     """What the journal keeps of a new channel besides its snapshot."""
     assembly, begun_at = setup.assembly, int(time.time())
-    app = assembly.app.artifact.name
+    app, names = assembly.app.artifact.name, setup.names or UNSET
     if isinstance(assembly, FriendlyAssembly):
-        return ChannelMetadata(app, 0, _NO_FACTORY, setup.depth, begun_at=begun_at, names=setup.names)
+        return ChannelMetadata(app, 0, _NO_FACTORY, setup.depth, begun_at=begun_at, player_names=names)
     began = (assembly.from_block, assembly.factory, setup.depth, assembly.origin_hash, begun_at)
-    return ChannelMetadata(app, *began, tuple(assembly.tokens) or UNSET, setup.names)
+    return ChannelMetadata(app, *began, tuple(assembly.tokens) or UNSET, names)
 
 
 def _following_of(setup: ChannelSetup, channel: Channel, stored: StoredChannel | None) -> FollowRequest:

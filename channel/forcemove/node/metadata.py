@@ -21,7 +21,8 @@ class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
     `origin_hash`: the hash of `from_block`, 32 bytes, or empty where it is not known: a chain without it is another
     one, whatever its id. `begun_at`: Unix seconds of our own clock when the channel was first saved, 0 where that is
     not known. `token_facts`: what the channel's tokens said of themselves when it began, UNSET where nothing is
-    known. `names`: what its players were called when it began, by seat; none where it began without a meeting."""
+    known. `player_names`: what its players were called when it began, by seat, UNSET where it began without a meeting.
+    What older programs have written has neither, and must be written again as it was."""
 
     app: str
     from_block: int
@@ -30,7 +31,7 @@ class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
     origin_hash: bytes = b""
     begun_at: int = 0
     token_facts: tuple[TokenFacts, ...] | UnsetType = UNSET
-    names: tuple[str, ...] = ()
+    player_names: tuple[str, ...] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         require_bytes("factory", self.factory, 20)
@@ -39,6 +40,11 @@ class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
     def tokens(self) -> Tokens:
         """What the channel's tokens say of themselves, as far as that is known."""
         return () if isinstance(self.token_facts, UnsetType) else self.token_facts
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its players were called when it began, by seat; none where that is not known."""
+        return () if isinstance(self.player_names, UnsetType) else self.player_names
 
 
 METADATA: Codec[ChannelMetadata] = Codec("description of a channel", ChannelMetadata)
