@@ -46,7 +46,7 @@ def moment_of(managed: ManagedChannel, game: Game, history: ChannelHistory = NOT
 
 def test_who_waits_is_told_when_the_mover_is_challenged_and_the_mover_what_that_leads_to(played: Story) -> None:
     waiting, asked = content(played.alice), content(played.bob)
-    assert waiting.headline.startswith("You placed an X in ")
+    assert waiting.headline.startswith(("You placed an X in the ", "You placed an X on the "))
     assert waiting.money == "Ann (you) 0.6 ether (+0.1 ether), Ben 0.4 ether (-0.1 ether)"
     assert asked.money == "Ann 0.6 ether (+0.1 ether), Ben (you) 0.4 ether (-0.1 ether)"
     now = played.bob.client.managed.time()
