@@ -5,13 +5,13 @@ A viewer is the seat that reads, who is called `You`; None for somebody who has 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from forcemove.game import Game, Names, RoundResult
 from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.state import SignedState, VariablePart
 
-__all__ = ["GAME_OVER", "RoundCount", "position_line", "result_line", "score_line", "state_words"]
+__all__ = ["GAME_OVER", "RoundCount", "position_line", "result_line", "score_line", "state_words", "words_by_turn"]
 
 GAME_OVER = "The game is over."
 
@@ -56,6 +56,12 @@ def state_words(game: Game | None, before: VariablePart | None, state: VariableP
     if state.turn_num < 2 * count:
         return "the terms" if state.turn_num < count else "all is paid in"
     return "a move" if game is None else game.move_text(_just_before(before, state), state)
+
+
+def words_by_turn(game: Game | None, states: Iterable[VariablePart], count: int) -> Callable[[SignedState], str]:
+    """Tells what signed states say, see `state_words`. `states`: among which are those before them."""
+    known = {each.turn_num: each for each in states}
+    return lambda signed: state_words(game, known.get(signed.state.turn_num - 1), signed.state, count)
 
 
 def _just_before(before: VariablePart | None, after: VariablePart) -> VariablePart | None:

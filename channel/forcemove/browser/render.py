@@ -107,7 +107,7 @@ def replay_page(view: ChannelView, at: int | None, nav: Nav = PLAIN_NAV) -> str:
     last = len(positions) - 1
     place = last if at is None else min(at, last)
     shown = positions[place]
-    drawing = picture_of(replace(view, own=b""), shown.state, shown.before)
+    drawing = picture_of(game, shown.state, seat, b"", names, shown.before)
     return fill_in(
         "replay.html",
         nav=nav,

@@ -23,7 +23,7 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.state import SignedState
-from forcemove.rounds import state_words
+from forcemove.rounds import words_by_turn
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership, StoredChannel, StoredSummary
@@ -114,9 +114,8 @@ class JournalChannel:
     def words(self, history: ChannelHistory) -> Callable[[SignedState], str]:
         """Tells what one of its states says, in a few words, by its game. `history`: the channel's, which has the
         states before."""
-        known = {each.turn_num: each for each in (*(each.state for each in self.states), *history.states)}
-        count = self.channel.agreement.count
-        return lambda each: state_words(self.game, known.get(each.state.turn_num - 1), each.state, count)
+        states = (*(each.state for each in self.states), *history.states)
+        return words_by_turn(self.game, states, self.channel.agreement.count)
 
     def require_game(self) -> Game:
         """The channel's game. Raises `GameMissing`."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from forcemove.browser.drawing.money import Balance, balances_of
 from forcemove.browser.view import ChannelView
-from forcemove.game import Names, Pictured
+from forcemove.game import Game, Names, Pictured
 from forcemove.history.entries import StateAccepted, StateSigned
 from forcemove.history.overview import Option
 from forcemove.picture import Spot, Svg
@@ -147,17 +147,25 @@ def _last_position(view: ChannelView) -> VariablePart | None:
 # ------------------------------------------------------------------------------------------------------------- picture
 
 
-def picture_of(view: ChannelView, state: VariablePart, before: VariablePart | None) -> Drawing | None:
-    """The picture of an earlier position, with nothing to choose; None where there is none. `before`: see
-    `forcemove.game.Pictured`."""
-    if not isinstance(view.game, Pictured):
+def picture_of(
+    game: Game, state: VariablePart, viewer: int | None, own: bytes, names: Names, before: VariablePart | None
+) -> Drawing | None:
+    """The picture of a position with nothing to choose; None where there is none that can be shown.
+
+    - `game`: draws it.
+    - `state`: no final one.
+    - `viewer`: the seat that looks; None for somebody who has no seat.
+    - `own`: the viewer's secrets.
+    - `names`: one for each participant.
+    - `before`: the state before, None where it is not at hand.
+    """
+    if not isinstance(game, Pictured):
         return None
     try:
-        svg, markup = _picture(view.game, state, view.channel.index, view.own, shown_names(view.names), (), before)
-        return Drawing(
-            SCALE_TO, svg.height * SCALE_TO / svg.width, f"{SCALE_TO / svg.width:g}", markup, harmless(svg.text)
-        )
-    except Exception:
+        svg, markup = _picture(game, state, viewer, own, names, (), before)
+        scale = SCALE_TO / svg.width
+        return Drawing(SCALE_TO, svg.height * scale, f"{scale:g}", markup, harmless(svg.text))
+    except Exception:  # a game is not ours, and the page must be there whatever it does
         return None
 
 
@@ -180,7 +188,7 @@ def _drawing(view: ChannelView, state: VariablePart, moves: dict[str, Option], k
 def _picture(
     game: Pictured,
     state: VariablePart,
-    viewer: int,
+    viewer: int | None,
     own: bytes,
     names: Names,
     moves: tuple[str, ...],

@@ -222,7 +222,8 @@ def _alone(view: ChannelView, place: int, entry: Entry) -> Happening:
 def _words(view: ChannelView, place: int, signed: SignedState) -> str:
     """What a state says; a game is not ours, and the page must be there whatever it does."""
     entries, turn = view.history.entries, signed.state.turn_num - 1
-    earlier = (each for each in reversed(entries[:place]) if isinstance(each, StateSigned | StateAccepted))
+    back = (entries[at] for at in range(place - 1, -1, -1))
+    earlier = (each for each in back if isinstance(each, StateSigned | StateAccepted))
     before = next((each.signed.state for each in islice(earlier, _BACK) if each.signed.state.turn_num == turn), None)
     try:
         return harmless(state_words(view.game, before, signed.state, view.channel.agreement.count))

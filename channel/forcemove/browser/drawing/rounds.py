@@ -63,7 +63,7 @@ def round_of(view: ChannelView) -> RoundPanel | None:
     names, seat, agreement = shown_names(view.names), view.channel.index, view.channel.agreement
     change = "" if agreement.is_friendly else change_text(agreement.deposits[0][0], result.changes[seat], view.tokens)
     tone = "" if result.winner is None else "good" if result.winner == seat else "bad"
-    drawing = None if found.state is state else picture_of(view, state, before)
+    drawing = None if found.state is state else picture_of(view.game, state, seat, view.own, names, before)
     return RoundPanel(harmless(result_line(result, names, seat)), change, tone, drawing)
 
 

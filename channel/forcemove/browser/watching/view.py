@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from forcemove.browser.drawing.board import SCALE_TO, Drawing
+from forcemove.browser.drawing.board import Drawing, picture_of
 from forcemove.chain.addresses import short_address
-from forcemove.game import Game, Names, Pictured
+from forcemove.game import Game, Names
 from forcemove.protocol.state import VariablePart
 from forcemove.rounds import position_line, state_words
 from forcemove.sessions.watching.spectator import ChannelSpectator, SeenState, played
@@ -72,13 +72,14 @@ def watch_view(link: WatchLink, game: Game | None, watched: WatchedTable | None,
     states = [] if spectator is None else list(spectator.states)
     positions = played(states, len(names))
     position = positions[-1] if positions else None
+    before = positions[-2].state if len(positions) > 1 else None
     chain = f"chain {link.domain.chain_id}" if link.domain.chain_id else "no chain"
     return WatchView(
         f"/watch/{link}",
         "" if game is None else harmless(game.title),
         _players(link, names, states[-1] if states else None),
         harmless(f"{link.relay}, {chain}, channel 0x{link.channel_id.hex()}"),
-        None if game is None or position is None else _picture(game, position, names, positions),
+        None if game is None or position is None else picture_of(game, position.state, None, b"", names, before),
         "" if game is None or position is None else _described(partial(game.board, position.state, names)),
         _headline(game, states, position, names),
         "" if spectator is None else _checked(spectator),
@@ -106,19 +107,6 @@ def _players(link: WatchLink, names: Names, newest: SeenState | None) -> tuple[t
         (f"{name} {short_address(address)}", text)
         for name, address, text in zip(names, participants, paid, strict=True)
     )
-
-
-def _picture(game: Game, position: SeenState, names: Names, positions: list[SeenState]) -> Drawing | None:
-    """The game's picture for somebody without a seat; None where there is none that can be shown."""
-    if not isinstance(game, Pictured):
-        return None
-    before = positions[-2].state if len(positions) > 1 else None
-    try:
-        svg = game.picture(position.state, None, b"", names, (), before)
-        scale = SCALE_TO / svg.width
-        return Drawing(SCALE_TO, svg.height * scale, f"{scale:g}", svg.markup(), harmless(svg.text))
-    except Exception:  # a game is not ours, and the page must be there whatever it does
-        return None
 
 
 def _headline(game: Game | None, states: list[SeenState], position: SeenState | None, names: Names) -> str:

@@ -75,7 +75,9 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     with open_store(store) as journal:
         found, damaged = list_all(journal, int(time.time()))
         listed = [each for each in found if each.ownership not in over]
-        shown = with_scores(listed, partial(load_history, journal))
+        shown = sorted(listed, key=lambda each: each.urgency)
+        if not as_json:  # which has no scores
+            shown = with_scores(shown, partial(load_history, journal))
         on_chain = _on_chain(journal, shown, endpoint) if endpoint else None
     if as_json:
         broken = [DamagedChannelJson(hex_text(id_), problem) for id_, problem in damaged]

@@ -55,7 +55,7 @@ def page_server(
 
 
 def _wallet_sections(service: TableService, tables: TablePages) -> tuple[PageSection, ...]:
-    """The page of a service's wallet, of which `tables` say what is to be signed; nothing where a key pays."""
+    """The page of a service's wallet; none where a key pays. `tables`: the pages that ask for its signature."""
     account = service.wallet.payer
     if not isinstance(account, bytes) or not service.chains:
         return ()

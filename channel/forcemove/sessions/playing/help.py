@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from forcemove.game import Game, Names
 from forcemove.history.entries import TxRequested
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.protocol.state import SignedState
-from forcemove.rounds import state_words
+from forcemove.rounds import words_by_turn
 from forcemove.text.durations import local_time
 from forcemove.text.entries import entry_text, name_at
 from forcemove.text.situation.moment import capitalised
@@ -65,14 +64,10 @@ def history_lines(game: Game, played: ManagedChannel, names: Names) -> Iterator[
     def called(seat: int | None) -> str:
         return name_at(seat, names, channel.index)
 
-    states = {each.turn_num: each for each in history.states}
-
-    def describe(signed: SignedState) -> str:
-        return state_words(game, states.get(signed.state.turn_num - 1), signed.state, len(names))
-
+    words = words_by_turn(game, history.states, len(names))
     reorged, entries = history.reorged, history.entries
     places = [place for place, each in enumerate(entries) if not isinstance(each, TxRequested)]
     for place in places[-_NEWEST:]:
-        line = capitalised(entry_text(entries[place], channel, called, describe, played.tokens))
+        line = capitalised(entry_text(entries[place], channel, called, words, played.tokens))
         mark = " (a reorganisation has removed it)" if place in reorged else ""
         yield f"{local_time(entries[place].time)[1]}    {line}{mark}"
