@@ -16,6 +16,8 @@ from tests.protocol.builders import ALICE
 
 ASKED = "import os; del os.environ['FORCEMOVE_PASSPHRASE']"
 """Nothing in the environment answers for the person."""
+_QUESTION = "Passphrase of a.key:"
+"""What is typed before it is asked is thrown away, and seen."""
 _WRONG = "That is not its passphrase. Try again."
 
 
@@ -29,21 +31,23 @@ def screen(tmp_path: Path) -> Screen:
 
 
 def test_a_wrong_passphrase_is_asked_for_again(screen: Screen) -> None:
-    screen.answer("Passphrase of a.key:", "another\r")
-    screen.answer(_WRONG, f"{PASSPHRASE}\r")
+    screen.answer(_QUESTION, "another\r")
+    screen.reach_times(_QUESTION, 2)
+    screen.type(f"{PASSPHRASE}\r")
     shown = screen.end()
     assert shown.code == 0
+    assert _WRONG in shown.lines
     assert any(line.endswith("  a.key") for line in shown.lines)
     assert PASSPHRASE.encode() not in shown.data
 
 
 def test_it_is_not_asked_for_without_end(screen: Screen) -> None:
-    screen.answer("Passphrase of a.key:", "one\r")
-    for number in range(1, 3):
-        screen.reach_times(_WRONG, number)
+    for number in range(1, 4):
+        screen.reach_times(_QUESTION, number)
         screen.type("another\r")
     shown = screen.end()
     assert shown.code == 1
+    assert shown.lines.count(_WRONG) == 2
     assert "Error: The passphrase does not open a.key." in shown.lines
 
 
