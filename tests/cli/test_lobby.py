@@ -18,7 +18,7 @@ from forcemove.transport import connect, joins, links
 from forcemove.transport.offers import Offer, SignedOffer
 from tests.cli.command import Command
 from tests.cli.screens import COMMAND, Screen
-from tests.cli.tables import GUEST, HOST, House, World
+from tests.cli.tables import GUEST, HOST, House, World, link_of
 from tests.transport.carriers import CARRIERS, Process
 from tests.transport.offered import FRIENDLY, PAYOUT, new_offer
 from tests.transport.people import ALICE, run
@@ -160,6 +160,23 @@ def test_play_without_a_link_lets_a_person_offer(house: House) -> None:
     host.leave()
     assert host.end().code == 0
     assert guest.end() == 0, guest.complained
+
+
+def test_an_offer_for_one_player_is_for_nobody_else(house: House, forcemove: Command) -> None:
+    away = show_address(PAYOUT)
+    host = house.play(house.alice, *CREATE, "--for", away, "--move-time", "90", game="tic-tac-toe")
+    link = link_of(host)
+    late = house.play(house.bob, "--join", link, "--yes", game="tic-tac-toe")
+    assert late.end() == 1
+    assert f"The offer is for {away} alone" in late.complained
+    guest = house.sit(house.bob, game="tic-tac-toe")
+    guest.answer("There are no open games of tic-tac-toe", "\x03")
+    assert guest.end().code == 130
+    listed = "lobby", "--relay", house.carrier.url, "--once"
+    assert "There are no open games" in forcemove(*listed).out
+    assert "tic-tac-toe" in forcemove(*listed, "--key", str(house.alice / "key.json")).out
+    asked = json.loads(forcemove(*listed, "--json", "--key", str(house.alice / "key.json")).out)["offers"]
+    assert [(each["invited"], each["moveTime"]) for each in asked] == [(away, 90)]
 
 
 def test_a_bot_is_not_asked_what_to_join(house: House) -> None:

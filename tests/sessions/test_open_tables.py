@@ -89,7 +89,7 @@ def test_the_list_of_open_games_says_a_known_tokens_amounts_as_the_terms_do(tmp_
     with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         service = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), chains=[chain], games=[GAME])
         shown = TablePages(journal, [GAME])
-        follower = LobbyFollower(NO_RELAY, playable)
+        follower = LobbyFollower(NO_RELAY, playable, ALICE.address)
         follower.offers = (OfferStatus(SignedOffer.sign(offer, BOB), (), 0, False),)
         pages = LobbyPages(
             follower, OpenTables(service, playable, TableOptions(NO_RELAY), shown.sit, shown.leave_seat, Lines())

@@ -14,7 +14,7 @@ from forcemove import InvalidValue, Key, TableKind
 from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.jetstream.connection import JetStreamConnection
-from forcemove.transport.offers import OfferOfAnotherChain
+from forcemove.transport.offers import OfferForAnother, OfferOfAnotherChain
 from tests.jetstream.server import NatsServer, running_server
 from tests.relay.process import RelayProcess, running_relay
 from tests.transport.offered import CAROL, CHAIN, FRIENDLY, PAYOUT, all_seated, join_table, new_offer, refused
@@ -163,6 +163,15 @@ async def test_an_offer_of_another_chain_is_not_joined(here: Place) -> None:
             await place.lobby.join(hash_, BOB, PAYOUT, chain_id=1)
         assert (other.value.offered, other.value.ours) == (CHAIN, 1)
         assert (await place.lobby.look(hash_)).joins == ()
+
+
+async def test_an_offer_for_one_player_is_joined_by_nobody_else(here: Place) -> None:
+    async with here.connect() as place:
+        hash_ = await place.lobby.make(new_offer(guest=BOB.address, move_time=60), ALICE)
+        with pytest.raises(OfferForAnother):
+            await place.lobby.join(hash_, CAROL, PAYOUT, chain_id=CHAIN)
+        assert (await place.lobby.look(hash_)).joins == ()
+        assert (await place.lobby.join(hash_, BOB, PAYOUT, chain_id=CHAIN)).is_full
 
 
 async def test_an_offer_is_withdrawn_by_its_host_alone(here: Place) -> None:

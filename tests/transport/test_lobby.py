@@ -17,7 +17,7 @@ from forcemove.protocol.types import Signature
 from forcemove.transport import wire
 from forcemove.transport.errors import Reason, RelayRefused
 from forcemove.transport.joins import JOINS, Join, OfferStatus, SignedJoin, meeting_table
-from forcemove.transport.offers import OFFERS, Offer, OtherOfferShown, SignedOffer, withdrawal_digest
+from forcemove.transport.offers import OFFERS, Offer, OfferForAnother, OtherOfferShown, SignedOffer, withdrawal_digest
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.websocket.lobby import WebSocketLobby
 from tests.relay.process import RelayProcess, running_relay
@@ -63,6 +63,8 @@ async def test_what_the_lobby_does_not_take(relay: RelayProcess) -> None:
     own = Join(offer.hash, ALICE.address, PAYOUT)
     late = new_offer(expires=int(time.time()) - 1)
     ages = new_offer(expires=int(time.time()) + 30 * 86_400)
+    private = new_offer(guest=CAROL.address)
+    theirs = Join(private.hash, BOB.address, PAYOUT)
     said: list[tuple[wire.Message, Reason]] = [
         (wire.MakeOffer(b"", OFFERS.encode(other), ALICE.sign(other.digest).compact), Reason.BAD_SIGNATURE),
         (wire.MakeOffer(b"", OFFERS.encode(replace(offer, stake=1)), good.signature.compact), Reason.BAD_SIGNATURE),
@@ -74,6 +76,8 @@ async def test_what_the_lobby_does_not_take(relay: RelayProcess) -> None:
         (wire.JoinOffer(b"", JOINS.encode(join), MALLORY.sign(join.digest).compact), Reason.BAD_SIGNATURE),
         (wire.JoinOffer(b"", JOINS.encode(own), ALICE.sign(own.digest).compact), Reason.NOT_A_PARTICIPANT),
         (wire.JoinOffer(b"", b"", bytes(64)), Reason.BAD_SIGNATURE),
+        (wire.MakeOffer(b"", OFFERS.encode(private), ALICE.sign(private.digest).compact), Reason.BUSY),
+        (wire.JoinOffer(b"", JOINS.encode(theirs), BOB.sign(theirs.digest).compact), Reason.NOT_A_PARTICIPANT),
     ]
     async with raw(relay.url) as mallory:
         for message, reason in said:
@@ -139,6 +143,8 @@ async def test_a_relay_that_shows_something_else_is_not_believed() -> None:
     offer, other = new_offer(), new_offer()
     foreign = SignedJoin.sign(Join(other.hash, BOB.address, PAYOUT), BOB)
     forged = Join(offer.hash, BOB.address, PAYOUT)
+    private = new_offer(guest=CAROL.address)
+    theirs = Join(private.hash, BOB.address, PAYOUT)
     lies = [
         replace(_shown(offer), offer=OFFERS.encode(other)),
         replace(_shown(other), about=offer.hash),
@@ -146,11 +152,12 @@ async def test_a_relay_that_shows_something_else_is_not_believed() -> None:
         replace(_shown(offer), offer=b"\x01"),
         _joined(offer, foreign.join, foreign.signature),
         _joined(offer, forged, MALLORY.sign(forged.digest)),
+        _joined(private, theirs, BOB.sign(theirs.digest)),
     ]
     for lie in [*lies, _shown(offer)]:
         said: list[wire.Message] = []
         lobby = WebSocketLobby(said.append, time.time, _at_leisure)
-        looking = asyncio.create_task(lobby.look(offer.hash))
+        looking = asyncio.create_task(lobby.look(lie.about if lie is lies[-1] else offer.hash))
         while not said:
             await asyncio.sleep(0)
         lobby.on_message(lie)
@@ -179,6 +186,12 @@ async def test_a_relay_that_shows_something_else_is_not_believed() -> None:
         {"deposit": 1},
         {"duration": 59},
         {"duration": 2**48},
+        {"move_time": -1},
+        {"move_time": 2**48},
+        {"guest": bytes(19)},
+        {"guest": bytes(20)},
+        {"guest": ALICE.address},
+        {"guest": BOB.address, "seats": 3},
         {"nonce": 2**64},
         {"expires": -1},
         {"adjudicator": bytes(20)},
@@ -194,13 +207,14 @@ def test_an_offer_that_makes_no_sense_is_none(other: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("field", Offer.__struct_fields__)
-def test_a_signature_is_over_every_term(field: str) -> None:
-    offer = new_offer()
+@pytest.mark.parametrize("terms", [{}, {"move_time": 60, "guest": BOB.address}], ids=["plain", "private"])
+def test_a_signature_is_over_every_term(field: str, terms: dict[str, object]) -> None:
+    if field == "seats" and terms:
+        return  # a private offer is for two
+    offer = new_offer(**terms)
     value = getattr(offer, field)
-    other = replace(
-        offer,
-        **{field: value + 1 if type(value) is int else value + "x" if type(value) is str else b"\x77" * len(value)},
-    )
+    changed = value + 1 if type(value) is int else value + "x" if type(value) is str else b"\x77" * 20
+    other = replace(offer, **{field: changed})
     assert other.hash != offer.hash
     with pytest.raises(WrongSigner):
         SignedOffer(other, Signature(ALICE.sign(offer.digest).compact)).verify()
@@ -216,8 +230,18 @@ def test_a_join_is_of_one_offer_by_one_guest_for_one_payout() -> None:
         meeting_table(offer, others[0])
 
 
-def test_offers_and_joins_travel_whole() -> None:
-    offer = new_offer(stake=2**256 - 1, deposit=2**256 - 1)
+@pytest.mark.parametrize(
+    "terms", [{}, {"move_time": 60}, {"guest": BOB.address}, {"move_time": 60, "guest": BOB.address}]
+)
+def test_offers_and_joins_travel_whole(terms: dict[str, object]) -> None:
+    offer = new_offer(stake=2**256 - 1, deposit=2**256 - 1, **terms)
     assert OFFERS.decode(OFFERS.encode(offer)) == offer
     join = Join(offer.hash, BOB.address, PAYOUT)
     assert JOINS.decode(JOINS.encode(join)) == join
+
+
+def test_only_the_guest_of_a_private_offer_has_a_table_with_its_host() -> None:
+    offer = new_offer(guest=BOB.address)
+    assert meeting_table(offer, Join(offer.hash, BOB.address, PAYOUT)).participants == (ALICE.address, BOB.address)
+    with pytest.raises(OfferForAnother):
+        meeting_table(offer, Join(offer.hash, CAROL.address, PAYOUT))

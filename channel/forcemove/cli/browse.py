@@ -99,7 +99,7 @@ async def _browse(
     playable = playable_games(service.games, service.chains, book, token)
     pages = pages_of(service, home="/lobby")
     tables = OpenTables(service, playable, options, pages.sit, pages.leave_seat, TerminalOutput(terminal))
-    follower, watched = LobbyFollower(options.relay, playable), WatchedTables(service.games)
+    follower, watched = LobbyFollower(options.relay, playable, service.wallet.key.address), WatchedTables(service.games)
 
     def on_ready(address: str) -> None:
         terminal.close()

@@ -60,9 +60,14 @@ def lobby(
     are shown, and you are asked, before anything is signed. It is the same as `forcemove play GAME --join LINK`, and
     what follows `--` is handed to that.
 
-    Where the output is not a terminal the list is printed once.
+    Where the output is not a terminal the list is printed once. Offers that are for one player alone are listed with
+    the --key of that player.
     """
-    is_wanted: Callable[[Offer], bool] = (lambda offer: offer.game == name) if name else (lambda _: True)
+    ours = _address_in(key_file)
+
+    def is_wanted(offer: Offer) -> bool:
+        return offer.is_for(ours) and name in (None, offer.game)
+
     if as_json or once or not has_terminal():
         asyncio.run(_print_once(relay, is_wanted, name, as_json))
         return
@@ -73,6 +78,13 @@ def lobby(
     shown = (public_url(each) if each == relay else each for each in arguments)  # a password is not shown
     click.echo(f"$ {program()} {shlex.join(['play', *shown])}")
     play.main(arguments, standalone_mode=False)
+
+
+def _address_in(key_file: Path | None) -> bytes:
+    """The address in a key file, without its passphrase; empty without a file."""
+    from forcemove.keys.key_files import address_in_key_file
+
+    return b"" if key_file is None else address_in_key_file(key_file) or b""
 
 
 async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str | None, as_json: bool) -> None:

@@ -43,6 +43,8 @@ class TableOptions:
     - `patience`: seconds that a counterparty may be silent, see `PlayedChannel`.
     - `seats`: how many play at the table to offer, the host among them; None for as few as the game takes.
     - `name`: ours, which the others are shown; may be empty.
+    - `move_time`: seconds that each has for a move, to offer; 0 for any.
+    - `guest`: the only one who may join what we offer, 20 bytes; empty for anybody.
     - `from_scratch`: whether earlier games without money in them are left alone.
     """
 
@@ -53,6 +55,8 @@ class TableOptions:
     from_scratch: bool = False
     seats: int | None = None
     name: str = ""
+    move_time: int = 0
+    guest: bytes = b""
 
 
 @dataclass(frozen=True)

@@ -208,7 +208,8 @@ class PlayTable:
         return self._service.claim(offer, self._runner)
 
     def _is_joinable(self, offer: Offer) -> bool:
-        return offer.host != self._wallet.key.address and is_ours(offer, self._venue)
+        ours = self._wallet.key.address
+        return offer.host != ours and offer.is_for(ours) and is_ours(offer, self._venue)
 
     # -------------------------------------------------------------------------------------------------- from the lobby
 
@@ -225,6 +226,8 @@ class PlayTable:
             options.duration,
             seats=options.seats or min(self._venue.seats),
             name=options.name,
+            move_time=options.move_time,
+            guest=options.guest,
         )
         await self._say_terms(wanted)
         return await self._wait(connection, await self._offer(connection, wanted))
@@ -257,6 +260,7 @@ class PlayTable:
     async def _join(self, connection: Connection, link: Link) -> Meeting:
         offer = (await connection.lobby.look(link.offer)).signed.offer
         require_ours(offer, self._venue)
+        offer.require_guest(self._wallet.key.address)
         if self._stored.has_offer(offer) and offer.host != self._wallet.key.address:
             raise JournalOfOtherPlayer(self._service.journal.where)
         wanted = self._options.stake

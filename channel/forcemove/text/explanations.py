@@ -420,6 +420,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The offer is for chain {offered}, and we play on chain {ours}; chain 0 means a friendly game, without one.",
         "Nothing was signed. Join with --chain and a node of the offer's chain, or without --chain if it is 0.",
     ),
+    "OfferForAnother": (
+        "The offer is for {guest} alone, and you are {other}.",
+        "Nothing was signed. Ask the host for an offer of your own, or join with the key of that address.",
+    ),
     "OtherOfferShown": (
         "The relay shows the offer {hash} otherwise than its host has signed it.",
         "Nothing was signed. This is the relay's doing: agree on another one with the host.",

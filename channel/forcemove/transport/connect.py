@@ -62,7 +62,8 @@ class LobbyPort(Protocol):
         - `chain_id`: of the chain that we play on, 0 for none.
         - `name`: ours, may be empty.
 
-        Raises `OfferOfAnotherChain`, `OtherOfferShown`, and `RelayRefused`, also where others were faster.
+        Raises `OfferOfAnotherChain`, `OfferForAnother`, `OtherOfferShown`, and `RelayRefused`, also where others were
+        faster.
         """
         ...
 

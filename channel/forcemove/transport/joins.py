@@ -18,7 +18,7 @@ from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key, require_signer
 from forcemove.protocol.types import MAX_PARTICIPANTS, ZERO_ADDRESS, Signature, require_bytes
-from forcemove.transport.offers import OFFER_VERSION, Offer, OtherOfferShown, SignedOffer, require_name
+from forcemove.transport.offers import PLAIN_VERSION, Offer, OtherOfferShown, SignedOffer, require_name
 from forcemove.transport.terms import TableKind, TableTerms, address_word, relay_digest, text_hash
 
 __all__ = [
@@ -73,7 +73,7 @@ class Join(Struct, frozen=True):
         return _JOIN_TYPEHASH + self.offer + address_word(self.guest) + address_word(self.payout) + text_hash(self.name)
 
 
-JOINS: Codec[Join] = Codec("join", Join, OFFER_VERSION)
+JOINS: Codec[Join] = Codec("join", Join, PLAIN_VERSION)
 
 
 class SignedJoin(Struct, frozen=True):
@@ -96,7 +96,7 @@ class SignedJoin(Struct, frozen=True):
 
 def meeting_table(offer: Offer, *joins: Join) -> TableTerms:
     """The table where the host meets the guests, who have joined in this order. Raises `InvalidValue` where the joins
-    are not as many as the guests' seats, are of another offer, or two players are the same."""
+    are not as many as the guests' seats, are of another offer, or two players are the same, and `OfferForAnother`."""
     if len(joins) != offer.seats - 1:
         raise InvalidValue("joins", len(joins), f"one of each guest, {offer.seats - 1}")
     _require_joins(offer, joins)
@@ -106,9 +106,12 @@ def meeting_table(offer: Offer, *joins: Join) -> TableTerms:
 
 
 def _require_joins(offer: Offer, joins: Sequence[Join]) -> None:
-    """Raise `InvalidValue` where joins are of another offer, more than there are seats, or two players the same."""
+    """Raise `InvalidValue` where joins are of another offer, more than there are seats, or two players the same, and
+    `OfferForAnother` where one is of a player who may not join."""
     if any(each.offer != offer.hash for each in joins):
         raise InvalidValue("join", [each.offer for each in joins], "one of this offer")
+    for each in joins:
+        offer.require_guest(each.guest)
     players = {offer.host, *(each.guest for each in joins)}
     if len(players) != len(joins) + 1 or len(players) > offer.seats:
         raise InvalidValue("joins", [each.guest for each in joins], f"up to {offer.seats - 1} guests, each only once")

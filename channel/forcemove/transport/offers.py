@@ -2,16 +2,21 @@
 
 An offer is an EIP-712 message with the domain of `terms`. Guests sign `joins`, which name the offer's hash and so all
 of its terms. Both are sent and stored as `protocol.codec.msgpack_codec` encodes them, with a version of their own.
+
+An offer without a time for a move that anybody may join has the type, the hash and the bytes that it had in version 2:
+programs of that version join it, and meetings that they have stored go on.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
-from forcemove.errors import CounterpartyError, ForcemoveError, InvalidValue
+from forcemove.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.encoding import word
 from forcemove.protocol.hashing import keccak256
@@ -39,8 +44,12 @@ __all__ = [
     "OFFERS",
     "OFFER_TYPE",
     "OFFER_VERSION",
+    "PLAIN_OFFER_TYPE",
+    "PLAIN_VERSION",
     "WITHDRAWAL_TYPE",
     "Offer",
+    "OfferCodec",
+    "OfferForAnother",
     "OfferOfAnotherChain",
     "OtherOfferShown",
     "SignedOffer",
@@ -49,14 +58,18 @@ __all__ = [
     "withdrawal_digest",
 ]
 
-OFFER_TYPE = (
+PLAIN_OFFER_TYPE = (
     b"Offer(string game,uint256 chainId,address adjudicator,address app,address asset,uint256 stake,uint256 deposit,"
     b"uint256 duration,uint64 nonce,address host,address payout,uint64 expires,uint8 seats,string name)"
 )
+OFFER_TYPE = PLAIN_OFFER_TYPE[:-1] + b",uint256 moveTime,address guest)"
 WITHDRAWAL_TYPE = b"Withdrawal(bytes32 offer)"
 _OFFER_TYPEHASH, _WITHDRAWAL_TYPEHASH = keccak256(OFFER_TYPE), keccak256(WITHDRAWAL_TYPE)
-OFFER_VERSION = 2
-"""The version of offers and joins. Those of version 1 were for two seats, and had no names."""
+_PLAIN_OFFER_TYPEHASH = keccak256(PLAIN_OFFER_TYPE)
+OFFER_VERSION = 3
+"""The version of offers with a time for a move, or for one guest alone."""
+PLAIN_VERSION = 2
+"""The version of joins, and of all other offers. Those of version 1 were for two seats, and had no names."""
 MIN_SEATS = 2
 """Players at a table: a host, and at least one guest."""
 MAX_NAME = 32
@@ -80,20 +93,29 @@ class OfferOfAnotherChain(CounterpartyError):
 
 
 @dataclass(eq=False)
+class OfferForAnother(CounterpartyError):
+    """Only the player of address `guest` may join the offer, and not `other`."""
+
+    guest: bytes
+    other: bytes
+
+
+@dataclass(eq=False)
 class OtherOfferShown(CounterpartyError):
     """The lobby does not show the offer `hash` as its host has signed it."""
 
     hash: bytes
 
 
-class Offer(Struct, frozen=True):
-    """What `host` offers to play, for anybody who joins. Amounts are in the smallest unit of `asset`; the zero address
-    is ether.
+class Offer(Struct, frozen=True, omit_defaults=True):
+    """What `host` offers to play, for anybody who joins, or for one player. Amounts are in the smallest unit of
+    `asset`; the zero address is ether.
 
     `stake`: of a round; `deposit`: what each player pays in; `duration`: of a challenge, in seconds; `nonce`: of the
     channel, drawn at random; `payout`: where the host is paid; `expires`: Unix seconds; `seats`: how many play, 2 to 8
-    with the host; `name`: the host's, may be empty, see `require_name`. A friendly game has chain id, adjudicator, app,
-    asset, stake and deposit 0. Raises `InvalidValue`.
+    with the host; `name`: the host's, may be empty, see `require_name`; `move_time`: seconds that each has for a move,
+    0 for any; `guest`: 20 bytes, the only one who may join, empty for anybody. A friendly game has chain id,
+    adjudicator, app, asset, stake and deposit 0. Raises `InvalidValue`.
     """
 
     game: str
@@ -110,6 +132,8 @@ class Offer(Struct, frozen=True):
     expires: int
     seats: int
     name: str
+    move_time: int = 0
+    guest: bytes = b""
 
     def __post_init__(self) -> None:
         if not (1 <= len(self.game) <= MAX_GAME_NAME and self.game.isprintable()):
@@ -122,6 +146,7 @@ class Offer(Struct, frozen=True):
             require_uint(name, getattr(self, name), UINT64_MAX)
         require_uint("duration", self.duration, MAX_CHALLENGE_DURATION)
         require_uint("seats", self.seats, MAX_PARTICIPANTS)
+        require_uint("move_time", self.move_time, MAX_CHALLENGE_DURATION)
         require_name(self.name)
         self._require_sense()
 
@@ -132,6 +157,10 @@ class Offer(Struct, frozen=True):
             raise InvalidValue("seats", self.seats, f"{MIN_SEATS} to {MAX_PARTICIPANTS}")
         if ZERO_ADDRESS in (self.host, self.payout):
             raise InvalidValue("host", self.host, "an address other than zero, as is the payout's")
+        if self.guest:
+            require_bytes("guest", self.guest, 20)
+            if self.seats != MIN_SEATS or self.guest in (self.host, ZERO_ADDRESS):
+                raise InvalidValue("guest", self.guest, "another player than the host, at a table for two")
         if self.deposit < self.stake:
             raise InvalidValue("deposit", self.deposit, f"at least the stake, {self.stake}")
         of_the_chain = (self.stake, self.deposit, any(self.adjudicator), any(self.app), any(self.asset))
@@ -144,6 +173,11 @@ class Offer(Struct, frozen=True):
     def is_friendly(self) -> bool:
         """Whether the game is played for nothing, and without a chain."""
         return self.chain_id == 0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has no terms that version 2 did not have."""
+        return not self.move_time and not self.guest
 
     @property
     def hash(self) -> bytes:
@@ -161,15 +195,65 @@ class Offer(Struct, frozen=True):
         numbers = b"".join(map(word, (self.stake, self.deposit, self.duration, self.nonce)))
         people = address_word(self.host) + address_word(self.payout) + word(self.expires)
         terms = text_hash(self.game) + word(self.chain_id) + addresses + numbers + people
-        return _OFFER_TYPEHASH + terms + word(self.seats) + text_hash(self.name)
+        plain = terms + word(self.seats) + text_hash(self.name)
+        if self.is_plain:
+            return _PLAIN_OFFER_TYPEHASH + plain
+        return _OFFER_TYPEHASH + plain + word(self.move_time) + address_word(self.guest or ZERO_ADDRESS)
 
     def require_chain(self, ours: int) -> None:
         """Raise `OfferOfAnotherChain` unless the offer is for chain `ours`."""
         if self.chain_id != ours:
             raise OfferOfAnotherChain(self.chain_id, ours)
 
+    def is_for(self, player: bytes) -> bool:
+        """Whether it concerns a player (20 bytes, empty for nobody in particular): as its host, or as one who may
+        join."""
+        return not self.guest or player in (self.guest, self.host)
 
-OFFERS: Codec[Offer] = Codec("offer", Offer, OFFER_VERSION)
+    def require_guest(self, guest: bytes) -> None:
+        """Raise `OfferForAnother` where this player (20 bytes) may not join."""
+        if self.guest and guest != self.guest:
+            raise OfferForAnother(self.guest, guest)
+
+
+ValueT = TypeVar("ValueT")
+
+
+class _PlainCodec(Codec[ValueT]):
+    """Version 2. The members that it did not have count for the length of a map that msgspec writes of a class."""
+
+    def encode(self, value: ValueT) -> bytes:
+        """As `Codec.encode`."""
+        return super().encode(to_builtins(value, builtin_types=(bytes,)))
+
+
+class OfferCodec(Codec[ValueT]):
+    """Encodes and decodes offers, or values that have one; those with a plain offer in version 2."""
+
+    def __init__(self, what: str, type_: Any, offer_of: Callable[[ValueT], Offer]) -> None:
+        """`what`, `type_`: see `Codec`; `offer_of`: the offer in a value."""
+        super().__init__(what, type_, OFFER_VERSION)
+        self._plain: Codec[ValueT] = _PlainCodec(what, type_, PLAIN_VERSION)
+        self._offer_of = offer_of
+
+    def encode(self, value: ValueT) -> bytes:
+        """As `Codec.encode`."""
+        return self._plain.encode(value) if self._offer_of(value).is_plain else super().encode(value)
+
+    def decode(self, data: bytes) -> ValueT:
+        """As `Codec.decode`."""
+        try:
+            return super().decode(data)
+        except UnknownVersion as error:
+            if error.version != PLAIN_VERSION:
+                raise
+        value = self._plain.decode(data)
+        if not self._offer_of(value).is_plain:
+            raise MalformedBytes(self._what, f"it has terms that version {PLAIN_VERSION} did not have")
+        return value
+
+
+OFFERS: OfferCodec[Offer] = OfferCodec("offer", Offer, lambda offer: offer)
 
 
 def require_name(name: str) -> None:

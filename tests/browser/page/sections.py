@@ -30,7 +30,7 @@ def offer_row(number: int, words: str = "Ann") -> OfferRow:
     path = f"/offers/0x{number:064x}"
     players = f"{words} 0x1c7a…639a"
     return OfferRow(
-        path, words, "0.01 ether", "0.05 ether", "1 of 2", players, "31337", "1 h", WALL, "23 h", number == 0
+        path, words, "0.01 ether", "0.05 ether", "1 of 2", players, "31337", "1 h", WALL, "23 h", number == 0, words
     )
 
 

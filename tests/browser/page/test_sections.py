@@ -88,7 +88,7 @@ def test_an_offer_is_made_by_keyboard_alone(browser: Browser) -> None:
                 page.keyboard.type("5 gwei")
         page.keyboard.press("Enter")
         sent = page.evaluate("window.sent")
-    assert [each for each in reached if each][-5:] == ["game", "stake", "seats", "duration", "offer"]
+    assert [each for each in reached if each][-6:] == ["game", "stake", "seats", "duration", "move_time", "offer"]
     assert sent["stake"] == "5 gwei"
     assert sent["made"] == "2"
 

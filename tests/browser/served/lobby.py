@@ -74,7 +74,7 @@ def served_lobby(
         pages = TablePages(journal, GAMES, home="/lobby")
         service.on_committed(pages.on_committed)
         tables = OpenTables(service, playable, TableOptions(relay, name=name), pages.sit, pages.leave_seat, lines)
-        follower = LobbyFollower(relay, playable)
+        follower = LobbyFollower(relay, playable, key.address)
         lobby = LobbyPages(follower, tables)
         watched = WatchedTables(GAMES)
         sections: list[PageSection] = [LobbySection(lobby), WatchSection(watched), *more]

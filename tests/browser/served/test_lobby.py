@@ -149,6 +149,37 @@ def test_a_link_to_a_game_that_cannot_be_played_here_says_why(alice: Asker, rela
     assert "This game is not open any more." in alice.get(NO_OFFER).body
 
 
+def test_an_offer_for_one_player_is_seen_and_joined_by_nobody_else(
+    alice: Asker, bob: Asker, relay: RelayProcess
+) -> None:
+    venue = FriendlyGame("tic-tac-toe", "Tic-tac-toe")
+    private = new_offer(venue, EVE.address, EVE.address, 0, 3_600, move_time=60, guest=BOB.address)
+    asyncio.run(_make(relay.url, private))
+    strange_offer(relay.url, "Eve")  # is listed with the private one, or after it
+    path = "/offers/" + hex_text(private.hash)
+    until(lambda: bob.served.call(lambda: len(lobby_of(bob).follower.offers)) == 2)
+    until(lambda: alice.served.call(lambda: bool(lobby_of(alice).follower.offers)))
+    assert path in bob.get("/lobby").body
+    assert "for you alone" in bob.get("/lobby").body
+    assert "1 min for each move; after that the others can put it away" in bob.get(path).body
+    assert path not in alice.get("/lobby").body
+    refused = alice.get(path)
+    assert (refused.status, "The offer is for" in refused.body) == (404, True)
+    alice.post(path + "/join", {})
+    assert (states(alice), notice(alice)) == ([], "This game is not open any more.")
+
+
+def test_a_form_that_asks_for_nonsense_makes_no_offer(alice: Asker) -> None:
+    for fields, words in (
+        ({"move_time": "soon"}, "The time for a move is a number of seconds, and 0 for any."),
+        ({"move_time": str(2**48)}, "The time for a move is a number of seconds, and 0 for any."),
+        ({"guest": "Bob"}, "is not 0x and 40 hex digits"),
+    ):
+        alice.post("/offers", OFFER | fields)
+        assert words in notice(alice)
+    assert states(alice) == []
+
+
 def test_the_first_page_is_the_lobby(alice: Asker) -> None:
     assert alice.page == "/lobby"
     page = alice.get("/lobby")

@@ -27,7 +27,7 @@ from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.types import ETHER, Signature
 from forcemove.relay.storage import schema as relay_schema
 from forcemove.store import migrations, transfer
-from forcemove.transport import links, terms, wire
+from forcemove.transport import links, offers, terms, wire
 from forcemove.transport.jetstream import stored_offer
 from forcemove.watchtower import appointment
 from forcemove_games.discard import secrets
@@ -179,7 +179,10 @@ def _typed_data(room: str) -> Format:
         for name, value in vars(import_module(module)).items()
         if name.endswith("_TYPE") and isinstance(value, bytes)
     }
-    return Format(_version_in(*_DOMAINS[room]), f"the version of the EIP-712 domain in {room}", types)
+    version, place = _version_in(*_DOMAINS[room]), f"the version of the EIP-712 domain in {room}"
+    if room == offers.__name__.rpartition(".")[0]:  # what is signed of an offer travels in the offer's own version
+        version, place = f"{version}, offers {offers.OFFER_VERSION}", f"{place}; of an offer OFFER_VERSION"
+    return Format(version, place, types)
 
 
 def _version_in(domain_type: bytes, name: bytes, separator: bytes) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forcemove.browser.lobby.view import OfferDraft
+from forcemove.chain.addresses import parse_address
+from forcemove.errors import MalformedBytes
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.encoding import NO_CHAIN
@@ -12,6 +14,7 @@ from forcemove.protocol.types import ETHER, MAX_CHALLENGE_DURATION, MIN_CHALLENG
 from forcemove.sessions.running.open_tables import WantedGame
 from forcemove.sessions.running.playable import PlayableGame, find_playable, token_of
 from forcemove.text.amounts import parse_amount, parse_tokens
+from forcemove.text.explanations import headline
 
 __all__ = ["read_draft"]
 
@@ -31,7 +34,14 @@ def read_draft(draft: OfferDraft, playable: Sequence[PlayableGame]) -> WantedGam
         return f"{game.game.title} takes {' or '.join(map(str, game.game.seats))} players."
     if duration is None or not MIN_CHALLENGE_DURATION <= duration <= MAX_CHALLENGE_DURATION:
         return "The time to answer a challenge is a number of seconds."
-    return WantedGame(game, stake, duration, seats)
+    move_time = _number(draft.move_time or "0")
+    if move_time is None or move_time > MAX_CHALLENGE_DURATION:
+        return "The time for a move is a number of seconds, and 0 for any."
+    try:
+        guest = parse_address(draft.guest) if draft.guest else b""
+    except MalformedBytes as error:
+        return headline(error)
+    return WantedGame(game, stake, duration, seats, move_time, guest)
 
 
 def _stake(text: str, token: TokenFacts | None) -> tuple[int | None, TokenFacts | None]:

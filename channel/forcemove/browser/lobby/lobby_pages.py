@@ -131,6 +131,7 @@ class LobbyPages:
             if not on_chain and found.chain_id == chain_id:
                 raise GameNotInBook(game.artifact.name, chain_id)
             require_ours(found, (on_chain or known)[0].venue)
+            found.require_guest(self._ours)
         except ForcemoveError as error:
             return " ".join(error_lines(error))
         return f"The list has the newest games alone: `{program()} play {game.name} --join LINK` joins this one."

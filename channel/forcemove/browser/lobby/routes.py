@@ -88,7 +88,8 @@ class LobbySection:
 
     async def _make(self, request: web.Request) -> web.StreamResponse:
         form = await read_form(request, self._site.session)
-        draft = OfferDraft(form.text("game"), form.text("stake"), form.text("seats"), form.text("duration"))
+        terms = ("game", "stake", "seats", "duration", "move_time", "guest")
+        draft = OfferDraft(*map(form.text, terms))
         self._pages.make(draft, form.number("made"))
         return done(request, "/lobby")
 

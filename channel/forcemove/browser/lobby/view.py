@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from forcemove.chain.addresses import short_address, show_address
 from forcemove.errors import ForcemoveError
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.codec.json_text import hex_text
@@ -19,7 +20,7 @@ from forcemove.text.explanations import explain
 from forcemove.text.harmless import harmless
 from forcemove.text.names import full_name
 from forcemove.transport.joins import OfferStatus
-from forcemove.transport.offers import Offer
+from forcemove.transport.offers import MIN_SEATS, Offer
 
 __all__ = [
     "GameOption",
@@ -41,7 +42,8 @@ FRIENDLY = "nothing"
 class OfferRow:
     """An open game. `path`: of its page; `title`: of the game; `stake`: of a round; `deposit`: what each player pays
     in; `seats`: taken, of all; `players`: who has a seat; `chain`: its id, or none; `answer`: the time to answer a
-    challenge; `until`: Unix seconds until which the game is open, `left` until then; `is_ours`: whether we offer it."""
+    challenge; `until`: Unix seconds until which the game is open, `left` until then; `is_ours`: whether we offer it;
+    `whom`: who alone may join, in words, empty for anybody."""
 
     path: str
     title: str
@@ -54,16 +56,20 @@ class OfferRow:
     until: int
     left: str
     is_ours: bool
+    whom: str
 
 
 @dataclass(frozen=True, slots=True)
 class OfferDraft:
-    """What a person has typed into the form of an offer."""
+    """What a person has typed into the form of an offer. `guest`: the address of the only one who may join; empty for
+    anybody."""
 
     game: str = ""
     stake: str = ""
     seats: str = "2"
     duration: str = "3600"
+    move_time: str = "0"
+    guest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,8 @@ class TableRow:
     - `link`: to hand to a friend; `watch_link`: to hand to spectators. Both are empty where there is none.
     - `path`: of the channel's page, empty before there is one; `offer_path`: of the offer's page.
     - `is_played`: whether its channel is driven now; `can_withdraw`: whether the table can be given up.
-    - `again`: what the form says that offers the same terms once more; None before the game is over.
+    - `again`: what the form says that offers the same terms once more, to the same one of two; None before the game is
+      over.
     """
 
     number: int
@@ -194,7 +201,14 @@ def offer_row(
         offer.expires,
         duration_text(left),
         offer.host == ours,
+        _whom(offer, ours),
     )
+
+
+def _whom(offer: Offer, ours: bytes) -> str:
+    if not offer.guest:
+        return ""
+    return "for you alone" if offer.guest == ours else f"for {short_address(offer.guest)} alone"
 
 
 def _amount(offer: Offer, amount: int, token: TokenFacts | None) -> str:
@@ -217,14 +231,17 @@ def table_row(table: RunningTable, relay: str, token: TokenFacts | None) -> Tabl
         "" if offer is None else offer_path(offer.hash),
         is_playing,
         table.can_withdraw,
-        _again(offer, token) if offer is not None and table.state is TableState.OVER else None,
+        _again(table, offer, token) if offer is not None and table.state is TableState.OVER else None,
     )
 
 
-def _again(offer: Offer, token: TokenFacts | None) -> OfferDraft:
+def _again(table: RunningTable, offer: Offer, token: TokenFacts | None) -> OfferDraft:
+    """The same terms; of two players for the same other one."""
     unit, decimals = ("ether", 18) if token is None else ("tokens", token.decimals)
-    stake = exact_amount(offer.stake, unit, decimals)
-    return OfferDraft(offer.game, stake, str(offer.seats), str(offer.duration))
+    stake, agreement = exact_amount(offer.stake, unit, decimals), table.agreement
+    others = () if agreement is None else agreement.fixed_part.participants
+    guest = show_address(others[1 if table.is_ours else 0]) if len(others) == MIN_SEATS else ""
+    return OfferDraft(offer.game, stake, str(offer.seats), str(offer.duration), str(offer.move_time), guest)
 
 
 def _watch_link(table: RunningTable, relay: str) -> str:

@@ -11,12 +11,13 @@ import click
 
 from forcemove.cli.games import find_table_game, load_game
 from forcemove.cli.options import PAGE, require_no_page_options
-from forcemove.cli.parameters import GAME_NAME
+from forcemove.cli.parameters import ADDRESS, GAME_NAME
 from forcemove.cli.play.arguments import TableArguments
 from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, ASSET, OWN_NAME, STAKE, STORING, WAITING, TypedStake
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import has_terminal, waiting
 from forcemove.keys.key_files import UNLOCK_VARIABLE
+from forcemove.protocol.types import MAX_CHALLENGE_DURATION
 
 if TYPE_CHECKING:
     from forcemove.browser.table_pages import TablePages
@@ -57,6 +58,16 @@ __all__ = ["play"]
     type=click.IntRange(2, 8),
     metavar="N",
     help="Players of the game that you offer, you among them.  [default: as few as the game takes]",
+)
+@click.option(
+    "--move-time",
+    type=click.IntRange(1, MAX_CHALLENGE_DURATION),
+    metavar="SECONDS",
+    help="What each has for a move in the game that you offer: after it the others challenge, or may put a friendly "
+    "game away.  [default: any time]",
+)
+@click.option(
+    "--for", "guest", type=ADDRESS, metavar="ADDRESS", help="The only player who may join the game that you offer."
 )
 @OWN_NAME
 @click.option("--join", "join_text", metavar="LINK", help="Join the offer of this link, which --create has printed.")
@@ -116,6 +127,8 @@ class _PlayArguments(TableArguments):
     creates: bool
     stake: TypedStake | None
     seats: int | None
+    move_time: int | None
+    guest: bytes | None
     join_text: str | None
     bot: bool
     rounds: int
@@ -217,6 +230,10 @@ class _PlayArguments(TableArguments):
             raise click.UsageError("A stake wants a chain: name a node with --chain.")
         if self.stake is not None and self.stake.is_nothing and has_chain:
             raise click.UsageError("A friendly game (--stake 0) has no chain: leave --chain out.")
+        if not self.creates and (self.move_time or self.guest):
+            raise click.UsageError("--move-time and --for are of a game that you offer: say --create.")
+        if self.move_time and self._is_table_game:
+            raise click.UsageError(f"{self.name} is not played in a channel, and has no clock: leave --move-time out.")
         self.require_accounts()
 
     def _require_seats(self) -> None:
@@ -254,7 +271,17 @@ class _PlayArguments(TableArguments):
         wanted = None if typed is None else typed.of(None if venue is None else venue.token)
         host = None if wanted is None else HostGame(wanted)
         return PlayerOptions(
-            TableOptions(where, wanted, self.duration, self.patience, self.from_scratch, self.seats, self.own_name),
+            TableOptions(
+                where,
+                wanted,
+                self.duration,
+                self.patience,
+                self.from_scratch,
+                self.seats,
+                self.own_name,
+                self.move_time or 0,
+                self.guest or b"",
+            ),
             host if link is None else JoinGame(link),
             self.rounds if self.bot else None,
             self.pace,

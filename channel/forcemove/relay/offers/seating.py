@@ -56,6 +56,8 @@ class Seating:
             raise NotOffered(shown.hash, Reason.OFFER_TAKEN, "you have a seat already, by another join")
         if join.join.guest == shown.signed.offer.host:
             raise NotOffered(shown.hash, Reason.NOT_A_PARTICIPANT, "a host does not join its own offer")
+        if not shown.signed.offer.is_for(join.join.guest):
+            raise NotOffered(shown.hash, Reason.NOT_A_PARTICIPANT, "the offer is for another player")
         self._require_reliable(shown, account)
         shown.guests.append(Seated(join, account, {holder}))
         if len(shown.guests) == shown.signed.offer.seats - 1:

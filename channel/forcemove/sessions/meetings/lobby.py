@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 
-from forcemove.chain.addresses import show_address
+from forcemove.chain.addresses import short_address, show_address
 from forcemove.inspect.documents import Address, Amount, Decimal, Document, Hash, Seconds
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.text.names import full_name, shown_name
@@ -42,7 +42,8 @@ class GuestJson(Document):
 
 
 class OfferJson(Document):
-    """An open offer. `duration` of a challenge; `name`: the host's, as it may be shown, null where there is none."""
+    """An open offer. `duration` of a challenge; `moveTime`: that each has for a move, 0 for any; `name`: the host's, as
+    it may be shown, null where there is none; `invited`: the only one who may join, null for anybody."""
 
     number: int
     offer: Hash
@@ -60,6 +61,8 @@ class OfferJson(Document):
     host: Address
     name: str | None
     guests: list[GuestJson]
+    move_time: Seconds
+    invited: Address | None
 
 
 class LobbyDocument(Document):
@@ -90,6 +93,8 @@ def offer_json(number: int, shown: OfferStatus, relay: str) -> OfferJson:
         show_address(offer.host),
         shown_name(offer.name) or None,
         [GuestJson(show_address(each.join.guest), shown_name(each.join.name) or None) for each in shown.joins],
+        offer.move_time,
+        show_address(offer.guest) if offer.guest else None,
     )
 
 
@@ -105,7 +110,7 @@ class Waiting:
         """What is waited for."""
         if self._offer.seats == MIN_SEATS:
             return (
-                "Waiting for somebody to join"
+                f"Waiting for {short_address(self._offer.guest) if self._offer.guest else 'somebody'} to join"
                 if self._offer.host == self._ours
                 else "Waiting for the host at the table"
             )

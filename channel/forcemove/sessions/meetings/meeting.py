@@ -10,13 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forcemove.errors import UnknownVersion
-from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.signing import Key
 from forcemove.sessions.errors import HostMissing, OfferOver
 from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.errors import Reason, RelayRefused, TransportError
 from forcemove.transport.joins import Join, OfferStatus, meeting_table
-from forcemove.transport.offers import OFFER_VERSION, Offer, OtherOfferShown
+from forcemove.transport.offers import Offer, OfferCodec, OtherOfferShown
 from forcemove.transport.terms import TableTerms
 
 __all__ = [
@@ -39,7 +38,7 @@ _MEETING_SECONDS = 50.0
 class Meeting(Struct, frozen=True, tag=True):
     """What host and guests have agreed on, each by a signature; the joins are in the order of the seats. `has_met`:
     whether all are known to have been at the table; else the game may never begin. Raises `InvalidValue` where a join
-    is missing, or is of another offer."""
+    is missing, or is of another offer, and `OfferForAnother`."""
 
     offer: Offer
     joins: tuple[Join, ...]
@@ -70,7 +69,7 @@ class PendingOffer(Struct, frozen=True, tag="Waiting"):
     offer: Offer
 
 
-MEETINGS: Codec[Meeting | PendingOffer] = Codec("meeting", Meeting | PendingOffer, OFFER_VERSION)
+MEETINGS: OfferCodec[Meeting | PendingOffer] = OfferCodec("meeting", Meeting | PendingOffer, lambda each: each.offer)
 """The codec of meetings and offers in a journal."""
 
 

@@ -13,6 +13,7 @@ from forcemove.protocol.encoding import Domain
 from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.types import ETHER, FixedPart
 from forcemove.text.amounts import amount_text, exact_amount, exact_tokens
+from forcemove.text.durations import duration_text
 from forcemove.text.names import shown_name
 from forcemove.transport.joins import Join
 from forcemove.transport.offers import MIN_SEATS, Offer
@@ -48,8 +49,13 @@ def terms_lines(offer: Offer, title: str, token: TokenFacts | None = None) -> It
         yield f"{title}, a friendly game, offered by {host}"
     else:
         yield f"{title} on chain {offer.chain_id}, offered by {host}"
+    if offer.guest:
+        yield f"  for          {show_address(offer.guest)} alone"
     if offer.seats > MIN_SEATS:
         yield f"  players      {offer.seats}, with the host"
+    if offer.move_time:
+        after = "put it away" if offer.is_friendly else "challenge"
+        yield f"  move time    {duration_text(offer.move_time)} for each move; after that the others can {after}"
     if not offer.is_friendly:
         yield f"  stake        {offered_amount(offer, offer.stake, token)} a round"
         yield f"  deposit      {offered_amount(offer, offer.deposit, token)} by each player"

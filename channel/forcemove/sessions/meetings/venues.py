@@ -180,6 +180,8 @@ def new_offer(
     *,
     seats: int = MIN_SEATS,
     name: str = "",
+    move_time: int = 0,
+    guest: bytes = b"",
 ) -> Offer:
     """A new offer, which is good for a day. Raises `InvalidValue`, and `NotInBook`.
 
@@ -190,6 +192,8 @@ def new_offer(
     - `duration`: of a challenge, in seconds.
     - `seats`: how many play, with the host.
     - `name`: the host's, may be empty.
+    - `move_time`: seconds that each has for a move, 0 for any.
+    - `guest`: 20 bytes, the only one who may join, empty for anybody.
     """
     return Offer(
         venue.name,
@@ -206,6 +210,8 @@ def new_offer(
         int(time.time()) + _OFFER_SECONDS,
         seats,
         name,
+        move_time,
+        guest,
     )
 
 

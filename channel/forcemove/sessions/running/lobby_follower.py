@@ -24,13 +24,13 @@ _MOST = 50
 
 
 class LobbyFollower:
-    """The open offers of a lobby that can be joined here, and our own. `offers`: those, the newest mostly first;
+    """The open offers of a lobby that we may and can join, and our own. `offers`: those, the newest mostly first;
     `has_more`: whether there are more than are listed; `problem`: why they are not known, empty where they are;
     `relay`: its address as we know it ourselves; `url`: without a password."""
 
-    def __init__(self, relay: str, playable: Sequence[PlayableGame]) -> None:
-        """`relay`: its address; `playable`: the games that can be played here."""
-        self.relay, self._playable = relay, tuple(playable)
+    def __init__(self, relay: str, playable: Sequence[PlayableGame], ours: bytes) -> None:
+        """`relay`: its address; `playable`: the games that can be played here; `ours`: our address, 20 bytes."""
+        self.relay, self._playable, self._ours = relay, tuple(playable), ours
         self.url = public_url(relay)
         self.offers: tuple[OfferStatus, ...] = ()
         self.has_more = False
@@ -58,7 +58,7 @@ class LobbyFollower:
             await asyncio.sleep(pauses.next_pause())
 
     def _is_shown(self, offer: Offer) -> bool:
-        return playable_for(self._playable, offer) is not None
+        return offer.is_for(self._ours) and playable_for(self._playable, offer) is not None
 
     def _take(self, offers: tuple[OfferStatus, ...], *, has_more: bool) -> None:
         if (offers, has_more, "") != (self.offers, self.has_more, self.problem):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -39,12 +39,14 @@ _Play = Callable[[], Coroutine[Any, Any, object]]
 @dataclass(frozen=True)
 class WantedGame:
     """A game that the player wants to offer. `stake`: in wei, 0 for a friendly game; `duration`: of a challenge, in
-    seconds; `seats`: how many play."""
+    seconds; `seats`: how many play; `move_time`, `guest`: see `Offer`."""
 
     game: PlayableGame
     stake: int
     duration: int
     seats: int
+    move_time: int = 0
+    guest: bytes = b""
 
 
 class OpenTables:
@@ -93,12 +95,12 @@ class OpenTables:
     def offer(self, wanted: WantedGame) -> RunningTable:
         """Open a table for our new offer."""
         table = self._new(wanted.game)
-        options = TableOptions(
-            self._options.relay,
+        options = replace(
+            self._options,
             duration=wanted.duration,
-            patience=self._options.patience,
             seats=wanted.seats,
-            name=self._options.name,
+            move_time=wanted.move_time,
+            guest=wanted.guest,
         )
         play = self._play_table(wanted.game, table, options)
         self._begin(table, partial(play.play_new, HostGame(wanted.stake)))

@@ -110,6 +110,7 @@ class JetStreamLobby:
             entry = await self._open(offer)
             terms = entry.shown.signed.offer
             terms.require_chain(chain_id)
+            terms.require_guest(key.address)
             if key.address == terms.host:
                 raise RelayRefused(offer, Reason.NOT_A_PARTICIPANT, "a host does not join its own offer")
             signed = SignedJoin.sign(Join(offer, key.address, payout, name), key)

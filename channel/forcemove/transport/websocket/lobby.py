@@ -139,6 +139,7 @@ class WebSocketLobby:
         """
         shown = await self.look(offer)
         shown.offer.require_chain(chain_id)
+        shown.offer.require_guest(key.address)
         signed = SignedJoin.sign(Join(offer, key.address, payout, name), key)
         message = JoinOffer(b"", JOINS.encode(signed.join), signed.signature.compact)
         answer = await self._ask(lambda id_: replace(message, id=id_), "to take our join")
