@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,7 +12,9 @@ import pytest
 from forcemove import LocalTable, local_table, moves_of
 from forcemove.browser import render, security, table_pages
 from forcemove.browser.view import ChannelView
+from forcemove.sessions.playing.content import NAMES
 from forcemove.sessions.playing.human_player import HumanPlayer
+from forcemove.sessions.playing.patience import MoveClock
 from forcemove.sessions.presence import TablePresence
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
@@ -88,6 +91,33 @@ def test_leaving_that_was_decided_before_the_other_moved_is_asked_again(seated: 
     assert "look at what follows now" in seated.view.notice
     seated.pages.act(seated.id, "leave", "", seated.turn)
     assert seated.table.channels[0].channel.leaving
+
+
+def test_the_time_for_a_move_is_on_the_page_and_counts_there_without_asking(seated: Seated) -> None:
+    assert "time for this move" not in render.channel_panels(seated.view)["clock"]
+    left, played = [42.5], seated.table.channels[0]
+    seated.person.attach(played, NAMES, MoveClock(60, lambda: left[0]))
+    shown = render.channel_panels(seated.view)
+    now = played.time()
+    for words in ("Your time for this move", f'data-until="{now + 43}" data-now="{now}">0:43<', '<progress max="60"'):
+        assert words in shown["clock"]
+    assert "When it is out, Guest can challenge you. Then you have " in shown["clock"]
+    assert "Guest has 1:00 for the next one." in shown["clock"]
+    assert "alarm" not in shown["clock"]
+    assert "time for this move" not in shown["say"]
+
+
+async def test_a_page_is_sent_that_the_time_for_a_move_is_out(seated: Seated) -> None:
+    left = [1.0]
+    seated.person.attach(seated.table.channels[0], NAMES, MoveClock(60, lambda: left[0]))
+    running = asyncio.create_task(seated.pages.run())
+    await asyncio.sleep(0)
+    number = seated.pages.changes.number
+    left[0] = 0.0
+    await seated.pages.changes.after(number, 30.0)
+    assert seated.pages.changes.number > number
+    assert "It is out: Guest can challenge you." in render.channel_panels(seated.view)["clock"]
+    running.cancel()
 
 
 def test_what_is_not_possible_is_said(seated: Seated) -> None:

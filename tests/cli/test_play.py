@@ -56,14 +56,21 @@ def test_a_player_that_is_killed_goes_on_with_the_same_command(world: World, kil
     )
 
 
-def test_a_guest_that_stays_away_is_challenged(world: World) -> None:
-    host = world.play(world.alice, "--create", "--stake", "0.01 ether", "--rounds", "20", "--patience", "5")
+@pytest.mark.parametrize(
+    ("waiting", "words"),
+    [
+        (("--patience", "5"), "Nothing was heard for 5 seconds"),
+        (("--move-time", "5"), "Guest's time is out: a challenge asks the chain (about"),
+    ],
+)
+def test_a_guest_that_stays_away_is_challenged(world: World, waiting: tuple[str, ...], words: str) -> None:
+    host = world.play(world.alice, "--create", "--stake", "0.01 ether", "--rounds", "20", *waiting)
     held = held_at("turn to reveal")
     guest = world.play(world.bob, "--join", link_of(host), "--rounds", "20", "--yes", before=held)
     guest.reach("turn to reveal")
     guest.end(by=signal.SIGKILL)
     host.reach("challenge: in block")
-    assert "Nothing was heard for 5 seconds" in host.said
+    assert words in " ".join(host.said.split())
     world.travel(3601)
     assert host.end() == 0, host.complained
     assert "The chain has decided" in host.said

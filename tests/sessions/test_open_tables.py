@@ -14,7 +14,7 @@ from forcemove.browser.table_pages import TablePages
 from forcemove.chain.errors import NodeBusy, Unreachable
 from forcemove.history.tokens import TokenFacts
 from forcemove.sessions.meetings import meeting, terms, tokens, venues
-from forcemove.sessions.meetings.stored import StoredMeetings, forget_offer, signed_names
+from forcemove.sessions.meetings.stored import StoredMeetings, agreed_move_time, forget_offer, signed_names
 from forcemove.sessions.options import TableOptions, Wallet
 from forcemove.sessions.running.lobby_follower import LobbyFollower
 from forcemove.sessions.running.open_tables import OpenTables
@@ -108,7 +108,7 @@ def test_the_list_of_open_games_says_a_known_tokens_amounts_as_the_terms_do(tmp_
 def test_a_meeting_that_cannot_be_read_keeps_no_other_game_from_being_gone_on_with(tmp_path: Path, body: bytes) -> None:
     """Nobody has paid into a game that is a meeting still; into another one of the journal somebody may have."""
     venue = venues.FriendlyGame(GAME.name, GAME.title)
-    offer = venues.new_offer(venue, ALICE.address, ALICE.address, 0, 3_600)
+    offer = venues.new_offer(venue, ALICE.address, ALICE.address, 0, 3_600, move_time=90)
     with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         stored, met = (
             StoredMeetings(journal, venue, ALICE.address),
@@ -118,7 +118,8 @@ def test_a_meeting_that_cannot_be_read_keeps_no_other_game_from_being_gone_on_wi
         stored.keep(met)
         assert list(stored.meetings(lambda _: True)) == [met]
         assert list(stored.offers(lambda _: True)) == []
-        assert signed_names(journal, terms.agreement_of(offer, met.joins, GAME)) == ("", "Bob")
+        agreement = terms.agreement_of(offer, met.joins, GAME)
+        assert (signed_names(journal, agreement), agreed_move_time(journal, agreement)) == (("", "Bob"), 90)
         forget_offer(journal, offer.hash)
         assert [id_ for id_, _ in journal.meetings.all()] == [bytes(32)]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from forcemove.game import Game, Names
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.sessions.playing.human_player import HumanPlayer
+from forcemove.sessions.playing.patience import MoveClock
 from forcemove.sessions.ports import Output
 
 __all__ = ["PageSeat"]
@@ -22,9 +23,9 @@ class PageSeat:
         self.person, self.output, self._on_driven = HumanPlayer(game), output, on_driven
         self.choose, self.join_chat = self.person.choose, self.person.join_chat
 
-    def attach(self, played: ManagedChannel, names: Names) -> None:
+    def attach(self, played: ManagedChannel, names: Names, clock: MoveClock) -> None:
         """See `PlayerSeat`."""
-        self.person.attach(played, names)
+        self.person.attach(played, names, clock)
         self._on_driven()
 
     async def run(self) -> None:

@@ -153,7 +153,7 @@ def _turn(view: ChannelView) -> str:
 
 
 def _alarm(clock: ClockPanel | None) -> str:
-    return "" if clock is None or clock.until is None else f"{clock.title} until {clock.time}."
+    return "" if clock is None or not clock.is_on_chain else f"{clock.title} until {clock.time}."
 
 
 def _newest_fault(window: Window) -> str:

@@ -193,6 +193,8 @@ class TablePages:
                 silences=seated.silences,
                 chosen_turn=chosen,
                 leave_cost=seated.person.leave_cost,
+                move_time=seated.person.clock.move_time,
+                move_left=seated.person.clock.left(),
                 to_sign=self.to_sign(channel_id),
             )
         stored = self._journal.load(channel_id)
@@ -251,7 +253,8 @@ def _looks(seated: _Seated) -> tuple[object, ...]:
         return ()
     channel, now = seated.played
     presence = seated.person.chat and seated.person.chat.presence.state
-    return channel.next_turn, channel.phase(now), seated.words, seated.lines, seated.depth, presence
+    is_out = seated.person.clock.left() <= 0
+    return channel.next_turn, channel.phase(now), seated.words, seated.lines, seated.depth, presence, is_out
 
 
 def _act(seated: _Seated, do: str, word: str, turn: int) -> str | None:

@@ -25,7 +25,7 @@ from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge, oper
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.sessions.playing.played_channel import Patience
+from forcemove.sessions.playing.patience import Patience
 
 __all__ = ["DemoPlayer", "DemoTable", "new_table"]
 

@@ -24,7 +24,8 @@ from forcemove.protocol.machine.results import is_over
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.status import Status
 from forcemove.sessions.playing.human_player import HumanPlayer
-from forcemove.sessions.playing.played_channel import Patience, is_unpaid
+from forcemove.sessions.playing.patience import Patience
+from forcemove.sessions.playing.played_channel import is_unpaid
 
 __all__ = ["PATIENCE", "PlaygroundMatch"]
 

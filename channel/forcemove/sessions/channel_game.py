@@ -20,7 +20,7 @@ from forcemove.rounds import RoundCount, score_line
 from forcemove.sessions.chat import TableChat
 from forcemove.sessions.errors import NeverFunded
 from forcemove.sessions.meetings.meeting import Meeting
-from forcemove.sessions.meetings.stored import signed_names
+from forcemove.sessions.meetings.stored import agreed_move_time, signed_names
 from forcemove.sessions.meetings.terms import agreement_of
 from forcemove.sessions.meetings.venues import GameOnChain
 from forcemove.sessions.messenger_tasks import messenger_for
@@ -112,9 +112,8 @@ class ChannelGameRunner:
         for line in _seat_lines(agreement, index, signed):
             self._port.say(line)
         seat = self._port.take_seat(self._game, agreement, index)
-        match = PlayedChannel(
-            self._game, seat.choose, self._options.patience, seat.output, shown_names(signed, players)
-        )
+        names, move_time = shown_names(signed, players), agreed_move_time(self._journal, agreement)
+        match = PlayedChannel(self._game, seat.choose, self._options.patience, seat.output, names, move_time=move_time)
         try:
             if self._venue is None:
                 channel = await self._drive_friendly(agreement, seat, match)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from forcemove.protocol.machine.effects import ChooseMove
     from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
     from forcemove.sessions.playing.content import TableContent
+    from forcemove.sessions.playing.patience import MoveClock
     from forcemove.sessions.presence import TablePresence
     from forcemove.transport.links import Link
     from forcemove.transport.offers import Offer
@@ -65,8 +66,8 @@ class PlayerSeat(Protocol):
         """See `forcemove.node.effect_executor.MoveChooser`."""
         ...
 
-    def attach(self, played: ManagedChannel, names: Names) -> None:
-        """Take the channel. Called once, before `run`. `names`: of the players, by seat."""
+    def attach(self, played: ManagedChannel, names: Names, clock: MoveClock) -> None:
+        """Take the channel. Called once, before `run`. `names`: of the players, by seat; `clock`: of the mover."""
         ...
 
     def join_chat(self, chat: Chat) -> None:

@@ -235,7 +235,7 @@ class TableService:
         try:
             driven = await when_free(lambda: self._add(setup), seat.output.say)
             self._played.add(driven.id)
-            seat.attach(driven, match.names)
+            seat.attach(driven, match.names, match.move_clock)
             yield driven
         finally:
             del self._seated[setup.id]

@@ -13,6 +13,7 @@ from forcemove import Bot, ChannelSetup, FriendlyAssembly, ManagedChannel, Node,
 from forcemove.rounds import RoundCount
 from forcemove.sessions.playing.bot import BotSeat
 from forcemove.sessions.playing.content import TableContent
+from forcemove.sessions.playing.patience import NO_CLOCK
 from forcemove.store.journal import Journal
 from forcemove.store.sqlite import APPLICATION_ID
 from tests.node.test_friendly import Table
@@ -47,7 +48,7 @@ class Bots(Table):
         bot = BotSeat(self.game, seat, WANTED, Silent())
         setup = ChannelSetup(FriendlyAssembly(self.game, self.agreement), KEYS[seat], self.lines[seat], bot.choose)
         played = node.add(setup)
-        bot.attach(played, ("Alice", "Bob"))
+        bot.attach(played, ("Alice", "Bob"), NO_CLOCK)
         return played
 
     @property

@@ -69,7 +69,7 @@ async def _play(game: Game, environment: DemoEnvironment, level: Level, terminal
     for at in range(1, seats):
         bot = choose_rounds(game, at, _ROUNDS, level=lambda: level)
         driven.append(environment.player(at).join(assembly, lines[at], bot, max_cost=MAX_COST))
-    seat.attach(driven[_PERSON], match.names)
+    seat.attach(driven[_PERSON], match.names, match.move_clock)
     playing = match.until(lambda: all(each.is_done for each in driven), driven[_PERSON])
     await run_with_background(playing, _drive(environment), seat.run())
     _report_end(environment, driven[_PERSON], match, before, terminal)

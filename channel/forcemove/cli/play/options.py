@@ -183,7 +183,8 @@ WAITING = together(
         type=click.FloatRange(1),
         default=600.0,
         show_default=True,
-        help="Seconds that another may be silent; then it is challenged, or a friendly game given up.",
+        help="Seconds that another may be silent; then it is challenged, or a friendly game given up. Where a time for "
+        "a move was agreed on, see --move-time of `play`, that counts for moves.",
     ),
     click.option(
         "--lease",

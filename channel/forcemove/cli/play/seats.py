@@ -14,6 +14,7 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.sessions.playing.content import TableContent
 from forcemove.sessions.playing.help import HELP, help_lines
 from forcemove.sessions.playing.human_player import HumanPlayer
+from forcemove.sessions.playing.patience import MoveClock
 from forcemove.sessions.playing.played_channel import run_with_background
 from forcemove.text.situation.moment import clock_text
 
@@ -51,9 +52,9 @@ class PersonSeat:
         person.is_seen = lambda: True
         person.say, person.on_asked = self.output.say, self.output.ring
 
-    def attach(self, played: ManagedChannel, names: Names) -> None:
+    def attach(self, played: ManagedChannel, names: Names, clock: MoveClock) -> None:
         """See `PlayerSeat`."""
-        self.person.attach(played, names)
+        self.person.attach(played, names, clock)
 
 
 _LEAVE = "leave"

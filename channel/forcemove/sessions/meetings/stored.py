@@ -14,7 +14,7 @@ from forcemove.store.journal import Journal
 from forcemove.store.meetings import Meetings
 from forcemove.transport.offers import Offer
 
-__all__ = ["StoredMeetings", "forget_offer", "signed_names"]
+__all__ = ["StoredMeetings", "agreed_move_time", "forget_offer", "signed_names"]
 
 
 class StoredMeetings:
@@ -86,15 +86,22 @@ def forget_offer(journal: Journal, offer: bytes) -> None:
 def signed_names(journal: Journal, agreement: Agreement) -> tuple[str, ...]:
     """The names of a channel's players as they have signed them, by seat; empty names where the journal has no meeting
     that led to the channel."""
+    met = _meeting_of(journal, agreement)
+    return ("",) * agreement.count if met is None else met.names
+
+
+def agreed_move_time(journal: Journal, agreement: Agreement) -> int:
+    """Seconds that each player of a channel has for a move; 0 for any, and where the journal has no meeting that led to
+    the channel."""
+    met = _meeting_of(journal, agreement)
+    return 0 if met is None else met.offer.move_time
+
+
+def _meeting_of(journal: Journal, agreement: Agreement) -> Meeting | None:
     fixed_part = agreement.fixed_part
-    for met in _stored_meetings(journal):
-        if (met.players, met.offer.nonce) == (fixed_part.participants, fixed_part.channel_nonce):
-            return met.names
-    return ("",) * agreement.count
-
-
-def _stored_meetings(journal: Journal) -> Iterator[Meeting]:
-    return (each for _, each in _readable(journal.meetings) if isinstance(each, Meeting))
+    agreed = fixed_part.participants, fixed_part.channel_nonce
+    stored = (each for _, each in _readable(journal.meetings) if isinstance(each, Meeting))
+    return next((each for each in stored if (each.players, each.offer.nonce) == agreed), None)
 
 
 def _readable(stored: Meetings) -> Iterator[tuple[bytes, Meeting | PendingOffer]]:

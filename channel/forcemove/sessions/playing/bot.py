@@ -12,6 +12,7 @@ from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
 from forcemove.sessions.playing.counted_bot import choose_rounds
+from forcemove.sessions.playing.patience import MoveClock
 from forcemove.sessions.ports import Chat, Output
 
 __all__ = ["BotSeat"]
@@ -41,7 +42,7 @@ class BotSeat:
         self._questions.put_nowait(question)
         return None
 
-    def attach(self, played: ManagedChannel, names: Names) -> None:  # noqa: ARG002  # a bot calls nobody
+    def attach(self, played: ManagedChannel, names: Names, clock: MoveClock) -> None:  # noqa: ARG002  # it has no screen
         """See `PlayerSeat`."""
         self._played = played
 

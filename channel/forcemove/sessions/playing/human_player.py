@@ -18,6 +18,7 @@ from forcemove.protocol.state import VariablePart
 from forcemove.sessions.playing.content import NAMES
 from forcemove.sessions.playing.help import HELP, HISTORY, RULES, SAY, help_lines, history_lines
 from forcemove.sessions.playing.leaving import Leaving
+from forcemove.sessions.playing.patience import NO_CLOCK, MoveClock
 from forcemove.sessions.ports import Chat
 from forcemove.text.explanations import headline
 from forcemove.text.situation.ways_out import leaving_text
@@ -28,11 +29,11 @@ _LEAVE, _CHALLENGE, _YES, _NO = "leave", "challenge", "yes", "no"
 
 
 class HumanPlayer:
-    """A person, who decides by typing. `played`: the channel, once it is driven; `names`: of its players, by seat.
-    `on_attached`: is called when the person has been given the channel. `say`: is called with the lines of `help` and
-    `history`. `chat`: what the players say to each other; None where they cannot. `chosen_turn`: the turn of
-    the move that the person has chosen last; 0 where none was chosen. `on_asked`: is called when there is something to
-    decide. `is_seen`: says whether a screen of the person is open."""
+    """A person, who decides by typing. `played`: the channel, once it is driven; `names`: of its players, by seat;
+    `clock`: of the mover. `on_attached`: is called when the person has been given the channel. `say`: is called with
+    the lines of `help` and `history`. `chat`: what the players say to each other; None where they cannot.
+    `chosen_turn`: the turn of the move that the person has chosen last; 0 where none was chosen. `on_asked`: is called
+    when there is something to decide. `is_seen`: says whether a screen of the person is open."""
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class HumanPlayer:
         by it, without being asked."""
         self.played: ManagedChannel | None = None
         self.names: Names = NAMES
+        self.clock = NO_CLOCK
         self.on_attached: Callable[[], None] = lambda: None
         self.say: Callable[[str], None] = lambda _: None
         self.chat: Chat | None = None
@@ -58,9 +60,9 @@ class HumanPlayer:
         self._question: ChooseMove | None = None
         self._choices: tuple[Choice, ...] = ()
 
-    def attach(self, played: ManagedChannel, names: Names = NAMES) -> None:
+    def attach(self, played: ManagedChannel, names: Names = NAMES, clock: MoveClock = NO_CLOCK) -> None:
         """See `PlayerSeat`."""
-        self.played, self.names = played, names
+        self.played, self.names, self.clock = played, names, clock
         self.on_attached()
 
     def join_chat(self, chat: Chat) -> None:

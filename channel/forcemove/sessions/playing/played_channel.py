@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Names, PlayerChecked
 from forcemove.history.history import ChannelHistory
-from forcemove.history.overview import overview
+from forcemove.history.overview import CHALLENGE, overview
 from forcemove.history.tokens import Tokens
 from forcemove.node.events import CounterpartyFault, Event, Mined, Received, Sent, SubmissionRefused
 from forcemove.node.managed_channel import ManagedChannel
+from forcemove.node.policy import usual_gas
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -25,15 +26,15 @@ from forcemove.sessions.chat import TableChat
 from forcemove.sessions.errors import GuestMissing
 from forcemove.sessions.playing.content import NAMES, balances, content_of
 from forcemove.sessions.playing.ends import EndObserver, race_text
+from forcemove.sessions.playing.patience import BEGINNING, MoveClock, Patience
 from forcemove.sessions.ports import Output
 from forcemove.text.explanations import headline
 from forcemove.text.situation.headline import state_before
-from forcemove.text.situation.moment import Moment
+from forcemove.text.situation.moment import Moment, gas_text
 
-__all__ = ["PlayedChannel", "Patience", "is_unpaid", "run_with_background"]
+__all__ = ["PlayedChannel", "is_unpaid", "run_with_background"]
 
 _POLL_SECONDS = 0.25
-_BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
 
 
 def is_unpaid(channel: Channel) -> bool:
@@ -41,36 +42,10 @@ def is_unpaid(channel: Channel) -> bool:
     return not any(held for _, held in channel.holdings) and not channel.requested
 
 
-class Patience:
-    """A player's patience with the others in one channel, by any clock that goes on steadily. `seconds`: how long
-    others may be silent."""
-
-    def __init__(self, seconds: float, now: float) -> None:
-        """Begin to wait at the time `now`. `seconds`: how long others may be silent; it may be infinite."""
-        self.seconds, self._since = seconds, now
-        self._progress: object = None
-
-    def begin(self, now: float) -> None:
-        """Wait as long once more."""
-        self._since = now
-
-    def left(self, now: float) -> float:
-        """Seconds until the patience is lost."""
-        return self.seconds - (now - self._since)
-
-    def is_lost(self, channel: Channel, phase: Phase, now: float) -> bool:
-        """Whether nothing has happened for too long: no state, no signature, no deposit, and no other phase."""
-        newest = channel.newest
-        progress = (channel.next_turn, channel.holdings, phase, len(newest.signed.signatures) if newest else 0)
-        if progress != self._progress:
-            self._progress, self._since = progress, now
-        return self.left(now) <= 0
-
-
 class PlayedChannel:
     """Shows one channel to its player. `warning`: a line for the player. `fatal_error`: an error that trying again does
     not mend; it ends the match. `end_observer`: what is known of the channel's end. `names`: the players', by seat.
-    `chat`: of the table, once there is one."""
+    `chat`: of the table, once there is one; `move_clock`: of the mover."""
 
     def __init__(
         self,
@@ -79,6 +54,9 @@ class PlayedChannel:
         patience: float,
         output: Output,
         names: Names = NAMES,
+        *,
+        move_time: int = 0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Show a channel of `game`.
 
@@ -87,6 +65,8 @@ class PlayedChannel:
         - `patience`: seconds that a counterparty may be silent before it is challenged; it may be infinite.
         - `output`: where the match is shown.
         - `names`: of the players, by seat.
+        - `move_time`: seconds that each has for a move, see `Patience`.
+        - `clock`: seconds that do not go back.
         """
         self.warning = ""
         self.fatal_error: Exception | None = None
@@ -95,7 +75,8 @@ class PlayedChannel:
         self._shown = -1
         self._rounds = RoundCount(game)
         self._played: ManagedChannel | None = None
-        self._patience = Patience(patience, time.monotonic())
+        self._now, self._patience = clock, Patience(patience, clock(), move_time)
+        self.move_clock = MoveClock(move_time, self._move_left)
         self.end_observer = EndObserver()
         self.chat: TableChat | None = None
 
@@ -121,15 +102,20 @@ class PlayedChannel:
         self._played = played
         self._count_earlier(played)
         while not is_over():
-            self.end_observer.observe(played.time())
-            if self.fatal_error is not None:
-                raise self.fatal_error
-            self._press(played)
-            if self.chat is not None:
-                self.chat.show_presence()
-            self._show_content()
+            self.look(played)
             await asyncio.sleep(_POLL_SECONDS)
         self.end_observer.observe(played.time())
+
+    def look(self, played: ManagedChannel) -> None:
+        """Show the channel as it is now, and challenge where it has kept us waiting for too long. Raises as `until`."""
+        self._played = played
+        self.end_observer.observe(played.time())
+        if self.fatal_error is not None:
+            raise self.fatal_error
+        self._press(played)
+        if self.chat is not None:
+            self.chat.show_presence()
+        self._show_content()
 
     def _count_earlier(self, played: ManagedChannel) -> None:
         """Count the rounds that were over when this run began. A journal that cannot be read for that does not end a
@@ -141,14 +127,13 @@ class PlayedChannel:
         played = self._played
         if played is None:
             return
-        left = self._patience.left(time.monotonic())
         channel, now = played.channel, played.time()
-        history = _opening_history(played)
+        history, gas = _opening_history(played), self._gas(channel)
         moment = Moment(
             self._game,
             channel,
             history,
-            overview(channel, history, now),
+            overview(channel, history, now, gas=gas),
             now,
             int(time.time()),
             self.names,
@@ -156,30 +141,45 @@ class PlayedChannel:
             depth=played.depth,
             rounds=self._rounds,
             silences=() if self.chat is None else self.chat.presence.silences(),
-            silence_left=left,
+            silence_left=self._patience.left(self._now()),
+            move_time=self.move_clock.move_time,
+            move_left=self.move_clock.left(),
         )
         self._output.show(content_of(moment, channel.secrets, self.warning))
 
     def _press(self, played: ManagedChannel) -> None:
         """Challenge where nothing has happened for too long. Raises `GuestMissing` where the chain has nothing to
         decide: nobody has paid in."""
-        channel, now = played.channel, time.monotonic()
+        channel, now = played.channel, self._now()
         if not self._patience.is_lost(channel, played.phase, now):
             return
         self._patience.begin(now)
-        if played.phase in _BEGINNING and is_unpaid(channel):
+        if played.phase in BEGINNING and is_unpaid(channel):
             raise GuestMissing(played.id, self._patience.seconds)
         if is_stuck(channel, played.phase):
             self._press_on(played)
 
     def _press_on(self, played: ManagedChannel) -> None:
-        if played.channel.agreement.is_friendly:
+        channel = played.channel
+        if channel.agreement.is_friendly:
             raise GuestMissing(played.id, self._patience.seconds)
-        self._output.say(f"Nothing was heard for {self._patience.seconds:.0f} seconds: a challenge asks the chain.")
+        mover, is_moving = self.names[channel.next_turn % len(self.names)], played.phase is Phase.PLAYING
+        timed = is_moving and not channel.is_our_turn and self.move_clock.move_time
+        why = f"{mover}'s time is out" if timed else f"Nothing was heard for {self._patience.seconds:.0f} seconds"
+        self._output.say(f"{why}: a challenge asks the chain ({gas_text(self._gas(channel).get(CHALLENGE))}).")
         try:
             played.feed(ChallengeWanted())
         except ForcemoveError as error:
             self._output.note(headline(error))
+
+    def _move_left(self) -> float:
+        now, played = self._now(), self._played
+        if played is not None:
+            self._patience.note(played.channel, played.phase, now)
+        return self._patience.move_left(now)
+
+    def _gas(self, channel: Channel) -> Mapping[str, int]:
+        return {} if channel.agreement.is_friendly else usual_gas(self._game)
 
     # -------------------------------------------------------------------------------------------------------- telling
 
@@ -253,7 +253,7 @@ class PlayedChannel:
 def _opening_history(played: ManagedChannel) -> ChannelHistory:
     """What the screen says of a channel's history: how deep our deposit is. A journal that cannot be read for
     that does not end a game."""
-    if played.phase in _BEGINNING:
+    if played.phase in BEGINNING:
         with contextlib.suppress(ForcemoveError):
             return played.history()
     return ChannelHistory()

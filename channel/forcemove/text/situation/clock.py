@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from forcemove.history.overview import Silence
+from forcemove.history.overview import CHALLENGE, Silence
 from forcemove.protocol.machine.channel import Phase
 from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
-from forcemove.text.situation.moment import Moment, capitalised, clock_text, clock_time, named, paid_text
+from forcemove.text.situation.moment import Moment, capitalised, clock_text, clock_time, gas_text, named, paid_text
 
 __all__ = ["ClockPanel", "clock_of"]
 
@@ -26,6 +26,7 @@ class ClockPanel:
     - `until`: the block time (seconds) at which a running clock ends, None where none runs; `now`: the chain's time.
     - `left`: what is left, such as `59:53`; `time`: the time of day at which it ends.
     - `duration`: seconds of a whole clock.
+    - `is_on_chain`: whether it is the chain's: at its end the chain decides.
     """
 
     title: str
@@ -35,6 +36,7 @@ class ClockPanel:
     left: str
     time: str
     duration: int
+    is_on_chain: bool = False
 
 
 def clock_of(moment: Moment) -> ClockPanel | None:
@@ -51,6 +53,8 @@ def clock_of(moment: Moment) -> ClockPanel | None:
     if seen.phase is Phase.CHALLENGED:
         sentence = "The challenge is of an old state. Your client holds an answer, and sends it by itself."
         return _clock(moment, "A clock is running", (sentence,), moment.channel.status.finalizes_at)
+    if moment.move_time and seen.phase is Phase.PLAYING:
+        return _move_clock(moment)
     if silence is None:
         if moment.channel.agreement.is_friendly:
             return _clock(moment, "Nothing is at stake", ("Nobody loses anything by leaving.",))
@@ -64,7 +68,35 @@ def _clock(moment: Moment, title: str, sentences: tuple[str, ...], until: int | 
     left = "" if until is None else clock_text(until - moment.now)
     time = "" if until is None else clock_time(moment, until)
     duration = moment.channel.agreement.fixed_part.challenge_duration
-    return ClockPanel(title, sentences, until, moment.now, left, time, duration)
+    return ClockPanel(title, sentences, until, moment.now, left, time, duration, until is not None)
+
+
+def _move_clock(moment: Moment) -> ClockPanel:
+    """The mover's time for a move, what follows where it runs out, and the time that the next one has."""
+    seen, left = moment.seen, max(0, math.ceil(moment.move_left))
+    until, next_seat = moment.now + left, (seen.mover + 1) % moment.channel.agreement.count
+    title = (
+        "Your time for this move" if seen.is_ours else f"{capitalised(named(moment, seen.mover))}'s time for this move"
+    )
+    verb = "have" if next_seat == moment.channel.index else "has"
+    after = f"{capitalised(named(moment, next_seat))} {verb} {clock_text(moment.move_time)} for the next one."
+    sentences = (*_reason_to_wait(moment), _out_of_time(moment, "When it is out," if left else "It is out:"), after)
+    until_text = clock_time(moment, until)
+    return ClockPanel(title, sentences, until, moment.now, clock_text(left), until_text, moment.move_time)
+
+
+def _out_of_time(moment: Moment, when: str) -> str:
+    seen, is_ours = moment.seen, moment.seen.is_ours
+    if moment.channel.agreement.is_friendly:
+        return f"{when} {_others(moment) if is_ours else 'you'} can put the game away: nothing is at stake."
+    gas = next((f", for {gas_text(each.gas)}" for each in seen.options if each.kind == CHALLENGE), "")
+    who = f"{_others(moment)} can challenge you" if is_ours else f"your client challenges by itself{gas}"
+    if seen.silence is None:
+        return f"{when} {who}."
+    answers = "you have" if is_ours else f"{named(moment, seen.mover)} has"
+    return (
+        f"{when} {who}. Then {answers} {clock_text(seen.silence.seconds)} to answer, or {_pays(moment, seen.silence)}."
+    )
 
 
 def _reason_to_wait(moment: Moment) -> tuple[str, ...]:

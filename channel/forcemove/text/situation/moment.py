@@ -55,6 +55,7 @@ class Moment:
     - `silences`: seconds for which each participant was not heard from, by seat, None where that is not known; empty
       where nobody listens.
     - `silence_left`: seconds until our client challenges a silent counterparty; infinite where it does not.
+    - `move_time`: seconds that each has for a move, 0 for any; `move_left`: those that the mover has left.
     - `to_sign`: the adjudicator's operations that our wallet elsewhere is to sign now; None where our own key signs.
     - `leave_cost`: the most that leaving with our next turn loses us, in the smallest unit.
     """
@@ -72,6 +73,8 @@ class Moment:
     rounds: RoundCount | None = None
     silences: tuple[float | None, ...] = ()
     silence_left: float = math.inf
+    move_time: int = 0
+    move_left: float = math.inf
     leave_cost: int = 0
     to_sign: Sequence[str] | None = None
 
