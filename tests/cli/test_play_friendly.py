@@ -68,6 +68,23 @@ def test_a_killed_player_goes_on_with_the_same_command(house: House, killed: str
     assert channel.newest.state.turn_num == 4 + 4 * 4 - 1
 
 
+def test_who_waits_for_somebody_that_is_gone_puts_the_game_away(house: House) -> None:
+    held = held_at("turn to reveal")
+    guest = house.play(house.alice, *CREATE, "--move-time", "2", game="rock-paper-scissors", before=held)
+    person = house.sit(house.bob, "--join", link_of(guest), "--yes", game="rock-paper-scissors")
+    person.answer("rock", "rock")
+    guest.reach("turn to reveal")
+    guest.end(by=signal.SIGKILL)
+    person.answer("It is out: you can put the game away", "put-away")
+    shown = person.end()
+    assert shown.code == 0, shown.lines
+    assert "You have put the game away, unfinished. Nothing was at stake." in " ".join(" ".join(shown.lines).split())
+    assert house.meetings(house.bob) == 0
+    listed = house.run(house.bob, "games", "--store", "forcemove.journal")
+    assert listed.end() == 0, listed.complained
+    assert "put away, unfinished: nothing was at stake" in listed.said
+
+
 _MUTE = """
 import signal
 from forcemove.sessions.channel_game import ChannelGameRunner

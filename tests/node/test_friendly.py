@@ -16,11 +16,11 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.machine.inputs import ConcludeWanted, Greeted, StateReceived
 from forcemove.store.journal import Journal
-from forcemove.store.records import Ownership
+from forcemove.store.records import Batch, ChannelUpdate, Ownership
 from tests.expected import known
 from tests.installed import GAMES_FOR_TWO
 from tests.sampled import sampled
-from tests.scenarios.story import KEYS
+from tests.scenarios.story import KEYS, Story
 
 LAST = 20
 each_game_for_two = pytest.mark.parametrize(
@@ -253,6 +253,58 @@ def test_threat_48_a_table_is_played_by_one_process(table: Table) -> None:
     with pytest.raises(errors.LeaseLost):
         held.renew()
     other.close()
+
+
+def play_to(table: Table, turn: int) -> None:
+    """Bob is to move, who is still."""
+    while table.players[0].channel.next_turn < turn or table.players[0].channel.is_our_turn:
+        table.nodes[table.players[0].channel.next_turn % 2].poll()
+        table.nodes[0].poll()
+
+
+@each_game_for_two
+def test_what_arrives_for_a_game_that_was_put_away_changes_and_signs_nothing(table: Table) -> None:
+    play_to(table, 8)
+    put_away, journal = table.players[0], table.journals[0]
+    table.nodes[1].poll()  # the answer is on the line already
+    put_away.put_away()
+    before, signed = known(journal.load(put_away.id)), list(table.signed[0])
+    assert (put_away.is_done, before.ownership) == (True, Ownership.PUT_AWAY)
+    for _ in range(5):
+        for node in table.nodes:
+            node.poll()
+        table.now += 10
+    table.players[1].feed(ConcludeWanted())
+    table.nodes[1].poll()
+    table.nodes[0].poll()
+    assert (known(journal.load(put_away.id)), table.signed[0], table.troubles) == (before, signed, [])
+    with pytest.raises(errors.NotOursToDrive):
+        table.player(0, table.nodes[0])
+    update = ChannelUpdate(put_away.id, before.version, b"another")
+    assert journal.commit(Batch((update,))) == {put_away.id}
+
+
+@each_game_for_two
+def test_a_game_whose_end_another_has_to_sign_is_put_away_and_a_finished_one_stays_so(table: Table) -> None:
+    play_to(table, 8)
+    table.players[1].feed(ConcludeWanted())
+    table.nodes[1].poll()
+    assert not table.players[1].is_done
+    table.players[1].put_away()
+    table.nodes[0].poll()
+    assert table.players[0].is_done
+    table.players[0].put_away()
+    assert [[kept.ownership for kept in each.channels()] for each in table.journals] == [
+        [Ownership.FINISHED],
+        [Ownership.PUT_AWAY],
+    ]
+
+
+def test_a_game_with_a_stake_is_not_put_away(story: Story) -> None:
+    story.play_until(6)
+    with pytest.raises(InvalidValue):
+        story.alice.client.managed.put_away()
+    story.ends_as_agreed()
 
 
 @each_game_for_two

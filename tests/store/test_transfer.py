@@ -231,6 +231,20 @@ def test_what_is_no_export_is_refused(exported: bytes, change: Callable[[bytes],
         journal.import_(change(exported))
 
 
+def test_the_file_of_an_older_program_is_taken(exported: bytes, elsewhere: Journal) -> None:
+    mark, _, *rest = msgspec.msgpack.decode(exported)
+    assert elsewhere.import_(msgspec.msgpack.encode([mark, 1, *rest]))
+
+
+def test_what_was_put_away_is_so_everywhere(journal: Journal, elsewhere: Journal) -> None:
+    journal.commit(batch(first(1, put_away=True)))
+    assert journal.commit(batch(next_(1, 1, b"signed again"))) == {id_of(1)}
+    elsewhere.import_(journal.export([id_of(1)], ExportKind.BACKUP))
+    for each in (journal, elsewhere):
+        (kept,) = each.channels()
+        assert kept.ownership is Ownership.PUT_AWAY
+
+
 def test_a_newer_programs_file_says_so(exported: bytes) -> None:
     mark, version, *rest = msgspec.msgpack.decode(exported)
     newer = msgspec.msgpack.encode([mark, version + 1, *rest])

@@ -31,6 +31,7 @@ from forcemove.sessions.meetings.stored import signed_names
 from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.ports import Output
 from forcemove.store.journal import Journal
+from forcemove.store.records import Ownership
 from forcemove.text.names import shown_names
 from forcemove.text.played_games import names_of, with_scores
 from forcemove.text.situation.turn import turn_text
@@ -40,6 +41,7 @@ __all__ = ["TablePages"]
 _TICK = 1.0
 """Seconds between two looks at what changes without a commit: a phase, by the chain's clock."""
 _NOBODY = "Nobody plays this channel here now."
+_PUT_AWAY = "You have put this game away: it is unfinished, and nothing was at stake."
 _GONE_ON = "The game has gone on meanwhile: look at what follows now, and click again."
 
 
@@ -203,7 +205,8 @@ class TablePages:
             return None
         seen = names_of(kept), b"", ()
         found = self._view(kept.game, kept.channel, int(self._wall()), *seen, at, form_token, notice)
-        return replace(found, tokens=kept.tokens)
+        is_away = kept.ownership is Ownership.PUT_AWAY
+        return replace(found, tokens=kept.tokens, guide=_PUT_AWAY if is_away else "")
 
     def _view(
         self,

@@ -177,7 +177,8 @@ class ListedChannel:
             return 0, summary.finalizes_at, newest_first
         if summary.phase is Phase.FINALIZED and summary.held:
             return 1, 0, newest_first
-        return (3 if summary.phase is Phase.CLOSED else 2), 0, newest_first
+        is_over = summary.phase is Phase.CLOSED or self.ownership is Ownership.PUT_AWAY
+        return (3 if is_over else 2), 0, newest_first
 
 
 def read_journal_channel(stored: StoredChannel, games: Iterable[Game]) -> JournalChannel:

@@ -125,14 +125,16 @@ class ChannelBuilder:
 
 
 def _begin_or_resume(setup: ChannelSetup, stored: StoredChannel | None) -> Channel:
-    """The channel to drive. Raises `NotOursToDrive` for a channel that was moved, and for the backup of a friendly one,
-    which nothing defends; `InvalidValue` where the adjudicator, the key, or what is stored do not fit the agreement."""
+    """The channel to drive. Raises `NotOursToDrive` for a channel that was moved or put away, and for the backup of a
+    friendly one, which nothing defends; `InvalidValue` where the adjudicator, the key, or what is stored do not fit the
+    agreement."""
     assembly = setup.assembly
     if not isinstance(assembly, FriendlyAssembly) and assembly.adjudicator.domain != assembly.agreement.domain:
         raise InvalidValue("adjudicator", assembly.adjudicator.address, "the one of the agreement")
     if stored is not None:
+        is_gone = stored.ownership in (Ownership.MOVED, Ownership.PUT_AWAY)
         is_copy = stored.ownership is Ownership.BACKUP
-        if stored.ownership is Ownership.MOVED or (is_copy and isinstance(assembly, FriendlyAssembly)):
+        if is_gone or (is_copy and isinstance(assembly, FriendlyAssembly)):
             raise NotOursToDrive(setup.id)
     remembered = CHANNELS.decode(stored.snapshot) if stored else None
     return _without_counts(begin_or_resume(remembered, assembly.agreement, setup.key), assembly.app)

@@ -27,6 +27,6 @@ class LeaseLost(LocalError):
 
 @dataclass(eq=False)
 class NotOursToDrive(LocalError):
-    """The channel was moved to another journal, whose process continues it."""
+    """The channel was moved to another journal, whose process continues it; or it was put away."""
 
     channel_id: bytes

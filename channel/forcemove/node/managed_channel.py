@@ -35,7 +35,8 @@ class ManagedChannel:
     """One channel that a node drives. Its owner reads it, feeds it and catches up with it; the node calls the rest.
 
     `id`: the channel's. `error`: what went wrong in the last step, None where nothing did. `version`: how often the
-    channel was saved. `is_up_to_date`: whether all updates of its chain are taken in, and all endpoints agree on it."""
+    channel was saved. `is_up_to_date`: whether all updates of its chain are taken in, and all endpoints agree on it.
+    `is_put_away`: whether it was put away; `on_put_away`: see `Node.put_away`."""
 
     def __init__(
         self,
@@ -69,7 +70,8 @@ class ManagedChannel:
         recorder.attach(client.channel, client.require_save, lambda: on_input(client.id))
         self.error: Exception | None = None
         self.version = stored.version if stored else 0
-        self.is_up_to_date = False
+        self.is_up_to_date = self.is_put_away = False
+        self.on_put_away: Callable[[bytes], None] = lambda _: None
         self._on_input, self._catch_up, self._load_history = on_input, catch_up, load_history
         self._metadata, self._cursor = metadata, stored.cursor if stored else b""
         self._has_profile = False
@@ -110,8 +112,8 @@ class ManagedChannel:
 
     @property
     def is_done(self) -> bool:
-        """Whether the channel is over, all is paid, and that was saved and sent."""
-        return self.channel.is_over_and_paid and not self.client.has_work
+        """Whether the channel is over, all is paid, and that was saved and sent; or it was put away."""
+        return self.is_put_away or (self.channel.is_over_and_paid and not self.client.has_work)
 
     def time(self) -> int:
         """The chain's time (seconds) that was read last."""
@@ -122,6 +124,10 @@ class ManagedChannel:
         Raises as `machine.step`."""
         self.client.apply(input_, self.chain.time)
         self._on_input(self.id)
+
+    def put_away(self) -> None:
+        """End a friendly channel for us, unfinished. Raises as `Node.put_away`."""
+        self.on_put_away(self.id)
 
     async def catch_up(self) -> bool:
         """Wait until the node has done all that there was to do. Returns whether the channel has changed since the last
@@ -267,6 +273,7 @@ class ManagedChannel:
             CHANNELS.encode(self.channel),
             METADATA.encode(self._metadata) if self.version == 0 else None,
             finished=self.channel.is_over_and_paid,
+            put_away=self.is_put_away,
             evidence=self.executor.evidence,
             cursor=self._cursor,
             history=self.recorder.row(),

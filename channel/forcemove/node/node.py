@@ -18,7 +18,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.errors import JournalUnavailable
+from forcemove.errors import InvalidValue, JournalUnavailable
 from forcemove.follower.endpoint_viewer import EndpointViewer
 from forcemove.node.assemble import Assembly
 from forcemove.node.channel_builder import ChannelBuilder
@@ -98,6 +98,7 @@ class Node:
             self._leases.give_back(taken)
             raise
         managed.follow()
+        managed.on_put_away = self.put_away
         self.channels[managed.id] = managed
         self._ready_set.add(managed.id, setup.messenger)
         return managed
@@ -273,6 +274,23 @@ class Node:
         """Stop driving a channel. Another process may continue it."""
         self._forget(channel_id)
         self._leases.give_back([ChannelLease(channel_id)])
+
+    def put_away(self, channel_id: bytes) -> None:
+        """Note in the journal that a friendly channel is put away, unfinished, and stop driving it: nothing more is
+        signed in it, and what arrives for it changes nothing. Raises `InvalidValue` where something is at stake, and
+        `JournalError`: then nothing has changed."""
+        managed = self.channels[channel_id]
+        if not managed.channel.agreement.is_friendly:
+            raise InvalidValue("channel", channel_id, "one in which nothing is at stake")
+        managed.is_put_away = True
+        managed.client.require_save()
+        try:
+            self._commit([managed])
+        except BaseException:
+            managed.is_put_away = False
+            raise
+        if channel_id in self.channels:
+            self.release_channel(channel_id)
 
     def release(self) -> None:
         """Give all leases back, so that another process need not wait for them to end. Drive nothing after this."""

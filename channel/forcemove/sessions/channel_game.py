@@ -83,7 +83,7 @@ class ChannelGameRunner:
     def is_over(self, meeting: Meeting) -> bool:
         """Whether the game of a meeting is over."""
         stored = self._load(meeting)
-        return stored is not None and stored.ownership is Ownership.FINISHED
+        return stored is not None and stored.ownership in (Ownership.FINISHED, Ownership.PUT_AWAY)
 
     def report_end(self, meeting: Meeting) -> None:
         """Show how the game of a meeting has ended."""
@@ -162,8 +162,7 @@ class ChannelGameRunner:
         """Show what was paid to whom, the difference to our deposit, and the cost. Raises `NeverFunded` where there
         was no money to play for."""
         if channel.agreement.is_friendly:
-            who = "both" if channel.agreement.count == MIN_SEATS else "all"
-            self._port.say(f"result      The game is over, and {who} have signed its end. Nothing was at stake.")
+            self._port.say(f"result      {self._friendly_end(channel)} Nothing was at stake.")
             if score:
                 self._port.say(f"score       {score}")
         else:
@@ -173,6 +172,13 @@ class ChannelGameRunner:
         self._port.say(f"channel     {hex_text(channel.agreement.channel_id)}")
         if not channel.agreement.is_friendly and result.ending is Ending.UNFUNDED:
             raise NeverFunded(channel.agreement.channel_id, result.shares[channel.index].payable)
+
+    def _friendly_end(self, channel: Channel) -> str:
+        stored = self._journal.load(channel.agreement.channel_id)
+        if stored is not None and stored.ownership is Ownership.PUT_AWAY:
+            return "You have put the game away, unfinished."
+        who = "both" if channel.agreement.count == MIN_SEATS else "all"
+        return f"The game is over, and {who} have signed its end."
 
 
 def _table_of(agreement: Agreement) -> TableTerms:

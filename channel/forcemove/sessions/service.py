@@ -197,8 +197,8 @@ class TableService:
         match: PlayedChannel,
         patience: float,
     ) -> Channel:
-        """Drive a friendly channel, while `run` runs, until both have signed the end, and the end is posted; the
-        channel then. Raises as `drive`.
+        """Drive a friendly channel, while `run` runs, until both have signed the end, and the end is posted, or we have
+        put it away; the channel then. Raises as `drive`.
 
         - `assembly`: the friendly channel.
         - `messenger`: carries the channel's messages.
@@ -208,7 +208,8 @@ class TableService:
         """
         async with self._driving(assembly, messenger, seat, match) as driven:
             is_reported = until_delivered(lambda: driven.is_done, messenger, patience, seat.output.say, time.monotonic)
-            await run_with_background(match.until(is_reported, driven), carry(messenger, seat.output.say), seat.run())
+            has_ended = match.until(lambda: driven.is_put_away or is_reported(), driven)
+            await run_with_background(has_ended, carry(messenger, seat.output.say), seat.run())
         return driven.channel
 
     @contextlib.asynccontextmanager

@@ -111,10 +111,17 @@ def _update(connection: Connection, updates: Sequence[ChannelUpdate], known: Kno
 
 def _changed(update_: ChannelUpdate, ownership: int) -> tuple[int, int, bytes, int, bytes, bytes | None, int, bytes]:
     """The values of `_UPDATE`."""
-    becomes = int(Ownership.FINISHED) if update_.finished and ownership == Ownership.ACTIVE else ownership
+    becomes = int(_ownership(update_)) if ownership == Ownership.ACTIVE else ownership
     sealed = seal(update_.channel_id, becomes, update_.snapshot, update_.cursor)
     saved = (update_.version + 1, becomes, update_.snapshot, sealed, update_.cursor)
     return (*saved, update_.summary, checksum(update_.channel_id, update_.summary), update_.channel_id)
+
+
+def _ownership(update_: ChannelUpdate) -> Ownership:
+    """Of a channel that we may still play."""
+    if update_.finished:
+        return Ownership.FINISHED
+    return Ownership.PUT_AWAY if update_.put_away else Ownership.ACTIVE
 
 
 def _keep_profiles(connection: Connection, updates: Iterable[ChannelUpdate]) -> None:
@@ -153,8 +160,7 @@ def _insert(connection: Connection, updates: Sequence[ChannelUpdate]) -> list[Ch
 
 
 def _row(update_: ChannelUpdate) -> dict[str, object]:
-    ownership = Ownership.FINISHED if update_.finished else Ownership.ACTIVE
-    row = _channel(update_.channel_id, 1, ownership, update_.snapshot, update_.cursor)
+    row = _channel(update_.channel_id, 1, _ownership(update_), update_.snapshot, update_.cursor)
     return row | {"summary": update_.summary, "summary_checksum": checksum(update_.channel_id, update_.summary)}
 
 

@@ -107,8 +107,11 @@ _NAMES: MigrationStep = (
 
 _PLAYERS: MigrationStep = ()  # older programs do not know the names of a channel's players
 
+_PUT_AWAY: MigrationStep = ()  # older programs know no channels that are put away
+
 STEPS: tuple[MigrationStep, ...] = (
     *(_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES, _SEATS, _CONCLUDED, _NAMES, _PLAYERS),
+    _PUT_AWAY,
 )
 
 _UNUSED = {"cursors"}

@@ -70,6 +70,8 @@ class Ownership(IntEnum):
     """It was moved to another journal: this one signs nothing more in it."""
     BACKUP = 4
     """It was imported from a backup: we sign nothing in it, but submit what is stored, answer and collect."""
+    PUT_AWAY = 5
+    """It is not finished, nothing is at stake, and we have put it away: nothing more is signed in it."""
 
 
 class Account(Struct, frozen=True):
@@ -130,9 +132,9 @@ class ChannelUpdate(Struct, frozen=True):
 
     `version`: the one that we know, 0 where the channel was never saved; saving makes it one more. `metadata`: how the
     channel is put together again, kept once, when the channel is saved first. `finished`: nothing is left to do.
-    `cursor`: how much of the chain is in the snapshot, empty where that is not known. `history`: what has happened in
-    the channel since it was saved last, None for nothing. `profile`, `summary`: see `StoredSummary`; a profile of None
-    leaves the stored one.
+    `put_away`: nothing more may be done. `cursor`: how much of the chain is in the snapshot, empty where that is not
+    known. `history`: what has happened in the channel since it was saved last, None for nothing. `profile`, `summary`:
+    see `StoredSummary`; a profile of None leaves the stored one.
     """
 
     channel_id: bytes
@@ -140,6 +142,7 @@ class ChannelUpdate(Struct, frozen=True):
     snapshot: bytes
     metadata: bytes | None = None
     finished: bool = False
+    put_away: bool = False
     evidence: tuple[Evidence, ...] = ()
     cursor: bytes = b""
     history: HistoryRow | None = None

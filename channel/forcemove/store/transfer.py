@@ -26,8 +26,9 @@ from forcemove.store.records import Evidence, ExportKind, HistoryRow, OutboxRequ
 
 __all__ = ["VERSION", "export", "import_", "read_parcel"]
 
-VERSION = 1
-"""The version of the format that this program writes and reads."""
+VERSION = 2
+"""The version of the format that this program writes. It reads version 1, too, in which no channel was put away."""
+_OLDER = 1
 _WHAT = "export of a journal"
 _MARK = "forcemove journal"
 
@@ -117,7 +118,7 @@ def _require_older(theirs: StoredChannel, here: KnownVersions) -> None:
 
 def _received(stored: StoredChannel, kind: ExportKind) -> StoredChannel:
     """An imported channel: a backup stays one, however it comes."""
-    if kind is ExportKind.MOVE or stored.ownership is Ownership.FINISHED:
+    if kind is ExportKind.MOVE or stored.ownership in (Ownership.FINISHED, Ownership.PUT_AWAY):
         return stored
     return replace(stored, ownership=Ownership.BACKUP)
 
@@ -141,7 +142,8 @@ def read_parcel(data: bytes) -> Parcel:
         raise MalformedBytes(_WHAT, "it is something else, or was cut off") from None
     if not isinstance(outer, list) or len(outer) != 4 or outer[0] != _MARK:
         raise MalformedBytes(_WHAT, "it is something else")
-    require_version(outer[1], _WHAT, VERSION)
+    if outer[1] != _OLDER:
+        require_version(outer[1], _WHAT, VERSION)
     _, _, digest, body = outer
     if not isinstance(body, bytes) or sha256(body).digest() != digest:
         raise MalformedBytes(_WHAT, "it was damaged: it does not fit its checksum")

@@ -194,8 +194,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "This process has stopped; it has sent nothing since.",
     ),
     "NotOursToDrive": (
-        "Channel {channel_id} was moved from this journal to another one.",
-        "Play the channel from there.",
+        "Channel {channel_id} was moved from this journal to another one, or put away.",
+        "What was moved is played from there. What was put away is over: play another game.",
     ),
     "GameMissing": (
         "The channel plays the contract {contract}, and no game that is installed has it.",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from forcemove.inspect.journal_channel import ListedChannel
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.results import Ending
+from forcemove.store.records import Ownership
 from forcemove.text.amounts import amount_text
 from forcemove.text.durations import local_time
 from forcemove.text.harmless import harmless
@@ -51,6 +52,7 @@ def listed_rows(channels: Iterable[ListedChannel], now: int) -> tuple[ListingRow
 def _row(listed: ListedChannel, now: int) -> ListingRow:
     summary = listed.summary
     until = summary.finalizes_at if summary.phase is Phase.CHALLENGED else 0
+    is_away = listed.ownership is Ownership.PUT_AWAY
     turn = ", your turn" if summary.phase is Phase.PLAYING and summary.is_our_turn else ""
     return ListingRow(
         f"/c/0x{listed.id.hex()}",
@@ -59,8 +61,8 @@ def _row(listed: ListedChannel, now: int) -> ListingRow:
         ", ".join(full_name(*each) for each in summary.others),
         local_time(summary.begun_at)[0] if summary.begun_at else "",
         harmless(listed.score),
-        summary.phase.value + turn,
-        "bad" if until else "muted" if summary.phase is Phase.CLOSED else "",
+        "put away" if is_away else summary.phase.value + turn,
+        "bad" if until else "muted" if is_away or summary.phase is Phase.CLOSED else "",
         until,
         clock_text(until - now) if until else "",
         _money(listed),

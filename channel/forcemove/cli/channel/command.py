@@ -71,7 +71,7 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
     from forcemove.node.histories import load_history
     from forcemove.text.played_games import with_scores
 
-    over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED)
+    over = () if wants_all else (Ownership.FINISHED, Ownership.MOVED, Ownership.PUT_AWAY)
     with open_store(store) as journal:
         found, damaged = list_all(journal, int(time.time()))
         listed = [each for each in found if each.ownership not in over]

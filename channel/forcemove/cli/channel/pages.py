@@ -47,6 +47,7 @@ _STANDINGS = {
     Ownership.FINISHED: "finished: nothing is left to do",
     Ownership.MOVED: "moved to another journal, which continues it",
     Ownership.BACKUP: "from a backup: nothing is signed, but it is defended and collected",
+    Ownership.PUT_AWAY: "put away, unfinished: nothing was at stake, and nothing more is signed",
 }
 ADVICE = {
     Phase.CHECKING: "Nothing was signed yet.",
@@ -89,6 +90,8 @@ def _came_of_it(listed: ListedChannel) -> str:
     summary, phase = listed.summary, listed.summary.phase
     marks = {Ownership.BACKUP: " (a copy)", Ownership.MOVED: " (moved away)"}
     mark = marks.get(listed.ownership, "")
+    if listed.ownership is Ownership.PUT_AWAY:
+        return "put away, unfinished: nothing was at stake"
     if summary.result is None:
         turn = "nothing signed yet" if summary.turn_num is None else f"turn {summary.turn_num}"
         amounts = ", ".join(amount_text(*each, summary.tokens) for each in summary.ours) or "nothing"

@@ -21,7 +21,7 @@ from forcemove.sessions.playing.leaving import Leaving
 from forcemove.sessions.playing.patience import NO_CLOCK, MoveClock
 from forcemove.sessions.ports import Chat
 from forcemove.text.explanations import headline
-from forcemove.text.situation.ways_out import leaving_text
+from forcemove.text.situation.ways_out import PUT_AWAY, can_put_away, leaving_text
 
 __all__ = ["HumanPlayer"]
 
@@ -87,13 +87,16 @@ class HumanPlayer:
     def options(self) -> Sequence[tuple[str, str]]:
         """What can be typed now, and what it does."""
         played = self.played
-        if played is None:
+        if played is None or played.is_put_away:
             return ()
         channel, is_friendly = played.channel, played.channel.agreement.is_friendly
         gas = {} if is_friendly else usual_gas(self._game)
         seen = overview(channel, ChannelHistory(), played.time(), choices=self.choices, gas=gas).options
+        silences = () if self.chat is None else self.chat.presence.silences()
+        can_end = not played.is_done and can_put_away(channel, silences, self.clock.left())
+        away = [(PUT_AWAY, "end the game here, unfinished: nothing is at stake")] if can_end else []
         if not seen:
-            return ()
+            return away
         if self._doubts:
             return ((_YES, "leave"), (_NO, "play on"))
         offered = [(each.word, f"{each.text}{_gas_text(each.gas)}") for each in seen if each.kind == MOVE]
@@ -102,6 +105,7 @@ class HumanPlayer:
         paid = "" if is_friendly else "; what the balances are then is paid"
         leave = f"end the game with your next turn{paid}"
         offered += [(_LEAVE, f"{leave}{_gas_text(each.gas)}") for each in seen if each.kind == _LEAVE]
+        offered += away
         return (*offered, (HELP, f"what can be done here, such as {RULES} and {HISTORY}"))
 
     @property
@@ -158,7 +162,10 @@ class HumanPlayer:
             return f"{asked}. Type yes or no."
         self._doubts = False
         try:
-            self._take(played, self._input_for(word))
+            if word == PUT_AWAY:
+                played.put_away()
+            else:
+                self._take(played, self._input_for(word))
         except ForcemoveError as error:
             return headline(error)
         return ""

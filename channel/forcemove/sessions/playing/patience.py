@@ -48,8 +48,8 @@ class Patience:
         return self.seconds - (now - self._since)
 
     def move_left(self, now: float) -> float:
-        """Seconds that the mover has left; below zero once they are out."""
-        return self._move_time - (now - self._moved_at)
+        """Seconds that the mover has left; below zero once they are out, infinite where each may take any time."""
+        return self._move_time - (now - self._moved_at) if self._move_time else math.inf
 
     def is_lost(self, channel: Channel, phase: Phase, now: float) -> bool:
         """Whether nothing has happened for too long: no state, no signature, no deposit, and no other phase."""

@@ -3,6 +3,7 @@ time zone."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forcemove.history.overview import Option
@@ -10,8 +11,12 @@ from forcemove.history.tokens import Tokens
 from forcemove.protocol.machine.channel import OVER, Channel, Phase
 from forcemove.text.amounts import amount_text
 from forcemove.text.situation.moment import Moment, capitalised, clock_time, gas_text, named, paid_text
+from forcemove.text.situation.presence import ABSENT
 
-__all__ = ["WayOut", "leaving_text", "ways_out"]
+__all__ = ["PUT_AWAY", "WayOut", "can_put_away", "leaving_text", "ways_out"]
+
+PUT_AWAY = "put-away"
+"""The word for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +39,24 @@ def ways_out(moment: Moment) -> tuple[WayOut, ...]:
         return ()
     options = {each.kind: each for each in moment.seen.options}
     ways = [_leave(moment, options.get("leave"))]
+    if can_put_away(moment.channel, moment.silences, moment.move_left):
+        end = "The game ends here, unfinished; nothing is at stake. What arrives later changes nothing."
+        ways.append(WayOut(PUT_AWAY, "Put the game away", end, "", ""))
     if not moment.channel.agreement.is_friendly:
         ways += [_challenge(moment, options.get("challenge")), _collect(moment)]
     return tuple(ways)
+
+
+def can_put_away(channel: Channel, silences: Sequence[float | None], move_left: float) -> bool:
+    """Whether one player alone can end the game, unfinished: nothing is at stake, and another is gone, not heard of for
+    long or out of time.
+
+    - `channel`: as it is now.
+    - `silences`, `move_left`: see `Moment`.
+    """
+    others = (each for seat, each in enumerate(silences) if seat != channel.index)
+    is_late = move_left <= 0 and not channel.is_our_turn
+    return channel.agreement.is_friendly and (is_late or any(each is not None and each >= ABSENT for each in others))
 
 
 def _leave(moment: Moment, option: Option | None) -> WayOut:
