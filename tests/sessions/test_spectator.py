@@ -6,11 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import ForcemoveError, MalformedBytes, SignedState, UnknownVersion
+from forcemove.browser.watching.routes import watch_panels
+from forcemove.browser.watching.view import watch_view
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
 from forcemove.protocol.errors import SignatureMissing, StateConflict
 from forcemove.protocol.rule_errors import WrongSigner
 from forcemove.sessions.watching.spectator import ChannelSpectator
 from forcemove.sessions.watching.watch_link import WATCH_HEAD, WatchLink, parse_watch_link
+from forcemove.sessions.watching.watched_tables import WatchedTable
 from forcemove_games.tic_tac_toe import GAME
 from tests.cli.saved import Saved, final_of, state_of
 from tests.protocol.builders import ALICE, BOB, MALLORY, outcome
@@ -57,6 +60,18 @@ def test_a_game_is_followed_from_its_beginning(spectator: ChannelSpectator) -> N
     assert not spectator.faults
     assert not spectator.take(turn(5))
     assert not spectator.take(encode_greeting(SAVED.id, 0, 3))
+
+
+def test_a_spectator_sees_the_score(spectator: ChannelSpectator) -> None:
+    ended = 0
+    for number in range(30):
+        spectator.take(turn(number))
+        spectator.take(turn(number))
+        ended += GAME.result(state_of(number)) is not None
+    assert ended > 1
+    view = watch_view(LINK, GAME, WatchedTable(spectator, lambda: None), "form-token")
+    assert view.score == f"Host 0, Guest 0, drawn {ended}"
+    assert f"Rounds won: {view.score}" in watch_panels(view)["watched"]
 
 
 def test_a_log_whose_beginning_was_dropped_is_not_whole(spectator: ChannelSpectator) -> None:

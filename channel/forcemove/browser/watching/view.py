@@ -11,7 +11,7 @@ from forcemove.browser.drawing.board import Drawing, picture_of
 from forcemove.chain.addresses import short_address
 from forcemove.game import Game, Names
 from forcemove.protocol.state import VariablePart
-from forcemove.rounds import position_line, state_words
+from forcemove.rounds import position_line, score_line, state_words
 from forcemove.sessions.watching.spectator import ChannelSpectator, SeenState, played
 from forcemove.sessions.watching.watch_link import WatchLink
 from forcemove.sessions.watching.watched_tables import WatchedTable
@@ -36,6 +36,7 @@ class WatchView:
     - `where`: relay, chain and channel.
     - `picture`: of the position, None where there is none; `lines`: the board as text then.
     - `headline`: what has happened.
+    - `score`: of the rounds that were seen to end, empty before the first.
     - `checked`: what was checked.
     - `faults`: what was not believed.
     - `history`: the newest states, the newest first.
@@ -51,6 +52,7 @@ class WatchView:
     picture: Drawing | None
     lines: str
     headline: str
+    score: str
     checked: str
     faults: tuple[str, ...]
     history: tuple[str, ...]
@@ -82,6 +84,7 @@ def watch_view(link: WatchLink, game: Game | None, watched: WatchedTable | None,
         None if game is None or position is None else picture_of(game, position.state, None, b"", names, before),
         "" if game is None or position is None else _described(partial(game.board, position.state, names)),
         _headline(game, states, position, names),
+        "" if spectator is None else score_line(spectator.rounds.results, names, None),
         "" if spectator is None else _checked(spectator),
         () if spectator is None else tuple(harmless(headline(each)) for each in spectator.faults),
         tuple(_line(game, states[:place], states[place], names) for place in reversed(range(len(states))[-_LINES:])),

@@ -18,6 +18,7 @@ from forcemove.protocol.machine.inputs import StateReceived
 from forcemove.protocol.rules import build_support_proof, require_valid_state, require_valid_transition
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.rounds import RoundCount
 from forcemove.sessions.watching.watch_link import WatchLink
 
 __all__ = ["SeenState", "ChannelSpectator"]
@@ -37,14 +38,16 @@ class SeenState:
 
 
 class ChannelSpectator:
-    """What a log proves of a channel. `states`: the newest that were checked, in order; `is_whole`: whether all states
-    since the first were there; `faults`: the newest errors of what was not believed; `refused`: how many there were."""
+    """What a log proves of a channel. `states`: the newest that were checked, in order; `rounds`: those that have ended
+    in all of them; `is_whole`: whether all states since the first were there; `faults`: the newest errors of what was
+    not believed; `refused`: how many there were."""
 
     def __init__(self, link: WatchLink, game: Game) -> None:
         """`link`: names the channel; `game`: whose rules are checked."""
         self.link, self.game = link, game
         self._id, self._count = link.channel_id, len(link.fixed_part.participants)
         self.states: deque[SeenState] = deque(maxlen=_STATES)
+        self.rounds = RoundCount(game)
         self.is_whole = True
         self.faults: deque[ForcemoveError] = deque(maxlen=_FAULTS)
         self.refused = 0
@@ -83,8 +86,13 @@ class ChannelSpectator:
             self._require_transition(newest.state, newest.hashes, signed.state, hashes)
         elif newest is not None or turn != 0:
             return self._after_gap(signed, hashes)
-        self.states.append(SeenState(signed.state, hashes, frozenset(signed.signatures)))
+        self._keep(signed, hashes)
         return True
+
+    def _keep(self, signed: SignedState, hashes: StateHashes) -> None:
+        self.states.append(SeenState(signed.state, hashes, frozenset(signed.signatures)))
+        with suppress(Exception):  # players may agree on a position that is none: a spectator is there
+            self.rounds.add(signed.state)
 
     def _after_gap(self, signed: SignedState, hashes: StateHashes) -> bool:
         """Keep a state that follows none that was checked, until those that lead to it, and it, are signed by all."""
@@ -93,7 +101,8 @@ class ChannelSpectator:
         if build_support_proof(self.link.fixed_part, [each for each, _ in led]) is None:
             return False
         self.is_whole = False
-        self.states += [SeenState(each.state, its, frozenset(each.signatures)) for each, its in led]
+        for each in led:
+            self._keep(*each)
         self._unproved.clear()
         return True
 
