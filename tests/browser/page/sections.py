@@ -39,7 +39,18 @@ def table_row(number: int, tone: str, words: str = "Tic-tac-toe") -> TableRow:
     link = "" if tone else "forcemove2xabzgi33smuxc" * 6
     watch = "forcemovewatch1x" + "ab3" * 60 if tone else ""
     return TableRow(
-        number, words, tone, (f"{words}.",), link, watch, path, offer_row(number).path, tone == "good", not tone, None
+        number,
+        words,
+        tone,
+        (f"{words}.",),
+        link,
+        watch,
+        path,
+        offer_row(number).path,
+        tone == "good",
+        not tone,
+        tone == "bad",
+        None,
     )
 
 

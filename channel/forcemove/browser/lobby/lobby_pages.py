@@ -200,6 +200,11 @@ class LobbyPages:
         is_done = self._tables.withdraw(offer)
         self._show("" if is_done else "It cannot be taken back: the game has begun, or is over.")
 
+    def dismiss(self, number: int) -> None:
+        """Show a table that has ended no more."""
+        self._tables.dismiss(number)
+        self._show("")
+
     def resume(self) -> None:
         """Continue what is open in the journal, and has no table."""
         self._tables.resume()

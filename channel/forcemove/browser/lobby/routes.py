@@ -39,6 +39,7 @@ class LobbySection:
             web.get("/lobby", self._lobby),
             web.get("/lobby/events", self._lobby_events, allow_head=False),
             web.post("/lobby/resume", self._resume),
+            web.post("/lobby/dismiss", self._dismiss),
             web.post("/link", self._open),
             web.post("/offers", self._make),
             web.get(_OFFER, self._offer),
@@ -105,6 +106,11 @@ class LobbySection:
     async def _withdraw(self, request: web.Request) -> web.StreamResponse:
         await read_form(request, self._site.session)
         self._pages.withdraw(_hash_of(request))
+        return done(request, "/lobby")
+
+    async def _dismiss(self, request: web.Request) -> web.StreamResponse:
+        form = await read_form(request, self._site.session)
+        self._pages.dismiss(form.number("table"))
         return done(request, "/lobby")
 
     async def _resume(self, request: web.Request) -> web.StreamResponse:

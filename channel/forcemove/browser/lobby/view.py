@@ -80,6 +80,7 @@ class TableRow:
     - `link`: to hand to a friend; `watch_link`: to hand to spectators. Both are empty where there is none.
     - `path`: of the channel's page, empty before there is one; `offer_path`: of the offer's page.
     - `is_played`: whether its channel is driven now; `can_withdraw`: whether the table can be given up.
+    - `is_ended`: whether nothing more happens there.
     - `again`: what the form says that offers the same terms once more, to the same one of two; None before the game is
       over.
     """
@@ -94,6 +95,7 @@ class TableRow:
     offer_path: str
     is_played: bool
     can_withdraw: bool
+    is_ended: bool
     again: OfferDraft | None
 
 
@@ -231,6 +233,7 @@ def table_row(table: RunningTable, relay: str, token: TokenFacts | None) -> Tabl
         "" if offer is None else offer_path(offer.hash),
         is_playing,
         table.can_withdraw,
+        table.is_ended,
         _again(table, offer, token) if offer is not None and table.state is TableState.OVER else None,
     )
 

@@ -127,6 +127,13 @@ class OpenTables:
         forget_offer(self.service.journal, offer)
         return True
 
+    def dismiss(self, number: int) -> None:
+        """Show a table that has ended no more; one that has not stays."""
+        table = self.tables.get(number)
+        if table is not None and table.is_ended:
+            del self.tables[number]
+            self.on_change()
+
     def table_of(self, offer: bytes) -> RunningTable | None:
         """The newest table of an offer (its hash)."""
         each_of = (each for each in reversed(self.tables.values()) if each.offer is not None)
