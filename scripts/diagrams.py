@@ -6,7 +6,7 @@ the rooms, the documents of `--json`, and the names of the API reference.
     scripts/diagrams.py --check     only say what is stale (exit status 1)
 
 The games' diagrams come from their rule tables, the channel's from the machine's phase table and `LIFE`, the gas from
-`tests/gas/snapshot.json`, the rooms from imports (`scripts/rooms.py`), the reference from docstrings
+the snapshots in `tests/gas`, the rooms from imports (`scripts/rooms.py`), the reference from docstrings
 (`scripts/reference.py`). The demonstration is played: see `scripts/excerpt.py`. Runs in the project's environment.
 """
 
@@ -55,6 +55,7 @@ PAGE_OF = {
 }
 """The page that shows a part; what is not named here belongs to the games' page."""
 SNAPSHOT = ROOT / "tests" / "gas" / "snapshot.json"
+AMSTERDAM = SNAPSHOT.with_name("amsterdam.json")
 SMALLEST_APP = ROOT / "contracts" / "test" / "CountingApp.sol"
 
 # --------------------------------------------------------------------------------------------------- the channel's life
@@ -164,6 +165,8 @@ BEST_PEERS = {
 }
 """The lowest of go-nitro, Nitro v1, Perun, Nitrolite and the original ForceMove contracts, run on one EVM in this
 scenario. Given with the project's targets; nothing here measures it again."""
+AMSTERDAM_PEERS = {"conclude_and_pay": 188_570, "challenge_two_states": 200_497, "respond": 136_088}
+"""Nitro v1 under Amsterdam, as the design of the contracts' version 2 has measured it; nor is this measured again."""
 
 
 DISCARD_DISPUTES = (
@@ -180,19 +183,27 @@ DISCARD_DISPUTES = (
 
 
 def gas_table() -> str:
-    """Our gas, compared with the target and the best peer."""
-    peers = {name: f"{gas:,}" for name, gas in BEST_PEERS.items()}
+    """Our gas, compared with the target and the best peer; under the next fork, compared with Nitro v1."""
+    peers, later_peers = ({name: f"{gas:,}" for name, gas in of.items()} for of in (BEST_PEERS, AMSTERDAM_PEERS))
+    later = _measured(AMSTERDAM)
     lines = [
-        (name, f"{row['value']:,}", f"{row['atMost']:,}", peers.get(name, "none has it"))
-        for name, row in _measured().items()
+        (
+            name,
+            *(f"{gas:,}" for gas in (row["value"], row["atMost"])),
+            peers.get(name, "none has it"),
+            f"{later[f'{name}_amsterdam_gas']['value']:,}",
+            later_peers.get(name, ""),
+        )
+        for name, row in _measured(SNAPSHOT).items()
         if not name.startswith("discard_")
     ]
-    return _table(("operation", "gas", "target", "best published peer"), lines, numbers_from=1)
+    columns = ("operation", "gas", "target", "best published peer", "gas under Amsterdam", "Nitro v1 under Amsterdam")
+    return _table(columns, lines, numbers_from=1)
 
 
 def discard_gas_table() -> str:
     """The gas of Discard's disputes."""
-    rows = _measured()
+    rows = _measured(SNAPSHOT)
 
     def shown(name: str) -> str:
         return f"{rows[f'discard_{name}']['value']:,}" if name else ""
@@ -201,8 +212,8 @@ def discard_gas_table() -> str:
     return _table(("dispute", "challenge, gas", "answer, gas"), lines, numbers_from=1)
 
 
-def _measured() -> dict[str, dict[str, int]]:
-    rows: dict[str, dict[str, int]] = json.loads(SNAPSHOT.read_text("utf-8"))["rows"]
+def _measured(snapshot: Path) -> dict[str, dict[str, int]]:
+    rows: dict[str, dict[str, int]] = json.loads(snapshot.read_text("utf-8"))["rows"]
     return rows
 
 

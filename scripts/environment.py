@@ -5,9 +5,9 @@ date is left alone, what was interrupted is made anew, and of two set-ups at onc
 
     scripts/setup play      what playing needs
     scripts/setup network   that, and anvil, for the demonstration over a network
-    scripts/setup test      that, and what the tests need: the compiler, anvil, viem, and in an environment of its own
-                            (`.venv/analysis`: it wants another web3) what analyses the contracts: slither and
-                            halmos
+    scripts/setup test      that, and what the tests need: the compiler, anvil, viem, an EVM of the next fork, and in an
+                            environment of its own (`.venv/analysis`: it wants another web3) what analyses the
+                            contracts: slither and halmos
     scripts/setup docs      the Python packages of the tests, and in an environment of its own that sees them
                             (`.venv/docs`) what builds the pages
 

@@ -26,6 +26,8 @@ SLOW = (
     "contracts/test_artifacts.py",
     "contracts/test_creation_codes.py",
     "gas/test_disputes.py",
+    "gas/test_forks.py",
+    "gas/test_forks_money.py",
     "gas/test_gas_of.py",
     "games/discard/test_bot.py",
     "games/discard/test_lies.py",

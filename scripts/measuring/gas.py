@@ -1,4 +1,4 @@
-"""The gas of every operation, live, on an embedded chain.
+"""The gas of every operation, live: of today's fork on an embedded chain, of the next one in `@ethereumjs/vm`.
 
 The scenario of every row: two participants, each an existing account with ether; each deposits 1 ether; payout 1.25 and
 0.75 to themselves; the counting app (state t carries the number t); a duration of one day; transactions sent by
@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from eth_tester import EthereumTester, PyEVMBackend
-from web3 import EthereumTesterProvider, Web3
-
-from forcemove import Allocation, Key, Outcome, address_destination, load_artifact
+from forcemove import Allocation, EmbeddedChain, Key, Outcome, address_destination, load_artifact, local_keys
 from forcemove.chain.adjudicator import Adjudicator, Operation
+from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import Call, Chain
+from forcemove.chain.local import AnvilChain
+from forcemove.chain.reverts import ErrorTable
 from forcemove.protocol.encoding import channel_id, digest, hash_state, word
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
@@ -25,10 +25,14 @@ from scripts.measuring import discard_hands
 from scripts.measuring.cases import Measured, Row, case
 from tests.games.discard.dealer import begin
 
-__all__ = ["Bench", "Channel", "gas"]
+__all__ = ["Bench", "Channel", "chain_of_fork", "gas", "gas_amsterdam", "measured_on"]
 
 ETH = 10**18
 DAY = 86_400
+_CHAIN_ID = 131_277_322_940_537
+"""That of eth-tester: signatures and hashes follow from it, and each zero byte of them counts."""
+_NODE = Path(__file__).with_name("forks.mjs")
+_ACCOUNTS = 5
 _ARTIFACTS = Path(__file__).resolve().parents[2] / "contracts" / "artifacts"
 
 TARGETS = {
@@ -50,17 +54,33 @@ TARGETS = {
 }
 
 
+class _Amsterdam(AnvilChain):
+    """Lets a transaction have more gas than under Osaka: there a contract's code is paid for as state."""
+
+    @asking
+    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = 2**26) -> Steps[int]:
+        return (yield from super().gas_for.steps(call, sender, errors, max_gas))
+
+
+def chain_of_fork(fork: str) -> AnvilChain:
+    """A chain under this fork, as `@ethereumjs/vm` names it: "osaka" or "amsterdam". Its process ends with `close`."""
+    kind = _Amsterdam if fork == "amsterdam" else AnvilChain
+    return kind("--hardfork", fork, "--chain-id", str(_CHAIN_ID), binary=str(_NODE))
+
+
 class Bench:
-    """One chain with an adjudicator, the counting app and Discard, and `keys` whose accounts have ether."""
+    """An adjudicator, the counting app and Discard on a local chain, and `keys` whose accounts have ether."""
 
-    def __init__(self) -> None:
-        self.tester, self.nonce = EthereumTester(PyEVMBackend()), 0
-        self.chain = Chain(Web3(EthereumTesterProvider(self.tester), middleware=[]), "eth-tester")
-        self.keys = tuple(Key(each.to_bytes()) for each in self.tester.backend.account_keys)
-        self.adjudicator = Adjudicator(self.chain, self._deployed("Adjudicator"))
-        self.app, self.discard = self._deployed("test/CountingApp"), self._deployed("Discard")
+    def __init__(self, chain: Chain) -> None:
+        """`chain`: a fresh one that funds `local_keys`."""
+        self.chain, self.nonce = chain, 0
+        self.keys = tuple(Key(number.to_bytes(32)) for number in range(1, 1 + _ACCOUNTS))
+        for key in self.keys:
+            chain.send(Call(key.address, b"", 1_000 * ETH), local_keys()[0])
+        self.adjudicator = Adjudicator(chain, self.deployed("Adjudicator"))
+        self.app, self.discard = self.deployed("test/CountingApp"), self.deployed("Discard")
 
-    def _deployed(self, name: str) -> bytes:
+    def deployed(self, name: str) -> bytes:
         """The address of a new contract."""
         call = Call(None, load_artifact(_ARTIFACTS / f"{name}.json").bytecode)
         return self.chain.send(call, self.keys[0]).contract_address or b""
@@ -149,7 +169,19 @@ class Channel:
 @case(*(Row(name, "gas", "`gasUsed` of the receipt", bound) for name, bound in TARGETS.items()))
 def gas() -> Measured:
     """The gas of every operation, each on a channel of its own."""
-    bench, rows = Bench(), dict[str, float]()
+    return measured_on(EmbeddedChain())
+
+
+@case()
+def gas_amsterdam() -> Measured:
+    """The same under Ethereum's next fork, whose prices are in Last Call; nothing is asked of them."""
+    with chain_of_fork("amsterdam") as chain:
+        return {f"{name}_amsterdam_gas": value for name, value in measured_on(chain).items()}
+
+
+def measured_on(chain: Chain) -> Measured:
+    """The rows on a fresh local chain."""
+    bench, rows = Bench(chain), dict[str, float]()
     happy = bench.channel()
     state = [happy.state(turn) for turn in range(14)]
     rows["deposit_first"] = happy.deposit(0)
@@ -159,7 +191,7 @@ def gas() -> Measured:
     disputed = bench.channel()
     disputed.deposit(0), disputed.deposit(1)
     rows["challenge_two_states"] = disputed.challenge(*state[10:12])
-    bench.tester.time_travel(bench.chain.now() + DAY + 1)
+    chain.travel_to(chain.now() + DAY + 1)
     rows["transfer_after_expiry"] = disputed.transfer(state[11])
 
     rows["challenge_one_state"] = bench.channel().challenge(state[11])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from forcemove import UINT48_MAX, UINT64_MAX, Allocation, VariablePart
+from forcemove import UINT48_MAX, UINT64_MAX, Allocation, EmbeddedChain, VariablePart
 from forcemove.protocol.encoding import challenge_hash, digest, hash_state
 from forcemove.protocol.types import Signature
 from forcemove_games.discard import GAME, position, tails
@@ -20,7 +20,7 @@ TAIL = tails.ShuffledDeck(b"\xff" * tails.DECK_LENGTH, b"\xff" * tails.PROOF_LEN
 @pytest.fixture(scope="module")
 def channel() -> Channel:
     """With the largest nonce that a channel may have."""
-    bench = Bench()
+    bench = Bench(EmbeddedChain())
     bench.nonce = UINT64_MAX - 1
     return bench.channel(app=bench.discard)
 
