@@ -1,0 +1,150 @@
+"""Money under the next fork: what goes in comes out, to whom, and where a payment becomes a credit first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from forcemove import Allocation, Key, Outcome, address_destination, keccak256, word
+from forcemove.chain.chain import Call
+from forcemove.chain.token import Token
+from forcemove.protocol.types import ETHER
+from scripts.measuring.gas import DAY, ETH, Bench, Channel, chain_of_fork
+from tests.evm import function_selector
+from tests.parity import core_abi as abi
+
+AMOUNTS = ETH * 5 // 4, ETH * 3 // 4
+
+
+@pytest.fixture(scope="module", params=["osaka", "amsterdam"])
+def fork(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def bench(fork: str) -> Iterator[Bench]:
+    with chain_of_fork(fork) as chain:
+        yield Bench(chain)
+
+
+@pytest.fixture(scope="module")
+def token(bench: Bench) -> Token:
+    return Token(bench.chain, bench.deployed("test/TestToken"))
+
+
+def new_account(label: str) -> bytes:
+    """An address that has nothing on any chain."""
+    return Key(keccak256(label.encode())).address
+
+
+class Paying(Channel):
+    """A channel of two that pays these accounts. `asset`: what it pays in."""
+
+    def __init__(self, bench: Bench, payees: tuple[bytes, bytes], asset: bytes = ETHER) -> None:
+        fresh = bench.channel()
+        super().__init__(bench, fresh.keys, fresh.fixed_part.channel_nonce, bench.app)
+        self.payees, self.asset = payees, asset
+
+    @property
+    def outcome(self) -> Outcome:
+        pairs = zip(self.payees, AMOUNTS, strict=True)
+        return tuple(Allocation(self.asset, address_destination(payee), amount) for payee, amount in pairs)
+
+    def fund(self) -> None:
+        """Both pay in what the outcome needs."""
+        for seat, key in enumerate(self.keys):
+            if self.asset != ETHER:
+                token = Token(self.bench.chain, self.asset)
+                self.bench.chain.send(minted(token, key.address, ETH), key)
+                self.bench.chain.send(token.approve(self.adjudicator.address, ETH), key)
+            self.bench.send(key, self.adjudicator.deposit(self.id, self.asset, seat * ETH, ETH))
+
+    def end(self, is_disputed: bool = False) -> None:
+        """With a final state, or a challenge that nobody answers; all is paid out."""
+        if is_disputed:
+            self.challenge(self.state(10), self.state(11))
+            self.bench.chain.travel_to(self.bench.chain.now() + DAY + 1)
+            self.transfer(self.state(11))
+        else:
+            self.conclude(14)
+
+    def balance(self, account: bytes) -> int:
+        if self.asset == ETHER:
+            return self.bench.chain.balance(account)
+        return Token(self.bench.chain, self.asset).balance_of(account)
+
+    @property
+    def credits(self) -> list[int]:
+        return [self.adjudicator.credit_of(payee, self.asset) for payee in self.payees]
+
+    @property
+    def holdings(self) -> tuple[int, bool]:
+        """What the channel still holds, and whether it is closed."""
+        found = self.adjudicator.holdings_of(self.id, self.asset)
+        return found.held, found.closed
+
+
+def minted(token: Token, account: bytes, amount: int) -> Call:
+    """The call that makes tokens for an account; anybody may."""
+    arguments = abi.arguments(abi.address(account), word(amount))
+    return Call(token.address, function_selector("TestToken", "mint") + arguments)
+
+
+# --------------------------------------------------------------------------------------------------------------- ether
+
+
+def gained(channel: Paying, before: list[int]) -> list[int]:
+    return [channel.balance(payee) - had for payee, had in zip(channel.payees, before, strict=True)]
+
+
+@pytest.mark.parametrize("is_disputed", [False, True], ids=["concluded", "disputed"])
+@pytest.mark.parametrize("are_new", [False, True], ids=["to accounts", "to new accounts"])
+def test_ether_is_paid_out(bench: Bench, is_disputed: bool, are_new: bool) -> None:
+    """Also to accounts that the chain does not know: the payer pays for them, and not the payment's allowance."""
+    old = Key((101).to_bytes(32)).address, Key((102).to_bytes(32)).address
+    for account in old:
+        bench.chain.send(Call(account, b"", 1), bench.keys[0])
+    payees = (new_account(f"one {is_disputed}"), new_account(f"other {is_disputed}")) if are_new else old
+    channel = Paying(bench, payees)
+    before = list(map(channel.balance, payees))
+    channel.fund()
+    channel.end(is_disputed)
+    assert gained(channel, before) == list(AMOUNTS)
+    assert channel.holdings == (0, True)
+
+
+# -------------------------------------------------------------------------------------------------------------- tokens
+
+
+@pytest.mark.parametrize("is_disputed", [False, True], ids=["concluded", "disputed"])
+def test_tokens_are_paid_to_who_has_some(bench: Bench, token: Token, is_disputed: bool) -> None:
+    payees = new_account("has some"), new_account("has some, too")
+    for payee in payees:
+        bench.chain.send(minted(token, payee, 1), bench.keys[0])
+    channel = Paying(bench, payees, token.address)
+    before = list(map(token.balance_of, payees))
+    channel.fund()
+    channel.end(is_disputed)
+    assert gained(channel, before) == list(AMOUNTS)
+    assert channel.holdings == (0, True)
+
+
+@pytest.mark.parametrize("new", [1, 2])
+def test_tokens_for_new_holders_become_credits_under_amsterdam(fork: str, bench: Bench, token: Token, new: int) -> None:
+    """A known limit: a payment has 100,000 gas, and the slot of a first balance takes 97,920 of it. Nothing is lost:
+    anybody may have a credit paid, with all the gas there is."""
+    payees = new_account(f"first of {new}"), new_account(f"second of {new}")
+    if new == 1:
+        bench.chain.send(minted(token, payees[0], 1), bench.keys[0])
+    channel = Paying(bench, payees, token.address)
+    before = list(map(token.balance_of, payees))
+    channel.fund()
+    channel.end()
+    expected = [0 if fork == "osaka" or (new == 1 and seat == 0) else amount for seat, amount in enumerate(AMOUNTS)]
+    assert channel.credits == expected
+    assert gained(channel, before) == [amount - credit for amount, credit in zip(AMOUNTS, expected, strict=True)]
+    for payee in filter(lambda each: channel.adjudicator.credit_of(each, token.address), payees):
+        bench.send(bench.keys[0], channel.adjudicator.pay_credit(payee, token.address))
+    assert gained(channel, before) == list(AMOUNTS)
+    assert channel.credits == [0, 0]
