@@ -118,6 +118,14 @@ async function estimate(request, tag) {
   return hex(most);
 }
 
+/** The one call of the one block. */
+async function simulate({ blockStateCalls: [{ calls: [request] }] }, tag) {
+  const { execResult, totalGasSpent } = await execute(request, tag, CALL_GAS);
+  const returnData = bytesToHex(execResult.returnValue);
+  const status = execResult.exceptionError ? "0x0" : "0x1";
+  return [{ calls: [{ status, gasUsed: hex(totalGasSpent), returnData, error: { data: returnData } }] }];
+}
+
 async function send(raw) {
   const transaction = createTxFromRLP(hexToBytes(raw), { common });
   const [hash, sender, block] = [bytesToHex(transaction.hash()), transaction.getSenderAddress(), pendingBlock()];
@@ -185,6 +193,7 @@ const METHODS = {
     return bytesToHex(done.execResult.returnValue);
   },
   eth_estimateGas: estimate,
+  eth_simulateV1: simulate,
   eth_sendRawTransaction: send,
   eth_getTransactionReceipt: (hash) => receipts.get(hash) ?? null,
   eth_getTransactionByHash: (hash) => receipts.get(hash) ?? null,

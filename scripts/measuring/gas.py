@@ -13,10 +13,8 @@ from pathlib import Path
 
 from forcemove import Allocation, EmbeddedChain, Key, Outcome, address_destination, load_artifact, local_keys
 from forcemove.chain.adjudicator import Adjudicator, Operation
-from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.local import AnvilChain
-from forcemove.chain.reverts import ErrorTable
 from forcemove.protocol.encoding import channel_id, digest, hash_state, word
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
@@ -54,18 +52,9 @@ TARGETS = {
 }
 
 
-class _Amsterdam(AnvilChain):
-    """Lets a transaction have more gas than under Osaka: there a contract's code is paid for as state."""
-
-    @asking
-    def gas_for(self, call: Call, sender: bytes, errors: ErrorTable, max_gas: int = 2**26) -> Steps[int]:
-        return (yield from super().gas_for.steps(call, sender, errors, max_gas))
-
-
 def chain_of_fork(fork: str) -> AnvilChain:
     """A chain under this fork, as `@ethereumjs/vm` names it: "osaka" or "amsterdam". Its process ends with `close`."""
-    kind = _Amsterdam if fork == "amsterdam" else AnvilChain
-    return kind("--hardfork", fork, "--chain-id", str(_CHAIN_ID), binary=str(_NODE))
+    return AnvilChain("--hardfork", fork, "--chain-id", str(_CHAIN_ID), binary=str(_NODE))
 
 
 class Bench:

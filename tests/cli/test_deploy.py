@@ -12,6 +12,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.keys.key_files import write_key_file
+from scripts.measuring.gas import chain_of_fork
 from tests.chain.nodes import forgets, node_before, wants_replay_protection
 from tests.cli.command import Command
 from tests.installed import CONTRACTS
@@ -65,6 +66,17 @@ def test_people_are_told_what_stands_where(forcemove: Command) -> None:
         verified = forcemove("verify", "--chain", anvil.endpoint, "--book", "book.json")
         assert "The deployment is genuine." in verified.out
         assert verified.out.count("where there is code") == len(CONTRACTS)
+
+
+@pytest.mark.parametrize("fork", ["osaka", "amsterdam"])
+def test_a_deployment_is_made_and_verified_under_each_fork(forcemove: Command, fork: str) -> None:
+    """Under Amsterdam the adjudicator takes more gas than one transaction may have today."""
+    with chain_of_fork(fork) as chain:
+        assert forcemove("deploy", "--chain", chain.endpoint, "--key", "a.key", "--out", "book.json").code == 0
+        asked = ("verify", "--chain", chain.endpoint, "--book", "book.json")
+        said, content = forcemove(*asked), json.loads(forcemove(*asked, "--json").out)
+    assert f"Gas costs what it does under {fork.capitalize()}: a small challenge takes about" in said.out
+    assert (said.code, content["fork"]) == (0, fork.capitalize())
 
 
 def test_what_somebody_else_has_deployed_is_told_with_its_block(forcemove: Command, anvil: AnvilChain) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from msgspec.structs import replace
 
@@ -9,7 +11,7 @@ from forcemove import UINT48_MAX, UINT64_MAX, Allocation, EmbeddedChain, Variabl
 from forcemove.protocol.encoding import challenge_hash, digest, hash_state
 from forcemove.protocol.types import Signature
 from forcemove_games.discard import GAME, position, tails
-from scripts.measuring.gas import Bench, Channel
+from scripts.measuring.gas import Bench, Channel, chain_of_fork
 
 FULL = b"\xff" * 32
 """Each byte of calldata that is not zero costs four times as much as a zero."""
@@ -17,12 +19,13 @@ HALF = int.from_bytes(FULL) // 2
 TAIL = tails.ShuffledDeck(b"\xff" * tails.DECK_LENGTH, b"\xff" * tails.PROOF_LENGTH)
 
 
-@pytest.fixture(scope="module")
-def channel() -> Channel:
+@pytest.fixture(scope="module", params=["today", "amsterdam"])
+def channel(request: pytest.FixtureRequest) -> Iterator[Channel]:
     """With the largest nonce that a channel may have."""
-    bench = Bench(EmbeddedChain())
-    bench.nonce = UINT64_MAX - 1
-    return bench.channel(app=bench.discard)
+    with EmbeddedChain() if request.param == "today" else chain_of_fork(request.param) as chain:
+        bench = Bench(chain)
+        bench.nonce = UINT64_MAX - 1
+        yield bench.channel(app=bench.discard)
 
 
 def second_shuffle(channel: Channel) -> tuple[VariablePart, VariablePart]:
@@ -47,4 +50,5 @@ def test_no_bytes_make_a_dispute_dearer_than_the_game_says(channel: Channel) -> 
     first, second = second_shuffle(channel)
     signature = signed_challenge(channel, second)
     challenge = channel.adjudicator.challenge(channel.fixed_part, channel.proof(first, second), signature)
-    assert channel.bench.send(channel.bench.keys[0], challenge) <= GAME.dispute_gas
+    said = channel.bench.chain.ask_prices().dispute(GAME.dispute_gas)
+    assert channel.bench.send(channel.bench.keys[0], challenge) <= said

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
 
 from forcemove import EmbeddedChain, Game
+from scripts.measuring.gas import chain_of_fork
 from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import ALICE, BOB, Playground
 
@@ -15,9 +17,10 @@ ROOM = 1.15
 """What a game says is no more than this many times what its disputes use."""
 
 
-@pytest.fixture(scope="module")
-def playground() -> Playground:
-    return Playground.on(EmbeddedChain())
+@pytest.fixture(scope="module", params=["today", "amsterdam"])
+def playground(request: pytest.FixtureRequest) -> Iterator[Playground]:
+    with EmbeddedChain() if request.param == "today" else chain_of_fork(request.param) as chain:
+        yield Playground.on(chain)
 
 
 @pytest.mark.parametrize("game", GAMES_FOR_TWO, ids=lambda game: game.name)
@@ -35,4 +38,5 @@ def test_no_dispute_uses_more_gas_than_its_game_says(playground: Playground, gam
         proof = channel.proof([channel.sign(before, before.turn_num % 2), channel.sign(after, after.turn_num % 2)])
         operation = channel.adjudicator.challenge(channel.agreement.fixed_part, proof)
         used.append(channel.adjudicator.gas_of(operation, (ALICE, BOB)[after.turn_num % 2].address))
-    assert max(used) <= game.dispute_gas <= ROOM * max(used)
+    said = playground.chain.ask_prices().dispute(game.dispute_gas)
+    assert max(used) <= said <= ROOM * max(used)

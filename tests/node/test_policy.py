@@ -13,10 +13,11 @@ from forcemove import ETHER, Assembly, ChannelSetup, MemoryMessenger, Node, asse
 from forcemove.chain.asking import ask_now
 from forcemove.chain.chain import Fees
 from forcemove.chain.errors import Unreachable
+from forcemove.chain.prices import AMSTERDAM, OSAKA
 from forcemove.node import policy
 from forcemove.node.errors import ChannelInUse
 from forcemove.node.policy import (
-    USUAL_DISPUTE_GAS,
+    Conditions,
     ConditionsCache,
     DurationTooShort,
     NotWorthItsDisputes,
@@ -40,6 +41,10 @@ GWEI = 10**9
 MAINNET, ANVIL = 1, 31337
 
 
+def now(fees: Fees) -> Conditions:
+    return Conditions(fees, 12.0)
+
+
 def channel(playground: Playground, *, deposit: int = 10**18, duration: int = 3600) -> Assembly:
     addresses = [key.address for key in KEYS]
     return assemble(
@@ -49,22 +54,25 @@ def channel(playground: Playground, *, deposit: int = 10**18, duration: int = 36
 
 def test_costs_are_those_of_the_present_fee(playground: Playground) -> None:
     agreement = channel(playground).agreement
-    costs = costs_of(agreement, 0, Fees(21 * GWEI, GWEI))
+    costs = costs_of(agreement, 0, now(Fees(21 * GWEI, GWEI)), object())
     assert costs.deposits == ((ETHER, 10**18),)
     assert costs.usual == (46_500 + 64_700) * 11 * GWEI
     assert costs.disputes == 6 * 82_700 * 11 * GWEI
-    assert costs_of(agreement, 0, Fees(11 * GWEI, 11 * GWEI, is_legacy=True)) == costs
+    assert costs_of(agreement, 0, now(Fees(11 * GWEI, 11 * GWEI, is_legacy=True)), object()) == costs
+    dear = costs_of(agreement, 0, Conditions(Fees(21 * GWEI, GWEI), 12.0, AMSTERDAM), object())
+    assert dear.usual == (134_600 + 71_000) * 11 * GWEI
+    assert dear.disputes == 6 * 165_200 * 11 * GWEI
 
 
 def test_disputes_cost_what_the_game_says_that_they_cost(playground: Playground) -> None:
     """Also where a node asks, before it begins a channel: half a deposit that is enough for one game is not for one
     whose disputes are dear."""
     made = channel(playground)
-    assert GAME.dispute_gas != USUAL_DISPUTE_GAS
-    assert dispute_gas_of(GAME) == GAME.dispute_gas
-    assert dispute_gas_of(object()) == USUAL_DISPUTE_GAS
-    assert usual_gas(GAME)["challenge"] == GAME.dispute_gas
-    costs = costs_of(made.agreement, 0, Fees(21 * GWEI, GWEI), GAME.dispute_gas)
+    assert GAME.dispute_gas != OSAKA.usual_dispute
+    assert dispute_gas_of(GAME, OSAKA) == GAME.dispute_gas
+    assert dispute_gas_of(object(), OSAKA) == OSAKA.usual_dispute
+    assert usual_gas(GAME, OSAKA)["challenge"] == GAME.dispute_gas
+    costs = costs_of(made.agreement, 0, now(Fees(21 * GWEI, GWEI)), GAME)
     assert costs.disputes == 6 * GAME.dispute_gas * 11 * GWEI
 
 
@@ -81,11 +89,12 @@ def test_threat_51_a_node_asks_the_game_what_its_disputes_cost(playground: Playg
 
 
 def test_threat_51_a_channel_below_what_its_disputes_cost_is_refused(playground: Playground) -> None:
-    costs = costs_of(channel(playground, deposit=10**15).agreement, 0, Fees(21 * GWEI, GWEI))
+    conditions = now(Fees(21 * GWEI, GWEI))
+    costs = costs_of(channel(playground, deposit=10**15).agreement, 0, conditions, object())
     with pytest.raises(NotWorthItsDisputes):
         Policy().require_worth(costs)
     Policy(multiple=0).require_worth(costs)
-    enough = costs_of(channel(playground, deposit=10**16).agreement, 0, Fees(21 * GWEI, GWEI))
+    enough = costs_of(channel(playground, deposit=10**16).agreement, 0, conditions, object())
     Policy().require_worth(enough)
     with pytest.raises(NotWorthItsDisputes):
         Policy(multiple=3).require_worth(enough)
@@ -163,16 +172,16 @@ def test_a_clock_that_was_moved_by_hand_says_nothing_about_the_pace(monkeypatch:
     agreement = channel(moved, duration=3600).agreement
     moved.chain.travel_to(moved.chain.now() + 10**6)
     assert ask_now(moved.chain.rpc, ask_block_time(moved.chain)) > 3600
-    Policy().require(agreement, 0, 1, *ConditionsCache(lambda: 0.0).conditions([moved.chain]))
+    Policy().require(agreement, 0, 1, ConditionsCache(lambda: 0.0).conditions([moved.chain])[0], object())
     monkeypatch.setattr(policy, "LOCAL_CHAINS", frozenset())
     with pytest.raises(DurationTooShort):
-        Policy().require(agreement, 0, 1, *ConditionsCache(lambda: 0.0).conditions([moved.chain]))
+        Policy().require(agreement, 0, 1, ConditionsCache(lambda: 0.0).conditions([moved.chain])[0], object())
 
 
 def test_fees_and_pace_are_read_once_for_channels_that_are_begun_together(
     playground: Playground, tmp_path: Path
 ) -> None:
-    """And anew after ten seconds."""
+    """And anew after ten seconds; which fork it is, only after ten minutes."""
     chain = playground.chain
     assert isinstance(chain, MemoryChain)
     endpoint, now = Endpoint(chain.node), [0.0]
@@ -186,7 +195,7 @@ def test_fees_and_pace_are_read_once_for_channels_that_are_begun_together(
             node.add(ChannelSetup(each, KEYS[0], MemoryMessenger(), undecided))
             asked.append(endpoint.counts.total())
             now[0] += 2.5
-        assert asked == [asked[0], 0, 0, 0, asked[0], 0]
+        assert asked == [asked[0], 0, 0, 0, asked[0] - 1, 0]
         assert asked[0] > 0
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from forcemove import ForcemoveError, local_keys
-from forcemove.chain.chain import MAX_TX_GAS, Chain
+from forcemove.chain.chain import Chain
 from forcemove.chain.errors import CallRefused, EndpointFailed, Unreachable
+from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import Confirmed, TxFailed, TxOutcome, TxRequest
 from tests.chain.world import place

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from forcemove.chain.asking import Steps, asking
-from forcemove.chain.chain import MAX_TX_GAS, Call, Chain
+from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import EndpointFailed, TransactionReverted
 from forcemove.chain.local import AnvilChain, local_keys
+from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.reverts import ErrorTable
 from forcemove.chain.rpc import Reverted
 from forcemove.errors import PassingError

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from forcemove.chain.asking import Steps, asking
-from forcemove.chain.chain import MAX_TX_GAS, Call, Chain
+from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import CannotTravel
+from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.reverts import ErrorTable
 from forcemove.chain.rpc import Rpc
 from tests.simulation.node import MemoryNode

@@ -18,6 +18,7 @@ from forcemove.sender.pricing import gas_limit
 from forcemove.workers.tx_requests import gas_of
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from scripts.measuring.gas import chain_of_fork
 from tests.chain.world import World, deploy_contract, make_world
 from tests.protocol.builders import ALICE, allocation, count_data, fixed_part, players, proof, sign, sign_all, state
 from tests.scenarios.story import Playground
@@ -26,9 +27,10 @@ EVERYBODY = players(MAX_PARTICIPANTS)
 PAYEES = [bytes.fromhex(f"{0x1000 + index:040x}") for index in range(MAX_ALLOCATIONS)]
 
 
-@pytest.fixture(scope="module")
-def chain() -> Iterator[AnvilChain]:
-    with AnvilChain() as made:
+@pytest.fixture(scope="module", params=["today", "amsterdam"])
+def chain(request: pytest.FixtureRequest) -> Iterator[AnvilChain]:
+    """An anvil, and a chain of the next fork."""
+    with AnvilChain() if request.param == "today" else chain_of_fork(request.param) as made:
         yield made
 
 
@@ -40,7 +42,7 @@ def world(chain: AnvilChain) -> World:
 def send(adjudicator: Adjudicator, submission: effects.Submission, operation: Operation, key: Key = ALICE) -> None:
     """With the limit that a sender gives it when no endpoint says more, and less than the table says used."""
     chain, call = adjudicator.chain, adjudicator.call_of(operation)
-    row = gas_of(submission, call.data)
+    row = gas_of(submission, call.data, chain.ask_prices())
     signed = chain.sign_as(call, key, chain.nonce_of(key.address), gas_limit(row, (), 0), chain.fees())
     chain.broadcast(signed)
     assert chain.wait(signed, adjudicator.errors).gas_used <= row

@@ -13,6 +13,7 @@ from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.templating import PlayedGame
 from forcemove.browser.view import ChannelView
+from forcemove.chain.prices import OSAKA, Prices
 from forcemove.game import Choice, Game, Names
 from forcemove.history.overview import ChainDepth, overview
 from forcemove.history.tokens import Tokens
@@ -222,11 +223,16 @@ class TablePages:
     ) -> ChannelView:
         id_ = channel.agreement.channel_id
         history = self._histories.read(id_, self.changes.number)
-        gas = {} if channel.agreement.is_friendly else usual_gas(game)
+        gas = {} if channel.agreement.is_friendly else usual_gas(game, self._prices(id_))
         seen = overview(channel, history, now, choices=choices, gas=gas)
         path = f"/c/{hex_text(id_)}"
         wall = int(self._wall())
         return ChannelView(game, channel, history, seen, now, wall, names, own, path, at, form_token, notice=notice)
+
+    def _prices(self, channel_id: bytes) -> Prices:
+        """What gas costs, as the program knows that drives the channel, else today."""
+        seated = self._seated.get(channel_id)
+        return OSAKA if seated is None or seated.person.played is None else seated.person.played.prices
 
     # ----------------------------------------------------------------------------------------------------------- doing
 

@@ -24,6 +24,7 @@ from forcemove.chain.errors import (
     TransactionReverted,
 )
 from forcemove.chain.limits import keeping_recursion_limit
+from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.quirks import Meaning, means
 from forcemove.chain.reading import ReadingChain, block_text
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
@@ -47,8 +48,6 @@ __all__ = [
     "contract_address",
 ]
 
-MAX_TX_GAS = 2**24
-"""No chain takes more gas in one transaction (EIP-7825)."""
 _GWEI = 10**9
 _DEFAULT_TIP = _GWEI
 _FIRST_POLL_SECONDS = 0.01
@@ -81,7 +80,8 @@ class Chain(ReadingChain):
 
         Raises the typed error that the transaction would fail with, and `InsufficientFunds`.
         """
-        nonce, gas = self.nonce_of(key.address, block="pending"), self.gas_for(call, key.address, errors)
+        nonce = self.nonce_of(key.address, block="pending")
+        gas = self.gas_for(call, key.address, errors, self.ask_prices().max_tx_gas)
         return self.sign_as(call, key, nonce, gas, fees or self.fees())
 
     @asking

@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 
 from forcemove.chain.anvil import end_anvil, find_anvil, listening_port, start_anvil
 from forcemove.chain.asking import Steps, asking
-from forcemove.chain.chain import MAX_TX_GAS, Call, Chain
+from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import CannotTravel, Unreachable
 from forcemove.chain.limits import REQUEST_SECONDS, keeping_recursion_limit
+from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.rpc import shown_endpoint
 from forcemove.errors import InvalidValue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -11,6 +12,7 @@ from forcemove.chain.answers import BlockHeader, RawLog, Topic, read_header, rea
 from forcemove.chain.asking import Steps, ask, ask_now, asking
 from forcemove.chain.batching import BatchingRpc
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, NoTransientStorage
+from forcemove.chain.prices import OSAKA, PROBE, PROBE_GAS, Prices, prices_by_slot
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.rpc import POSITION_BITS, Reverted, Rpc, as_hash, as_number
 from forcemove.chain.transactions import Call, without_funds
@@ -28,7 +30,9 @@ _MOST_REFUSALS = 64
 _MOST_LOGS = 50_000
 _MOST_LOG_DATA = 32 * 2**20
 """Bytes of log data in one reading."""
-_PROBE = bytes.fromhex("6a 600160005d 60005c 6000f3 600052 600b 6015 6000 f0 3b 600052 60206000f3")
+_PRICED_SECONDS = 600.0
+"""For so long prices are not asked for again; a fork comes once in months."""
+_TRANSIENT_PROBE = bytes.fromhex("6a 600160005d 60005c 6000f3 600052 600b 6015 6000 f0 3b 600052 60206000f3")
 """Creation code that returns the size of a contract that it creates (push, mstore, create, extcodesize, mstore,
 return). That one writes 1 to transient storage, and gets the size that it reads there (tstore, tload, return): 1, or 0
 where the chain does not know these instructions, so that it is not created."""
@@ -43,6 +47,9 @@ class ReadingChain:
 
     _anyone = ZERO_ADDRESS
     """The sender of calls that only read, where it does not matter."""
+    prices = OSAKA
+    """What gas costs here, as far as that was asked for."""
+    _priced_until = 0.0
 
     def __init__(self, web3: Web3, endpoint: str, *, expected_chain_id: int | None = None) -> None:
         """`endpoint` names the node in errors. With `expected_chain_id` nothing is asked yet: the first request finds
@@ -161,9 +168,22 @@ class ReadingChain:
         """Refuse a chain that proves to have no transient storage (EIP-1153), which the contracts need to pay out. A
         node that cannot say proves nothing. Raises `NoTransientStorage`, and as `Rpc.ask`."""
         with suppress(EndpointFailed, Reverted):
-            size = yield from self._data("eth_call", self._request(Call(None, _PROBE), self._anyone), "latest")
+            request = self._request(Call(None, _TRANSIENT_PROBE), self._anyone)
+            size = yield from self._data("eth_call", request, "latest")
             if size == bytes(32):
                 raise NoTransientStorage(self.endpoint)
+
+    @asking
+    def ask_prices(self) -> Steps[Prices]:
+        """What gas costs here, by what making a slot of storage costs: asked for once in ten minutes, and known as
+        `prices` from then on. A node that cannot say leaves it as it was. Raises as `Rpc.ask`."""
+        if time.monotonic() >= self._priced_until:
+            request = self._request(Call(None, PROBE), self._anyone) | {"gas": hex(PROBE_GAS)}
+            with suppress(EndpointFailed, Reverted):
+                answer = yield from self._data("eth_call", request, "latest")
+                self.prices = prices_by_slot(answer) or self.prices
+            self._priced_until = time.monotonic() + _PRICED_SECONDS
+        return self.prices
 
     @asking
     def simulate(self, call: Call, sender: bytes, errors: ErrorTable = NO_ERRORS) -> Steps[None]:

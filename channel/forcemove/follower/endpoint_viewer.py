@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.asking import Steps
 from forcemove.chain.errors import EndpointHangs
+from forcemove.chain.prices import Prices
 from forcemove.chain.task_queue import Priority
 from forcemove.chain.worker import Look, waiting_for
 from forcemove.errors import ForcemoveError, PassingError
@@ -101,6 +102,11 @@ class EndpointViewer:
         """The endpoint's name, without secrets."""
         return self.adjudicator.chain.endpoint
 
+    @property
+    def prices(self) -> Prices:
+        """What gas costs, by the endpoint's word."""
+        return self.adjudicator.chain.prices
+
     def health(self) -> EndpointHealth:
         """How the endpoint does now."""
         now = self._clock()
@@ -183,8 +189,8 @@ class EndpointViewer:
             self._unchecked.pop(id_, None)
 
     def _check(self, checked: _Checked) -> Steps[None]:
-        """Ask whether contracts are genuine. At the first failure the rest is left to the next look, so that only one
-        request waits in vain."""
+        """Ask what gas costs, and whether contracts are genuine. At the first failure the rest is left to the next
+        look, so that only one request waits in vain."""
         for id_, each in tuple(self._unchecked.items()):
             try:
                 if (yield from self._is_genuine(each)):
@@ -196,8 +202,10 @@ class EndpointViewer:
 
     def _is_genuine(self, each: FollowRequest) -> Steps[bool]:
         ask = each.is_genuine
-        if each.contracts not in self._checked and ask is not None and (yield from ask(self.adjudicator)):
-            self._checked.add(each.contracts)
+        if each.contracts not in self._checked and ask is not None:
+            yield from self.adjudicator.chain.ask_prices.steps()
+            if (yield from ask(self.adjudicator)):
+                self._checked.add(each.contracts)
         return each.contracts in self._checked
 
     def _take(self, look: FollowerLook, checked: _Checked) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
+from forcemove.chain.prices import Prices
 from forcemove.chain.verification import ContractStatus, ContractVerdict, verify
 from forcemove.game import Game
 
@@ -17,11 +18,13 @@ __all__ = ["DeploymentReport", "inspect_deployment"]
 @dataclass(frozen=True, slots=True)
 class DeploymentReport:
     """`verdicts`: of each contract of the book; `absent`: the installed games that the book does not name;
-    `has_adjudicator`: whether the book names the adjudicator, without which it is of no use."""
+    `has_adjudicator`: whether the book names the adjudicator, without which it is of no use; `prices`: what gas costs
+    on the chain, as far as it can be found out."""
 
     verdicts: tuple[ContractVerdict, ...]
     absent: tuple[Game, ...]
     has_adjudicator: bool
+    prices: Prices
 
     @property
     def unknown(self) -> tuple[ContractVerdict, ...]:
@@ -44,4 +47,5 @@ def inspect_deployment(
         tuple(verify(chain, book, games, confirmations=confirmations)),
         tuple(game for game in games if game.artifact.name not in book.contracts),
         ADJUDICATOR in book.contracts,
+        chain.ask_prices(),
     )

@@ -84,6 +84,7 @@ def deployment_document(book: AddressBook, report: DeploymentReport) -> Deployme
         [_contract(verdict) for verdict in report.verdicts],
         absent if report.has_adjudicator else [ADJUDICATOR, *absent],
         [verdict.contract for verdict in report.unknown],
+        report.prices.fork,
     )
 
 

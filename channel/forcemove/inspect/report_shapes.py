@@ -257,7 +257,7 @@ class ContractJson(Document):
 
 class DeploymentDocument(Document):
     """A deployment. `genuine`: whether all that is deployed is what it says; `notDeployed` and `unknown`: names of
-    contracts that are not deployed, and of those that no installed game has."""
+    contracts that are not deployed, and of those that no installed game has; `fork`: whose prices the chain has."""
 
     chain_id: Decimal
     factory: Address
@@ -265,3 +265,4 @@ class DeploymentDocument(Document):
     contracts: list[ContractJson]
     not_deployed: list[str]
     unknown: list[str]
+    fork: str

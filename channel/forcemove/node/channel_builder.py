@@ -13,6 +13,7 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.asking import Steps
 from forcemove.chain.errors import NotConfirmed
 from forcemove.chain.genuine import genuine_steps
+from forcemove.chain.prices import dearest
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.game import Game, PlayableApp
@@ -25,7 +26,7 @@ from forcemove.node.friendly import FriendlyAssembly, NullSubmitter
 from forcemove.node.histories import Histories
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.metadata import METADATA, ChannelMetadata, checkpoint_of
-from forcemove.node.policy import ConditionsCache, Policy, dispute_gas_of
+from forcemove.node.policy import ConditionsCache, Policy
 from forcemove.node.recorder import ChannelRecorder
 from forcemove.node.setup import ChannelSetup
 from forcemove.node.tx_submitter import TxSubmitter
@@ -100,17 +101,18 @@ class ChannelBuilder:
             return
         chains = [each.chain for each in (assembly.adjudicator, *assembly.others)]
         for conditions in self._market.conditions(chains):
-            gas = dispute_gas_of(assembly.app)
-            self._policy.require(assembly.agreement, index, setup.depth, conditions, dispute_gas=gas)
+            self._policy.require(assembly.agreement, index, setup.depth, conditions, assembly.app)
 
     def _submitter(self, setup: ChannelSetup) -> TxSubmitter | NullSubmitter:
         assembly = setup.assembly
         if isinstance(assembly, FriendlyAssembly):
             return NullSubmitter()
+        viewers = self._workers.chain(assembly, setup.depth).viewers
         return TxSubmitter(
             assembly.adjudicator,
             self._sending(setup, assembly),
             self._clock,
+            lambda: dearest(each.prices for each in viewers),
             max_cost=setup.max_cost,
             challenger=None if setup.sender is setup.key else setup.key,
             block_time=setup.block_time,

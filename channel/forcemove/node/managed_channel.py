@@ -6,6 +6,7 @@ import math
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from forcemove.chain.prices import Prices, dearest
 from forcemove.follower.cross_check import is_live
 from forcemove.follower.endpoint_quorum import QuorumUpdate
 from forcemove.follower.endpoint_viewer import FollowRequest
@@ -93,6 +94,11 @@ class ManagedChannel:
     def tokens(self) -> Tokens:
         """What the channel's tokens say of themselves, as far as that was known when it began."""
         return self._metadata.tokens
+
+    @property
+    def prices(self) -> Prices:
+        """What gas costs on the channel's chain, as far as that was asked for."""
+        return dearest(each.prices for each in self.chain.viewers)
 
     @property
     def depth(self) -> ChainDepth | None:

@@ -1,9 +1,9 @@
 """Checks before money moves: whether a channel is worth its disputes, and whether its challenges can be answered in
 time.
 
-The gas of a deposit and a conclusion is that of the rows that `scripts/measure gas` measures. What a dispute costs,
-the game says; of an app that is not a whole game it is the gas of small positions of two participants. No channel is
-refused that has begun: what is signed is defended whatever it costs.
+The gas of a deposit and a conclusion is in the table of prices. What a dispute costs, the game says; of an app that is
+not a whole game it is the gas of small positions of two participants. No channel is refused that has begun: what is
+signed is defended whatever it costs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from forcemove.chain.asking import Steps
 from forcemove.chain.chain import Chain, Fees
 from forcemove.chain.endpoints import poll
 from forcemove.chain.errors import Unreachable
+from forcemove.chain.prices import OSAKA, Prices
 from forcemove.chain.rpc import as_number
 from forcemove.errors import LocalError
 from forcemove.game import Game
@@ -25,7 +26,6 @@ from forcemove.protocol.types import ETHER
 from forcemove.workers.chain_defaults import LOCAL_CHAINS
 
 __all__ = [
-    "USUAL_DISPUTE_GAS",
     "Conditions",
     "Costs",
     "DurationTooShort",
@@ -38,9 +38,6 @@ __all__ = [
     "usual_gas",
 ]
 
-_DEPOSIT_GAS, _CONCLUDE_GAS = 46_500, 64_700
-USUAL_DISPUTE_GAS = 82_700
-"""The gas of a challenge with two small states of two participants."""
 _DISPUTES = 6
 _LOCAL_FLOOR, _FLOOR = 60, 900
 _SLOWEST_LOCAL = 12.0
@@ -87,36 +84,39 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a unit of gas costs on a chain now, and the seconds from block to block."""
+    """What a unit of gas costs on a chain now, the seconds from block to block, and the prices in units of gas."""
 
     fees: Fees
     block_time: float
+    prices: Prices = OSAKA
 
 
-def dispute_gas_of(app: object) -> int:
+def dispute_gas_of(app: object, prices: Prices) -> int:
     """What the dearest dispute of a game costs, in units of gas."""
-    return app.dispute_gas if isinstance(app, Game) else USUAL_DISPUTE_GAS
+    return prices.dispute(app.dispute_gas) if isinstance(app, Game) else prices.usual_dispute
 
 
-def usual_gas(app: object) -> Mapping[str, int]:
+def usual_gas(app: object, prices: Prices) -> Mapping[str, int]:
     """About what an operation of a channel with this game uses, for screens, where it cannot be asked for yet: in units
     of gas, by the operation's name. Of a challenge it is the most."""
-    return {"conclude": _CONCLUDE_GAS, "challenge": dispute_gas_of(app)}
+    return {"conclude": prices.usual_conclude, "challenge": dispute_gas_of(app, prices)}
 
 
-def costs_of(agreement: Agreement, index: int, fees: Fees, dispute_gas: int = USUAL_DISPUTE_GAS) -> Costs:
+def costs_of(agreement: Agreement, index: int, conditions: Conditions, app: object) -> Costs:
     """The costs for the participant of this index. Pure.
 
     - `agreement`: of the channel.
     - `index`: the participant.
-    - `fees`: as they are now.
-    - `dispute_gas`: what a dispute of the game costs, in units of gas, see `dispute_gas_of`.
+    - `conditions`: of the chain.
+    - `app`: the channel's; a game says what its disputes cost.
     """
+    fees, prices = conditions.fees, conditions.prices
     price = fees.max_fee_per_gas
     if not fees.is_legacy:
         price = (fees.max_fee_per_gas + fees.max_priority_fee_per_gas) // 2  # the base fee as it is, and the tip
     deposits = tuple((asset, amounts[index]) for asset, amounts in agreement.deposits)
-    return Costs(deposits, (_DEPOSIT_GAS + _CONCLUDE_GAS) * price, _DISPUTES * dispute_gas * price)
+    usual, disputes = prices.usual_deposit + prices.usual_conclude, _DISPUTES * dispute_gas_of(app, prices)
+    return Costs(deposits, usual * price, disputes * price)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +156,7 @@ class Policy:
         return least
 
     def require(
-        self,
-        agreement: Agreement,
-        index: int,
-        confirmations: int,
-        conditions: Conditions,
-        *,
-        dispute_gas: int = USUAL_DISPUTE_GAS,
+        self, agreement: Agreement, index: int, confirmations: int, conditions: Conditions, app: object
     ) -> None:
         """Raise as `require_worth` and `require_answerable`.
 
@@ -170,9 +164,9 @@ class Policy:
         - `index`: of the participant that asks.
         - `confirmations`: how many blocks deep a log must be to be believed.
         - `conditions`: of the chain.
-        - `dispute_gas`: what a dispute of the game costs, in units of gas.
+        - `app`: the channel's.
         """
-        self.require_worth(costs_of(agreement, index, conditions.fees, dispute_gas))
+        self.require_worth(costs_of(agreement, index, conditions, app))
         duration, chain_id = agreement.fixed_part.challenge_duration, agreement.domain.chain_id
         self.require_answerable(duration, chain_id, confirmations, conditions.block_time)
 
@@ -209,8 +203,9 @@ def _name(chain: Chain) -> tuple[int, str]:
 def ask_conditions(chain: Chain) -> Steps[Conditions]:
     """The conditions now, as this endpoint tells them."""
     pace = yield from ask_block_time(chain)
-    is_local = chain.chain_id in LOCAL_CHAINS
-    return Conditions((yield from chain.fees.steps()), min(pace, _SLOWEST_LOCAL) if is_local else pace)
+    if chain.chain_id in LOCAL_CHAINS:
+        pace = min(pace, _SLOWEST_LOCAL)
+    return Conditions((yield from chain.fees.steps()), pace, (yield from chain.ask_prices.steps()))
 
 
 def ask_block_time(chain: Chain) -> Steps[float]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import assert_never
 
 from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.prices import Prices
 from forcemove.node.events import Event, Mined, SubmissionRefused
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import Submission, SubmitChallenge
@@ -35,6 +36,7 @@ class TxSubmitter:
         adjudicator: Adjudicator,
         send: Callable[[TxRequest], None],
         clock: Callable[[], float],
+        prices: Callable[[], Prices],
         *,
         max_cost: int | None = None,
         challenger: Key | None = None,
@@ -45,13 +47,14 @@ class TxSubmitter:
         - `adjudicator`: that of the channel.
         - `send`: asks an account's sender for a transaction.
         - `clock`: our own, seconds.
+        - `prices`: what gas costs now.
         - `max_cost`: what a transaction's gas may cost, in wei, see `tx_requests.tx_request_for`.
         - `challenger`: a participant's key, which signs challenges that another account sends; None where the
           account is the participant's own.
         - `block_time`: seconds from block to block, by the chain unless given. For one and a half of them a
           transaction is held back that another participant is about to send (`view_differences.acts_first`).
         """
-        self._adjudicator, self._send, self._clock = adjudicator, send, clock
+        self._adjudicator, self._send, self._clock, self._prices = adjudicator, send, clock, prices
         self._max_cost, self._challenger, self._block_time = max_cost, challenger, block_time
         self._held_since: dict[Submission, float] = {}
         self._has_challenged = False
@@ -61,7 +64,8 @@ class TxSubmitter:
         is to be tried again. Raises what the sender raises."""
         if self._is_held_back(channel, submission, now):
             return False
-        self._send(tx_request_for(channel, submission, self._adjudicator, self._max_cost, self._challenger))
+        prices, max_cost, challenger = self._prices(), self._max_cost, self._challenger
+        self._send(tx_request_for(channel, submission, self._adjudicator, prices, max_cost, challenger))
         self._has_challenged = self._has_challenged or isinstance(submission, SubmitChallenge)
         return True
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from forcemove.chain.chain import Chain
+from forcemove.chain.prices import dearest
 from forcemove.chain.token import Token
 from forcemove.sender.errors import AllowanceStays
 from forcemove.sender.opinions import Opinion
@@ -13,15 +14,14 @@ from forcemove.sender.transactions import Allowance, Approval, GapFiller, TxFail
 
 __all__ = ["approval_of", "as_asked_for", "is_behind", "without_effect"]
 
-_GAS = 100_000
-
 
 def approval_of(chain: Chain, request: TxRequest, needed: Allowance, opinions: Sequence[Opinion]) -> TxRequest:
     """The approval that a deposit needs. What an earlier one has left is taken back before: some tokens, such as USDT,
     refuse to change it to anything but 0."""
     has_left = all(each.not_allowed[request.request_id] for each in opinions)
+    gas = dearest(each.prices for each in opinions).approval
     call = Token(chain, needed.token).approve(needed.spender, 0 if has_left else needed.amount)
-    return TxRequest(Approval(request.request_id), needed.token, call.data, 0, request.max_cost, gas=_GAS)
+    return TxRequest(Approval(request.request_id), needed.token, call.data, 0, request.max_cost, gas=gas)
 
 
 def without_effect(request: TxRequest, needed: Allowance, times: int, opinions: Sequence[Opinion]) -> AllowanceStays:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ from forcemove.chain.asking import Steps, ask, together
 from forcemove.chain.block_time import believed_alone
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint
+from forcemove.chain.prices import OSAKA, Prices
 from forcemove.chain.rpc import as_hash, as_number, making_sense
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError, PassingError
@@ -45,6 +47,8 @@ class Opinion:
     `balance` and `gas` were not."""
     failure: PassingError | None = None
     """Why not all that was due was asked."""
+    prices: Prices = OSAKA
+    """What gas costs, by its word."""
 
     def shows(self, nonce: int) -> TxStatus:
         """How the endpoint shows our transaction; one that it was not asked about waits, or not, by its nonce."""
@@ -79,10 +83,14 @@ def form_opinion(chain: Chain, question: Question, observer: Observer) -> Steps[
             raise
         return replace(opinion, failure=error)
     found = yield from together(_needed(chain, question, each) for each in question.requests)
+    if any(isinstance(each, int) for each in found):
+        with suppress(PassingError):
+            yield from chain.ask_prices.steps()
     needed = dict(zip((each.request_id for each in question.requests), found, strict=True))
     gas = {id_: each for id_, each in needed.items() if not isinstance(each, _NotAllowed)}
     not_allowed = {id_: each.allowed for id_, each in needed.items() if isinstance(each, _NotAllowed)}
-    return Opinion(height, time, mined, next_, market, balance, seen, gas, not_allowed, failure=failure)
+    opinion = Opinion(height, time, mined, next_, market, balance, seen, gas, not_allowed, failure=failure)
+    return replace(opinion, prices=chain.prices)
 
 
 @dataclass(frozen=True, slots=True)

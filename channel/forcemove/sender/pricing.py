@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forcemove.chain.chain import MAX_TX_GAS, Fees
+from forcemove.chain.chain import Fees
+from forcemove.chain.prices import MAX_TX_GAS
 
 __all__ = ["FeeMarket", "Urgency", "fitting_fees", "gas_limit", "is_enough", "is_too_low", "next_fees", "price_of"]
 

@@ -15,11 +15,13 @@ __all__ = ["deployment_lines"]
 
 
 def deployment_lines(report: DeploymentReport) -> list[str]:
-    """A line for each contract, and what follows from all of them."""
+    """A line for each contract, the fork whose prices the chain has, and what follows from all contracts."""
     lines = [*map(_line, report.verdicts)]
     lines += [] if report.has_adjudicator else [f"{ADJUDICATOR}: not deployed"]
     lines += [f"{game.artifact.name}: not deployed; `{program()} deploy` adds it" for game in report.absent]
-    return [*lines, _conclusion(report)]
+    prices = report.prices
+    gas = f"Gas costs what it does under {prices.fork}: a small challenge takes about {prices.usual_dispute:,}."
+    return [*lines, gas, _conclusion(report)]
 
 
 def _conclusion(report: DeploymentReport) -> str:

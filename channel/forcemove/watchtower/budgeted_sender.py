@@ -14,6 +14,7 @@ from typing import Any
 
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.errors import TransactionReverted
+from forcemove.chain.prices import dearest
 from forcemove.chain.reverts import ErrorTable
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.protocol.machine.effects import Submission
@@ -84,6 +85,7 @@ class BudgetedSender:
         Raises `JournalError`, `MalformedBytes`, `UnknownVersion`.
         """
         self._journal, self._terms = journal, terms
+        self._chains = tuple(chains)
         self._account = Account(chains[0].chain_id, key.address)
         self._spent = {each.nonce: each for each in journal.towers.spent(self._account)}
         self._outcomes: deque[TxOutcome] = deque()
@@ -157,7 +159,7 @@ class BudgetedSender:
         What the gas will cost is estimated from our own table, at the lowest price that an endpoint shows: no endpoint
         can use a budget up by a high price. Raises `BudgetExhausted`.
         """
-        gas = gas_of(submission, call.data)
+        gas = gas_of(submission, call.data, dearest(each.prices for each in self._chains))
         left, needed = self.left(client), gas * price // 2
         if left < needed:
             raise BudgetExhausted(client, channel_id, left, needed)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from forcemove.chain.adjudicator import Adjudicator, Operation
+from forcemove.chain.prices import Prices
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.encoding import challenge_hash, digest, hash_state
 from forcemove.protocol.machine.channel import Channel
@@ -30,21 +31,13 @@ TOKEN_CHANNEL_MAX_COST = 10**17
 """What the gas of an answer may cost, in wei, where nothing at stake is ether and nobody has said more."""
 _PART = 4
 """A transaction that is not an answer may cost the fourth part of what an answer may cost."""
-_GAS_PER_BYTE = 42
-"""For each byte of calldata: the dearest rule of any fork (EIP-7623: 40), and copying and hashing it."""
-_DEPOSIT, _TOKEN, _RECORD = 50_000, 150_000, 70_000
-"""Gas of a transaction that pays in, what a token takes beyond that, and of one that records or clears a status."""
-_SIGNATURE, _ALLOCATION, _STEP, _GAS_PER_APP_BYTE = 5_000, 1_500, 50_000, 10
-"""Gas of a proof: for each signature, each allocation of a state, each step that an app is asked about, each byte of
-appData."""
-_PAYMENT = 150_000
-"""Gas of a payment: 100,000 that a payee or token may use, and what the adjudicator uses, also where it fails."""
 
 
 def tx_request_for(
     channel: Channel,
     submission: Submission,
     adjudicator: Adjudicator,
+    prices: Prices,
     max_cost: int | None = None,
     challenger: Key | None = None,
 ) -> TxRequest:
@@ -53,6 +46,7 @@ def tx_request_for(
     - `channel`: the channel.
     - `submission`: what it asks.
     - `adjudicator`: that of the channel.
+    - `prices`: what gas costs on its chain.
     - `max_cost`: what the gas may cost, in wei. Unless given, an answer to a challenge may cost the ether that we have
       at stake, and everything else a fourth of that.
     - `challenger`: as of `operation_of`.
@@ -63,36 +57,37 @@ def tx_request_for(
         max_cost = _at_stake(channel) if is_answer else _at_stake(channel) // _PART
     deadline = channel.status.finalizes_at if is_answer else None
     allowance = _allowance(submission, adjudicator)
-    request_id, gas = ChannelTx(channel.agreement.channel_id, submission), gas_of(submission, call.data)
+    gas = gas_of(submission, call.data, prices)
+    request_id = ChannelTx(channel.agreement.channel_id, submission)
     return TxRequest(request_id, adjudicator.address, call.data, call.value, max_cost, deadline, allowance, gas)
 
 
-def gas_of(submission: Submission, data: bytes) -> int:
+def gas_of(submission: Submission, data: bytes, prices: Prices) -> int:
     """The most gas that a submission needs in honest use, by our own table: never less than a real chain takes,
     whatever the sizes, and enough for payees and tokens that use up all gas that the adjudicator gives them. `data`:
-    the calldata."""
-    given = len(data) * _GAS_PER_BYTE
+    the calldata; `prices`: of the chain."""
+    given, p = len(data) * prices.byte, prices
     match submission:
         case SubmitDeposit(asset):
-            return given + (_DEPOSIT if asset == ETHER else _DEPOSIT + _TOKEN)
+            return given + (p.deposit if asset == ETHER else p.deposit + p.token)
         case SubmitChallenge(proof) | SubmitCheckpoint(proof):
-            return given + _RECORD + _checks(proof.states, len(proof.signatures) + 1)
+            return given + p.record + _checks(proof.states, len(proof.signatures) + 1, p)
         case SubmitRespond(challenged, response):
-            return given + _RECORD + _checks((challenged, response), 1)
+            return given + p.record + _checks((challenged, response), 1, p)
         case SubmitConclude(outcome, _, signatures):
-            return given + _RECORD + len(signatures) * _SIGNATURE + len(outcome) * _PAYMENT
+            return given + p.record + len(signatures) * p.signature + len(outcome) * p.payment
         case SubmitTransfer(_, outcome):
-            return given + _RECORD + len(outcome) * _PAYMENT
+            return given + p.record + len(outcome) * p.payment
         case SubmitPayCredit():
-            return given + _RECORD + _PAYMENT
+            return given + p.record + p.payment
         case _:
             assert_never(submission)
 
 
-def _checks(states: Sequence[VariablePart], signatures: int) -> int:
+def _checks(states: Sequence[VariablePart], signatures: int, prices: Prices) -> int:
     """Gas for the checks of a proof. The app is asked about each step."""
-    app = sum(_STEP + _GAS_PER_APP_BYTE * len(state.app_data) for state in states)
-    return app + sum(len(state.outcome) for state in states) * _ALLOCATION + signatures * _SIGNATURE
+    app = sum(prices.step + prices.app_byte * len(state.app_data) for state in states)
+    return app + sum(len(state.outcome) for state in states) * prices.allocation + signatures * prices.signature
 
 
 def operation_of(

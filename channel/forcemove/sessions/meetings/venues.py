@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from forcemove.chain.book import AddressBook, NotInBook
 from forcemove.chain.chain import Chain
 from forcemove.chain.endpoints import answering, answers
+from forcemove.chain.prices import dearest
 from forcemove.chain.token import Token
 from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
@@ -123,7 +124,7 @@ class GameOnChain:
         """Refuse an agreement that the policy refuses at the present price of gas. Raises `StakeTooLow`,
         `ChallengeTooShort`, and `ChainError`."""
         conditions = self._conditions()
-        costs = costs_of(agreement, index, conditions.fees, self.game.dispute_gas)
+        costs = costs_of(agreement, index, conditions, self.game)
         if (least := _POLICY.least_deposit(costs)) > costs.ether:
             raise StakeTooLow(_rounded_up(-(-least // DEPOSIT_IN_STAKES)))
         duration = agreement.fixed_part.challenge_duration
@@ -138,7 +139,7 @@ class GameOnChain:
         joins = tuple(Join(offer.hash, each, each) for each in anybody)  # the costs do not depend on who joins
         agreement = agreement_of(offer, joins, self.game)
         self.require_playable(agreement, 0)
-        costs = costs_of(agreement, 0, self._conditions().fees, self.game.dispute_gas)
+        costs = costs_of(agreement, 0, self._conditions(), self.game)
         self._require_funds(payer, offer, costs)
         usual, disputes = format_amount(costs.usual), format_amount(costs.disputes)
         deposit = offered_amount(offer, offer.deposit, self.token)
@@ -159,11 +160,12 @@ class GameOnChain:
             raise TooFewTokens(payer, offer.asset, tokens, offer.deposit)
 
     def _conditions(self) -> Conditions:
-        """The highest fees and the slowest blocks that an endpoint shows."""
+        """The highest fees, the slowest blocks and the dearest prices that an endpoint shows."""
         found = answers(self.chains, ask_conditions)
         return Conditions(
             max((each.fees for each in found), key=lambda fees: fees.max_fee_per_gas),
             max(each.block_time for each in found),
+            dearest(each.prices for each in found),
         )
 
 
