@@ -11,13 +11,13 @@ from click.testing import CliRunner, Result
 
 from forcemove.arena.balances import BalanceCheck
 from forcemove.chain.local import AnvilChain, local_keys
-from forcemove.cli.demo.output import DemoOutput
 from forcemove.cli.demo.planning import planned_scenarios
 from forcemove.cli.errors import run
 from forcemove.cli.main import forcemove
 from forcemove.cli.terminal import Terminal
 from forcemove.demo import environment
 from forcemove.demo.environment import counterparty_key
+from forcemove.demo.output import DemoOutput
 from forcemove.demo.results import ScenarioResult
 from forcemove.game import PlayerChecked
 from forcemove.keys.key_files import write_key_file
@@ -82,7 +82,7 @@ def test_in_short_a_wrong_balance_is_shown_all_the_same(
     found: int, shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     player = BalanceCheck("Alice", bytes(20), ETHER, before=0, deposit=1, due=1, gas_cost=0, found=found)
-    output = DemoOutput(Terminal(), is_full=False)
+    output = DemoOutput(Terminal().say, Terminal().status, is_full=False)
     output.result(ScenarioResult("game", "honest", 1, bytes(20), bytes(32), ETHER, 1, (player,), (), True, True))
     assert shown in capsys.readouterr().out
 

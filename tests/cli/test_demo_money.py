@@ -97,7 +97,7 @@ def test_on_a_chain_of_its_own_the_accounts_are_the_limit(forcemove: Command) ->
     assert "Alice (0x" in said.err
     assert "needs 1000000." in said.err
     assert "and has 1000000 ether" in said.err
-    assert "deposits: 1 scenario x 5 stakes of 200000 ether, 1000000 ether" in said.err
+    assert "deposits: 2 players x 1 scenario x 5 stakes of 200000 ether, 2000000 ether" in said.err
     assert "turn" not in said.out
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove.cli.demo.output import shortened
+from forcemove.demo.output import shortened
 from tests.cli.nodes import Node, spawn, start_demo
 from tests.cli.screens import COMMAND, Screen, Shown, forcemove
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,8 @@ from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.chain.token import Token
 from forcemove.contracts import artifact
 from forcemove.demo.budget import TRANSFER_GAS, Seats, gas_for_scenarios, scenarios_of
-from forcemove.demo.journals import Journals
 from forcemove.demo.names import NAMES
-from forcemove.demo.ports import ScenarioOutput
+from forcemove.demo.output import DemoOutput
 from forcemove.demo.results import MinedTransaction
 from forcemove.errors import ChainError
 from forcemove.game import Game
@@ -25,6 +25,8 @@ from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER
+from forcemove.store.journal import Journal
+from forcemove.store.records import Batch, ChannelUpdate, Ownership
 
 __all__ = ["MAX_COST", "DemoEnvironment", "counterparty_key"]
 
@@ -50,7 +52,7 @@ class DemoEnvironment:
     - `duration`: of a challenge, in seconds.
     - `tables`: how many channels were opened so far.
     - `save_to`: the folder for every signed state, None for none.
-    - `journals`: of the players; in memory, unless the chain outlives us.
+    - `journals`: of the players, by seat, where the chain outlives us; none where they are in memory.
     - `deployment`: once the contracts are deployed.
     - `factory`: 20 bytes, of the contracts that are deployed already or will be.
     - `patience`: seconds that each waits for another's turn.
@@ -61,12 +63,12 @@ class DemoEnvironment:
 
     chain: Chain
     keys: tuple[Key, ...]
-    output: ScenarioOutput
+    output: DemoOutput
     stake: int
     duration: int
     tables: int = 0
     save_to: Path | None = None
-    journals: Journals = field(default_factory=Journals)
+    journals: Sequence[Journal] = ()
     deployment: AddressBook | None = None
     factory: bytes = CUSTOMARY_FACTORY
     asset: bytes = ETHER
@@ -105,7 +107,7 @@ class DemoEnvironment:
     def player(self, seat: int) -> LocalParticipant:
         """Who plays a seat in every channel."""
         if seat not in self.players:
-            journal = self.journals.of(seat)
+            journal = self.journals[seat] if self.journals else None
             self.players[seat] = LocalParticipant(NAMES[seat], self.keys[seat], self.on_error, journal=journal)
         return self.players[seat]
 
@@ -117,10 +119,14 @@ class DemoEnvironment:
         self.output.status("The chain does not answer; trying again")
 
     def forget(self, channel_id: bytes) -> None:
-        """Finish a channel that is paid out."""
+        """Finish a channel in which nothing is left."""
         for player in self.players.values():
             player.leave(channel_id)
-        self.journals.finish(channel_id)
+        for journal in self.journals:
+            stored = journal.load(channel_id)
+            if stored is not None and stored.ownership is Ownership.ACTIVE:
+                done = ChannelUpdate(channel_id, stored.version, stored.snapshot, finished=True)
+                journal.commit(Batch((done,)))
 
     # --------------------------------------------------------------------------------------------------------- money
 
@@ -146,17 +152,12 @@ class DemoEnvironment:
     def fund_counterparties(self, seats: Seats, *, in_ether: bool) -> None:
         """Give each throw-away account the ether that it needs for scenarios of this many players, less its balance."""
         for seat in range(1, len(self.keys)):
-            scenarios = scenarios_of(seat, seats)
+            account, scenarios = self.keys[seat].address, scenarios_of(seat, seats)
             gas = gas_for_scenarios(scenarios) * self.chain.fees().max_fee_per_gas
-            self.bring_counterparty_to(seat, gas + (self.deposit * scenarios if in_ether else 0))
-
-    def bring_counterparty_to(self, seat: int, balance: int) -> None:
-        """Send the throw-away account of a seat the difference to `balance` (wei)."""
-        payer, other = self.keys[0], self.keys[seat]
-        missing = balance - self.chain.balance(other.address)
-        if missing > 0:
-            receipt = self.transact(Call(other.address, b"", missing), payer, "fund")
-            self.output.transaction(NAMES[0], "sends the throw-away counterparty ether", receipt.gas_used)
+            missing = gas + (self.deposit * scenarios if in_ether else 0) - self.chain.balance(account)
+            if missing > 0:
+                receipt = self.transact(Call(account, b"", missing), self.keys[0], "fund")
+                self.output.transaction(NAMES[0], "sends the throw-away counterparty ether", receipt.gas_used)
 
     def return_rest(self) -> None:
         """Send the balances of the throw-away accounts back to the payer."""

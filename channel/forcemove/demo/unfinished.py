@@ -1,90 +1,107 @@
-"""The channels that an interrupted run has left: how they are reported, and how their money is brought home."""
+"""What a demonstration that was cut off has left: its players' journals, one for each as if each were at home, and how
+the next run brings the money home."""
 
 from __future__ import annotations
 
+import secrets
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from os.path import relpath
+from pathlib import Path
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
-from forcemove.chain.errors import EndpointFailed
 from forcemove.demo.budget import gas_for_scenarios
 from forcemove.demo.environment import DemoEnvironment
-from forcemove.demo.errors import StillWaiting
-from forcemove.demo.journals import Journals, UnfinishedChannel
+from forcemove.demo.errors import AlreadyPlaying, StillWaiting
 from forcemove.demo.table import DemoTable
+from forcemove.game import Game
 from forcemove.inspect.documents import Address, Amount, Document, Hash
-from forcemove.program import program
+from forcemove.inspect.journal_channel import JournalChannel, read_journal_channel
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.signing import Key
-from forcemove.protocol.types import ETHER
-from forcemove.text.amounts import format_amount
+from forcemove.protocol.types import MAX_PARTICIPANTS
+from forcemove.sessions.playing.played_channel import is_unpaid
+from forcemove.store.journal import Journal
+from forcemove.store.opening import open_journal
+from forcemove.store.records import OWNER_LENGTH, Account, Ownership
 
-__all__ = ["LockedFunds", "bring_home", "locked_in", "settle_accounts"]
+__all__ = ["LockedJson", "bring_home", "journal_path", "locked_in", "opened_journals", "settle_accounts", "unfinished"]
 
+_LEASE = 60.0
+_ENDINGS = ("", "-wal", "-shm")
 _WAIT_SECONDS = 120.0
 _POLL_SECONDS = 0.25
 
 
 class LockedJson(Document):
-    """What a channel holds. `exact`: false where the chain could not be asked, and `amount` is the most that there can
-    be."""
+    """What a channel holds at most, as far as its players' journals know."""
 
     channel_id: Hash
     adjudicator: Address
     asset: Address
     amount: Amount
-    exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LockedFunds:
-    """What a channel holds. `amount`: of `asset`, in its smallest unit; where it is not `exact` the chain could not be
-    asked, and the channel holds at most so much."""
-
-    channel_id: bytes
-    adjudicator: bytes
-    asset: bytes
-    amount: int
-    exact: bool
-
-    @property
-    def shown_amount(self) -> str:
-        """The amount for people."""
-        amount = format_amount(self.amount) if self.asset == ETHER else f"{self.amount:,} of {show_address(self.asset)}"
-        return amount if self.exact else f"at most {amount}"
-
-    @property
-    def document(self) -> LockedJson:
-        """As `forcemove demo --json` prints it."""
-        where = hex_text(self.channel_id), show_address(self.adjudicator), show_address(self.asset)
-        return LockedJson(*where, str(self.amount), self.exact)
+def journal_path(book: Path, payer: bytes, seat: int) -> Path:
+    """The path of a player's journal: in the address book's folder, other ones for each payer."""
+    return book.with_name(f"{book.stem}.demo-{payer[:4].hex()}-{seat}.journal")
 
 
-def locked_in(chain: Chain | None, journals: Journals) -> tuple[LockedFunds, ...]:
-    """What the channels that are not over hold, by their chain. Without a chain to ask, the record says how much it can
-    be. Raises what the chain raises."""
-    found = (_locked(chain, left) for left in journals.channels)
-    return tuple(locked for locked in found if locked.amount)
+@contextmanager
+def opened_journals(book: Path, account: Account, seats: int) -> Iterator[tuple[Journal, ...]]:
+    """The players' journals, by seat: files, which are deleted in the end where no channel in them is open.
+
+    - `book`: the address book, in whose folder they are.
+    - `account`: the payer's, which no other demonstration may use meanwhile.
+    - `seats`: how many there are at least; there are more where an earlier run has left more.
+
+    Raises `AlreadyPlaying` and `JournalError`.
+    """
+    paths = [journal_path(book, account.address, seat) for seat in range(MAX_PARTICIPANTS)]
+    used = [path for seat, path in enumerate(paths) if seat < seats or path.exists()]
+    with ExitStack() as stack:
+        owners = [secrets.token_bytes(OWNER_LENGTH) for _ in used]
+        journals = tuple(
+            stack.enter_context(open_journal(str(path), owner=owner)) for path, owner in zip(used, owners, strict=True)
+        )
+        if journals[0].leases.take([account], _LEASE).refused:
+            raise AlreadyPlaying(str(used[0]))
+        try:
+            yield journals
+        finally:
+            is_over = not any(journal.channels(Ownership.ACTIVE) for journal in journals)
+            for journal in journals:
+                journal.leases.release(journal.leases.renew(_LEASE))
+            stack.close()
+            for path in used if is_over else ():
+                for end in _ENDINGS:
+                    path.with_name(path.name + end).unlink(missing_ok=True)
 
 
-def _locked(chain: Chain | None, left: UnfinishedChannel) -> LockedFunds:
-    agreement, (asset, amounts) = left.agreement, left.agreement.deposits[0]
-    adjudicator = agreement.domain.adjudicator
-    if chain is not None:
-        stands = bool(chain.code(adjudicator))
-        held = Adjudicator(chain, adjudicator).holdings_of(agreement.channel_id, asset).held if stands else 0
-        return LockedFunds(agreement.channel_id, adjudicator, asset, held, True)
-    most = sum(amounts) if _may_have_deposits(left) else 0
-    return LockedFunds(agreement.channel_id, adjudicator, asset, most, False)
+def unfinished(journals: Sequence[Journal], games: Sequence[Game]) -> list[list[JournalChannel]]:
+    """The channels that are not over, oldest first, each as its players' journals have it. `games`: those that are
+    installed. Raises `JournalError`, and the errors of channels that cannot be read."""
+    found: dict[bytes, list[JournalChannel]] = {}
+    for journal in journals:
+        for stored in journal.channels(Ownership.ACTIVE):
+            found.setdefault(stored.channel_id, []).append(read_journal_channel(stored, games))
+    return sorted(found.values(), key=lambda left: left[0].metadata.from_block)
 
 
-def _may_have_deposits(left: UnfinishedChannel) -> bool:
-    """Whether all prefund states were known: before that nobody pays in."""
-    return any(kept.channel.next_turn >= left.agreement.count for kept in left.seats.values())
+def locked_in(left: Sequence[Sequence[JournalChannel]]) -> list[LockedJson]:
+    """What each of these channels holds at most; those into which nobody has paid are left out."""
+    return [_locked(each[0]) for each in left if not all(is_unpaid(kept.channel) for kept in each)]
+
+
+def _locked(kept: JournalChannel) -> LockedJson:
+    agreement = kept.channel.agreement
+    ((asset, amounts),) = agreement.deposits
+    where = hex_text(kept.id), show_address(agreement.domain.adjudicator), show_address(asset)
+    return LockedJson(*where, str(sum(amounts)))
 
 
 # -------------------------------------------------------------------------------------------------------- going home
@@ -100,53 +117,37 @@ def settle_accounts(chain: Chain, keys: Sequence[Key]) -> None:
             time.sleep(_POLL_SECONDS)
 
 
-async def bring_home(environment: DemoEnvironment, journals: Journals) -> None:
-    """Settle every channel of an earlier run, and send the counterparties' balances to the payer.
-
-    Raises what the chain and the clients raise; a channel that is unfinished then stays in the journals.
-    """
-    for left in journals.channels:
-        environment.output.title(f"Left over from an earlier run: a channel of {left.first.require_game().name}")
-        locked, id_ = _locked(environment.chain, left), left.agreement.channel_id
-        if locked.amount:
-            environment.output.say(f"{locked.shown_amount} in channel 0x{id_.hex()}: it is brought home.")
-            _top_up(environment)
-            await _conclude(environment, left)
-            environment.output.say("The channel is closed, and all are paid.")
-        elif not _is_of(environment.chain, left):
-            environment.output.say("It is of another chain with the same id, and is set aside. If that chain lives on:")
-            for journal, file in journals.set_aside(id_):
-                environment.output.say(f"  {program()} channel import --store {journal} {file}")
+async def bring_home(environment: DemoEnvironment, left: Sequence[Sequence[JournalChannel]]) -> None:
+    """Settle the channels of an earlier run, and send the counterparties' balances to the payer. Raises what the chain
+    and the clients raise; a channel that is unfinished then stays in the journals."""
+    for kept, *_ in left:
+        environment.output.title(f"Left over from an earlier run: a channel of {kept.require_game().name}")
+        if kept.elsewhere(environment.chain):
+            where = relpath(environment.journals[0].where)
+            environment.output.say(f"It is of another chain with the same id, and waits for that chain in {where}.")
             continue
+        adjudicator = Adjudicator(environment.chain, kept.channel.agreement.domain.adjudicator)
+        if any(adjudicator.holdings_of(kept.id, asset).held for asset, _ in kept.channel.agreement.deposits):
+            environment.output.say(f"The money in channel {hex_text(kept.id)} is brought home.")
+            _top_up(environment, kept.channel.agreement.count)
+            await _conclude(environment, kept)
+            environment.output.say("The channel is closed, and all are paid.")
         else:
             environment.output.say("Nothing is locked in it: it is given up.")
-        environment.forget(id_)
+        environment.forget(kept.id)
     environment.return_rest()
 
 
-def _is_of(chain: Chain, left: UnfinishedChannel) -> bool:
-    """Whether the chain has the block at which the channel began. A restarted test chain does not have it, though its
-    id and its contracts' addresses may be the same."""
-    try:
-        return chain.block_hash(left.metadata.from_block) == left.metadata.origin_hash
-    except EndpointFailed:
-        return False
-
-
-def _top_up(environment: DemoEnvironment) -> None:
+def _top_up(environment: DemoEnvironment, seats: int) -> None:
     """Give the counterparties more ether, if gas has become dearer. A payer with too little gives none: what they have
     may be enough."""
-    payer, *others = environment.keys
-    fee = environment.chain.fees().max_fee_per_gas
-    for seat in range(1, 1 + len(others)):
-        if environment.chain.balance(payer.address) > 2 * gas_for_scenarios(1) * fee:
-            environment.bring_counterparty_to(seat, gas_for_scenarios(1) * fee)
+    gas = gas_for_scenarios(seats) * environment.chain.fees().max_fee_per_gas
+    if environment.chain.balance(environment.keys[0].address) > gas:
+        environment.fund_counterparties((seats,), in_ether=False)
 
 
-async def _conclude(environment: DemoEnvironment, left: UnfinishedChannel) -> None:
-    table = DemoTable(
-        environment, left.first.require_game(), left.first.assembly(environment.chain, environment.others)
-    )
+async def _conclude(environment: DemoEnvironment, kept: JournalChannel) -> None:
+    table = DemoTable(environment, kept.require_game(), kept.assembly(environment.chain, environment.others))
     for player in table.players:
         player.managed.feed(ConcludeWanted())
     await table.play(lambda: table.is_paid)

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
-from forcemove.cli.demo.output import DemoOutput
 from forcemove.cli.play.screen import PutAside
 from forcemove.cli.play.seats import PersonSeat
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import Terminal, has_terminal
 from forcemove.demo.environment import MAX_COST, DemoEnvironment
 from forcemove.demo.names import NAMES
+from forcemove.demo.output import DemoOutput
 from forcemove.game import Game, Level
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.codec.json_text import hex_text
@@ -48,7 +48,9 @@ def play_alone(game: Game, seats: int, stake: int, duration: int, level: Level, 
     terminal.say(game.title, "bold")
     terminal.status("Bringing up the chain")
     chain, names = EmbeddedChain(), NAMES[:seats]
-    environment = DemoEnvironment(chain, local_keys()[:seats], DemoOutput(terminal), stake, duration)
+    environment = DemoEnvironment(
+        chain, local_keys()[:seats], DemoOutput(terminal.say, terminal.status), stake, duration
+    )
     environment.deployment = deploy_locally(chain, [game])
     bots = " and ".join(names[1:])
     terminal.say(f"You are {names[_PERSON]}, and play against {bots}, in a channel on a chain in this process.")

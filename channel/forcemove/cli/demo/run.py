@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from os.path import relpath
 from pathlib import Path
 
 import click
 
 from forcemove.arena.virtual_time import VirtualTimeLoop
+from forcemove.chain.addresses import show_address
 from forcemove.chain.book_file import load_book
 from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
 from forcemove.chain.endpoints import answering
 from forcemove.chain.local import connect, local_keys, open_chain
-from forcemove.cli.demo.cut_off import NO_LOSS, CutOff, cut_off_on_a_node
-from forcemove.cli.demo.output import DemoOutput
-from forcemove.cli.demo.signals import Stopped, run_until_stopped, stopped_by_signals
+from forcemove.cli.demo.signals import NO_LOSS, CutOff, Stopped, run_until_stopped, stopped_by_signals
 from forcemove.cli.deploy import book_path, require_not_mainnet
 from forcemove.cli.endpoints import open_nodes
 from forcemove.cli.games import usable_games
 from forcemove.cli.key import open_key_file
 from forcemove.cli.terminal import Terminal
-from forcemove.demo.budget import require_local_funds, require_node_funds
+from forcemove.demo.budget import require_funds
 from forcemove.demo.environment import DemoEnvironment, counterparty_key
 from forcemove.demo.errors import DemoRefused
-from forcemove.demo.journals import Journals
+from forcemove.demo.output import DemoOutput
 from forcemove.demo.player_checks import CHECKED_SCENARIOS
 from forcemove.demo.results import DemoDocument, MinedTransaction, ScenarioResult
 from forcemove.demo.scenarios import SCENARIOS
-from forcemove.demo.unfinished import bring_home, settle_accounts
+from forcemove.demo.unfinished import LockedJson, bring_home, locked_in, opened_journals, settle_accounts, unfinished
 from forcemove.game import Game
 from forcemove.protocol.signing import Key
+from forcemove.protocol.types import ETHER
 from forcemove.store.records import Account
+from forcemove.text.amounts import format_amount
 
 __all__ = ["DemoRun", "Plan"]
 
@@ -78,8 +81,8 @@ class Plan:
 
 @dataclass
 class DemoRun:
-    """One run of the demonstration. `results`: of the scenarios that have ended; `others`: transactions of no channel.
-    Both are there when the run was cut off, too."""
+    """One run of the demonstration. `results`: of the scenarios that have ended. They are there when the run was cut
+    off, too."""
 
     plan: Plan
     terminal: Terminal
@@ -87,7 +90,7 @@ class DemoRun:
     environment: DemoEnvironment | None = None
 
     @property
-    def others(self) -> list[MinedTransaction]:
+    def _others(self) -> list[MinedTransaction]:
         """The transactions that are not part of a scenario that has ended."""
         counted = {each.hash for result in self.results for each in result.transactions}
         return [each for each in (self.environment.spent if self.environment else ()) if each.hash not in counted]
@@ -100,7 +103,7 @@ class DemoRun:
     @property
     def document(self) -> DemoDocument:
         """The results of the run."""
-        return DemoDocument([each.document for each in self.results], [each.document for each in self.others])
+        return DemoDocument([each.document for each in self.results], [each.document for each in self._others])
 
     def play(self) -> None:
         """Play the scenarios. Raises `CutOff`, `NotEnough`, and, before any transaction is sent, the errors of the
@@ -121,15 +124,11 @@ class DemoRun:
 
     def _play_locally(self) -> None:
         """Play on a chain that ends with this run."""
-        plan = self.plan
         try:
             self.terminal.status("Bringing up the chain")
-            with open_chain(plan.chains[0]) as chain:
-                environment = self.environment = self._environment(chain, local_keys()[: max(plan.seats)])
-                require_local_funds(chain, environment.keys, plan.stake, plan.seats, in_ether=plan.in_ether)
-                with tempfile.TemporaryDirectory() as folder:
-                    self._deploy(environment, Path(folder) / "book.json")
-                self._play(environment)
+            with open_chain(self.plan.chains[0]) as chain, tempfile.TemporaryDirectory() as folder:
+                environment = self._begin(chain, local_keys()[: max(self.plan.seats)])
+                self._play(environment, Path(folder) / "book.json")
         except (KeyboardInterrupt, Exception) as error:
             if isinstance(error, click.ClickException | DemoRefused | BrokenPipeError):
                 raise
@@ -144,19 +143,15 @@ class DemoRun:
             self.terminal.close()  # somebody may be asked for a passphrase
             key = open_key_file(key_file)
             book = self.plan.book_file or book_path(chain.chain_id)
-            with Journals(book, Account(chain.chain_id, key.address), usable_games()) as journals:
-                players = max(*self.plan.seats, *(each.agreement.count for each in journals.channels), 2)
-                keys = (key, *(counterparty_key(key, seat) for seat in range(1, players)))
-                environment = self.environment = self._environment(chain, keys)
-                environment.journals, environment.others = journals, tuple(others)
-                try:
-                    self._play_with_payer(environment, journals, book)
-                except (click.ClickException, DemoRefused) as error:
-                    if not journals.channels:
-                        raise
-                    raise self._cut_off(error, journals, environment) from error
-                except (KeyboardInterrupt, Exception) as error:
-                    raise self._cut_off(error, journals, environment) from error
+            account = Account(chain.chain_id, key.address)
+            journals = stack.enter_context(opened_journals(book, account, max(self.plan.seats)))
+            keys = (key, *(counterparty_key(key, seat) for seat in range(1, len(journals))))
+            environment = self._begin(chain, keys)
+            environment.journals, environment.others = journals, tuple(others)
+            with _cut_off(environment):
+                self._settle(environment, book)
+                self._play(environment, book)
+                environment.return_rest()
 
     def _open_nodes(self) -> tuple[Chain, ...]:
         """The chain through each endpoint, first through one that answers. Raises as `open_nodes`."""
@@ -166,54 +161,67 @@ class DemoRun:
         there = answering(chains)
         return (*there, *(each for each in chains if each not in there))
 
-    def _cut_off(self, error: BaseException, journals: Journals, environment: DemoEnvironment) -> CutOff:
-        self.terminal.status("Looking at what is locked")
-        counterparties = [key.address for key in environment.keys[1:]]
-        return cut_off_on_a_node(error, self.plan.chains, journals, counterparties)
+    def _begin(self, chain: Chain, keys: tuple[Key, ...]) -> DemoEnvironment:
+        output = DemoOutput(self.terminal.say, self.terminal.status, is_full=self.plan.is_full)
+        self.environment = DemoEnvironment(
+            chain, keys, output, self.plan.stake, self.plan.duration, save_to=self.plan.save_to
+        )
+        return self.environment
 
-    def _play_with_payer(self, environment: DemoEnvironment, journals: Journals, book: Path) -> None:
+    def _settle(self, environment: DemoEnvironment, book: Path) -> None:
+        """Bring home what an earlier run has left."""
         self.terminal.status("Waiting for transactions from before")
         settle_accounts(environment.chain, environment.keys)
         if book.exists():
             environment.factory = load_book(book).factory
-        if journals.channels:
-            run_until_stopped(bring_home(environment, journals))
-        self._require_funds(environment)
-        self._deploy(environment, book)
-        self.terminal.status("Playing")
-        environment.fund_counterparties(self.plan.seats, in_ether=self.plan.in_ether)
-        self._play(environment)
-        environment.return_rest()
+        if left := unfinished(environment.journals, usable_games()):
+            run_until_stopped(bring_home(environment, left))
 
-    def _require_funds(self, environment: DemoEnvironment) -> None:
-        plan = self.plan
-        require_node_funds(
-            environment.chain,
-            environment.keys,
-            plan.stake,
-            plan.seats,
-            environment.factory,
-            plan.games,
-            in_ether=plan.in_ether,
-        )
-
-    def _environment(self, chain: Chain, keys: tuple[Key, ...]) -> DemoEnvironment:
-        output = DemoOutput(self.terminal, is_full=self.plan.is_full)
-        return DemoEnvironment(chain, keys, output, self.plan.stake, self.plan.duration, save_to=self.plan.save_to)
-
-    def _deploy(self, environment: DemoEnvironment, book: Path) -> None:
-        """Take the contracts of the book, and deploy those that are missing."""
+    def _play(self, environment: DemoEnvironment, book: Path) -> None:
+        """Play all scenarios, with the contracts of the book; those that are missing are deployed."""
+        plan, chain, keys = self.plan, environment.chain, environment.keys
+        require_funds(chain, keys, plan.stake, plan.seats, environment.factory, plan.games, in_ether=plan.in_ether)
         self.terminal.status("Deploying the contracts")
-        environment.deployment = deploy(environment.chain, environment.keys[0], book, self.plan.games)
+        environment.deployment = deploy(chain, keys[0], book, plan.games)
         environment.factory = environment.deployment.factory
-
-    def _play(self, environment: DemoEnvironment) -> None:
         self.terminal.status("Playing")
-        if not self.plan.in_ether:
-            environment.make_token(len(self.plan.scenarios))
-        new_loop = VirtualTimeLoop if environment.chain.can_travel else None
-        for scenario, game, count in self.plan.scenarios:
+        environment.fund_counterparties(plan.seats, in_ether=plan.in_ether)
+        if not plan.in_ether:
+            environment.make_token(len(plan.scenarios))
+        new_loop = VirtualTimeLoop if chain.can_travel else None
+        for scenario, game, count in plan.scenarios:
             environment.output.title(f"{game.title}: {scenario}")
             play = (SCENARIOS | CHECKED_SCENARIOS)[scenario]
             self.results.append(run_until_stopped(play(environment, game, count), new_loop))
             self.terminal.status("Playing")
+
+
+@contextmanager
+def _cut_off(environment: DemoEnvironment) -> Iterator[None]:
+    """Say of what ends the block what is left, where anything may be: where money is locked, and how it comes back."""
+    try:
+        yield
+    except (KeyboardInterrupt, Exception) as error:
+        left = unfinished(environment.journals, usable_games())
+        if isinstance(error, click.ClickException | DemoRefused) and not left:
+            raise
+        locked = locked_in(left)
+        lines = [line for each in locked for line in _shown(each)] or ["Nothing is locked in a channel."]
+        for key in environment.keys[1:] if environment.spent else ():
+            lines += ["Perhaps unused: some ether", f"  on the throw-away account {show_address(key.address)}"]
+        if left:
+            lines.append(f"What gets it back is in {relpath(environment.journals[0].where)}.")
+        if left or environment.spent:
+            lines.append("Run the same command in the same directory: it brings the money home first.")
+        raise CutOff(error, "\n".join(lines), locked) from error
+
+
+def _shown(locked: LockedJson) -> Sequence[str]:
+    """What is locked, in lines of at most 80 columns."""
+    is_ether = locked.asset == show_address(ETHER)
+    amount = format_amount(int(locked.amount)) if is_ether else f"{int(locked.amount):,} of {locked.asset}"
+    return (
+        f"Locked: at most {amount}",
+        f"  in channel {locked.channel_id}",
+        f"  of the adjudicator {locked.adjudicator}",
+    )

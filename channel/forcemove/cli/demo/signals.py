@@ -1,4 +1,4 @@
-"""Signals that end a program, as an exception at the very place where they arrive: every wait ends at once.
+"""Signals that end a demonstration, as an exception at the very place where they arrive: every wait ends at once.
 
 Nothing important is half done then: a client stores a state before it sends its signature.
 """
@@ -8,14 +8,18 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-__all__ = ["Stopped", "run_until_stopped", "stopped_by_signals"]
+from forcemove.cli.errors import EXIT_ERROR, Explained, words_of
+from forcemove.inspect.documents import Document
+
+__all__ = ["NO_LOSS", "CutOff", "Stopped", "run_until_stopped", "stopped_by_signals"]
 
 T = TypeVar("T")
 
+NO_LOSS = "The chain lived only for this run: nothing of value is lost."
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -25,6 +29,20 @@ class Stopped(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__()
         self.exit_code = 128 + number
+
+
+class CutOff(Explained):
+    """A demonstration did not come to its end, because of `cause`: a signal, a node, or our mistake. `locked`: what
+    its channels hold."""
+
+    def __init__(self, cause: BaseException, then: str, locked: Sequence[Document] = ()) -> None:
+        super().__init__(words_of(cause), then, cause=type(cause).__name__, locked=locked)
+        self._cause = cause
+
+    @property
+    def code(self) -> int:
+        """The signal's exit code, where a signal was the cause."""
+        return self._cause.exit_code if isinstance(self._cause, Stopped) else EXIT_ERROR
 
 
 @contextmanager

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from forcemove.cli.demo.output import shortened
 from forcemove.cli.demo.signals import run_until_stopped, stopped_by_signals
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
 from forcemove.cli.play.seats import Numbered
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import has_terminal
+from forcemove.demo.output import shortened
 from forcemove.inspect.documents import CommandErrorJson, Document
 from forcemove.sessions.playing.played_channel import run_with_background
 

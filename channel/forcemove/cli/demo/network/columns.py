@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import sys
 
-from forcemove.cli.demo.output import shortened
 from forcemove.cli.terminal import Terminal
 from forcemove.cli.wrapping import width_of, wrapped
+from forcemove.demo.output import shortened
 
 __all__ = ["Columns"]
 

@@ -9,9 +9,8 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forcemove.cli.demo.cut_off import NO_LOSS, CutOff
 from forcemove.cli.demo.network.columns import Columns
-from forcemove.cli.demo.signals import Stopped
+from forcemove.cli.demo.signals import NO_LOSS, CutOff, Stopped
 from forcemove.cli.play.signals import Terminated, run_until_terminated
 from forcemove.cli.terminal import Terminal
 from forcemove.demo.network.local_network import DemoNetwork, opened_network

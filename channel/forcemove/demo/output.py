@@ -1,8 +1,9 @@
-"""What a demonstration shows: signed turns with their boards, transactions with their gas, and who won what."""
+"""What a demonstration tells: signed turns with their boards, transactions with their gas, and who won what."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from forcemove.demo.names import NAMES
@@ -13,7 +14,6 @@ from forcemove.text.explanations import describe
 
 if TYPE_CHECKING:
     from forcemove.arena.balances import BalanceCheck
-    from forcemove.cli.terminal import Terminal
     from forcemove.demo.results import ScenarioResult
     from forcemove.errors import ForcemoveError
     from forcemove.game import Game
@@ -32,12 +32,19 @@ def shortened(text: str) -> str:
 
 
 class DemoOutput:
-    """Writes what happens in a scenario, line by line: a `ScenarioOutput`. In short it leaves out figures that are as
-    they must be, and the deposits and turns of every scenario but the first."""
+    """Tells what happens in scenarios, line by line, in the order in which it happens. In short it leaves out figures
+    that are as they must be, and the deposits and turns of every scenario but the first. `status`: shows what is waited
+    for just now, in place of the last status."""
 
-    def __init__(self, terminal: Terminal, *, is_full: bool = True) -> None:
-        """`is_full`: whether nothing is left out."""
-        self._symbol, self._terminal, self._is_full = "ether", terminal, is_full
+    def __init__(self, say: Callable[[str, str], None], status: Callable[[str], None], *, is_full: bool = True) -> None:
+        """Tell nothing yet.
+
+        - `say`: shows a line that stays, in a style, such as "bold"; an empty one is none.
+        - `status`: see `DemoOutput`.
+        - `is_full`: whether nothing is left out.
+        """
+        self.status = status
+        self._symbol, self._say, self._is_full = "ether", say, is_full
         self._scenarios, self._states, self._is_opening = 0, 0, False
         self._last: VariablePart | None = None
 
@@ -58,10 +65,6 @@ class DemoOutput:
     def say(self, text: str) -> None:
         """A remark on the scenario."""
         self._line(text, "cyan")
-
-    def status(self, text: str) -> None:
-        """A status line beneath the scenario while it lasts."""
-        self._terminal.status(text)
 
     def turn(self, game: Game, seat: int, state: VariablePart, seats: int) -> None:
         """A participant's new state, and what it would pay."""
@@ -110,7 +113,7 @@ class DemoOutput:
             self._balance(player)
         if not result.as_expected:
             self._line("WRONG       The scenario did not go as it must.", "red")
-        self._terminal.say(f"channel     0x{result.channel_id.hex()}")
+        self._say(f"channel     0x{result.channel_id.hex()}", "")
 
     def _won(self, player: BalanceCheck) -> str:
         won = player.received - player.deposit
@@ -142,4 +145,4 @@ class DemoOutput:
         return ", ".join(f"{name} {format_amount(entry.amount, self._symbol)}" for name, entry in shares)
 
     def _line(self, text: str, style: str = "") -> None:
-        self._terminal.say(shortened(text), style)
+        self._say(shortened(text), style)
