@@ -202,7 +202,7 @@ def test_on_a_node_the_key_files_account_pays_and_gets_the_rest_back(
     monkeypatch.setenv("FORCEMOVE_PASSPHRASE", "correct horse")
     payer = local_keys()[0]
     write_key_file(tmp_path / "alice.json", payer, "correct horse", scrypt_work=2**4)
-    with AnvilChain() as chain:
+    with AnvilChain("--block-time", "1") as chain:
         result = demo("--chain", chain.endpoint, "--key", "alice.json", "--scenario", "stale-state", "--game", NAMES[1])
         assert result.return_value == 0
         rest = chain.balance(counterparty_key(payer).address)

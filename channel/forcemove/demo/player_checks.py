@@ -27,7 +27,7 @@ async def bad_share(environment: DemoEnvironment, game: Game, seats: int) -> Sce
     await table.play(lambda: cheat.is_waiting)
     label, move = _only_with_secrets(game, cheat, cheat.newest.state)[-1]
     refused = try_illegal(table, label, move)
-    table.fall_silent(cheat)
+    table.absent = cheat
     result = table.settle("bad-share", await let_the_time_pass(table), as_expected=refused)
     environment.output.say(
         f"Caught by the contract, and by {honest.name}'s client before: the share had no proof that holds. It cost "

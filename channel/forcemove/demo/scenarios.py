@@ -19,7 +19,7 @@ from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.state import SignedState, VariablePart
 
 __all__ = ["SCENARIOS", "Scenario", "let_the_time_pass", "never", "try_illegal"]
 
@@ -28,10 +28,8 @@ Scenario = Callable[[DemoEnvironment, Game, int], Coroutine[Any, Any, ScenarioRe
 
 _WEARY_TURN = 40
 """The turn from which on a dispute begins in a game that has no loser yet."""
-_CARELESS, _TWO = 1, 2
-"""The seat of the player that does wrong, and the number of players in a dispute."""
-_UNTIL_SENT = 3
-"""How often a node is polled until its transaction is sent, and mined on a chain that mines at once."""
+_CARELESS = 1
+"""The seat of the player that does wrong."""
 _ILLEGAL_MOVES = 4
 """How many of a game's illegal moves are tried."""
 
@@ -54,7 +52,7 @@ async def stall(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
     has_lost = silent.bot.is_lost(silent.newest.state)
     why = "has lost this round, and" if has_lost else "has had enough of it, and"
     environment.output.say(f"{silent.name} {why} stops answering.")
-    table.fall_silent(silent)
+    table.absent = silent
     outcome = await let_the_time_pass(table)
     environment.output.say("Nobody answered in time: the outcome of the challenged state was paid out.")
     return table.settle("stall", outcome)
@@ -68,22 +66,17 @@ async def stale_state(environment: DemoEnvironment, game: Game, seats: int) -> S
     await table.play(lambda: all(player.is_waiting for player in table.players))
     newest = table.last
     behind = min(table.players, key=lambda player: newest.outcome[player.seat].amount)
-    ahead = table.players[1 - behind.seat]
     why = "is behind, and" if _has_loser(newest) else "has second thoughts, and"
     environment.output.say(f"{behind.name} {why} goes back to an old state.")
     _challenge_with_old(table, behind)
-    ahead.node.poll()
-    for player in table.players:
-        player.node.poll()
-    record = table.adjudicator.status_of(table.agreement.channel_id)
-    environment.output.say(
-        f"The newest state (turn {record.turn_num_record}) is recorded, no clock runs; they conclude."
-    )
+    table.absent = behind  # whose own client would checkpoint, too
+    await table.play(lambda: not table.status.finalizes_at)
+    table.absent, recorded = None, table.status.turn_num_record
+    environment.output.say(f"The newest state (turn {recorded}) is recorded, no clock runs; they conclude.")
     for player in table.players:
         player.managed.feed(ConcludeWanted())
     await table.play(lambda: table.is_paid)
-    is_recorded = record.turn_num_record == newest.turn_num
-    return table.settle("stale-state", newest.outcome, as_expected=is_recorded)
+    return table.settle("stale-state", newest.outcome, as_expected=recorded == newest.turn_num)
 
 
 async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
@@ -98,13 +91,18 @@ async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
     some = moves[:: max(1, len(moves) // _ILLEGAL_MOVES)][:_ILLEGAL_MOVES]
     tried = [try_illegal(table, *move) for move in some]
     environment.output.say(f"{cheater.name} forges {honest_player.name}'s signature.")
-    refused = _try_forgery(table, state) and all(tried)
+    table.attempt = "sends a final state with a forged signature"
+    final = VariablePart(state.outcome, b"", state.turn_num + 1, True)
+    forged = signed_by(table.agreement, environment.keys[_CARELESS], final, range(seats))
+    refused = _is_refused_by_client(table, forged) and all(tried)
     environment.output.say(f"{cheater.name} makes a legal move, but tells only the chain.")
+    table.absent = honest_player
     _withhold(cheater)
-    cheater.is_absent = True
+    await table.play(lambda: table.challenger is cheater)
+    table.absent = cheater
     await table.play(lambda: _has_answered(honest_player, state.turn_num + 1))
-    cheater.is_absent = cheater.is_waiting = False
-    cheater.stops = never
+    table.absent, cheater.stops = None, never
+    cheater.is_waiting = cheater.end.is_withholding = False
     environment.output.say(
         f"{honest_player.name}'s client found the move in the chain's log and answered; they play on."
     )
@@ -143,7 +141,7 @@ async def let_the_time_pass(table: DemoTable) -> Outcome:
     challenger = table.challenger
     if challenger is None:
         raise RuntimeError("nobody has challenged")
-    end = table.adjudicator.status_of(table.agreement.channel_id).finalizes_at
+    end = table.status.finalizes_at
     seconds = end - environment.chain.now()
     environment.output.say(f"{table.players[1 - challenger.seat].name} has {seconds} seconds to answer.")
     if environment.chain.can_travel:
@@ -185,7 +183,7 @@ def try_illegal(table: DemoTable, label: str, move: VariablePart) -> bool:
     key, previous = table.environment.keys[_CARELESS], table.players[0].newest
     signed = signed_by(table.agreement, key, move, [_CARELESS])
     table.attempt = f"sends a move that {label}"
-    there = _is_refused_by_client(table, encode_message(table.agreement.channel_id, signed))
+    there = _is_refused_by_client(table, signed)
     try:
         proof = build_support_proof(table.agreement.fixed_part, [previous, signed])
         if proof is None:
@@ -197,19 +195,12 @@ def try_illegal(table: DemoTable, label: str, move: VariablePart) -> bool:
     return False
 
 
-def _try_forgery(table: DemoTable, state: VariablePart) -> bool:
-    """Whether a final state with the other's signature made up is refused."""
-    table.attempt = "sends a final state with a forged signature"
-    agreement, key = table.agreement, table.environment.keys[_CARELESS]
-    forged = signed_by(agreement, key, VariablePart(state.outcome, b"", state.turn_num + 1, True), range(_TWO))
-    return _is_refused_by_client(table, encode_message(agreement.channel_id, forged))
-
-
-def _is_refused_by_client(table: DemoTable, message: bytes) -> bool:
-    """Whether the honest player's client finds the fault and does not change."""
+def _is_refused_by_client(table: DemoTable, signed: SignedState) -> bool:
+    """Whether the honest player's client finds the fault of a state that it is sent, and does not change."""
     player = table.players[0]
     before, faults = player.managed.channel, len(player.refusals)
-    table.inject(table.players[_CARELESS], message)
+    table.players[_CARELESS].end.inject(encode_message(table.agreement.channel_id, signed))
+    player.node.poll()
     return player.managed.channel == before and len(player.refusals) == faults + 1
 
 
@@ -222,9 +213,6 @@ def _withhold(cheater: DemoPlayer) -> None:
     cheater.managed.feed(decision)
     cheater.node.step()
     cheater.managed.feed(ChallengeWanted())
-    for _ in range(_UNTIL_SENT):
-        cheater.node.poll()
-    cheater.end.is_withholding = False
 
 
 def _has_answered(player: DemoPlayer, turn_num: int) -> bool:

@@ -25,6 +25,7 @@ from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge, oper
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.status import Status
 from forcemove.sessions.playing.patience import Patience
 
 __all__ = ["DemoPlayer", "DemoTable", "new_table"]
@@ -46,7 +47,7 @@ _LAST_TURN = 12
 class DemoPlayer:
     """One seat. `managed`: the channel as the player's node drives it. `leaves`: whether the player leaves after this
     state, where no round is running. `stops`: whether the player waits once it knows this state; `is_waiting`: whether
-    it has begun to. `is_absent`: whether its node does nothing."""
+    it has begun to."""
 
     def __init__(
         self, seat: int, participant: LocalParticipant, bot: Bot, end: MemoryMessenger, patience: Patience
@@ -63,7 +64,7 @@ class DemoPlayer:
         self.bot, self.end, self.patience = bot, end, patience
         self.leaves: Callable[[VariablePart], bool] = lambda state: state.turn_num >= _LAST_TURN
         self.stops: Callable[[VariablePart], bool] = lambda _: False
-        self.is_waiting = self.is_absent = False
+        self.is_waiting = False
         self.refusals: list[ForcemoveError] = []
         self.managed: ManagedChannel
 
@@ -105,7 +106,7 @@ def new_table(environment: DemoEnvironment, game: Game, seats: int, *, careless:
 
 class DemoTable:
     """One channel: an agreement, the players around a network, and all signed states. `challenger`: the player that has
-    made the first challenge, once one has."""
+    made the first challenge, once one has. `absent`: a player that does nothing, while the others wait."""
 
     def __init__(
         self, environment: DemoEnvironment, game: Game, assembly: Assembly, *, careless: int | None = None
@@ -118,7 +119,7 @@ class DemoTable:
         self.signed: list[SignedState] = []
         self.attempt = "sends something"
         self.challenger: DemoPlayer | None = None
-        self._silent: DemoPlayer | None = None
+        self.absent: DemoPlayer | None = None
         self._asset = self.agreement.deposits[0][0]
         self._refused: set[tuple[int, str]] = set()
         self._before = tuple(
@@ -161,7 +162,7 @@ class DemoTable:
 
     @property
     def _present(self) -> list[DemoPlayer]:
-        return [player for player in self.players if not player.is_absent]
+        return [player for player in self.players if player is not self.absent]
 
     @property
     def is_paid(self) -> bool:
@@ -172,9 +173,10 @@ class DemoTable:
         channels = [player.managed for player in self._present]
         return all(each.phase in OVER and not left_in(each.channel) and not each.client.has_work for each in channels)
 
-    def fall_silent(self, player: DemoPlayer) -> None:
-        """Let a player do nothing any more, while the others wait."""
-        player.is_absent, self._silent = True, player
+    @property
+    def status(self) -> Status:
+        """The channel's status on the chain. Raises `ChainError`."""
+        return self.adjudicator.status_of(self.agreement.channel_id)
 
     def _lose_patience(self) -> None:
         now = asyncio.get_running_loop().time()
@@ -185,22 +187,15 @@ class DemoTable:
                 with contextlib.suppress(ForcemoveError):  # there may be nothing to challenge with yet
                     player.managed.feed(ChallengeWanted())
 
-    def inject(self, player: DemoPlayer, message: bytes) -> None:
-        """Give a message of this player to the other players' clients, whatever it is."""
-        player.end.inject(message)
-        for other in self.players:
-            if other is not player:
-                other.node.poll()
-
     def _show_clock(self) -> None:
         """Show what is waited for in the status line: the end of a challenge, or a silent player."""
-        finalizes_at = self.adjudicator.status_of(self.agreement.channel_id).finalizes_at
+        finalizes_at = self.status.finalizes_at
         left = finalizes_at - self.environment.chain.next_time() if finalizes_at else 0
         text = f"{left:,} seconds left to answer the challenge" if left > 0 else "Playing"
-        if self._silent is not None and not finalizes_at:
+        if self.absent is not None and not finalizes_at:
             now = asyncio.get_running_loop().time()
             patience = max(0, round(max(each.patience.left(now) for each in self._present)))
-            text = f"{self._others_of(self._silent)} waits for {self._silent.name}: {patience} more seconds"
+            text = f"{self._others_of(self.absent)} waits for {self.absent.name}: {patience} more seconds"
         self.environment.output.status(text)
 
     def _others_of(self, player: DemoPlayer) -> str:
