@@ -26,6 +26,7 @@ from forcemove.protocol.types import ETHER
 from forcemove.text.amounts import format_amount
 from tests.cli.command import Command
 from tests.installed import GAMES, GAMES_FOR_TWO
+from tests.protocol.table import agreement_for
 from tests.sampled import sampled
 
 NAMES = [game.name for game in GAMES_FOR_TWO]
@@ -83,7 +84,7 @@ def test_in_short_a_wrong_balance_is_shown_all_the_same(
 ) -> None:
     player = BalanceCheck("Alice", bytes(20), ETHER, before=0, deposit=1, due=1, gas_cost=0, found=found)
     output = DemoOutput(Terminal().say, Terminal().status, is_full=False)
-    output.result(ScenarioResult("game", "honest", 1, bytes(20), bytes(32), ETHER, 1, (player,), (), True, True))
+    output.result(ScenarioResult("game", "honest", agreement_for(GAMES[0]), 1, (player,), (), True, True))
     assert shown in capsys.readouterr().out
 
 

@@ -17,7 +17,7 @@ from forcemove.contracts import artifact
 from forcemove.demo.budget import TRANSFER_GAS, Seats, gas_for_scenarios, scenarios_of
 from forcemove.demo.names import NAMES
 from forcemove.demo.output import DemoOutput
-from forcemove.demo.results import MinedTransaction
+from forcemove.demo.results import TransactionJson
 from forcemove.errors import ChainError
 from forcemove.game import Game
 from forcemove.node.assemble import Assembly, assemble
@@ -74,7 +74,7 @@ class DemoEnvironment:
     asset: bytes = ETHER
     patience: float = 60.0
     look_every: float = 1.0
-    spent: list[MinedTransaction] = field(default_factory=list)
+    spent: list[TransactionJson] = field(default_factory=list)
     players: dict[int, LocalParticipant] = field(default_factory=dict)
     others: tuple[Chain, ...] = ()
 
@@ -138,10 +138,11 @@ class DemoEnvironment:
 
     def charge(self, account: bytes, receipt: Receipt[Any], operation: str) -> bool:
         """Count the cost of a transaction for its sender, once; whether it is new."""
-        if any(each.hash == receipt.transaction_hash for each in self.spent):
-            return False
-        self.spent.append(MinedTransaction.of(receipt, operation, account))
-        return True
+        mined = TransactionJson.of(receipt, operation, account)
+        is_new = all(each.hash != mined.hash for each in self.spent)
+        if is_new:
+            self.spent.append(mined)
+        return is_new
 
     def balance(self, account: bytes, asset: bytes) -> int:
         """An account's balance of an asset."""

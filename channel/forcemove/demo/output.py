@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from forcemove.demo.names import NAMES
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.errors import MessageRefused
 from forcemove.rounds import position_line
 from forcemove.text.amounts import exact_amount, format_amount
@@ -113,7 +114,7 @@ class DemoOutput:
             self._balance(player)
         if not result.as_expected:
             self._line("WRONG       The scenario did not go as it must.", "red")
-        self._say(f"channel     0x{result.channel_id.hex()}", "")
+        self._say(f"channel     {hex_text(result.agreement.channel_id)}", "")
 
     def _won(self, player: BalanceCheck) -> str:
         won = player.received - player.deposit

@@ -1,7 +1,8 @@
-"""How a scenario has ended, in numbers, and as documents."""
+"""How a scenario has ended, in numbers, and as a document."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,10 @@ from forcemove.arena.balances import BalanceCheck
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Receipt
 from forcemove.inspect.documents import Address, Amount, CommandErrorJson, Decimal, Document, Hash
+from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.json_text import hex_text
 
-__all__ = ["DemoDocument", "MinedTransaction", "ScenarioResult"]
+__all__ = ["DemoDocument", "ScenarioResult", "TransactionJson", "gas_cost_of"]
 
 
 class TransactionJson(Document):
@@ -24,6 +26,12 @@ class TransactionJson(Document):
     sender: Address = field(name="from")
     gas_used: int
     gas_cost: Amount
+
+    @classmethod
+    def of(cls, receipt: Receipt[Any], operation: str, sender: bytes) -> TransactionJson:
+        """A transaction from its receipt. `sender`: 20 bytes."""
+        hash_, cost = hex_text(receipt.transaction_hash), receipt.gas_used * receipt.gas_price
+        return cls(hash_, operation, show_address(sender), receipt.gas_used, str(cost))
 
 
 class PlayerJson(Document):
@@ -66,44 +74,22 @@ class DemoDocument(Document):
     error: CommandErrorJson | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MinedTransaction:
-    """A mined transaction: `hash` 32 bytes, `operation` the adjudicator's function or another name, `sender` 20 bytes,
-    `gas_cost` in wei."""
-
-    hash: bytes
-    operation: str
-    sender: bytes
-    gas_used: int
-    gas_cost: int
-
-    @classmethod
-    def of(cls, receipt: Receipt[Any], operation: str, sender: bytes) -> MinedTransaction:
-        """A transaction from its receipt."""
-        cost = receipt.gas_used * receipt.gas_price
-        return cls(receipt.transaction_hash, operation, sender, receipt.gas_used, cost)
-
-    @property
-    def document(self) -> TransactionJson:
-        """The transaction as a document."""
-        cost = str(self.gas_cost)
-        return TransactionJson(hex_text(self.hash), self.operation, show_address(self.sender), self.gas_used, cost)
+def gas_cost_of(account: bytes, transactions: Iterable[TransactionJson]) -> int:
+    """What the gas of an account's (20 bytes) transactions has cost, in wei."""
+    return sum(int(each.gas_cost) for each in transactions if each.sender == show_address(account))
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """How one scenario has ended. `as_expected`: whether everything but the balances went as it must; `is_closed`:
-    whether the channel has paid all."""
+    """How one scenario has ended. `stake`: in the asset's smallest unit; `as_expected`: whether everything but the
+    balances went as it must; `is_closed`: whether the channel has paid all."""
 
     game: str
     scenario: str
-    chain_id: int
-    adjudicator: bytes
-    channel_id: bytes
-    asset: bytes
+    agreement: Agreement
     stake: int
     players: tuple[BalanceCheck, ...]
-    transactions: tuple[MinedTransaction, ...]
+    transactions: tuple[TransactionJson, ...]
     as_expected: bool
     is_closed: bool
 
@@ -119,21 +105,22 @@ class ScenarioResult:
 
     def gas_used(self, player: BalanceCheck) -> int:
         """The gas of a player's transactions."""
-        return sum(each.gas_used for each in self.transactions if each.sender == player.address)
+        return sum(each.gas_used for each in self.transactions if each.sender == show_address(player.address))
 
     @property
     def document(self) -> ScenarioJson:
         """The result as a document."""
+        domain, ((asset, _),) = self.agreement.domain, self.agreement.deposits
         return ScenarioJson(
             self.game,
             self.scenario,
-            str(self.chain_id),
-            show_address(self.adjudicator),
-            hex_text(self.channel_id),
-            show_address(self.asset),
+            str(domain.chain_id),
+            show_address(domain.adjudicator),
+            hex_text(self.agreement.channel_id),
+            show_address(asset),
             str(self.stake),
             [self._player(player) for player in self.players],
-            [transaction.document for transaction in self.transactions],
+            list(self.transactions),
             self.balances_as_expected,
             self.as_expected,
         )

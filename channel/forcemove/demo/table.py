@@ -12,7 +12,7 @@ from forcemove.arena.balances import BalanceCheck
 from forcemove.arena.network import MemoryMessenger, MemoryNetwork
 from forcemove.arena.participant import LocalParticipant
 from forcemove.demo.environment import MAX_COST, DemoEnvironment
-from forcemove.demo.results import MinedTransaction, ScenarioResult
+from forcemove.demo.results import ScenarioResult, TransactionJson, gas_cost_of
 from forcemove.errors import ChainError, ForcemoveError
 from forcemove.flow.channel import is_stuck, moves_of
 from forcemove.game import Bot, Game, Level
@@ -265,10 +265,7 @@ class DemoTable:
         result = ScenarioResult(
             self.game.name,
             scenario,
-            self.agreement.domain.chain_id,
-            self.agreement.domain.adjudicator,
-            self.agreement.channel_id,
-            self._asset,
+            self.agreement,
             self.environment.stake,
             tuple(self._check(each.seat, outcome, transactions) for each in self.players),
             transactions,
@@ -278,7 +275,7 @@ class DemoTable:
         self.environment.output.result(result)
         return result
 
-    def _check(self, seat: int, outcome: Outcome, transactions: tuple[MinedTransaction, ...]) -> BalanceCheck:
+    def _check(self, seat: int, outcome: Outcome, transactions: tuple[TransactionJson, ...]) -> BalanceCheck:
         address = self.environment.keys[seat].address
         return BalanceCheck(
             self.players[seat].name,
@@ -287,7 +284,7 @@ class DemoTable:
             self._before[seat],
             deposit=self.agreement.deposits[0][1][seat],
             due=outcome[seat].amount,
-            gas_cost=sum(each.gas_cost for each in transactions if each.sender == address),
+            gas_cost=gas_cost_of(address, transactions),
             found=self.environment.balance(address, self._asset),
         )
 

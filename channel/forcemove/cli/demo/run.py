@@ -29,7 +29,7 @@ from forcemove.demo.environment import DemoEnvironment, counterparty_key
 from forcemove.demo.errors import DemoRefused
 from forcemove.demo.output import DemoOutput
 from forcemove.demo.player_checks import CHECKED_SCENARIOS
-from forcemove.demo.results import DemoDocument, MinedTransaction, ScenarioResult
+from forcemove.demo.results import DemoDocument, ScenarioResult
 from forcemove.demo.scenarios import SCENARIOS
 from forcemove.demo.unfinished import LockedJson, bring_home, locked_in, opened_journals, settle_accounts, unfinished
 from forcemove.game import Game
@@ -90,20 +90,17 @@ class DemoRun:
     environment: DemoEnvironment | None = None
 
     @property
-    def _others(self) -> list[MinedTransaction]:
-        """The transactions that are not part of a scenario that has ended."""
-        counted = {each.hash for result in self.results for each in result.transactions}
-        return [each for each in (self.environment.spent if self.environment else ()) if each.hash not in counted]
-
-    @property
     def verdicts(self) -> list[bool]:
         """Whether each scenario that has ended has ended as it must."""
         return [result.is_right for result in self.results]
 
     @property
     def document(self) -> DemoDocument:
-        """The results of the run."""
-        return DemoDocument([each.document for each in self.results], [each.document for each in self._others])
+        """The results of the run, and the transactions that are not part of a scenario that has ended."""
+        counted = {each.hash for result in self.results for each in result.transactions}
+        spent = self.environment.spent if self.environment else ()
+        others = [each for each in spent if each.hash not in counted]
+        return DemoDocument([each.document for each in self.results], others)
 
     def play(self) -> None:
         """Play the scenarios. Raises `CutOff`, `NotEnough`, and, before any transaction is sent, the errors of the
