@@ -7,9 +7,14 @@ import json
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from forcemove.cli.main import forcemove as group
 from forcemove.inspect.channel_json import PruneDocument
+from forcemove.inspect.documents import Address, Amount, Document, Hash
+from forcemove.inspect.report_shapes import ShareJson
+from forcemove.inspect.signatures import SignatureVerdict
+from forcemove.protocol.machine.results import Share
 from scripts.documents import DOCUMENTS, declarations, structs
 from tests.cli.command import fits, require_shape
 from tests.cli.test_json_errors import with_json
@@ -46,3 +51,30 @@ def test_every_type_that_a_document_names_is_declared_once() -> None:
     named = {each.__name__.removesuffix("Json") for shape in DOCUMENTS.values() for each in structs(shape)}
     assert len(declared) == len(set(declared))
     assert named <= set(declared)
+
+
+class PaidJson(Document):
+    payer: Address
+    to: Address | None
+    hashes: list[Hash]
+    amount: Amount
+    verdict: str
+    participant: int
+    parts: list[ShareJson] | None
+
+
+def test_values_are_written_as_the_types_of_members_say() -> None:
+    share = Share(bytes(20), 1, 5, 6, 7)
+    given = {"payer": bytes(20), "to": None, "hashes": (bytes(32),), "amount": 10**18, "parts": [share]}
+    part = {"asset": "0x" + "00" * 20, "participant": 1, "deposited": "5", "allocated": "6", "payable": "7"}
+    assert to_builtins(PaidJson.of(share, **given, verdict=SignatureVerdict.WRONG)) == {
+        "payer": "0x" + "00" * 20,
+        "to": None,
+        "hashes": ["0x" + "00" * 32],
+        "amount": str(10**18),
+        "verdict": "wrong",
+        "participant": 1,
+        "parts": [part],
+    }
+    with pytest.raises(AttributeError, match="verdict"):
+        PaidJson.of(share, **given)

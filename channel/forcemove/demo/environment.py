@@ -138,7 +138,8 @@ class DemoEnvironment:
 
     def charge(self, account: bytes, receipt: Receipt[Any], operation: str) -> bool:
         """Count the cost of a transaction for its sender, once; whether it is new."""
-        mined = TransactionJson.of(receipt, operation, account)
+        hash_, cost = receipt.transaction_hash, receipt.gas_used * receipt.gas_price
+        mined = TransactionJson.of(receipt, hash=hash_, operation=operation, sender=account, gas_cost=cost)
         is_new = all(each.hash != mined.hash for each in self.spent)
         if is_new:
             self.spent.append(mined)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from msgspec import field
 
 from forcemove.arena.balances import BalanceCheck
 from forcemove.chain.addresses import show_address
-from forcemove.chain.chain import Receipt
 from forcemove.inspect.documents import Address, Amount, CommandErrorJson, Decimal, Document, Hash
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.codec.json_text import hex_text
 
 __all__ = ["DemoDocument", "ScenarioResult", "TransactionJson", "gas_cost_of"]
 
@@ -26,12 +23,6 @@ class TransactionJson(Document):
     sender: Address = field(name="from")
     gas_used: int
     gas_cost: Amount
-
-    @classmethod
-    def of(cls, receipt: Receipt[Any], operation: str, sender: bytes) -> TransactionJson:
-        """A transaction from its receipt. `sender`: 20 bytes."""
-        hash_, cost = hex_text(receipt.transaction_hash), receipt.gas_used * receipt.gas_price
-        return cls(hash_, operation, show_address(sender), receipt.gas_used, str(cost))
 
 
 class PlayerJson(Document):
@@ -110,30 +101,9 @@ class ScenarioResult:
     @property
     def document(self) -> ScenarioJson:
         """The result as a document."""
-        domain, ((asset, _),) = self.agreement.domain, self.agreement.deposits
-        return ScenarioJson(
-            self.game,
-            self.scenario,
-            str(domain.chain_id),
-            show_address(domain.adjudicator),
-            hex_text(self.agreement.channel_id),
-            show_address(asset),
-            str(self.stake),
-            [self._player(player) for player in self.players],
-            list(self.transactions),
-            self.balances_as_expected,
-            self.as_expected,
-        )
-
-    def _player(self, player: BalanceCheck) -> PlayerJson:
-        return PlayerJson(
-            player.name,
-            show_address(player.address),
-            str(player.deposit),
-            str(player.received),
-            str(player.net),
-            self.gas_used(player),
-            str(player.gas_cost),
-            str(player.expected),
-            str(player.found),
-        )
+        ((asset, _),) = self.agreement.deposits
+        players = [
+            PlayerJson.of(each, gas_used=self.gas_used(each), balance_expected=each.expected, balance_found=each.found)
+            for each in self.players
+        ]
+        return ScenarioJson.of(self, self.agreement, self.agreement.domain, asset=asset, players=players)

@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 from os.path import relpath
 from pathlib import Path
 
-from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
 from forcemove.demo.budget import gas_for_scenarios
@@ -100,8 +99,7 @@ def locked_in(left: Sequence[Sequence[JournalChannel]]) -> list[LockedJson]:
 def _locked(kept: JournalChannel) -> LockedJson:
     agreement = kept.channel.agreement
     ((asset, amounts),) = agreement.deposits
-    where = hex_text(kept.id), show_address(agreement.domain.adjudicator), show_address(asset)
-    return LockedJson(*where, str(sum(amounts)))
+    return LockedJson.of(agreement, agreement.domain, asset=asset, amount=sum(amounts))
 
 
 # -------------------------------------------------------------------------------------------------------- going home

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import asdict
 
-from forcemove.chain.addresses import show_address
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.documents import Address, Amount, AssetAmount, Decimal, Document, Hash, Seconds, amounts
 from forcemove.inspect.history_json import AnyEntryJson, StateSummaryJson, history_entries, summaries_of
 from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
-from forcemove.inspect.report_json import log_json, share_json
+from forcemove.inspect.report_json import log_json
 from forcemove.inspect.report_shapes import LogJson, ShareJson, SignedStateDocument
 from forcemove.inspect.soundness import Finding
 from forcemove.protocol.codec.json_text import hex_text
@@ -153,24 +152,20 @@ class PruneDocument(Document):
 
 def _channel(listed: ListedChannel) -> ChannelJson:
     summary = listed.summary
-    return ChannelJson(
-        hex_text(listed.id),
-        listed.game.name if listed.game else None,
-        summary.app,
-        listed.ownership.name.lower(),
-        summary.phase.name.lower(),
-        str(summary.chain_id),
-        show_address(summary.adjudicator),
-        summary.index,
-        [show_address(each) for each in summary.participants],
-        summary.turn_num,
-        summary.is_our_turn,
-        summary.finalizes_at or None,
-        [DepositsJson(show_address(asset), [str(each) for each in paid]) for asset, paid in summary.deposits],
-        amounts(summary.ours),
-        amounts(summary.held),
-        None if summary.result is None else result_json(summary.result),
-        summary.begun_at or None,
+    return ChannelJson.of(
+        summary,
+        channel_id=listed.id,
+        game=listed.game.name if listed.game else None,
+        contract=summary.app,
+        ownership=listed.ownership.name.lower(),
+        phase=summary.phase.name.lower(),
+        participant=summary.index,
+        finalizes_at=summary.finalizes_at or None,
+        deposits=[DepositsJson.of(asset=asset, amounts=paid) for asset, paid in summary.deposits],
+        ours=amounts(summary.ours),
+        held=amounts(summary.held),
+        result=None if summary.result is None else result_json(summary.result),
+        begun_at=summary.begun_at or None,
     )
 
 
@@ -193,7 +188,7 @@ def result_json(result: ChannelResult) -> ResultJson | None:
     """How a channel has ended; None of one that is not over."""
     if result.ending is Ending.OPEN:
         return None
-    return ResultJson(result.ending.name.lower(), [share_json(each) for each in result.shares])
+    return ResultJson.of(result, ending=result.ending.name.lower())
 
 
 def history_document(
@@ -216,5 +211,5 @@ def history_document(
 
 def soundness_document(channel_id: bytes, findings: Sequence[Finding]) -> SoundnessDocument:
     """The document of what was found of a channel."""
-    found = [FindingJson(each.what, each.problem, each.is_known) for each in findings]
+    found = [FindingJson.of(each, known=each.is_known) for each in findings]
     return SoundnessDocument(hex_text(channel_id), not any(each.is_wrong for each in findings), found)

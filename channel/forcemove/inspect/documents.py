@@ -2,17 +2,24 @@
 
 Every member is always there, null where there is nothing to say, so that a program need not ask. Amounts, chain ids,
 nonces and prices are decimal digits in quotes, since programs in many languages could not hold them otherwise.
+
+`Document.of` makes a document of values: the types of its members say how each is written.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable
+from enum import Enum
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, Self, get_args, get_origin
 
 from msgspec import Meta, Struct, to_builtins
+from msgspec.structs import fields
 
 from forcemove.chain.addresses import show_address
+from forcemove.protocol.codec.json_text import hex_text
 
 __all__ = [
     "Address",
@@ -39,8 +46,54 @@ Amount = Annotated[str, Meta(pattern="^-?[0-9]+$", description="decimal digits, 
 Seconds = Annotated[int, Meta(description="Unix seconds, or a number of seconds")]
 
 
+_TEXTS: dict[Any, Callable[[Any], str]] = {
+    Address: show_address,
+    Hash: hex_text,
+    Hex: hex_text,
+    Decimal: str,
+    Amount: str,
+}
+"""How the members of these types are written; text is taken as it is."""
+
+
 class Document(Struct, rename="camel"):
     """What is printed, or a part of it."""
+
+    @classmethod
+    def of(cls, *sources: object, **members: object) -> Self:
+        """A document in which each member that is not among `members` is the attribute of its name of the first of the
+        `sources` that has one. Values are written as the member's type says: bytes as an address or hex, numbers as
+        digits, an enum's member as its value, and an object where a document is wanted as the document of it. Raises
+        `AttributeError` where a member is nowhere."""
+        written: dict[str, object] = {}
+        for name, write in _writers(cls).items():
+            source = next((each for each in sources if hasattr(each, name)), None)
+            written[name] = write(members[name] if name in members else getattr(source, name))
+        return cls(**written)
+
+
+Write = Callable[[Any], Any]
+
+
+@cache
+def _writers(document: type[Document]) -> dict[str, Write]:
+    return {each.name: _writer(each.type) for each in fields(document)}
+
+
+def _writer(kind: Any) -> Write:
+    """How a value is written as a member of this type."""
+    inner = [each for each in get_args(kind) if each is not NoneType]
+    if kind in _TEXTS:
+        return lambda value: value if isinstance(value, str) else _TEXTS[kind](value)
+    if get_origin(kind) is list:
+        write = _writer(inner[0])
+        return lambda values: [write(each) for each in values]
+    if NoneType in get_args(kind) and len(inner) == 1:
+        write = _writer(inner[0])
+        return lambda value: None if value is None else write(value)
+    if isinstance(kind, type) and issubclass(kind, Document):
+        return lambda value: value if isinstance(value, Document) else kind.of(value)
+    return lambda value: value.value if isinstance(value, Enum) else value
 
 
 class AssetAmount(Document):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import assert_never
+from typing import get_args
 
 from msgspec.structs import asdict
 
 from forcemove.chain.addresses import show_address
 from forcemove.history.entries import (
     AppointmentAcknowledged,
-    ConnectionLost,
-    ConnectionRestored,
     Entry,
     FaultFound,
     LogIncluded,
@@ -19,17 +17,13 @@ from forcemove.history.entries import (
     SignatureAdded,
     StateAccepted,
     StateSigned,
-    TxMined,
     TxRefused,
-    TxReorged,
-    TxRequested,
     TxSent,
 )
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.documents import Address, Amount, Decimal, Document, Hash, Hex, Seconds
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import turn_of
-from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.state import SignedState
 
 __all__ = ["AnyEntryJson", "StateSummaryJson", "history_entries", "summaries_of"]
@@ -195,51 +189,31 @@ def summaries_of(stored: JournalChannel, history: ChannelHistory) -> Summarise:
 def history_entries(history: ChannelHistory, summarise: Summarise) -> list[AnyEntryJson]:
     """The entries, oldest first. `summarise`: see `summaries_of`."""
     reorged = history.reorged
-    return [_entry(summarise, each, (each.time, place in reorged)) for place, each in enumerate(history.entries)]
+    return [
+        _SHAPES[type(each).__name__].of(each, **_particulars(summarise, each), is_reorged=place in reorged)
+        for place, each in enumerate(history.entries)
+    ]
 
 
-def _entry(summarise: Summarise, entry: Entry, head: tuple[int, bool]) -> AnyEntryJson:
+_SHAPES: dict[str, type[AnyEntryJson]] = {each.__name__.removesuffix("Json"): each for each in get_args(AnyEntryJson)}
+
+
+def _particulars(summarise: Summarise, entry: Entry) -> dict[str, object]:
+    """What a document says of an entry otherwise than the entry itself."""
     match entry:
-        case StateSigned(signed=signed):
-            return StateSignedJson(*head, **asdict(summarise(signed)))
-        case StateAccepted(signed=signed, from_chain=from_chain):
-            return StateAcceptedJson(*head, **asdict(summarise(signed)), from_chain=from_chain)
-        case SignatureAdded(turn_num=turn, participant=index, signature=signature):
-            return SignatureAddedJson(*head, turn, index, hex_text(signature.compact))
+        case StateSigned(signed=signed) | StateAccepted(signed=signed):
+            return asdict(summarise(signed))
+        case SignatureAdded(signature=signature):
+            return {"signature": signature.compact}
         case LogIncluded(log=log, position=position) | LogReorged(log=log, position=position):
-            kind = LogIncludedJson if isinstance(entry, LogIncluded) else LogReorgedJson
-            hashes = hex_text(position.block_hash), hex_text(position.transaction_hash)
-            number, index = position.block_number, position.log_index
-            return kind(*head, type(log).__name__, turn_of(log), number, *hashes, index)
-        case FaultFound(participant=whose, kind=fault, facts=facts, refused=refused):
-            shown = None if refused is None else summarise(refused)
-            return FaultFoundJson(*head, whose, fault, facts, shown)
-        case AppointmentAcknowledged(url=url, turn_num=turn):
-            return AppointmentAcknowledgedJson(*head, url, turn)
-        case ConnectionLost(url=url):
-            return ConnectionLostJson(*head, url)
-        case ConnectionRestored(url=url):
-            return ConnectionRestoredJson(*head, url)
+            return {**asdict(position), "log": type(log).__name__, "turn_num": turn_of(log)}
+        case FaultFound(kind=fault, refused=refused):
+            return {"fault": fault, "refused": None if refused is None else summarise(refused)}
+        case AppointmentAcknowledged(url=url):
+            return {"watchtower": url}
+        case TxSent(max_fee=max_fee, tip=tip):
+            return {"max_fee_per_gas": max_fee, "max_priority_fee_per_gas": tip}
+        case TxRefused(kind=error):
+            return {"error": error}
         case _:
-            return _transaction(entry, (*head, hex_text(entry.request), entry.operation))
-
-
-def _transaction(
-    entry: TxRequested | TxSent | TxMined | TxReorged | TxRefused, head: tuple[int, bool, str, str]
-) -> TxRequestedJson | TxSentJson | TxMinedJson | TxReorgedJson | TxRefusedJson:
-    match entry:
-        case TxRequested():
-            return TxRequestedJson(*head)
-        case TxSent():
-            hash_, nonce, replaces = hex_text(entry.transaction_hash), str(entry.nonce), entry.replaces
-            fees = str(entry.max_fee), str(entry.tip)
-            return TxSentJson(*head, hash_, nonce, *fees, None if replaces is None else hex_text(replaces))
-        case TxMined():
-            place = hex_text(entry.transaction_hash), entry.block_number, hex_text(entry.block_hash)
-            return TxMinedJson(*head, *place, entry.gas_used, str(entry.gas_price))
-        case TxReorged():
-            return TxReorgedJson(*head, hex_text(entry.transaction_hash), hex_text(entry.block_hash))
-        case TxRefused():
-            return TxRefusedJson(*head, entry.kind, entry.facts, str(entry.cost))
-        case _:
-            assert_never(entry)
+            return {}
