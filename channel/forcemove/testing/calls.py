@@ -88,19 +88,14 @@ class TransitionCall:
         state = (self.from_, self.to)[side]
         patch = self.patch(side, length_position(len(state.outcome)) + 32 + 32 * index, changed)
         old = state.app_data
-        return self._with_app_data(side, old[: 32 * index] + changed + old[32 * index + 32 :], (patch,))
+        return self._with(side, (patch,), app_data=old[: 32 * index] + changed + old[32 * index + 32 :])
 
     def length(self, side: int, length: int) -> Variation:
         """The call with an appData that claims another length: the bytes after it in the calldata become part of it."""
         position = length_position(len((self.from_, self.to)[side].outcome))
         start = self._starts[side] + position + 32 - 4
         patch = self.patch(side, position, word(length))
-        return self._with_app_data(side, self.calldata[start : start + length], (patch,))
-
-    def _with_app_data(self, side: int, app_data: bytes, patches: tuple[bytes, ...]) -> Variation:
-        if side == FROM:
-            return Variation(patches, self._changed(self.from_, app_data=app_data), self.to)
-        return Variation(patches, self.from_, self._changed(self.to, app_data=app_data))
+        return self._with(side, (patch,), app_data=self.calldata[start : start + length])
 
     def amounts(self, side: int, *amounts: int) -> Variation:
         """The call with other amounts in one of the two outcomes, one for each seat."""
@@ -110,9 +105,13 @@ class TransitionCall:
         )
         places = (_FIRST_AMOUNT + seat * _ALLOCATION for seat in range(len(amounts)))
         patches = tuple(self.patch(side, place, word(n)) for place, n in zip(places, amounts, strict=True))
-        if side == FROM:
-            return Variation(patches, self._changed(self.from_, outcome_=changed), self.to)
-        return Variation(patches, self.from_, self._changed(self.to, outcome_=changed))
+        return self._with(side, patches, outcome=changed)
+
+    def _with(self, side: int, patches: tuple[bytes, ...], **changed: Outcome | bytes) -> Variation:
+        """The call with a field of one of the two states changed."""
+        states = [self.from_, self.to]
+        states[side] = replace(states[side], is_final=False, **changed)
+        return Variation(patches, *states)
 
     def both(self, first: Variation, second: Variation) -> Variation:
         """Two variations of this call, of different fields, at once."""
@@ -125,14 +124,6 @@ class TransitionCall:
     def unchanged(self) -> Variation:
         """The call as it is."""
         return Variation((), self.from_, self.to)
-
-    @staticmethod
-    def _changed(state: VariablePart, app_data: bytes | None = None, outcome_: Outcome | None = None) -> VariablePart:
-        return VariablePart(
-            state.outcome if outcome_ is None else outcome_,
-            state.app_data if app_data is None else app_data,
-            state.turn_num,
-        )
 
 
 def _joined(base: VariablePart, first: VariablePart, second: VariablePart) -> VariablePart:

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from math import inf
 
 from forcemove.arena.local_table import local_table
+from forcemove.arena.tricks import signed_by
 from forcemove.chain.local import local_keys
 from forcemove.errors import AppError
+from forcemove.flow.channel import moves_of
 from forcemove.game import Game
 from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.machine.channel import Phase
-from forcemove.protocol.machine.effects import ChooseMove
-from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, StateReceived
+from forcemove.protocol.machine.inputs import ChallengeWanted, StateReceived
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
@@ -43,13 +43,7 @@ class _Channel:
         self.last_setup_turn = 2 * seats - 1
 
     def _player(self, seat: int) -> MoveChooser:
-        bot = self.game.bot(seat)
-
-        def choose(question: ChooseMove) -> MoveChosen | ConcludeWanted:
-            move = bot.move(question.state, another_round=question.state.turn_num < _LAST_TURN)
-            return ConcludeWanted() if move is None else MoveChosen(*move)
-
-        return choose
+        return moves_of(self.game.bot(seat), another_round=lambda state: state.turn_num < _LAST_TURN)
 
     @property
     def ahead(self) -> ManagedChannel:
@@ -101,11 +95,6 @@ class _Channel:
         if found is None:
             raise AssertionError("a signature is missing")
         return found
-
-    def sign(self, seat: int, state: VariablePart) -> SignedState:
-        """A state with that participant's signature, whatever its client thinks of it."""
-        hashes = hash_state(self.agreement.channel_id, state)
-        return SignedState(state, {seat: self.keys[seat].sign(digest(self.agreement.domain, hashes.state))})
 
     def end(self) -> Outcome:
         """Play to the end. Raises `AssertionError` unless the channel is closed for all, with nothing left in it."""
@@ -182,8 +171,9 @@ def play_cheat(game: Game, seats: int, *, after: int = 1) -> Outcome:
         raise AssertionError(f"the game knows of no illegal move after {channel.newest}")
     channel.table.pass_on()
     channel.play(channel.others(channel.next_mover))  # so that all have the newest state
+    mover = channel.next_mover
     for label, state in illegal:
-        _require_refused(channel, label, channel.sign(channel.next_mover, state))
+        _require_refused(channel, label, signed_by(channel.agreement, channel.keys[mover], state, [mover]))
     return channel.end()
 
 

@@ -17,7 +17,7 @@ from forcemove.chain.book_file import load_book
 from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
 from forcemove.chain.endpoints import answering
-from forcemove.chain.local import connect, local_keys, open_chain
+from forcemove.chain.local import local_keys, open_chain
 from forcemove.cli.demo.signals import NO_LOSS, CutOff, Stopped, run_until_stopped, stopped_by_signals
 from forcemove.cli.deploy import book_path, require_not_mainnet
 from forcemove.cli.endpoints import open_nodes
@@ -152,8 +152,6 @@ class DemoRun:
 
     def _open_nodes(self) -> tuple[Chain, ...]:
         """The chain through each endpoint, first through one that answers. Raises as `open_nodes`."""
-        if len(self.plan.chains) == 1:
-            return (connect(self.plan.chains[0]),)
         chains = open_nodes(self.plan.chains, waits=False, notify=self.terminal.note)
         there = answering(chains)
         return (*there, *(each for each in chains if each not in there))
