@@ -16,6 +16,7 @@ from forcemove.relay.storage.schema import Entry, StoredLog
 from forcemove.relay.storage.store import RelayStore, open_store
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import LiveLog, Reading, Tables
+from forcemove.transport.errors import Reason
 from forcemove.transport.terms import TableTerms
 from forcemove.transport.wire import FromRelay, decode_from_relay
 from forcemove.transport.wire import SendBuffer as Frames
@@ -50,6 +51,9 @@ class Listener:
 
     def fall_behind(self, reading: Reading) -> None:
         self.behind.append(reading)
+
+    def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
+        raise AssertionError(f"refused: {detail}")
 
     def heard(self) -> list[FromRelay]:
         heard: list[FromRelay] = []

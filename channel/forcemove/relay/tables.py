@@ -34,7 +34,7 @@ class TooManyTables(Exception):  # no error of a caller's: a peer is refused
 
 
 class TableClient(Protocol):
-    """A client that uses tables."""
+    """The client of a connection, which uses tables and offers."""
 
     def say(self, message: bytes) -> None:
         """Send an encoded message."""
@@ -46,6 +46,10 @@ class TableClient(Protocol):
 
     def fall_behind(self, reading: Reading) -> None:
         """The client must read the next entries of a log from the disk."""
+        ...
+
+    def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
+        """Send the client that its request is refused. `about`: the table or offer; `id_`: the request's id."""
         ...
 
 

@@ -9,27 +9,18 @@ from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.admission.turns import Turns
 from forcemove.relay.limits import Limits
 from forcemove.serving.rate import Bucket
-from forcemove.transport.wire import (
-    JoinOffer,
-    ListOffers,
-    MakeOffer,
-    Open,
-    Prove,
-    ToRelay,
-    WatchOffer,
-    WithdrawOffer,
-)
+from forcemove.transport import wire
 
 __all__ = ["FORGERY", "REFUSAL", "Meter"]
 
 _COSTS: dict[type, int] = {
-    Open: 4,
-    Prove: 16,
-    MakeOffer: 24,
-    ListOffers: 10,
-    JoinOffer: 16,
-    WatchOffer: 2,
-    WithdrawOffer: 24,
+    wire.Open: 4,
+    wire.Prove: 16,
+    wire.MakeOffer: 24,
+    wire.ListOffers: 10,
+    wire.JoinOffer: 16,
+    wire.WatchOffer: 2,
+    wire.WithdrawOffer: 24,
 }
 """What other messages than posts count for; a post counts for one, some 60 us. Messages cost a read of the store, a
 page of the lobby, a commit, or the recovery of a signature, which gives Python's lock away several times, and waits for
@@ -71,7 +62,7 @@ class Meter:
             messages.take(-1, now)
         return False
 
-    async def message(self, message: ToRelay) -> None:
+    async def message(self, message: wire.ToRelay) -> None:
         """Wait until a message may be handled."""
         await self.work(_COSTS.get(type(message), 1))
 

@@ -212,7 +212,7 @@ class Peer:
                 await self._visitor.handle(message)
 
     def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
-        """See `seats.ConnectedClient`. A refusal is charged to the client, too."""
+        """See `tables.TableClient`. A refusal is charged to the client, too."""
         self._services.metrics.refused.labels(reason.value).inc()
         self._meter.charge(FORGERY if reason is Reason.BAD_SIGNATURE else REFUSAL)
         self.say(encode(RequestRefused(about, id_, reason.value, detail)))

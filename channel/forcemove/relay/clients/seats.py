@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.admission.meter import Meter
@@ -17,18 +16,10 @@ from forcemove.transport.errors import Reason
 from forcemove.transport.terms import TableTerms
 from forcemove.transport.wire import Open, Opened, Posted, PostEntry, Prove, Proved, encode
 
-__all__ = ["ConnectedClient", "Seats"]
+__all__ = ["Seats"]
 
 _LOOKED_AT_ONCE = 20
 """Entries that are read in the time of a message, in a search for one that was posted before."""
-
-
-class ConnectedClient(TableClient, Protocol):
-    """The client of a connection."""
-
-    def refuse(self, about: bytes, reason: Reason, detail: str, id_: bytes = b"") -> None:
-        """Send the client that its request is refused. `about`: the table or offer; `id_`: the request's id."""
-        ...
 
 
 @dataclass(eq=False)
@@ -43,7 +34,7 @@ class _Seat:
 class Seats:
     """The tables of one connection; each method answers one request."""
 
-    def __init__(self, client: ConnectedClient, services: Services, account: AddressAccount, meter: Meter) -> None:
+    def __init__(self, client: TableClient, services: Services, account: AddressAccount, meter: Meter) -> None:
         self._client, self._services, self._account, self._meter = client, services, account, meter
         self._seats: dict[bytes, _Seat] = {}
         self._is_player = False

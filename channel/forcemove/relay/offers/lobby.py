@@ -13,18 +13,14 @@ from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.limits import Limits
 from forcemove.relay.offers.listing import Listing
 from forcemove.relay.offers.seating import Seating
-from forcemove.relay.offers.shown import NotOffered, Shown, Watcher
+from forcemove.relay.offers.shown import NotOffered, Shown
 from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
+from forcemove.relay.tables import TableClient
 from forcemove.transport.errors import Reason
 from forcemove.transport.joins import JOINS, SignedJoin
 from forcemove.transport.offers import OFFERS, Offer, SignedOffer, withdrawal_digest
-from forcemove.transport.wire import (
-    JoinOffer,
-    ListOffers,
-    MakeOffer,
-    WithdrawOffer,
-)
+from forcemove.transport.wire import JoinOffer, ListOffers, MakeOffer, WithdrawOffer
 
 __all__ = ["Lobby"]
 
@@ -143,7 +139,7 @@ class Lobby:
             raise NotOffered(bytes(32), Reason.BAD_SIGNATURE, f"{error!s:.160}") from None
         return join
 
-    def join(self, join: SignedJoin, account: AddressAccount, holder: Watcher) -> None:
+    def join(self, join: SignedJoin, account: AddressAccount, holder: TableClient) -> None:
         """Let a guest join an offer from an address. `holder`: the connection that holds the guest's seat as long as it
         lives. Raises `NotOffered`."""
         self._seating.join(self._find(join.join.offer), join, account, holder)
@@ -165,14 +161,14 @@ class Lobby:
         """The encoded answer with a page of the open offers, in the order of their hashes."""
         return self._listing.answer(asked.id, asked.after, self._clock())
 
-    def watch(self, offer: bytes, watcher: Watcher, request: bytes) -> None:
+    def watch(self, offer: bytes, watcher: TableClient, request: bytes) -> None:
         """Send an offer to a client, now and after each change. `request`: the id of the client's request. Raises
         `NotOffered`."""
         shown = self._find(offer)
         shown.watchers.add(watcher)
         watcher.say(shown.message(request))
 
-    def forget(self, watcher: Watcher, offers: set[bytes]) -> None:
+    def forget(self, watcher: TableClient, offers: set[bytes]) -> None:
         """Send the changes of these offers to a client no more."""
         for offer in offers:
             if shown := self._shown.get(offer):

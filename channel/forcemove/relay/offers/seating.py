@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.limits import Limits
-from forcemove.relay.offers.shown import Gathering, NotOffered, Seated, Shown, Watcher
+from forcemove.relay.offers.shown import Gathering, NotOffered, Seated, Shown
+from forcemove.relay.tables import TableClient
 from forcemove.transport.errors import Reason
 from forcemove.transport.joins import SignedJoin, meeting_table
 from forcemove.transport.offers import MIN_SEATS
@@ -38,7 +39,7 @@ class Seating:
         self._limits, self._clock, self._on_change = limits, clock, on_change
         self._gathering: dict[bytes, Shown] = {}
 
-    def join(self, shown: Shown, join: SignedJoin, account: AddressAccount, holder: Watcher) -> None:
+    def join(self, shown: Shown, join: SignedJoin, account: AddressAccount, holder: TableClient) -> None:
         """Give a guest the next free seat, or let one more connection hold the seat that it has. Raises `NotOffered`.
 
         - `shown`: the offer.
@@ -64,7 +65,7 @@ class Seating:
             self._gather(shown)
         self._on_change(shown)
 
-    def leave(self, shown: Shown, holder: Watcher) -> None:
+    def leave(self, shown: Shown, holder: TableClient) -> None:
         """Note that a connection has ended: the seats that it alone has held are soon free."""
         for each in shown.guests:
             if holder in each.holders:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from forcemove.relay.admission.accounts import AddressAccount
+from forcemove.relay.tables import TableClient
 from forcemove.transport.errors import Reason
 from forcemove.transport.joins import JOINS, SignedJoin
 from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.wire import OfferShown, encode
 
-__all__ = ["Gathering", "NotOffered", "Seated", "Shown", "Watcher"]
+__all__ = ["Gathering", "NotOffered", "Seated", "Shown"]
 
 
 class NotOffered(Exception):
@@ -23,14 +23,6 @@ class NotOffered(Exception):
         self.about, self.reason, self.detail = about, reason, detail
 
 
-class Watcher(Protocol):
-    """A client that is sent each change of an offer."""
-
-    def say(self, message: bytes) -> None:
-        """Send an encoded message."""
-        ...
-
-
 @dataclass(eq=False)
 class Seated:
     """A guest that has a seat. `join`: signed by the guest; `account`: the guest's; `holders`: the connections on which
@@ -38,7 +30,7 @@ class Seated:
 
     join: SignedJoin
     account: AddressAccount
-    holders: set[Watcher]
+    holders: set[TableClient]
 
     @property
     def address(self) -> bytes:
@@ -67,7 +59,7 @@ class Shown:
     guests: list[Seated] = field(default_factory=list)
     gathering: Gathering | None = None
     is_over: bool = False
-    watchers: set[Watcher] = field(default_factory=set)
+    watchers: set[TableClient] = field(default_factory=set)
     failed: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict)
 
     def __post_init__(self) -> None:

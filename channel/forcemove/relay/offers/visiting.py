@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from forcemove.relay.admission.accounts import AddressAccount
-from forcemove.relay.clients.seats import ConnectedClient
 from forcemove.relay.clients.services import Services
 from forcemove.relay.offers.shown import NotOffered
+from forcemove.relay.tables import TableClient
 from forcemove.transport.errors import Reason
 from forcemove.transport.wire import JoinOffer, ListOffers, MakeOffer, WatchOffer, WithdrawOffer
 
@@ -17,7 +17,7 @@ Request = MakeOffer | ListOffers | JoinOffer | WatchOffer | WithdrawOffer
 class Visitor:
     """One connection in the lobby."""
 
-    def __init__(self, client: ConnectedClient, services: Services, account: AddressAccount) -> None:
+    def __init__(self, client: TableClient, services: Services, account: AddressAccount) -> None:
         self._client, self._services, self._account = client, services, account
         self._watched: set[bytes] = set()
 
