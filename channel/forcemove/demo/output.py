@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forcemove.arena.balances import BalanceCheck
     from forcemove.demo.results import ScenarioResult
     from forcemove.errors import ForcemoveError
-    from forcemove.game import Game
+    from forcemove.game import Game, Names
     from forcemove.protocol.outcome import Outcome
     from forcemove.protocol.state import VariablePart
 
@@ -68,11 +68,19 @@ class DemoOutput:
         self._line(text, "cyan")
 
     def turn(self, game: Game, seat: int, state: VariablePart, seats: int) -> None:
-        """A participant's new state, and what it would pay."""
-        self._states, self._is_opening = self._states + 1, False
-        if not self._has_turns:
-            return
-        names = NAMES[:seats]
+        """What a participant has signed: a state of the opening, its new state with what that would pay, or a final one
+        of another's. `seats`: how many participants there are."""
+        self._states += 1
+        if seat != state.turn_num % seats:
+            self._signed_too(seat, "final state, too", state.turn_num)
+        elif state.turn_num < 2 * seats and not state.is_final:
+            self._signed_too(seat, "prefund state" if state.turn_num < seats else "postfund state", state.turn_num)
+        else:
+            self._is_opening = False
+            if self._has_turns:
+                self._new_state(game, seat, state, NAMES[:seats])
+
+    def _new_state(self, game: Game, seat: int, state: VariablePart, names: Names) -> None:
         ending = f"{names[seat]} signs a final state: pay this."
         what = ending if state.is_final else position_line(game, self._last, state, names)
         self._last = state
@@ -82,9 +90,7 @@ class DemoOutput:
             for line in game.board(state, names).splitlines():
                 self._line(_INDENT + line)
 
-    def signed(self, seat: int, what: str, turn_num: int) -> None:
-        """A state of the opening, or a final one that another participant has signed, too."""
-        self._states += 1
+    def _signed_too(self, seat: int, what: str, turn_num: int) -> None:
         if self._has_turns:
             self._line(f"turn {turn_num:>4}   {NAMES[seat]} signs the {what}.")
 

@@ -10,11 +10,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from forcemove.arena.tricks import old_proof, signed_by
-from forcemove.demo.environment import DemoEnvironment
 from forcemove.demo.results import ScenarioResult
-from forcemove.demo.table import DemoPlayer, DemoTable, new_table
+from forcemove.demo.table import DemoPlayer, DemoTable
 from forcemove.errors import RuleError
-from forcemove.game import Game
+from forcemove.game import Level
 from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
@@ -23,8 +22,8 @@ from forcemove.protocol.state import SignedState, VariablePart
 
 __all__ = ["SCENARIOS", "Scenario", "let_the_time_pass", "never", "try_illegal"]
 
-Scenario = Callable[[DemoEnvironment, Game, int], Coroutine[Any, Any, ScenarioResult]]
-"""Plays a game between this many players."""
+Scenario = Callable[[DemoTable], Coroutine[Any, Any, ScenarioResult]]
+"""Plays the channel of a new table to its end."""
 
 _WEARY_TURN = 40
 """The turn from which on a dispute begins in a game that has no loser yet."""
@@ -34,68 +33,66 @@ _ILLEGAL_MOVES = 4
 """How many of a game's illegal moves are tried."""
 
 
-async def honest(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
+async def honest(table: DemoTable) -> ScenarioResult:
     """All play a few rounds and conclude together."""
-    table = new_table(environment, game, seats)
     await table.play(lambda: table.is_paid)
     return table.settle("honest", table.last.outcome)
 
 
-async def stall(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
+async def stall(table: DemoTable) -> ScenarioResult:
     """One player stops in a lost position, or after a while where nobody loses; the other challenges, and collects when
     the clock has run out."""
-    table = new_table(environment, game, seats, careless=_CARELESS)
+    _let_one_be_careless(table)
     for player in table.players:
         player.leaves, player.stops = never, _gives_up(player)
     await table.play(lambda: any(player.is_waiting for player in table.players))
     silent = next(player for player in table.players if player.is_waiting)
     has_lost = silent.bot.is_lost(silent.newest.state)
     why = "has lost this round, and" if has_lost else "has had enough of it, and"
-    environment.output.say(f"{silent.name} {why} stops answering.")
+    table.say(f"{silent.name} {why} stops answering.")
     table.absent = silent
     outcome = await let_the_time_pass(table)
-    environment.output.say("Nobody answered in time: the outcome of the challenged state was paid out.")
+    table.say("Nobody answered in time: the outcome of the challenged state was paid out.")
     return table.settle("stall", outcome)
 
 
-async def stale_state(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
+async def stale_state(table: DemoTable) -> ScenarioResult:
     """The player that is behind challenges with an old state; the other's client checkpoints the newest by itself."""
-    table = new_table(environment, game, seats, careless=_CARELESS)
+    _let_one_be_careless(table)
     for player in table.players:
         player.leaves, player.stops = never, _is_decided(table)
     await table.play(lambda: all(player.is_waiting for player in table.players))
     newest = table.last
     behind = min(table.players, key=lambda player: newest.outcome[player.seat].amount)
     why = "is behind, and" if _has_loser(newest) else "has second thoughts, and"
-    environment.output.say(f"{behind.name} {why} goes back to an old state.")
+    table.say(f"{behind.name} {why} goes back to an old state.")
     _challenge_with_old(table, behind)
     table.absent = behind  # whose own client would checkpoint, too
     await table.play(lambda: not table.status.finalizes_at)
     table.absent, recorded = None, table.status.turn_num_record
-    environment.output.say(f"The newest state (turn {recorded}) is recorded, no clock runs; they conclude.")
+    table.say(f"The newest state (turn {recorded}) is recorded, no clock runs; they conclude.")
     for player in table.players:
         player.managed.feed(ConcludeWanted())
     await table.play(lambda: table.is_paid)
     return table.settle("stale-state", newest.outcome, as_expected=recorded == newest.turn_num)
 
 
-async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> ScenarioResult:
+async def cheat(table: DemoTable) -> ScenarioResult:
     """One sends illegal moves and forged signatures, tries the chain with them, and withholds a move. In vain."""
-    table = new_table(environment, game, seats)
     honest_player, cheater = table.players
     cheater.stops = lambda _: True
     await table.play(lambda: cheater.is_waiting)
-    environment.output.say(f"{cheater.name} tries illegal moves, here and on the chain.")
+    table.say(f"{cheater.name} tries illegal moves, here and on the chain.")
     state = table.last
-    moves = game.illegal_moves(state)
+    moves = table.game.illegal_moves(state)
     some = moves[:: max(1, len(moves) // _ILLEGAL_MOVES)][:_ILLEGAL_MOVES]
     tried = [try_illegal(table, *move) for move in some]
-    environment.output.say(f"{cheater.name} forges {honest_player.name}'s signature.")
+    table.say(f"{cheater.name} forges {honest_player.name}'s signature.")
     table.attempt = "sends a final state with a forged signature"
     final = VariablePart(state.outcome, b"", state.turn_num + 1, True)
-    forged = signed_by(table.agreement, environment.keys[_CARELESS], final, range(seats))
+    forged = signed_by(table.agreement, table.environment.keys[_CARELESS], final, range(table.agreement.count))
     refused = _is_refused_by_client(table, forged) and all(tried)
-    environment.output.say(f"{cheater.name} makes a legal move, but tells only the chain.")
+    table.say(f"{cheater.name} makes a legal move, but tells only the chain.")
     table.absent = honest_player
     _withhold(cheater)
     await table.play(lambda: table.challenger is cheater)
@@ -103,9 +100,7 @@ async def cheat(environment: DemoEnvironment, game: Game, seats: int) -> Scenari
     await table.play(lambda: _has_answered(honest_player, state.turn_num + 1))
     table.absent, cheater.stops = None, never
     cheater.is_waiting = cheater.end.is_withholding = False
-    environment.output.say(
-        f"{honest_player.name}'s client found the move in the chain's log and answered; they play on."
-    )
+    table.say(f"{honest_player.name}'s client found the move in the chain's log and answered; they play on.")
     await table.play(lambda: table.is_paid)
     return table.settle("cheat", table.last.outcome, as_expected=refused)
 
@@ -120,6 +115,10 @@ SCENARIOS: dict[str, Scenario] = {"honest": honest, "stall": stall, "stale-state
 def never(_: VariablePart) -> bool:
     """No state is one at which a player leaves."""
     return False
+
+
+def _let_one_be_careless(table: DemoTable) -> None:
+    table.players[_CARELESS].bot = table.game.bot(_CARELESS, level=Level.EASY)
 
 
 def _gives_up(player: DemoPlayer) -> Callable[[VariablePart], bool]:
@@ -143,10 +142,10 @@ async def let_the_time_pass(table: DemoTable) -> Outcome:
         raise RuntimeError("nobody has challenged")
     end = table.status.finalizes_at
     seconds = end - environment.chain.now()
-    environment.output.say(f"{table.players[1 - challenger.seat].name} has {seconds} seconds to answer.")
+    table.say(f"{table.players[1 - challenger.seat].name} has {seconds} seconds to answer.")
     if environment.chain.can_travel:
         environment.chain.travel_to(end)
-        environment.output.say("(This chain's clock can be moved, so nobody waits.)")
+        table.say("(This chain's clock can be moved, so nobody waits.)")
     await table.play(lambda: table.is_paid)
     return challenger.newest.state.outcome
 

@@ -15,7 +15,7 @@ from forcemove.demo.environment import MAX_COST, DemoEnvironment
 from forcemove.demo.results import ScenarioResult, TransactionJson, gas_cost_of
 from forcemove.errors import ChainError, ForcemoveError
 from forcemove.flow.channel import is_stuck, moves_of
-from forcemove.game import Bot, Game, Level
+from forcemove.game import Bot, Game
 from forcemove.inspect.journal_channel import left_in
 from forcemove.node.assemble import Assembly
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
@@ -28,7 +28,7 @@ from forcemove.protocol.state import SignedState, VariablePart
 from forcemove.protocol.status import Status
 from forcemove.sessions.playing.patience import Patience
 
-__all__ = ["DemoPlayer", "DemoTable", "new_table"]
+__all__ = ["DemoPlayer", "DemoTable"]
 
 _DONE = {
     "deposit": "deposits",
@@ -99,19 +99,14 @@ class DemoPlayer:
         return newest.signed
 
 
-def new_table(environment: DemoEnvironment, game: Game, seats: int, *, careless: int | None = None) -> DemoTable:
-    """A new channel between `seats` players. `careless`: the seat of a player that moves without thinking."""
-    return DemoTable(environment, game, environment.assemble(game, seats), careless=careless)
-
-
 class DemoTable:
     """One channel: an agreement, the players around a network, and all signed states. `challenger`: the player that has
-    made the first challenge, once one has. `absent`: a player that does nothing, while the others wait."""
+    made the first challenge, once one has. `absent`: a player that does nothing, while the others wait. `say`: shows a
+    remark on the scenario."""
 
-    def __init__(
-        self, environment: DemoEnvironment, game: Game, assembly: Assembly, *, careless: int | None = None
-    ) -> None:
+    def __init__(self, environment: DemoEnvironment, game: Game, assembly: Assembly) -> None:
         self.environment, self.game, self.agreement = environment, game, assembly.agreement
+        self.say = environment.output.say
         environment.tables += 1
         self.number = environment.tables
         self._assembly, self.adjudicator = assembly, assembly.adjudicator
@@ -126,12 +121,11 @@ class DemoTable:
             environment.balance(key.address, self._asset) for key in environment.keys[: self.agreement.count]
         )
         self._first_transaction = len(environment.spent)
-        self.players = tuple(self._player(seat, careless) for seat in range(self.agreement.count))
+        self.players = tuple(self._player(seat) for seat in range(self.agreement.count))
 
-    def _player(self, seat: int, careless: int | None) -> DemoPlayer:
-        bot = self.game.bot(seat, level=Level.EASY) if seat == careless else self.game.bot(seat)
+    def _player(self, seat: int) -> DemoPlayer:
         participant, end = self.environment.player(seat), self.network.ends[seat]
-        player = DemoPlayer(seat, participant, bot, end, Patience(self.environment.patience, 0))
+        player = DemoPlayer(seat, participant, self.game.bot(seat), end, Patience(self.environment.patience, 0))
         player.managed = participant.join(
             self._assembly, end, player.answer, on_event=lambda event: self._report(player, event), max_cost=MAX_COST
         )
@@ -232,16 +226,9 @@ class DemoTable:
 
     def _show_turn(self, seat: int, signed: SignedState) -> None:
         """Show a state that this seat has signed, once, however often the client sends it."""
-        output, state, mover = self.environment.output, signed.state, signed.state.turn_num % self.agreement.count
         self.signed.append(signed)
         self._save(signed)
-        if seat != mover:
-            output.signed(seat, "final state, too", state.turn_num)
-        elif state.turn_num < 2 * self.agreement.count and not state.is_final:
-            kind = "prefund" if state.turn_num < self.agreement.count else "postfund"
-            output.signed(seat, f"{kind} state", state.turn_num)
-        else:
-            output.turn(self.game, seat, state, self.agreement.count)
+        self.environment.output.turn(self.game, seat, signed.state, self.agreement.count)
 
     def _save(self, signed: SignedState) -> None:
         if self.environment.save_to is None:

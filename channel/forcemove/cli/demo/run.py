@@ -31,6 +31,7 @@ from forcemove.demo.output import DemoOutput
 from forcemove.demo.player_checks import CHECKED_SCENARIOS
 from forcemove.demo.results import DemoDocument, ScenarioResult
 from forcemove.demo.scenarios import SCENARIOS
+from forcemove.demo.table import DemoTable
 from forcemove.demo.unfinished import LockedJson, bring_home, locked_in, opened_journals, settle_accounts, unfinished
 from forcemove.game import Game
 from forcemove.protocol.signing import Key
@@ -186,9 +187,14 @@ class DemoRun:
         new_loop = VirtualTimeLoop if chain.can_travel else None
         for scenario, game, count in plan.scenarios:
             environment.output.title(f"{game.title}: {scenario}")
-            play = (SCENARIOS | CHECKED_SCENARIOS)[scenario]
-            self.results.append(run_until_stopped(play(environment, game, count), new_loop))
+            self.results.append(run_until_stopped(_scenario(environment, scenario, game, count), new_loop))
             self.terminal.status("Playing")
+
+
+async def _scenario(environment: DemoEnvironment, name: str, game: Game, seats: int) -> ScenarioResult:
+    """Play one scenario at a new table, whose clock is that of the event loop."""
+    table = DemoTable(environment, game, environment.assemble(game, seats))
+    return await (SCENARIOS | CHECKED_SCENARIOS)[name](table)
 
 
 @contextmanager
