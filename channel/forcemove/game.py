@@ -236,7 +236,8 @@ class Game(PlayableApp, Protocol):
     @property
     def dispute_gas(self) -> int:
         """What the dearest dispute of the game costs, in units of gas: the most that one challenge, or one answer to
-        it, uses under Osaka (`Prices.dispute` says what it is under another fork). A channel is worth its disputes, and players are told what they cost, by this number."""
+        it, uses under Osaka (`Prices.dispute` says what it is under another fork). A channel is worth its disputes,
+        and players are told what they cost, by this number."""
         ...
 
     def position(self, state: VariablePart) -> Mapping[str, JsonValue]:

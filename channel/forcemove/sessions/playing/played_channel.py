@@ -128,7 +128,7 @@ class PlayedChannel:
         if played is None:
             return
         channel, now = played.channel, played.time()
-        history, gas = _opening_history(played), self._gas(channel)
+        history, gas = _opening_history(played), self._gas(played)
         moment = Moment(
             self._game,
             channel,
@@ -166,7 +166,7 @@ class PlayedChannel:
         mover, is_moving = self.names[channel.next_turn % len(self.names)], played.phase is Phase.PLAYING
         timed = is_moving and not channel.is_our_turn and self.move_clock.move_time
         why = f"{mover}'s time is out" if timed else f"Nothing was heard for {self._patience.seconds:.0f} seconds"
-        self._output.say(f"{why}: a challenge asks the chain ({gas_text(self._gas(channel).get(CHALLENGE))}).")
+        self._output.say(f"{why}: a challenge asks the chain ({gas_text(self._gas(played).get(CHALLENGE))}).")
         try:
             played.feed(ChallengeWanted())
         except ForcemoveError as error:
@@ -178,8 +178,8 @@ class PlayedChannel:
             self._patience.note(played.channel, played.phase, now)
         return self._patience.move_left(now)
 
-    def _gas(self, channel: Channel) -> Mapping[str, int]:
-        return {} if channel.agreement.is_friendly else usual_gas(self._game)
+    def _gas(self, played: ManagedChannel) -> Mapping[str, int]:
+        return {} if played.channel.agreement.is_friendly else usual_gas(self._game, played.prices)
 
     # -------------------------------------------------------------------------------------------------------- telling
 
