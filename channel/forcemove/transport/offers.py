@@ -219,21 +219,21 @@ class Offer(Struct, frozen=True, omit_defaults=True):
 ValueT = TypeVar("ValueT")
 
 
-class _PlainCodec(Codec[ValueT]):
-    """Version 2. The members that it did not have count for the length of a map that msgspec writes of a class."""
+class _ShortCodec(Codec[ValueT]):
+    """Encodes in as few bytes as MessagePack can: of a class msgspec counts members, too, that it leaves out."""
 
     def encode(self, value: ValueT) -> bytes:
         """As `Codec.encode`."""
         return super().encode(to_builtins(value, builtin_types=(bytes,)))
 
 
-class OfferCodec(Codec[ValueT]):
+class OfferCodec(_ShortCodec[ValueT]):
     """Encodes and decodes offers, or values that have one; those with a plain offer in version 2."""
 
     def __init__(self, what: str, type_: Any, offer_of: Callable[[ValueT], Offer]) -> None:
         """`what`, `type_`: see `Codec`; `offer_of`: the offer in a value."""
         super().__init__(what, type_, OFFER_VERSION)
-        self._plain: Codec[ValueT] = _PlainCodec(what, type_, PLAIN_VERSION)
+        self._plain: Codec[ValueT] = _ShortCodec(what, type_, PLAIN_VERSION)
         self._offer_of = offer_of
 
     def encode(self, value: ValueT) -> bytes:
