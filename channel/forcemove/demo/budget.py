@@ -4,19 +4,21 @@ transaction is sent."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from forcemove.artifact import Artifact
 from forcemove.chain.addresses import show_address
+from forcemove.chain.chain import Chain
+from forcemove.chain.create2 import PRESIGNED_COST, PRESIGNED_PRICE
+from forcemove.chain.deployment import contracts_to_deploy
+from forcemove.chain.factory import FACTORY_GAS, factory_stands
+from forcemove.chain.genuine import derived_address
+from forcemove.contracts import artifact
 from forcemove.demo.errors import NotEnough
 from forcemove.demo.names import NAMES
+from forcemove.game import PlayableApp
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
+from forcemove.protocol.signing import Key
 from forcemove.text.amounts import format_amount
-
-if TYPE_CHECKING:
-    from forcemove.artifact import Artifact
-    from forcemove.chain.chain import Chain
-    from forcemove.game import PlayableApp
-    from forcemove.protocol.signing import Key
 
 __all__ = ["Seats", "TRANSFER_GAS", "gas_for_scenarios", "require_funds", "scenarios_of"]
 
@@ -62,13 +64,15 @@ def require_funds(
     """
     payer, *others = (key.address for key in keys)
     fee, deposit = chain.fees().max_fee_per_gas, DEPOSIT_IN_STAKES * stake if in_ether else 0
-    for_factory, dearer = _price_of_factory(chain, factory)
+    has_factory = factory_stands(chain, factory)
+    # Nodes suggest the price of gas of the presigned transaction that brings the factory, too.
+    for_factory, dearer = (0, 0) if has_factory else (PRESIGNED_COST, PRESIGNED_PRICE)
     players = "both players" if len(others) == 1 else f"{len(keys)} players"
     gas = gas_for_scenarios(sum(seats)) + 2 * len(others) * TRANSFER_GAS
     parts = [
         (f"deposits: {_shown(seats)} x {DEPOSIT_IN_STAKES} stakes of {format_amount(stake)}, ", deposit * sum(seats)),
         _gas(f"gas for {players}", gas, fee + dearer),
-        _gas("contracts to deploy", _gas_for_deployment(chain, factory, games), fee),
+        _gas("contracts to deploy", _gas_for_deployment(chain, factory, games, has_factory=has_factory), fee),
         _gas("a token to deploy", 0 if in_ether else _gas_for_token(len(keys)), fee + dearer),
         ("bringing a factory for the contracts to this chain: ", for_factory),
     ]
@@ -99,30 +103,15 @@ def _gas(purpose: str, gas: int, fee: int) -> tuple[str, int]:
     return f"{purpose}: {gas:,} gas at up to {fee / 10**9:.9g} gwei, ", gas * fee
 
 
-def _price_of_factory(chain: Chain, factory: bytes) -> tuple[int, int]:
-    """The ether for the presigned transaction that brings the factory, and its price of gas, which nodes then suggest,
-    too; zeros where the chain has a factory."""
-    from forcemove.chain.create2 import PRESIGNED_COST, PRESIGNED_PRICE
-    from forcemove.chain.factory import factory_stands
-
-    return (0, 0) if factory_stands(chain, factory) else (PRESIGNED_COST, PRESIGNED_PRICE)
-
-
-def _gas_for_deployment(chain: Chain, factory: bytes, games: Iterable[PlayableApp]) -> int:
+def _gas_for_deployment(chain: Chain, factory: bytes, games: Iterable[PlayableApp], *, has_factory: bool) -> int:
     """The gas for those contracts of these games, the adjudicator and the factory that are not deployed yet."""
-    from forcemove.chain.deployment import contracts_to_deploy
-    from forcemove.chain.factory import FACTORY_GAS, factory_stands
-    from forcemove.chain.genuine import derived_address
-
     missing = [each for each in contracts_to_deploy(games) if not chain.code(derived_address(each, factory))]
-    gas = 0 if factory_stands(chain, factory) else TRANSFER_GAS + FACTORY_GAS
+    gas = 0 if has_factory else TRANSFER_GAS + FACTORY_GAS
     return gas + sum(map(_gas_to_deploy, missing))
 
 
 def _gas_for_token(players: int) -> int:
     """The gas for a token of the demonstration: to deploy it, to give each player some, and to let it be taken."""
-    from forcemove.contracts import artifact
-
     return _gas_to_deploy(artifact("DemoToken")) + 2 * players * _TOKEN_CALL_GAS
 
 

@@ -8,18 +8,7 @@ from typing import get_args
 from msgspec.structs import asdict
 
 from forcemove.chain.addresses import show_address
-from forcemove.history.entries import (
-    AppointmentAcknowledged,
-    Entry,
-    FaultFound,
-    LogIncluded,
-    LogReorged,
-    SignatureAdded,
-    StateAccepted,
-    StateSigned,
-    TxRefused,
-    TxSent,
-)
+from forcemove.history import entries
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.documents import Address, Amount, Decimal, Document, Hash, Hex, Seconds
 from forcemove.inspect.journal_channel import JournalChannel
@@ -198,22 +187,22 @@ def history_entries(history: ChannelHistory, summarise: Summarise) -> list[AnyEn
 _SHAPES: dict[str, type[AnyEntryJson]] = {each.__name__.removesuffix("Json"): each for each in get_args(AnyEntryJson)}
 
 
-def _particulars(summarise: Summarise, entry: Entry) -> dict[str, object]:
+def _particulars(summarise: Summarise, entry: entries.Entry) -> dict[str, object]:
     """What a document says of an entry otherwise than the entry itself."""
     match entry:
-        case StateSigned(signed=signed) | StateAccepted(signed=signed):
+        case entries.StateSigned(signed=signed) | entries.StateAccepted(signed=signed):
             return asdict(summarise(signed))
-        case SignatureAdded(signature=signature):
+        case entries.SignatureAdded(signature=signature):
             return {"signature": signature.compact}
-        case LogIncluded(log=log, position=position) | LogReorged(log=log, position=position):
+        case entries.LogIncluded(log=log, position=position) | entries.LogReorged(log=log, position=position):
             return {**asdict(position), "log": type(log).__name__, "turn_num": turn_of(log)}
-        case FaultFound(kind=fault, refused=refused):
+        case entries.FaultFound(kind=fault, refused=refused):
             return {"fault": fault, "refused": None if refused is None else summarise(refused)}
-        case AppointmentAcknowledged(url=url):
+        case entries.AppointmentAcknowledged(url=url):
             return {"watchtower": url}
-        case TxSent(max_fee=max_fee, tip=tip):
+        case entries.TxSent(max_fee=max_fee, tip=tip):
             return {"max_fee_per_gas": max_fee, "max_priority_fee_per_gas": tip}
-        case TxRefused(kind=error):
+        case entries.TxRefused(kind=error):
             return {"error": error}
         case _:
             return {}

@@ -8,30 +8,13 @@ from typing import assert_never
 from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.chain.book import AddressBook
+from forcemove.inspect import report_shapes as shapes
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareReport
 from forcemove.inspect.deployments import DeploymentReport
 from forcemove.inspect.game_record_report import GameRecordReport
 from forcemove.inspect.inspection import Report
 from forcemove.inspect.onchain import ChannelReport, turn_of
-from forcemove.inspect.report_shapes import (
-    AllocationJson,
-    AppJson,
-    BareDocument,
-    ChannelDocument,
-    ContractJson,
-    DeploymentDocument,
-    GameRecordReportDocument,
-    HoldingsJson,
-    LogJson,
-    PositionJson,
-    PossibilitiesJson,
-    RecordedStateJson,
-    RefusedActionJson,
-    SignatureJson,
-    SignedStateDocument,
-    StateJson,
-)
 from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
@@ -41,7 +24,7 @@ __all__ = ["deployment_document", "log_json", "report_document", "signed_state_d
 
 def report_document(
     report: Report,
-) -> ChannelDocument | SignedStateDocument | BareDocument | GameRecordReportDocument:
+) -> shapes.ChannelDocument | shapes.SignedStateDocument | shapes.BareDocument | shapes.GameRecordReportDocument:
     """The document of a report."""
     match report:
         case SignedStateReport():
@@ -51,7 +34,7 @@ def report_document(
         case GameRecordReport():
             return _game_record(report)
         case BareReport():
-            return BareDocument.of(
+            return shapes.BareDocument.of(
                 report,
                 state=None if report.state is None else _state(report.state),
                 app=_app(report.app),
@@ -62,13 +45,13 @@ def report_document(
             assert_never(report)
 
 
-def deployment_document(book: AddressBook, report: DeploymentReport) -> DeploymentDocument:
+def deployment_document(book: AddressBook, report: DeploymentReport) -> shapes.DeploymentDocument:
     """The document of a deployment that was checked."""
     absent = [game.artifact.name for game in report.absent]
-    return DeploymentDocument.of(
+    return shapes.DeploymentDocument.of(
         book,
         genuine=report.is_good,
-        contracts=[ContractJson.of(each, derived_address=each.derived) for each in report.verdicts],
+        contracts=[shapes.ContractJson.of(each, derived_address=each.derived) for each in report.verdicts],
         not_deployed=absent if report.has_adjudicator else [ADJUDICATOR, *absent],
         unknown=[each.contract for each in report.unknown],
         fork=report.prices.fork,
@@ -78,11 +61,11 @@ def deployment_document(book: AddressBook, report: DeploymentReport) -> Deployme
 # -------------------------------------------------------------------------------------------------------- from reports
 
 
-def signed_state_document(report: SignedStateReport) -> SignedStateDocument:
+def signed_state_document(report: SignedStateReport) -> shapes.SignedStateDocument:
     """The document of a signed state's report."""
     file, refused, problem = report.file, report.refused, report.problem
     could = zip(file.fixed_part.participants, report.could, strict=True)
-    return SignedStateDocument.of(
+    return shapes.SignedStateDocument.of(
         report,
         file,
         file.domain,
@@ -90,21 +73,22 @@ def signed_state_document(report: SignedStateReport) -> SignedStateDocument:
         app=_app(report.app),
         position=_position(report.position),
         signatures=[
-            SignatureJson.of(each, problem=each.problem and type(each.problem).__name__) for each in report.signatures
+            shapes.SignatureJson.of(each, problem=each.problem and type(each.problem).__name__)
+            for each in report.signatures
         ],
         problem=None if problem is None else str(problem),
         could=[
-            PossibilitiesJson.of(participant=index, address=address, actions=actions)
+            shapes.PossibilitiesJson.of(participant=index, address=address, actions=actions)
             for index, (address, actions) in enumerate(could)
         ],
-        refused=refused and [RefusedActionJson(each.action.action, str(each.refusal)) for each in refused],
+        refused=refused and [shapes.RefusedActionJson(each.action.action, str(each.refusal)) for each in refused],
         channel=report.channel and _channel(report.channel),
     )
 
 
-def _game_record(report: GameRecordReport) -> GameRecordReportDocument:
+def _game_record(report: GameRecordReport) -> shapes.GameRecordReportDocument:
     record = report.record
-    return GameRecordReportDocument.of(
+    return shapes.GameRecordReportDocument.of(
         record,
         record.domain,
         report.agreement,
@@ -116,9 +100,9 @@ def _game_record(report: GameRecordReport) -> GameRecordReportDocument:
     )
 
 
-def _channel(report: ChannelReport) -> ChannelDocument:
+def _channel(report: ChannelReport) -> shapes.ChannelDocument:
     channel, status, record = report.channel, report.channel.status, report.record
-    return ChannelDocument.of(
+    return shapes.ChannelDocument.of(
         channel,
         channel.domain,
         time=channel.now,
@@ -126,40 +110,40 @@ def _channel(report: ChannelReport) -> ChannelDocument:
         finalizes_at=status.finalizes_at or None,
         ending=channel.ending and channel.ending.name.lower(),
         record=record
-        and RecordedStateJson.of(
+        and shapes.RecordedStateJson.of(
             record, state=_state(record.state), app=_app(record.app), position=_position(record.position)
         ),
         owed=None if report.owed is None else _outcome(report.owed),
-        holdings=[HoldingsJson.of(each, asset=asset) for asset, each in channel.holdings],
+        holdings=[shapes.HoldingsJson.of(each, asset=asset) for asset, each in channel.holdings],
         history=[log_json(placed) for placed in channel.logs],
     )
 
 
-def _state(facts: StateFacts) -> StateJson:
-    return StateJson.of(facts.state, facts, stage=facts.kind, outcome=_outcome(facts.pays))
+def _state(facts: StateFacts) -> shapes.StateJson:
+    return shapes.StateJson.of(facts.state, facts, stage=facts.kind, outcome=_outcome(facts.pays))
 
 
-def _outcome(entries: Iterable[OutcomeEntry]) -> list[AllocationJson]:
-    return [AllocationJson.of(entry.allocation, entry) for entry in entries]
+def _outcome(entries: Iterable[OutcomeEntry]) -> list[shapes.AllocationJson]:
+    return [shapes.AllocationJson.of(entry.allocation, entry) for entry in entries]
 
 
-def _app(app: KnownApp | None) -> AppJson | None:
+def _app(app: KnownApp | None) -> shapes.AppJson | None:
     if app is None:
         return None
-    return AppJson(app.game.name, app.game.title, app.game.artifact.name, app.known_by.value)
+    return shapes.AppJson(app.game.name, app.game.title, app.game.artifact.name, app.known_by.value)
 
 
-def _position(position: PositionFacts | NoPosition | None) -> PositionJson | None:
+def _position(position: PositionFacts | NoPosition | None) -> shapes.PositionJson | None:
     match position:
         case PositionFacts():
-            return PositionJson.of(position, problem=None)
+            return shapes.PositionJson.of(position, problem=None)
         case NoPosition(problem):
-            return PositionJson(problem=str(problem))
+            return shapes.PositionJson(problem=str(problem))
         case None:
             return None
 
 
-def log_json(placed: PlacedLog) -> LogJson:
+def log_json(placed: PlacedLog) -> shapes.LogJson:
     """A log as part of a document."""
     place, log = placed.place, placed.log
-    return LogJson(place.block_number, hex_text(place.transaction_hash), type(log).__name__, turn_of(log))
+    return shapes.LogJson(place.block_number, hex_text(place.transaction_hash), type(log).__name__, turn_of(log))

@@ -6,18 +6,16 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from forcemove.arena.balances import BalanceCheck, check_balances
-from forcemove.arena.chain import ArenaChain, ArenaEndpoint
+from forcemove.arena.chain import ArenaChain
 from forcemove.arena.network import MemoryNetwork
 from forcemove.arena.participant import LocalParticipant
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.book import AddressBook
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.game import Game, Level, Randomness
-from forcemove.node.assemble import assemble
+from forcemove.node.assemble import Assembly
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.playground.counterparty import Counterparty
-from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, Reconnected
 from forcemove.protocol.machine.results import is_over
@@ -47,29 +45,20 @@ class PlaygroundMatch:
         self,
         game: Game,
         chain: ArenaChain,
-        book: AddressBook,
         players: Sequence[LocalParticipant],
-        endpoints: Sequence[ArenaEndpoint],
+        assemblies: Sequence[Assembly],
         clock: Callable[[], float],
-        *,
-        stake: int,
-        duration: int,
         randomness: Randomness,
-        nonce: int,
         level: Callable[[], Level],
     ) -> None:
         """Begin a game; the first `poll` does something.
 
         - `game`: what is played.
         - `chain`: on which it is played.
-        - `book`: names the contracts on it.
         - `players`: the person and Bob.
-        - `endpoints`: of the chain, by player.
+        - `assemblies`: the channel, through the endpoint of each player.
         - `clock`: seconds that go on steadily.
-        - `stake`: of a round, in wei.
-        - `duration`: of a challenge, in seconds.
         - `randomness`: for the person's hidden choices.
-        - `nonce`: of the channel.
         - `level`: how well Bob plays, asked before each of his moves.
         """
         self.game, self.players, self.chain = game, players, chain
@@ -79,19 +68,7 @@ class PlaygroundMatch:
         chain.begin_game()
         for player in players:
             player.leave_all()
-        me, bob = (
-            assemble(
-                endpoint,
-                book,
-                game,
-                [each.key.address for each in players],
-                stake=stake,
-                deposit=stake * DEPOSIT_IN_STAKES,
-                duration=duration,
-                nonce=nonce,
-            )
-            for endpoint in endpoints
-        )
+        me, bob = assemblies
         self.adjudicator = Adjudicator(chain, me.adjudicator.address)
         self._before = tuple(chain.balance(each.key.address) for each in players)
         self._status: tuple[bytes, Status] | None = None

@@ -19,11 +19,13 @@ from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Level, Randomness
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import Overview, overview
+from forcemove.node.assemble import assemble
 from forcemove.node.histories import load_history
 from forcemove.node.nonces import draw_nonce
 from forcemove.node.policy import usual_gas
 from forcemove.playground.match import PlaygroundMatch
 from forcemove.playground.tours import TOURS, PlaygroundTour
+from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.rules import build_support_proof
 from forcemove.sender.errors import NotTaken, StillToSend
@@ -90,18 +92,22 @@ class Playground:
 
     def _begin(self, game: Game) -> PlaygroundMatch:
         self.chain.follow_clock()
+        nonce, addresses = self._nonces(), [each.key.address for each in self.players]
+        channel = [
+            assemble(
+                endpoint,
+                self.book,
+                game,
+                addresses,
+                stake=self._stake,
+                deposit=self._stake * DEPOSIT_IN_STAKES,
+                duration=self._duration,
+                nonce=nonce,
+            )
+            for endpoint in self._endpoints
+        ]
         return PlaygroundMatch(
-            game,
-            self.chain,
-            self.book,
-            self.players,
-            self._endpoints,
-            self._clock,
-            stake=self._stake,
-            duration=self._duration,
-            randomness=self._randomness,
-            nonce=self._nonces(),
-            level=lambda: self.level,
+            game, self.chain, self.players, channel, self._clock, self._randomness, lambda: self.level
         )
 
     def new_game(self, game: Game) -> None:

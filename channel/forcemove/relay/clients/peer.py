@@ -19,20 +19,9 @@ from forcemove.relay.clients.sending import FrameSender
 from forcemove.relay.clients.services import Services
 from forcemove.relay.offers.visiting import Visitor
 from forcemove.relay.tables import Reading, chunks
+from forcemove.transport import wire
 from forcemove.transport.errors import Reason
 from forcemove.transport.limits import MAX_ENTRY
-from forcemove.transport.wire import (
-    Leave,
-    Open,
-    PostEntry,
-    Prove,
-    RequestRefused,
-    ToRelay,
-    Welcome,
-    decode_post,
-    decode_to_relay,
-    encode,
-)
 
 __all__ = ["Peer"]
 
@@ -83,7 +72,7 @@ class Peer:
         """Serve the client until the connection ends."""
         writing = asyncio.create_task(self._write())
         writing.add_done_callback(self._has_written)
-        self.say(encode(Welcome(self._nonce)))
+        self.say(wire.encode(wire.Welcome(self._nonce)))
         try:
             await self._listen()
         except (MalformedBytes, UnknownVersion) as error:
@@ -135,7 +124,7 @@ class Peer:
     def take(self, frame: bytes) -> bool:
         """Handle a frame at once, if it is a player's next post and need not wait; else False, and nothing was done.
         Only while the intake is quiet: else the frame would overtake those that came before it."""
-        post, now = decode_post(frame), time.monotonic()
+        post, now = wire.decode_post(frame), time.monotonic()
         if post is None or not self._sender.has_room.is_set() or not self._seats.take(post, len(frame), now):
             return False
         self._received_at = self._asked = now
@@ -146,7 +135,7 @@ class Peer:
         send. Messages of a closed connection are dropped: else clients that connect again and again would leave more
         and more of them."""
         await self._meter.frame(len(frame))
-        messages = decode_to_relay(frame)
+        messages = wire.decode_to_relay(frame)
         if len(messages) > _MOST_MESSAGES:
             raise MalformedBytes("frame", f"it has {len(messages)} messages; {_MOST_MESSAGES} are allowed")
         for message in messages:
@@ -198,15 +187,15 @@ class Peer:
             return
         await self._close(_IDLE, why, "nothing was asked here" if why == "idle" else "a frame did not come to its end")
 
-    async def _handle(self, message: ToRelay) -> None:
+    async def _handle(self, message: wire.ToRelay) -> None:
         match message:
-            case PostEntry():
+            case wire.PostEntry():
                 await self._seats.post(message)
-            case Open():
+            case wire.Open():
                 await self._seats.open(message)
-            case Prove():
+            case wire.Prove():
                 await self._seats.prove(message, self._nonce)
-            case Leave(table):
+            case wire.Leave(table):
                 self._seats.leave(table)
             case _:
                 await self._visitor.handle(message)
@@ -215,7 +204,7 @@ class Peer:
         """See `tables.TableClient`. A refusal is charged to the client, too."""
         self._services.metrics.refused.labels(reason.value).inc()
         self._meter.charge(FORGERY if reason is Reason.BAD_SIGNATURE else REFUSAL)
-        self.say(encode(RequestRefused(about, id_, reason.value, detail)))
+        self.say(wire.encode(wire.RequestRefused(about, id_, reason.value, detail)))
 
     async def _close(self, code: int, label: str, reason: str) -> None:
         self._services.metrics.closed.labels(label).inc()
