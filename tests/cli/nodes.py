@@ -32,6 +32,8 @@ from forcemove.demo.environment import DemoEnvironment
 DemoEnvironment.__init__ = partialmethod(DemoEnvironment.__init__, look_every=0.2)
 """
 """A demonstration that looks at the chain more often than each second."""
+IMPATIENT = QUICK + "DemoEnvironment.__init__ = partialmethod(DemoEnvironment.__init__, patience=3.0)"
+"""One with players who wait three seconds for each other, not a minute."""
 _HELD = (
     QUICK
     + """

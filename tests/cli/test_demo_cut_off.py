@@ -24,6 +24,7 @@ from forcemove.store.opening import open_journal
 from forcemove.store.records import Ownership
 from tests.cli.nodes import (
     COUNTERPARTY,
+    IMPATIENT,
     PAYER,
     QUICK,
     START,
@@ -207,10 +208,6 @@ def test_a_challenge_that_was_running_is_answered_or_waited_for(tmp_path: Path, 
     assert "Locked: at most 0.002 ether" in first.complained
 
     play_again(tmp_path, node, first)
-
-
-IMPATIENT = "DemoEnvironment.__init__ = partialmethod(DemoEnvironment.__init__, patience=3.0)"
-"""Players who wait three seconds for each other."""
 
 
 def test_it_is_told_in_json_too(tmp_path: Path, node: Node) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.demo.output import shortened
-from tests.cli.nodes import Node, spawn, start_demo
+from tests.cli.nodes import IMPATIENT, Node, spawn, start_demo
 from tests.cli.screens import COMMAND, Screen, Shown, forcemove
 
 STYLE = re.compile(rb"\x1b\[[0-9;:]*m")
@@ -174,12 +174,3 @@ def test_a_countdown_stays_until_the_challenge_is_over(tmp_path: Path) -> None:
     assert seconds[-1] < 5
     assert seconds == sorted(seconds, reverse=True)
     assert any(re.search(r"Alice waits for Bob: \d more seconds", frame) for frame in seen.frames)
-
-
-IMPATIENT = """
-from forcemove.demo.environment import DemoEnvironment
-DemoEnvironment.patience = 3.0
-init = DemoEnvironment.__init__
-init.__defaults__ = tuple(3.0 if each == 60.0 else each for each in init.__defaults__)
-"""
-"""The demonstration with players who wait three seconds for each other, not a minute."""
