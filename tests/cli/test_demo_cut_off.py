@@ -294,7 +294,7 @@ def test_a_crash_before_what_was_written_down_is_sent_loses_nothing(tmp_path: Pa
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("count", range(1, 34))
+@pytest.mark.parametrize("count", range(1, 25))
 def test_a_crash_at_any_write_loses_nothing(tmp_path: Path, node: Node, count: int) -> None:
     crash_and_play_again(tmp_path, node, AT_SAVE.format(count=count))
 
