@@ -17,7 +17,7 @@ from forcemove.chain.errors import Unreachable
 from forcemove.chain.local import connect
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import decode_file
-from forcemove.protocol.encoding import hash_state
+from forcemove.protocol.encoding import channel_id, hash_state
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.types import ETHER
 from forcemove.store.opening import open_journal
@@ -221,12 +221,11 @@ def test_it_is_told_in_json_too(tmp_path: Path, node: Node) -> None:
     assert error["details"]["locked"] == [
         {
             "channelId": "0x" + id_.hex(),
-            "adjudicator": error["details"]["locked"][0]["adjudicator"],
+            "adjudicator": show_address(kept.agreement.domain.adjudicator),
             "asset": "0x" + "00" * 20,
             "amount": str(2 * 10**15),
         }
     ]
-    assert bytes.fromhex(error["details"]["locked"][0]["adjudicator"][2:]) == kept.agreement.domain.adjudicator
     assert content["scenarios"] == []
     assert [each["operation"] for each in content["otherTransactions"]][:2] == ["fund", "deposit"]
     play_again(tmp_path, node, first)
@@ -259,17 +258,9 @@ def signed_states(folder: Path) -> dict[tuple[bytes, int], bytes]:
     found = {}
     for path in folder.iterdir():
         file = decode_file(path.read_text("utf-8"))
-        id_ = _channel_id(file)
+        id_ = channel_id(file.fixed_part, file.domain)
         found[id_, file.signed.state.turn_num] = hash_state(id_, file.signed.state).state
     return found
-
-
-def _channel_id(file: object) -> bytes:
-    from forcemove.protocol.codec.wire import SignedStateFile
-    from forcemove.protocol.encoding import channel_id
-
-    assert isinstance(file, SignedStateFile)
-    return channel_id(file.fixed_part, file.domain)
 
 
 def crash_and_play_again(folder: Path, node: Node, before: str) -> None:
