@@ -7,17 +7,17 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 
 import {IAdjudicator} from "./interfaces/IAdjudicator.sol";
 import {Hashing} from "./libraries/Hashing.sol";
-import {Holdings, HoldingsLibrary} from "./libraries/Holdings.sol";
 import {Outcomes} from "./libraries/Outcomes.sol";
 import {Payments} from "./libraries/Payments.sol";
 import {Records} from "./libraries/Records.sol";
 import {Rules} from "./libraries/Rules.sol";
 import {Signatures} from "./libraries/Signatures.sol";
-import {Status, StatusLibrary} from "./libraries/Status.sol";
-import {Allocation, FixedPart, HoldingsEntry, HoldingsKey, Signature, State, VariablePart} from "./types/Channel.sol";
+import {Word, Words} from "./libraries/Words.sol";
+import {Allocation, FixedPart, Signature, State, VariablePart} from "./types/Channel.sol";
 
 /// @title The adjudicator
-/// @dev Entry points read as checks, effects, interactions. One lock spans everything that moves money.
+/// @dev Entry points read as checks, effects, interactions. One lock spans everything that moves money; and since a word
+/// has money and record, whatever writes a word refuses to run while money is being moved.
 contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     using Outcomes for bytes32;
 
@@ -27,8 +27,6 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     uint256 private immutable _chainId = block.chainid;
     bytes32 private immutable _domainSeparator = Hashing.domainSeparator();
 
-    mapping(bytes32 channelId => Status) private _statuses;
-    mapping(bytes32 channelId => mapping(address asset => Holdings)) private _holdings;
     mapping(address account => mapping(address asset => uint256)) private _credits;
 
     // ------------------------------------------------------------------------------------------------------ funding
@@ -43,24 +41,25 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         bool isEther = asset == address(0);
         uint256 value = isEther ? amount : 0;
         if (msg.value != value) revert ValueMismatch(value, msg.value);
-        mapping(address => Holdings) storage ofChannel = _holdings[channelId];
-        uint256 held = ofChannel[asset].requireNoPayout(channelId);
+        (bytes32 slot, Word word) = _receiving(channelId, asset);
+        if (word.isRecorded()) revert ChannelFull(channelId);
+        uint256 held = word.requireNoPayout(channelId);
         if (held < expectedHeld) revert HoldingsBelowExpected(held, expectedHeld);
         uint256 target;
         unchecked {
             // There is not so much ether.
-            if (!isEther && amount > HoldingsLibrary.MAX - expectedHeld) revert HoldingsOverflow(expectedHeld, amount);
+            if (!isEther && amount > Words.MAX_AMOUNT - expectedHeld) revert HoldingsOverflow(expectedHeld, amount);
             target = expectedHeld + amount;
         }
         if (held >= target) revert NothingToDeposit(held, target);
 
         if (isEther) {
-            ofChannel[asset] = HoldingsLibrary.wrap(target);
+            Words.store(slot, Words.wrap(target));
             emit EtherDeposited(channelId, target);
             if (held != expectedHeld) _giveBack(held - expectedHeld);
         } else {
             held += _pull(asset, held, target - held);
-            ofChannel[asset] = HoldingsLibrary.wrap(held);
+            Words.store(slot, Words.wrap(held));
             emit TokenDeposited(channelId, asset, held);
         }
     }
@@ -74,28 +73,27 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         VariablePart[] calldata states,
         uint256 signedStates,
         Signature calldata challengerSignature
-    ) external {
+    ) external nonReentrantView {
         address[] calldata participants = fixedPart.participants;
-        (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
+        (bytes32 channelId, Word word) = _requireLive(fixedPart, participants);
         VariablePart calldata state = _lastOf(states);
         uint48 turnNum = state.turnNum;
         bytes32 stateHash;
         bytes32 outcomeHash;
-        if (!status.isEmpty() && status.isOpen() && turnNum == status.turnNumRecord()) {
-            (stateHash, outcomeHash) = _requireRecorded(channelId, status, state);
+        if (word.isRecorded() && word.isOpen() && turnNum == word.turnNumRecord()) {
+            (stateHash, outcomeHash) = _requireRecorded(channelId, word, state);
             signatures = signatures[:0]; // What is not checked must not be logged.
         } else {
-            _requireNewer(status, turnNum);
+            _requireNewer(word, turnNum);
             (stateHash, outcomeHash) = _requireSupported(
-                channelId, status, fixedPart, participants, states, state, signatures, signedStates
+                channelId, word, fixedPart, participants, states, state, signatures, signedStates
             );
-            if (status.isEmpty()) _requireNotClosed(channelId, state.outcome);
+            if (word.isClosed()) revert ChannelClosed(channelId);
         }
         _requireChallenger(channelId, participants, turnNum, stateHash, challengerSignature);
 
         uint48 finalizesAt = uint48(block.timestamp) + fixedPart.challengeDuration;
-        _statuses[channelId] =
-            StatusLibrary.pack(turnNum, finalizesAt, StatusLibrary.fingerprintOf(stateHash, outcomeHash));
+        _record(channelId, fixedPart, word, turnNum, finalizesAt, Words.fingerprintOf(stateHash, outcomeHash));
         emit ChallengeRegistered(channelId, finalizesAt, Records.pack(state, turnNum, signatures));
     }
 
@@ -105,12 +103,13 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         VariablePart calldata challenged,
         VariablePart calldata response,
         Signature calldata signature
-    ) external {
+    ) external nonReentrantView {
         address[] calldata participants = fixedPart.participants;
-        (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
-        if (status.isOpen()) revert NoChallenge(channelId);
-        (, bytes32 fromOutcome) = _requireRecorded(channelId, status, challenged);
-        (bytes32 stateHash, bytes32 outcomeHash) = Rules.requireValidState(channelId, response, fromOutcome);
+        (bytes32 channelId, Word word) = _requireLive(fixedPart, participants);
+        if (word.isOpen()) revert NoChallenge(channelId);
+        (, bytes32 fromOutcome) = _requireRecorded(channelId, word, challenged);
+        (bytes32 stateHash, bytes32 outcomeHash) =
+            Rules.requireValidState(channelId, fixedPart, response, fromOutcome);
         Rules.requireValidTransition(
             channelId, fixedPart, participants.length, challenged, response, outcomeHash == fromOutcome
         );
@@ -118,7 +117,7 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         address mover = participants[turnNum % participants.length];
         Signatures.requireSigner(Hashing.digest(_domain(), stateHash), signature, mover);
 
-        _recordOpen(channelId, turnNum, stateHash, outcomeHash);
+        _record(channelId, fixedPart, word, turnNum, 0, Words.fingerprintOf(stateHash, outcomeHash));
         emit Responded(channelId, Records.pack(response, turnNum, signature));
     }
 
@@ -128,18 +127,18 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         Signature[] calldata signatures,
         VariablePart[] calldata states,
         uint256 signedStates
-    ) external {
+    ) external nonReentrantView {
         address[] calldata participants = fixedPart.participants;
-        (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
+        (bytes32 channelId, Word word) = _requireLive(fixedPart, participants);
         VariablePart calldata state = _lastOf(states);
         uint48 turnNum = state.turnNum;
-        _requireNewer(status, turnNum);
+        _requireNewer(word, turnNum);
         (bytes32 stateHash, bytes32 outcomeHash) = _requireSupported(
-            channelId, status, fixedPart, participants, states, state, signatures, signedStates
+            channelId, word, fixedPart, participants, states, state, signatures, signedStates
         );
-        if (status.isEmpty()) _requireNotClosed(channelId, state.outcome);
+        if (word.isClosed()) revert ChannelClosed(channelId);
 
-        _recordOpen(channelId, turnNum, stateHash, outcomeHash);
+        _record(channelId, fixedPart, word, turnNum, 0, Words.fingerprintOf(stateHash, outcomeHash));
         emit Checkpointed(channelId, Records.pack(state, turnNum, signatures));
     }
 
@@ -150,36 +149,43 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         FixedPart calldata fixedPart,
         Allocation[] calldata outcome,
         uint48 turnNum,
-        Signature[] calldata signatures
+        Signature[] calldata signatures,
+        uint8 push
     ) external nonReentrant {
         address[] calldata participants = fixedPart.participants;
-        (bytes32 channelId, Status status) = _requireLive(fixedPart, participants);
-        Outcomes.requireValid(outcome, channelId);
-        bytes32 stateHash =
-            Hashing.stateHash(channelId, Hashing.outcomeHash(outcome), Hashing.EMPTY_HASH, turnNum, true);
+        (bytes32 channelId, Word word) = _requireLive(fixedPart, participants);
+        Outcomes.requireValid(outcome, channelId, fixedPart.asset, fixedPart.total);
+        bytes32 stateHash = Hashing.stateHash(
+            channelId, Hashing.outcomeHash(outcome), Hashing.EMPTY_HASH, Hashing.EMPTY_HASH, turnNum, true
+        );
         Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), participants, signatures);
+        if (word.isClosed()) revert ChannelClosed(channelId);
 
-        if (_payAll(channelId, status, outcome)) return;
+        if (_payAll(channelId, fixedPart.asset, word, outcome, push)) return;
         emit Concluded(channelId, turnNum);
-        uint48 recorded = status.turnNumRecord();
-        status = StatusLibrary.pack(turnNum > recorded ? turnNum : recorded, uint48(block.timestamp), 0);
-        _payInPart(channelId, status, stateHash, outcome, ALL);
+        uint48 recorded = word.turnNumRecord();
+        word = _record(
+            channelId, fixedPart, word, turnNum > recorded ? turnNum : recorded, uint48(block.timestamp), 0
+        );
+        _payInPart(Payout(channelId, fixedPart.asset, word, stateHash, ALL, push), outcome);
     }
 
     /// @inheritdoc IAdjudicator
     function transfer(
         bytes32 channelId,
+        address asset,
         bytes32 stateHash,
         Allocation[] calldata outcome,
-        uint256[] calldata indices
+        uint256[] calldata indices,
+        uint8 push
     ) external nonReentrant {
-        Status status = _statuses[channelId];
-        if (!status.isFinalized()) revert ChannelNotFinalized(channelId, status.finalizesAt());
-        status.requireFingerprint(stateHash, Hashing.outcomeHash(outcome));
+        Word word = Words.load(Words.slotOf(channelId, asset));
+        if (!word.isFinalized()) revert ChannelNotFinalized(channelId, word.finalizesAt());
+        word.requireFingerprint(stateHash, Hashing.outcomeHash(outcome));
         uint256 chosen = _choose(outcome, indices);
 
-        if (chosen == ALL && _payAll(channelId, status, outcome)) return;
-        _payInPart(channelId, status, stateHash, outcome, chosen);
+        if (chosen == ALL && _payAll(channelId, asset, word, outcome, push)) return;
+        _payInPart(Payout(channelId, asset, word, stateHash, chosen, push), outcome);
     }
 
     /// @inheritdoc IAdjudicator
@@ -195,18 +201,22 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     // -------------------------------------------------------------------------------------------------------- views
 
     /// @inheritdoc IAdjudicator
-    function statusOf(bytes32 channelId) external view returns (uint256) {
-        return Status.unwrap(_statuses[channelId]);
+    function statusOf(bytes32 channelId, address asset) external view returns (uint256) {
+        Word word = Words.load(Words.slotOf(channelId, asset));
+        return word.isRecorded() ? Word.unwrap(word) : 0;
     }
 
     /// @inheritdoc IAdjudicator
-    function holdingsOf(bytes32 channelId, address asset)
+    function holdingsOf(bytes32 channelId, address asset, uint256 total)
         external
         view
         returns (uint256 held, bool payoutBegun, bool closed)
     {
-        Holdings holdings = _holdings[channelId][asset];
-        return (holdings.amount(), holdings.hasPayoutBegun(), holdings.isClosed());
+        Word word = Words.load(Words.slotOf(channelId, asset));
+        if (word.isClosed()) return (word.amount(), true, true);
+        if (!word.isRecorded()) return (word.amount(), word.hasPayoutBegun(), false);
+        Word late = Words.load(Words.lateSlotOf(channelId, asset));
+        return (_held(channelId, asset, word, total), late.hasPayoutBegun(), false);
     }
 
     /// @inheritdoc IAdjudicator
@@ -215,19 +225,10 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     }
 
     /// @inheritdoc IAdjudicator
-    function statusesOf(bytes32[] calldata channelIds) external view returns (uint256[] memory statuses) {
-        statuses = new uint256[](channelIds.length);
-        for (uint256 i = 0; i < channelIds.length; ++i) {
-            statuses[i] = Status.unwrap(_statuses[channelIds[i]]);
-        }
-    }
-
-    /// @inheritdoc IAdjudicator
-    function holdingsOfList(HoldingsKey[] calldata keys) external view returns (HoldingsEntry[] memory entries) {
-        entries = new HoldingsEntry[](keys.length);
+    function wordsOf(bytes32[] calldata keys) external view returns (uint256[] memory words) {
+        words = new uint256[](keys.length);
         for (uint256 i = 0; i < keys.length; ++i) {
-            Holdings holdings = _holdings[keys[i].channelId][keys[i].asset];
-            entries[i] = HoldingsEntry(holdings.amount(), holdings.hasPayoutBegun(), holdings.isClosed());
+            words[i] = Word.unwrap(Words.load(keys[i]));
         }
     }
 
@@ -255,22 +256,22 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
             uint256[] memory extensions
         )
     {
-        return (hex"0f", "Forcemove", "1", block.chainid, address(this), bytes32(0), new uint256[](0));
+        return (hex"0f", "Forcemove", "2", block.chainid, address(this), bytes32(0), new uint256[](0));
     }
 
     // ------------------------------------------------------------------------------------------------------- checks
 
-    /// @dev The channel's id and status; refuses a finalised channel, and a bad fixed part where nothing is recorded
-    /// (where something is, the id shows that it was good).
+    /// @dev The channel's id and the word of its home asset; refuses a finalised channel, and a bad fixed part where nothing
+    /// is recorded (where something is, the id shows that it was good).
     function _requireLive(FixedPart calldata fixedPart, address[] calldata participants)
         private
         view
-        returns (bytes32 channelId, Status status)
+        returns (bytes32 channelId, Word word)
     {
         channelId = Hashing.channelId(fixedPart, participants);
-        status = _statuses[channelId];
-        if (status.isEmpty()) Rules.requireValidFixedPart(fixedPart, participants);
-        else if (status.isFinalized()) revert ChannelFinalized(channelId, status.finalizesAt());
+        word = Words.load(Words.slotOf(channelId, fixedPart.asset));
+        if (!word.isRecorded()) Rules.requireValidFixedPart(fixedPart, participants);
+        else if (word.isFinalized()) revert ChannelFinalized(channelId, word.finalizesAt());
     }
 
     function _lastOf(VariablePart[] calldata states) private pure returns (VariablePart calldata) {
@@ -282,9 +283,9 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     }
 
     /// @dev Refuses a turn that is not above the record; where nothing is recorded, any is.
-    function _requireNewer(Status status, uint48 turnNum) private pure {
-        if (!status.isEmpty() && turnNum <= status.turnNumRecord()) {
-            revert TurnNumberNotIncreased(status.turnNumRecord(), turnNum);
+    function _requireNewer(Word word, uint48 turnNum) private pure {
+        if (word.isRecorded() && turnNum <= word.turnNumRecord()) {
+            revert TurnNumberNotIncreased(word.turnNumRecord(), turnNum);
         }
     }
 
@@ -292,7 +293,7 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// with one signature less than states begins with the recorded state.
     function _requireSupported(
         bytes32 channelId,
-        Status status,
+        Word word,
         FixedPart calldata fixedPart,
         address[] calldata participants,
         VariablePart[] calldata states,
@@ -302,13 +303,13 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     ) internal view returns (bytes32 stateHash, bytes32 outcomeHash) {
         if (states.length == 1) {
             if (signedStates != 0) revert SignedStatesNotCanonical(signedStates);
-            (stateHash, outcomeHash) = Rules.requireValidState(channelId, state, 0);
+            (stateHash, outcomeHash) = Rules.requireValidState(channelId, fixedPart, state, 0);
             Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), participants, signatures);
         } else {
             bool fromRecord = signedStates == 0 && signatures.length + 1 == states.length;
             bytes32[] memory hashes;
             (hashes, outcomeHash) =
-                Rules.requireValidChain(channelId, status, fixedPart, participants.length, states, fromRecord);
+                Rules.requireValidChain(channelId, word, fixedPart, participants.length, states, fromRecord);
             if (fromRecord) {
                 Rules.requireSignedByMovers(_domain(), hashes, state.turnNum, participants, signatures);
             } else {
@@ -319,13 +320,13 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     }
 
     /// @dev Refuses a state that is not the recorded one, which was found valid when it was recorded.
-    function _requireRecorded(bytes32 channelId, Status status, VariablePart calldata state)
+    function _requireRecorded(bytes32 channelId, Word word, VariablePart calldata state)
         private
         pure
         returns (bytes32 stateHash, bytes32 outcomeHash)
     {
         (stateHash, outcomeHash) = Rules.hashState(channelId, state);
-        status.requireFingerprint(stateHash, outcomeHash);
+        word.requireFingerprint(stateHash, outcomeHash);
     }
 
     /// @dev The sender is a participant, or a participant has signed the challenge.
@@ -350,18 +351,6 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         return false;
     }
 
-    /// @dev Refuses a closed channel. Closing leaves no status, so only an empty one calls for this look.
-    function _requireNotClosed(bytes32 channelId, Allocation[] calldata outcome) private view {
-        mapping(address => Holdings) storage holdings = _holdings[channelId];
-        address previous;
-        for (uint256 i = 0; i < outcome.length; ++i) {
-            address asset = outcome[i].asset;
-            if (i != 0 && asset == previous) continue;
-            if (holdings[asset].isClosed()) revert ChannelClosed(channelId);
-            previous = asset;
-        }
-    }
-
     /// @dev The allocations to pay, as a set of bits.
     function _choose(Allocation[] calldata outcome, uint256[] calldata indices) private pure returns (uint256 chosen) {
         if (indices.length == 0) return ALL;
@@ -381,121 +370,208 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
 
     // ------------------------------------------------------------------------------------------------------ effects
 
-    function _recordOpen(bytes32 channelId, uint48 turnNum, bytes32 stateHash, bytes32 outcomeHash) private {
-        _statuses[channelId] = StatusLibrary.pack(turnNum, 0, StatusLibrary.fingerprintOf(stateHash, outcomeHash));
+    /// @dev Records a state in the home asset's word, which was `word`; what the channel holds stays what it was.
+    function _record(
+        bytes32 channelId,
+        FixedPart calldata fixedPart,
+        Word word,
+        uint48 turnNum,
+        uint48 finalizesAt,
+        uint256 fingerprint
+    ) private returns (Word recorded) {
+        address asset = fixedPart.asset;
+        recorded = word.record(turnNum, finalizesAt, fingerprint);
+        if (!word.isRecorded()) {
+            uint256 total = fixedPart.total;
+            uint256 late = word.amount();
+            if (total != 0 && late >= total) {
+                late -= total;
+                recorded = recorded.withTotal(late != 0);
+            }
+            if (late != 0) Words.store(Words.lateSlotOf(channelId, asset), Words.wrap(late));
+        }
+        Words.store(Words.slotOf(channelId, asset), recorded);
     }
 
-    /// @dev Pays everything and closes the channel; false, and nothing done, unless it is of one asset, the holdings
-    /// cover it, and it goes to addresses.
-    function _payAll(bytes32 channelId, Status status, Allocation[] calldata outcome) private returns (bool) {
-        address asset = outcome[0].asset;
-        if (outcome[outcome.length - 1].asset != asset) return false;
+    /// @dev Closes the channel: no record is left in the home asset's words, of which `word` is the first, and no money
+    /// but what is `stuck`.
+    function _close(bytes32 channelId, address asset, Word word, uint256 stuck) private {
+        if (word.isRecorded() && word.hasLate()) Words.store(Words.lateSlotOf(channelId, asset), Words.EMPTY);
+        Words.store(Words.slotOf(channelId, asset), Words.closed(stuck));
+        emit Closed(channelId);
+    }
+
+    /// @dev What a channel holds of its home asset, in whose word `word` stands. `total`: what it is funded with.
+    function _held(bytes32 channelId, address asset, Word word, uint256 total) private view returns (uint256 held) {
+        if (!word.isRecorded()) return word.amount();
+        if (word.isFull()) held = total;
+        if (word.hasLate()) held += Words.load(Words.lateSlotOf(channelId, asset)).amount();
+    }
+
+    /// @dev The slot and the word that money of this asset comes into: the late one where a state is recorded, unless the
+    /// channel is full.
+    function _receiving(bytes32 channelId, address asset) private view returns (bytes32 slot, Word word) {
+        slot = Words.slotOf(channelId, asset);
+        word = Words.load(slot);
+        if (word.isRecorded() && !word.isFull()) {
+            slot = Words.lateSlotOf(channelId, asset);
+            word = Words.load(slot);
+        }
+    }
+
+    /// @dev Pays everything and closes the channel; false, and nothing done, unless it is of the home asset alone, the
+    /// holdings cover it, and it goes to addresses. What is held beyond it goes with the last payment.
+    function _payAll(bytes32 channelId, address asset, Word word, Allocation[] calldata outcome, uint256 push)
+        private
+        returns (bool)
+    {
+        uint256 last = outcome.length - 1;
+        if (outcome[0].asset != asset || outcome[last].asset != asset) return false;
         uint256 total = 0;
-        for (uint256 i = 0; i < outcome.length; ++i) {
+        for (uint256 i = 0; i <= last; ++i) {
             Allocation calldata entry = outcome[i];
             if (!entry.destination.isAddress()) return false;
             unchecked {
                 total += entry.amount;
             }
         }
-        mapping(address => Holdings) storage ofChannel = _holdings[channelId];
-        Holdings holdings = ofChannel[asset];
-        if (holdings.isClosed()) revert ChannelClosed(channelId);
-        if (holdings.amount() < total) return false;
+        uint256 held = _held(channelId, asset, word, total);
+        if (held < total) return false;
+        _close(channelId, asset, word, 0);
 
-        if (!status.isEmpty()) _statuses[channelId] = StatusLibrary.EMPTY;
-        ofChannel[asset] = holdings.minus(total).withTombstone();
-        emit Closed(channelId);
-
-        for (uint256 i = 0; i < outcome.length; ++i) {
-            Allocation calldata entry = outcome[i];
-            _push(asset, entry.destination, entry.amount);
+        for (uint256 i = 0; i < last; ++i) {
+            _push(asset, outcome[i].destination, outcome[i].amount, push);
+        }
+        unchecked {
+            _push(asset, outcome[last].destination, outcome[last].amount + (held - total), push);
         }
         return true;
     }
 
+    /// @dev A payout. `asset`: the home asset, in whose word `word`, the record, stands.
+    struct Payout {
+        bytes32 channelId;
+        address asset;
+        Word word;
+        bytes32 stateHash;
+        uint256 chosen;
+        uint256 push;
+    }
+
     /// @dev Pays what the holdings reach for, keeps the rest owed, and closes the channel if nothing is.
-    /// @param status The finalised status; it may not be stored yet, and its fingerprint is about to change.
-    function _payInPart(
-        bytes32 channelId,
-        Status status,
-        bytes32 stateHash,
-        Allocation[] calldata outcome,
-        uint256 chosen
-    ) private {
-        (uint256[] memory payments, bool paysAny) = _takePayments(channelId, outcome, chosen);
+    function _payInPart(Payout memory payout, Allocation[] calldata outcome) private {
+        (uint256[] memory payments, uint256[] memory left) = _takePayments(payout, outcome);
         Allocation[] memory remaining = outcome;
         bool owesNothing = true;
+        bool paysAny = false;
         for (uint256 i = 0; i < payments.length; ++i) {
             remaining[i].amount -= payments[i];
             if (remaining[i].amount != 0) owesNothing = false;
+            if (payments[i] != 0) paysAny = true;
         }
-        _mark(channelId, outcome, paysAny, owesNothing);
         if (owesNothing) {
-            _statuses[channelId] = StatusLibrary.EMPTY;
-            emit Closed(channelId);
+            _closeAll(payout, outcome, payments, left);
         } else {
-            _statuses[channelId] = StatusLibrary.pack(
-                status.turnNumRecord(),
-                status.finalizesAt(),
-                StatusLibrary.fingerprintOf(stateHash, Hashing.remainingOutcomeHash(remaining))
-            );
-            emit PartlyPaid(channelId, stateHash, remaining);
+            bytes32 outcomeHash = Hashing.remainingOutcomeHash(remaining);
+            _keepOwed(payout, outcome, left, paysAny, Words.fingerprintOf(payout.stateHash, outcomeHash));
+            emit PartlyPaid(payout.channelId, payout.stateHash, remaining);
         }
         for (uint256 i = 0; i < payments.length; ++i) {
             // Channels were credited when their payment was taken.
-            if (outcome[i].destination.isAddress()) _push(outcome[i].asset, outcome[i].destination, payments[i]);
+            if (!outcome[i].destination.isAddress()) continue;
+            _push(outcome[i].asset, outcome[i].destination, payments[i], payout.push);
         }
     }
 
-    /// @dev Takes each chosen allocation's worth out of the holdings; what goes to channels has arrived there on return.
-    function _takePayments(bytes32 channelId, Allocation[] calldata outcome, uint256 chosen)
+    /// @dev What each chosen allocation is paid now; what goes to channels has arrived there on return. `left` is, at the
+    /// place of an asset's last allocation, what the channel then holds of it. Nothing of it is stored yet.
+    function _takePayments(Payout memory payout, Allocation[] calldata outcome)
         private
-        returns (uint256[] memory payments, bool paysAny)
+        returns (uint256[] memory payments, uint256[] memory left)
     {
         payments = new uint256[](outcome.length);
+        left = new uint256[](outcome.length);
         for (uint256 i = 0; i < outcome.length;) {
             address asset = outcome[i].asset;
-            Holdings holdings = _holdings[channelId][asset];
-            if (holdings.isClosed()) revert ChannelClosed(channelId);
-            uint256 available = holdings.amount();
-            uint256 paid = 0;
-            (uint256 end,) = Outcomes.groupTotal(outcome, i);
+            (uint256 end, uint256 total) = Outcomes.groupTotal(outcome, i);
+            uint256 held = _heldOf(payout, asset, total);
+            uint256 available = held;
             for (; i < end; ++i) {
                 uint256 worth = outcome[i].amount < available ? outcome[i].amount : available;
                 available -= worth;
-                if (worth == 0 || (chosen >> i) & 1 == 0) continue;
+                if (worth == 0 || (payout.chosen >> i) & 1 == 0) continue;
                 bytes32 destination = outcome[i].destination;
                 if (!destination.isAddress() && !_creditChannel(destination, asset, worth)) continue;
                 payments[i] = worth;
-                paid += worth;
+                held -= worth;
             }
-            if (paid != 0) {
-                _holdings[channelId][asset] = holdings.minus(paid);
-                paysAny = true;
-            }
+            left[end - 1] = held;
         }
     }
 
-    /// @dev Flags the channel's holdings: closed once nothing is owed, else as having begun to pay.
-    function _mark(bytes32 channelId, Allocation[] calldata outcome, bool paysAny, bool owesNothing) private {
-        if (!paysAny && !owesNothing) return;
-        for (uint256 start = 0; start < outcome.length;) {
-            address asset = outcome[start].asset;
-            Holdings holdings = _holdings[channelId][asset];
-            _holdings[channelId][asset] = owesNothing ? holdings.withTombstone() : holdings.withPayoutBegun();
-            (start,) = Outcomes.groupTotal(outcome, start);
-        }
+    /// @dev What the channel holds of any asset. `total`: what a full channel holds of its home asset.
+    function _heldOf(Payout memory payout, address asset, uint256 total) private view returns (uint256) {
+        if (asset == payout.asset) return _held(payout.channelId, asset, payout.word, total);
+        return Words.load(Words.slotOf(payout.channelId, asset)).amount();
     }
 
-    /// @dev Pays another channel; false, and nothing done, where it is closed or could not hold so much.
+    /// @dev Closes the channel in every asset. What is held beyond the outcome goes with an asset's last payment; it is
+    /// stuck only where that goes to a channel that takes no more, or the home asset is not in the outcome.
+    function _closeAll(
+        Payout memory payout,
+        Allocation[] calldata outcome,
+        uint256[] memory payments,
+        uint256[] memory left
+    ) private {
+        uint256 ofHome = _heldOf(payout, payout.asset, 0);
+        for (uint256 i = 0; i < outcome.length; ++i) {
+            address asset = outcome[i].asset;
+            if (i + 1 < outcome.length && outcome[i + 1].asset == asset) continue;
+            bytes32 destination = outcome[i].destination;
+            uint256 stuck = left[i];
+            if (destination.isAddress()) {
+                payments[i] += stuck;
+                stuck = 0;
+            } else if (stuck != 0 && _creditChannel(destination, asset, stuck)) {
+                stuck = 0;
+            }
+            if (asset == payout.asset) ofHome = stuck;
+            else Words.store(Words.slotOf(payout.channelId, asset), Words.closed(stuck));
+        }
+        _close(payout.channelId, payout.asset, payout.word, ofHome);
+    }
+
+    /// @dev Writes down what is held and owed after a payout in part: `fingerprint` is that of what is left.
+    function _keepOwed(
+        Payout memory payout,
+        Allocation[] calldata outcome,
+        uint256[] memory left,
+        bool paysAny,
+        uint256 fingerprint
+    ) private {
+        Word word = payout.word.record(payout.word.turnNumRecord(), payout.word.finalizesAt(), fingerprint);
+        if (paysAny) {
+            uint256 held = _heldOf(payout, payout.asset, 0);
+            for (uint256 i = 0; i < outcome.length; ++i) {
+                address asset = outcome[i].asset;
+                if (i + 1 < outcome.length && outcome[i + 1].asset == asset) continue;
+                if (asset == payout.asset) held = left[i];
+                else Words.store(Words.slotOf(payout.channelId, asset), Words.afterPayout(left[i]));
+            }
+            word = word.withoutTotal();
+            Words.store(Words.lateSlotOf(payout.channelId, payout.asset), Words.afterPayout(held));
+        }
+        Words.store(Words.slotOf(payout.channelId, payout.asset), word);
+    }
+
+    /// @dev Pays another channel; false, and nothing done, where it is closed or full, or could not hold so much.
     function _creditChannel(bytes32 channelId, address asset, uint256 amount) private returns (bool) {
-        Holdings holdings = _holdings[channelId][asset];
-        if (holdings.isClosed() || !holdings.fits(amount)) return false;
-        holdings = holdings.plus(amount);
-        _holdings[channelId][asset] = holdings;
-        if (asset == address(0)) emit EtherDeposited(channelId, holdings.amount());
-        else emit TokenDeposited(channelId, asset, holdings.amount());
+        (bytes32 slot, Word word) = _receiving(channelId, asset);
+        if (word.isRecorded() || word.isClosed() || !word.fits(amount)) return false;
+        word = word.plus(amount);
+        Words.store(slot, word);
+        if (asset == address(0)) emit EtherDeposited(channelId, word.amount());
+        else emit TokenDeposited(channelId, asset, word.amount());
         return true;
     }
 
@@ -518,7 +594,7 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         uint256 before = IERC20(asset).balanceOf(address(this));
         SafeERC20.safeTransferFrom(IERC20(asset), msg.sender, address(this), amount);
         arrived = IERC20(asset).balanceOf(address(this)) - before;
-        if (arrived > HoldingsLibrary.MAX - held) revert HoldingsOverflow(held, arrived);
+        if (arrived > Words.MAX_AMOUNT - held) revert HoldingsOverflow(held, arrived);
     }
 
     /// @dev Returns to the depositor what somebody else has put in already.
@@ -528,13 +604,14 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         }
     }
 
-    /// @dev Pushes a payment; what is refused becomes a credit. A sender that leaves too little gas for the whole
-    /// allowance is refused, lest it turn good payments into credits.
-    function _push(address asset, bytes32 destination, uint256 amount) private {
+    /// @dev Pushes a payment, with `push` steps of gas; what is refused becomes a credit. A sender that gave less than a
+    /// payee may need is refused, lest it turn good payments into credits.
+    function _push(address asset, bytes32 destination, uint256 amount, uint256 push) private {
         if (amount == 0) return;
-        if (gasleft() < Payments.PUSH_REQUIRED) revert NotEnoughGasToPush(Payments.PUSH_REQUIRED, gasleft());
         address to = address(uint160(uint256(destination)));
-        if (Payments.tryPay(asset, to, amount, Payments.PUSH_ALLOWANCE)) return;
+        uint256 gasAllowance = Payments.allowance(push);
+        if (Payments.tryPay(asset, to, amount, gasAllowance)) return;
+        Payments.requireEnough(gasAllowance);
         uint256 credit = _credits[to][asset];
         // Only an asset that claims a supply of 2**256 or more reaches the cap; it must not block the others' payments.
         _credits[to][asset] = amount > type(uint256).max - credit ? type(uint256).max : credit + amount;

@@ -29,7 +29,7 @@ def discard_vectors() -> dict[str, Any]:
     dealer = Dealer(LABEL)
     states = dealer.play(draw_first, _begin())
     return {
-        "version": 1,
+        "version": 2,
         "channelId": hex_(ID),
         "secrets": [hex_(dealer.secret(0, seat).to_bytes(32, "big")) for seat in range(2)],
         "states": [{"type": decode(state.app_data).position_type.label} | state_to_json(state) for state in states],

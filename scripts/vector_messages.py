@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from forcemove import ForcemoveError, SignedState, VariablePart, word
 from forcemove.protocol.codec import wire
-from scripts.vector_values import CHANNELS, KEYS, allocation_to, hex_, id_of, sign, state_to_json
+from scripts.vector_values import CHANNELS, KEYS, TOKENS, allocation_to, hex_, id_of, sign, state_to_json
 
 __all__ = ["file_vectors", "message_vectors"]
 
@@ -18,7 +20,7 @@ Refused = Iterator[tuple[str, str, str]]
 
 def message_vectors() -> dict[str, Any]:
     """Messages of both kinds. Raises `ValueError` where the twin takes one that is to be refused."""
-    signed = _signed(0)
+    signed = _signed(0, evidence=b"why")
     state = wire.encode_message(id_of(0), signed).decode()
     greeting = wire.encode_greeting(id_of(0), 1, 12).decode()
     return {
@@ -33,17 +35,23 @@ def message_vectors() -> dict[str, Any]:
 
 def file_vectors() -> dict[str, Any]:
     """Signed-state files. Raises as `message_vectors`."""
-    texts = [
-        (channel, wire.encode_file(wire.SignedStateFile(*CHANNELS[channel], _signed(channel)))) for channel in (0, 3)
-    ]
+    shown = [(0, _signed(0)), (3, _signed(3, evidence=b"why")), (4, _signed(4))]
+    texts = [wire.encode_file(wire.SignedStateFile(*CHANNELS[channel], signed)) for channel, signed in shown]
     return {
-        "whole": [{"channel": channel, "file": text} | _contents(_signed(channel)) for channel, text in texts],
-        "refused": [_refused(name, text, error, wire.decode_file) for name, text, error in _no_files(texts[0][1])],
+        "whole": [
+            {"channel": channel, "file": text} | _contents(signed)
+            for (channel, signed), text in zip(shown, texts, strict=True)
+        ],
+        "refused": [_refused(name, text, error, wire.decode_file) for name, text, error in _no_files(texts[0])],
     }
 
 
-def _signed(channel: int) -> SignedState:
-    state = VariablePart((allocation_to(0, 10**18), allocation_to(1, 2**53 + 1)), word(11), 11)
+def _signed(channel: int, evidence: bytes = b"") -> SignedState:
+    """By both players, with a total that the channel takes."""
+    total = CHANNELS[channel][1].total
+    ether = (allocation_to(0, 10**18), allocation_to(1, 2**53 + 1))
+    outcome = (*ether, replace(allocation_to(0, total), asset=TOKENS[0])) if total else ether
+    state = VariablePart(outcome, word(11), 11, evidence=evidence)
     return SignedState(state, {index: sign(KEYS[index], channel, state) for index in (0, 1)})
 
 
@@ -69,7 +77,7 @@ def _no_messages(good: str) -> Refused:
         return json.dumps(content | members, sort_keys=True, separators=(",", ":"))
 
     record = content["record"]
-    yield "of a newer version", changed(version=2), "UnknownVersion"
+    yield "of a newer version", changed(version=wire.MESSAGE_VERSION + 1), "UnknownVersion"
     yield "of version 0", changed(version=0), "MalformedBytes"
     yield "without a version", good.replace(',"version":1', ""), "MalformedBytes"
     yield "its version is a text", changed(version="1"), "MalformedBytes"
@@ -98,11 +106,16 @@ def _no_files(good: str) -> Refused:
         inner[path[-1]] = value
         return json.dumps(content)
 
-    yield "of a newer version", changed("format", value="forcemove-signed-state/2"), "UnknownVersion"
+    yield "of a newer version", changed("format", value="forcemove-signed-state/3"), "UnknownVersion"
+    yield "of an older version", changed("format", value="forcemove-signed-state/1"), "UnknownVersion"
     yield "of another format", changed("format", value="forcemove-address-book/1"), "MalformedBytes"
     yield "a chain id that is not text", changed("chainId", value=31_337), "MalformedBytes"
     yield "a nonce with a zero before it", changed("fixedPart", "channelNonce", value="07"), "MalformedBytes"
     yield "a nonce that is too large", changed("fixedPart", "channelNonce", value=str(2**64)), "MalformedBytes"
+    yield "a total with a zero before it", changed("fixedPart", "total", value="00"), "MalformedBytes"
+    yield "a total that is too large", changed("fixedPart", "total", value=str(2**253)), "MalformedBytes"
+    yield "a home asset of 21 bytes", changed("fixedPart", "asset", value="0x" + "11" * 21), "MalformedBytes"
+    yield "evidence in half a byte", changed("state", "evidence", value="0x1"), "MalformedBytes"
     yield "one participant", changed("fixedPart", "participants", value=["0x" + "11" * 20]), "MalformedBytes"
     yield "an unknown member", changed("state", "hint", value=""), "MalformedBytes"
     yield "a turn in quotes", changed("state", "turnNum", value="11"), "MalformedBytes"

@@ -16,15 +16,16 @@ from forcemove.protocol.adjudication import Adjudication, Transaction, checkpoin
 from forcemove.protocol.encoding import encode_record, fingerprint, hash_state, word
 from forcemove.protocol.signing import HALF_ORDER
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.status import Status
-from forcemove.protocol.types import Signature
-from scripts.vector_values import CHANNELS, KEYS, allocation_to, hex_, id_of, sign, state_to_json
+from forcemove.protocol.types import MAX_AMOUNT, MAX_APP_DATA, Signature
+from forcemove.protocol.words import MAX_TURN_RECORD, Status
+from scripts.vector_values import CHANNELS, KEYS, TOKENS, allocation_to, hex_, id_of, sign, state_to_json
 from tests.protocol.builders import COUNTING, pack_pattern, usual_pattern
 
 __all__ = ["proof_vectors"]
 
-TWO, THREE, EIGHT, ELSEWHERE = 0, 1, 2, 3
-"""The channels by their numbers of participants; the last is the first one on another chain."""
+TWO, THREE, EIGHT, ELSEWHERE, TOKEN = range(5)
+"""The channels by their numbers of participants; then the first one on another chain, and two with a
+token. That of three has a total of 20 wei."""
 _STRANGER = KEYS[7]
 _ANY_TIME = Transaction(KEYS[0].address, 1_900_000_000)
 
@@ -47,6 +48,7 @@ class WrongCase(Exception):
 def proof_vectors() -> list[dict[str, Any]]:
     """All cases as JSON. Raises `WrongCase` where the twin judges one differently."""
     cases = [*_signed_by_all(), *_malformed(), *_badly_signed(), *_from_the_record(), *_badly_from_the_record()]
+    cases += [*_with_evidence(), *_of_a_total(), *_at_the_bounds()]
     for case in cases:
         verdict = _verdict(case)
         if verdict != case.error:
@@ -56,7 +58,7 @@ def proof_vectors() -> list[dict[str, Any]]:
 
 def _verdict(case: Case) -> str | None:
     domain, fixed = CHANNELS[case.channel]
-    statuses = {id_of(case.channel): _status_of(case.channel, case.recorded)} if case.recorded else {}
+    statuses = {(id_of(case.channel), fixed.asset): _status_of(case.channel, case.recorded)} if case.recorded else {}
     try:
         checkpoint(Adjudication(domain, statuses), _ANY_TIME, fixed, case.proof, COUNTING)
     except RuleError as error:
@@ -95,12 +97,18 @@ def _count(channel: int) -> int:
 
 
 def _state(
-    channel: int, turn: int, *, final: bool = False, outcome: Outcome | None = None, data: bytes | None = None
+    channel: int,
+    turn: int,
+    *,
+    final: bool = False,
+    outcome: Outcome | None = None,
+    data: bytes | None = None,
+    evidence: bytes = b"",
 ) -> VariablePart:
     """Of a running game: ten each for the first two, and the turn as the count (all of the setup have the same)."""
     count_data = b"" if final else word(max(turn, 2 * _count(channel) - 1))
     shares = (allocation_to(0, 10), allocation_to(1, 10)) if outcome is None else outcome
-    return VariablePart(shares, count_data if data is None else data, turn, final)
+    return VariablePart(shares, count_data if data is None else data, turn, final, evidence)
 
 
 def _row(channel: int, first: int, last: int) -> tuple[VariablePart, ...]:
@@ -251,3 +259,55 @@ def _badly_from_the_record() -> Iterator[Case]:
     yield Case("from the record: a move that the app refuses", TWO, refused, "WrongCount", two.states[0])
     long = _record_proof(TWO, *_row(TWO, 10, 12))
     yield Case("from the record: more states than participants", TWO, long, "StateCountOutOfRange", two.states[0])
+
+
+def _with_evidence() -> Iterator[Case]:
+    """What shows that a move was right is signed, logged, and given again with the recorded state."""
+    before, after = _state(TWO, 10, evidence=b"before"), _state(TWO, 11, evidence=b"why")
+    yield Case("one state with evidence", TWO, _proof(TWO, after))
+    yield Case("a move with evidence", TWO, _proof(TWO, _state(TWO, 10), after))
+    yield Case("a move from a state with evidence", TWO, _proof(TWO, before, _state(TWO, 11)))
+    yield Case("from the record: both states have evidence", TWO, _record_proof(TWO, before, after), recorded=before)
+    final = _state(TWO, 11, final=True)
+    yield Case("from the record: a final state after evidence", TWO, _record_proof(TWO, before, final), recorded=before)
+
+    bare = _record_proof(TWO, _state(TWO, 10), after)
+    yield Case("from the record: without its evidence", TWO, bare, "FingerprintMismatch", before)
+    stripped = replace(_proof(TWO, before, after), states=(before, _state(TWO, 11)))
+    yield Case("the evidence was signed, and is not there", TWO, stripped, "WrongSigner")
+    setup = _state(TWO, 2, evidence=b"why")
+    yield Case("the setup's evidence changes", TWO, _proof(TWO, _state(TWO, 1), setup), "AppDataChanged")
+    proved = _state(TWO, 11, final=True, evidence=b"why")
+    yield Case("a final state with evidence", TWO, _proof(TWO, before, proved), "FinalStateWithAppData")
+    long = _state(TWO, 11, evidence=bytes(MAX_APP_DATA - 31))
+    yield Case("appData and evidence of 8,193 bytes together", TWO, _proof(TWO, long), "AppDataTooLong")
+
+
+def _of_a_total() -> Iterator[Case]:
+    """Every outcome adds up to what the channel is funded with."""
+    less = (allocation_to(0, 10), allocation_to(1, 9))
+    token = replace(allocation_to(1, 10), asset=TOKENS[0])
+    jump = _state(THREE, 100, outcome=(allocation_to(2, 20), token))
+    yield Case("another asset beside the total", THREE, _proof(THREE, jump), recorded=_state(THREE, 12))
+    yield Case("less than the total", THREE, _proof(THREE, _state(THREE, 11, outcome=less)), "WrongTotal")
+    recorded = _state(THREE, 10)
+    follow = _record_proof(THREE, recorded, _state(THREE, 11, outcome=less))
+    yield Case("from the record: less than the total", THREE, follow, "WrongTotal", recorded)
+    yield Case("nothing of the home asset", THREE, _proof(THREE, _state(THREE, 11, outcome=(token,))), "WrongTotal")
+    final = _state(THREE, 11, final=True, outcome=less, data=b"x")
+    yield Case("less than the total, and a final state with appData", THREE, _proof(THREE, final), "WrongTotal")
+
+    whole = replace(token, amount=MAX_AMOUNT)
+    yield Case("all that there may be of a token", TOKEN, _proof(TOKEN, _state(TOKEN, 11, outcome=(whole,))))
+    ether = (allocation_to(0, MAX_AMOUNT),)
+    yield Case("ether in place of the token", TOKEN, _proof(TOKEN, _state(TOKEN, 11, outcome=ether)), "WrongTotal")
+
+
+def _at_the_bounds() -> Iterator[Case]:
+    yield Case("the last turn that can be recorded", TWO, _proof(TWO, _state(TWO, MAX_TURN_RECORD)))
+    late = _proof(TWO, _state(TWO, MAX_TURN_RECORD + 1))
+    yield Case("a turn too high to be recorded", TWO, late, "TurnNumberTooHigh")
+    unsigned = replace(late, signatures=late.signatures[::-1])
+    yield Case("a turn too high, and signatures in the wrong order", TWO, unsigned, "WrongSigner")
+    whole = _state(TWO, 11, evidence=bytes(MAX_APP_DATA - 32))
+    yield Case("appData and evidence of 8,192 bytes together", TWO, _proof(TWO, whole))

@@ -6,14 +6,16 @@ from typing import Any
 
 from forcemove import Allocation, Key, VariablePart, address_destination, keccak256
 from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state
-from forcemove.protocol.types import ETHER, UINT64_MAX, FixedPart, Signature
+from forcemove.protocol.types import ETHER, MAX_AMOUNT, UINT64_MAX, FixedPart, Signature
 
 __all__ = [
     "CHANNELS",
     "ELSEWHERE",
     "HERE",
     "KEYS",
+    "TOKENS",
     "allocation_to",
+    "fingerprint_to_json",
     "fixed_part_to_json",
     "hex_",
     "id_of",
@@ -29,15 +31,20 @@ ELSEWHERE = Domain(2**63 + 29, bytes.fromhex("ae" * 20))
 """A chain whose id no JSON number of most languages holds."""
 APP = bytes.fromhex("a9" * 20)
 """The counting app: appData is one word that counts up by one each turn."""
+TOKENS = tuple(bytes([byte]) * 20 for byte in (0x11, 0x22, 0x33))
+"""Addresses of ERC-20s that nobody asks."""
 
 _ADDRESSES = tuple(key.address for key in KEYS)
 _SMALL = FixedPart(_ADDRESSES[:2], 0, APP, 86_400)
 CHANNELS = (
     (HERE, _SMALL),
-    (HERE, FixedPart(_ADDRESSES[:3], UINT64_MAX, APP, 60)),
+    (HERE, FixedPart(_ADDRESSES[:3], UINT64_MAX, APP, 60, ETHER, 20)),
     (HERE, FixedPart(_ADDRESSES, 2**53 + 1, APP, 31_536_000)),
     (ELSEWHERE, _SMALL),
+    (HERE, FixedPart(_ADDRESSES[:2], 7, APP, 3_600, TOKENS[0], MAX_AMOUNT)),
 )
+"""Of two, three (with a total), eight, the first one on another chain, and one whose home asset is a token of which it
+has as much as there may be."""
 
 
 def id_of(channel: int) -> bytes:
@@ -61,6 +68,11 @@ def hex_(data: bytes) -> str:
     return "0x" + data.hex()
 
 
+def fingerprint_to_json(fingerprint: int) -> str:
+    """The 186 bits of a fingerprint in 24 bytes."""
+    return hex_(fingerprint.to_bytes(24, "big"))
+
+
 def fixed_part_to_json(fixed: FixedPart) -> dict[str, Any]:
     """A fixed part as in a signed-state file."""
     return {
@@ -68,6 +80,8 @@ def fixed_part_to_json(fixed: FixedPart) -> dict[str, Any]:
         "channelNonce": str(fixed.channel_nonce),
         "appDefinition": hex_(fixed.app_definition),
         "challengeDuration": fixed.challenge_duration,
+        "asset": hex_(fixed.asset),
+        "total": str(fixed.total),
     }
 
 
@@ -79,6 +93,7 @@ def state_to_json(state: VariablePart) -> dict[str, Any]:
             for each in state.outcome
         ],
         "appData": hex_(state.app_data),
+        "evidence": hex_(state.evidence),
         "turnNum": state.turn_num,
         "isFinal": state.is_final,
     }

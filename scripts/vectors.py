@@ -24,19 +24,21 @@ sys.path.insert(0, str(ROOT))
 
 from forcemove import Allocation, Outcome, VariablePart, address_destination, keccak256  # noqa: E402
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address  # noqa: E402
-from forcemove.protocol import encoding  # noqa: E402
-from forcemove.protocol.types import ETHER, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
+from forcemove.protocol import encoding, words  # noqa: E402
+from forcemove.protocol.types import ETHER, MAX_AMOUNT, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
 from scripts.vector_cards import card_vectors  # noqa: E402
 from scripts.vector_discard import discard_vectors  # noqa: E402
 from scripts.vector_messages import file_vectors, message_vectors  # noqa: E402
 from scripts.vector_proofs import proof_vectors  # noqa: E402
-from scripts.vector_records import record_vectors, signature_vectors, status_vectors  # noqa: E402
+from scripts.vector_records import holdings_vectors, record_vectors, signature_vectors, status_vectors  # noqa: E402
 from scripts.vector_values import (  # noqa: E402
     CHANNELS,
     ELSEWHERE,
     HERE,
     KEYS,
+    TOKENS,
     allocation_to,
+    fingerprint_to_json,
     fixed_part_to_json,
     hex_,
     id_of,
@@ -50,7 +52,6 @@ EIP712 = ROOT / "contracts" / "eip712.json"
 VECTORS = ROOT / "contracts" / "vectors.json"
 CARDS = ROOT / "contracts" / "cards-vectors.json"
 DISCARD = ROOT / "contracts" / "discard-vectors.json"
-_TOKENS = tuple(bytes([byte]) * 20 for byte in (0x11, 0x22, 0x33))
 
 
 # -------------------------------------------------------------------------------------------------------------- EIP-712
@@ -65,7 +66,7 @@ def eip712() -> dict[str, Any]:
         "Challenge": encoding.CHALLENGE_TYPE,
     }
     types = {name: _members(text) for name, text in written.items()}
-    return {"types": types, "domain": {"name": "Forcemove", "version": "1"}}
+    return {"types": types, "domain": {"name": "Forcemove", "version": "2"}}
 
 
 def _members(text: bytes) -> list[dict[str, str]]:
@@ -93,13 +94,14 @@ def typed_data(domain: encoding.Domain, primary: str, message: dict[str, Any]) -
 def vectors() -> dict[str, Any]:
     """All golden vectors."""
     return {
-        "version": 1,
+        "version": 2,
         "keys": [{"privateKey": hex_(key.secret), "address": hex_(key.address)} for key in KEYS],
         "domains": [_domain_vector(domain) for domain in (HERE, ELSEWHERE)],
         "channels": [_channel_vector(domain, fixed) for domain, fixed in CHANNELS],
         "noChannels": _no_channels(),
         "states": [_state_vector(channel, state) for channel, state in _states()],
         "statuses": status_vectors(),
+        "holdings": holdings_vectors(),
         "signatures": signature_vectors(),
         "records": record_vectors(),
         "proofs": proof_vectors(),
@@ -118,10 +120,13 @@ def _domain_vector(domain: encoding.Domain) -> dict[str, Any]:
 
 
 def _channel_vector(domain: encoding.Domain, fixed: FixedPart) -> dict[str, Any]:
+    id_ = encoding.channel_id(fixed, domain)
     return {
         "domain": (HERE, ELSEWHERE).index(domain),
         "fixedPart": fixed_part_to_json(fixed),
-        "channelId": hex_(encoding.channel_id(fixed, domain)),
+        "channelId": hex_(id_),
+        "wordKey": hex_(words.word_key(id_, fixed.asset)),
+        "lateKey": hex_(words.late_key(id_, fixed.asset)),
     }
 
 
@@ -137,12 +142,15 @@ def _no_channels() -> list[dict[str, Any]]:
         ("DuplicateParticipant", {"participants": [first, second, first]}),
         ("ChallengeDurationOutOfRange", {"challengeDuration": 59}),
         ("ChallengeDurationOutOfRange", {"challengeDuration": 31_536_001}),
+        ("TotalTooHigh", {"total": str(MAX_AMOUNT + 1)}),
+        ("TotalTooHigh", {"total": str(UINT256_MAX), "asset": hex_(TOKENS[0])}),
     ]
     return [{"fixedPart": good | changed, "error": error} for error, changed in cases]
 
 
 def _states() -> tuple[tuple[int, VariablePart], ...]:
-    """States with the number of their channel: small, final, of many assets, wide, and the first one elsewhere."""
+    """States with the number of their channel: small, final, of many assets, wide, with and without evidence, and the
+    first one elsewhere."""
     stakes = (allocation_to(0, 10**18), allocation_to(1, 2**53 + 1))
     first = VariablePart(stakes, encoding.word(3), 0)
     return (
@@ -152,6 +160,9 @@ def _states() -> tuple[tuple[int, VariablePart], ...]:
         (1, VariablePart(_mixed(), bytes(range(33)), UINT48_MAX)),
         (2, VariablePart(_wide(), bytes(range(256)) * 2, 2**40)),
         (3, first),
+        (0, VariablePart(stakes, encoding.word(12), 12, evidence=b"why")),
+        (0, VariablePart(stakes, b"", 13, evidence=bytes(range(64)))),
+        (4, VariablePart(_of_tokens(), bytes(300), 2**32 - 1, evidence=bytes(range(1, 200)))),
     )
 
 
@@ -159,11 +170,20 @@ def _mixed() -> Outcome:
     """Four assets; to addresses, to a channel; nothing, and the most that there is."""
     return (
         allocation_to(0, 0),
-        Allocation(ETHER, id_of(0), 7),
-        Allocation(_TOKENS[0], address_destination(KEYS[1].address), UINT256_MAX),
-        Allocation(_TOKENS[1], b"\xff" * 32, 1),
-        Allocation(_TOKENS[1], address_destination(KEYS[2].address), 2),
-        Allocation(_TOKENS[2], address_destination(KEYS[0].address), 2**128),
+        Allocation(ETHER, id_of(0), 20),
+        Allocation(TOKENS[0], address_destination(KEYS[1].address), UINT256_MAX),
+        Allocation(TOKENS[1], b"\xff" * 32, 1),
+        Allocation(TOKENS[1], address_destination(KEYS[2].address), 2),
+        Allocation(TOKENS[2], address_destination(KEYS[0].address), 2**128),
+    )
+
+
+def _of_tokens() -> Outcome:
+    """All that a channel can have of its home asset, which is a token, and some ether."""
+    shares = zip(KEYS, (1, MAX_AMOUNT - 1), strict=False)
+    return (
+        allocation_to(1, 5),
+        *(Allocation(TOKENS[0], address_destination(key.address), each) for key, each in shares),
     )
 
 
@@ -186,9 +206,10 @@ def _state_vector(channel: int, state: VariablePart) -> dict[str, Any]:
         "state": state_to_json(state),
         "outcomeHash": hex_(hashes.outcome),
         "appDataHash": hex_(hashes.app_data),
+        "evidenceHash": hex_(hashes.evidence),
         "stateHash": hex_(hashes.state),
         "digest": hex_(encoding.digest(domain, hashes.state)),
-        "fingerprint": hex_(encoding.fingerprint(hashes.state, hashes.outcome).to_bytes(20, "big")),
+        "fingerprint": fingerprint_to_json(encoding.fingerprint(hashes.state, hashes.outcome)),
         "typedData": typed_data(domain, "State", message),
         "signatures": [hex_(each.compact) for each in signatures],
         "longSignature": hex_(_long(signatures[0])),

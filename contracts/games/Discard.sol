@@ -91,6 +91,7 @@ contract Discard is IForceMoveApp {
         Allocation[] calldata oldOutcome = from.outcome;
         Allocation[] calldata nextOutcome = to.outcome;
         TwoPlayer.requireTwoPlayers(oldOutcome, nextOutcome, numParticipants);
+        TwoPlayer.requireNoEvidence(to.evidence);
         bytes calldata old = from.appData;
         bytes calldata next = to.appData;
         uint256 fromType = _requirePosition(old);

@@ -62,6 +62,7 @@ contract TicTacToe is IForceMoveApp {
         Allocation[] calldata oldOutcome = from.outcome;
         Allocation[] calldata nextOutcome = to.outcome;
         TwoPlayer.requireTwoPlayers(oldOutcome, nextOutcome, numParticipants);
+        TwoPlayer.requireNoEvidence(to.evidence);
         Position memory old = _read(from.appData);
         Position memory next = _read(to.appData);
         TwoPlayer.requireSameStake(old.stake, next.stake);

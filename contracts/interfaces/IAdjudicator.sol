@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Allocation, FixedPart, HoldingsEntry, HoldingsKey, Signature, State, VariablePart} from "../types/Channel.sol";
+import {Allocation, FixedPart, Signature, State, VariablePart} from "../types/Channel.sol";
 
 /// @title A ForceMove adjudicator
 /// @notice Holds the deposits of state channels and decides when somebody stops. Participants exchange signed states
@@ -29,10 +29,12 @@ import {Allocation, FixedPart, HoldingsEntry, HoldingsKey, Signature, State, Var
 /// - One state signed by all needs no predecessor: it may jump turns, and may change the totals.
 /// - An app without code refuses every move; a final state still stands, and all can still conclude.
 /// - `conclude` works at turn 0, and with no holdings.
-/// - A finalised channel, also one that is partly paid, still takes payments from other channels.
+/// - A finalised channel, also one that is partly paid, still takes payments from other channels, unless it holds its
+///   total and has paid nothing yet.
 /// - Entry i of an asset is worth the same whatever indices are chosen, and in whatever order they are paid.
-/// - An entry that goes to a channel that is closed, or that could not hold so much, is skipped: it stays owed, and
-///   blocks nobody else.
+/// - An entry that goes to a channel that is closed or full, or that could not hold so much, is skipped: it stays owed,
+///   and blocks nobody else.
+/// - When the channel closes, what it holds beyond the outcome goes with the last payment of each asset.
 ///
 /// A WARNING. Movers may extend a recorded or a stale state with final states that they sign alone, each in its own
 /// turn, until it is the turn of somebody who does not take part: at most n - 1 turns. So anyone who lets all sign a later
@@ -41,8 +43,8 @@ import {Allocation, FixedPart, HoldingsEntry, HoldingsKey, Signature, State, Var
 /// NOT SUPPORTED: tokens that rebase (the first channel to close takes the others' money); NFTs (a deposit counts one
 /// unit, and which one is paid out nobody knows); chain splits (holdings stay under the id of the chain before it).
 ///
-/// Calldata that does not decode, or that has dirty bits, reverts without data. Everything that moves money reverts with
-/// OpenZeppelin's `ReentrancyGuardReentrantCall` while it is being moved.
+/// Calldata that does not decode, or that has dirty bits, reverts without data. While money is being moved everything that
+/// moves money, or records a state, reverts with OpenZeppelin's `ReentrancyGuardReentrantCall`.
 interface IAdjudicator {
     // ------------------------------------------------------------------------------------------------------- events
 
@@ -54,8 +56,8 @@ interface IAdjudicator {
 
     /// @notice A clock was started: without an answer the channel pays the recorded state's outcome from `finalizesAt`
     /// (a block time) on. `record`, here and below, is that state with the signatures given, packed: allocations
-    /// (three words each), appData, signatures (64 bytes each); and in the 12 bytes before the first asset turnNum (6
-    /// bytes), isFinal (1), number of allocations (1), length of appData (2), zero (2). Of n signatures the i-th is
+    /// (three words each), appData, evidence, signatures (64 bytes each); and in the 12 bytes before the first asset turnNum
+    /// (6 bytes), isFinal (1), number of allocations (1), length of appData (2), length of evidence (2). Of n signatures the i-th is
     /// participant i's, maybe of an earlier state of the proof; fewer are of a proof from the record (or of `respond`):
     /// the last one is the mover's, of this state. There is none where the recorded state was challenged.
     event ChallengeRegistered(bytes32 indexed channelId, uint48 finalizesAt, bytes record);
@@ -92,6 +94,8 @@ interface IAdjudicator {
     error DuplicateParticipant(uint256 first, uint256 second);
     /// @notice The challenge duration is 60 seconds to 365 days.
     error ChallengeDurationOutOfRange(uint48 challengeDuration);
+    /// @notice A channel's total is at most 2**253 - 1.
+    error TotalTooHigh(uint256 total);
 
     // -------------------------------------------------------------------------------------------- errors: one state
 
@@ -105,9 +109,11 @@ interface IAdjudicator {
     error ForbiddenDestination(uint256 index, bytes32 destination);
     /// @notice The amounts of one asset add up to less than 2**256.
     error OutcomeTotalOverflow(address asset);
-    /// @notice appData has at most 8,192 bytes.
+    /// @notice The amounts of the home asset add up to the channel's total.
+    error WrongTotal(uint256 expected, uint256 submitted);
+    /// @notice appData and evidence have together at most 8,192 bytes.
     error AppDataTooLong(uint256 length);
-    /// @notice A final state carries no appData.
+    /// @notice A final state carries no appData and no evidence.
     error FinalStateWithAppData(uint256 length);
 
     // ------------------------------------------------------------------------------------- errors: two states in row
@@ -120,7 +126,7 @@ interface IAdjudicator {
     error TotalChanged(address asset, uint256 from, uint256 to);
     /// @notice This step must leave the outcome as it is.
     error OutcomeChanged();
-    /// @notice This step must leave the appData as it is.
+    /// @notice This step must leave appData and evidence as they are.
     error AppDataChanged();
     /// @notice Only a final state follows a final state.
     error FinalStateRequired();
@@ -157,7 +163,11 @@ interface IAdjudicator {
     /// @notice The record only rises.
     error TurnNumberNotIncreased(uint48 recorded, uint48 submitted);
     /// @notice What was supplied is not what is recorded.
-    error FingerprintMismatch(uint160 recorded, uint160 submitted);
+    error FingerprintMismatch(uint256 recorded, uint256 submitted);
+    /// @notice A turn below 2**32 can be recorded.
+    error TurnNumberTooHigh(uint256 turnNum);
+    /// @notice A clock runs out before the second 2**34 (in the year 2514).
+    error TimeTooLate(uint256 finalizesAt);
     /// @notice Only a participant challenges.
     error ChallengerNotParticipant(address challenger);
 
@@ -167,13 +177,15 @@ interface IAdjudicator {
     error NotAChannelId(bytes32 channelId);
     /// @notice The channel has begun to pay out; deposits would be lost.
     error PayoutBegun(bytes32 channelId);
+    /// @notice The channel holds its total, and a state is recorded; deposits would be lost.
+    error ChannelFull(bytes32 channelId);
     /// @notice The channel holds less than the depositor relies on.
     error HoldingsBelowExpected(uint256 held, uint256 expected);
     /// @notice Nothing is missing up to the depositor's target.
     error NothingToDeposit(uint256 held, uint256 target);
     /// @notice Ether deposits carry exactly their amount; others carry none.
     error ValueMismatch(uint256 expected, uint256 sent);
-    /// @notice A channel holds less than 2**254 of an asset.
+    /// @notice A channel holds less than 2**253 of an asset.
     error HoldingsOverflow(uint256 held, uint256 amount);
     /// @notice Indices to pay are strictly increasing.
     error IndicesNotIncreasing(uint256 position);
@@ -181,8 +193,8 @@ interface IAdjudicator {
     error IndexOutOfRange(uint256 index);
     /// @notice Indices to pay are of one asset.
     error IndexOfAnotherAsset(uint256 index);
-    /// @notice The whole gas allowance of a payment must be at hand.
-    error NotEnoughGasToPush(uint256 required, uint256 left);
+    /// @notice A payment failed that was allowed less gas than a payee may need: 60,000 and two new storage slots.
+    error NotEnoughGasToPush(uint256 required, uint256 allowed);
     /// @notice The account has no credit in this asset.
     error NothingToClaim(address account, address asset);
     /// @notice Nobody is there to be paid.
@@ -195,7 +207,7 @@ interface IAdjudicator {
     /// @notice Pays into a channel, at most up to `expectedHeld + amount`. What is not needed goes back, so that a
     /// stranger's dust cannot block a funding. An ERC-20 deposit credits what arrived.
     /// @dev Reverts with NotAChannelId, ValueMismatch, ChannelClosed, PayoutBegun, HoldingsBelowExpected,
-    /// HoldingsOverflow, NothingToDeposit, PaymentRefused (of the rest), in this order.
+    /// HoldingsOverflow, NothingToDeposit, PaymentRefused (of the rest), in this order; first of all with ChannelFull.
     /// @param channelId Where to.
     /// @param asset The zero address for ether, else an ERC-20 with an allowance for this contract.
     /// @param expectedHeld What the depositor relies on being there already: the sum of the allocations before its own.
@@ -207,12 +219,13 @@ interface IAdjudicator {
     /// a checkpoint of the same state still starts the clock.
     /// @dev Reverts, in this order, with
     /// - where nothing is recorded: ParticipantCountOutOfRange; for each participant ZeroParticipant,
-    ///   DuplicateParticipant; ChallengeDurationOutOfRange;
+    ///   DuplicateParticipant; ChallengeDurationOutOfRange; TotalTooHigh;
     /// - ChannelFinalized; StateCountOutOfRange (no state);
     /// - the recorded turn in mode Open: FingerprintMismatch;
     /// - any other turn: TurnNumberNotIncreased; what is wrong with the proof, see below; where nothing is recorded
     ///   ChannelClosed;
-    /// - ChallengerNotParticipant, SignatureMalleable, SignatureUnrecoverable (of the challenger's signature).
+    /// - ChallengerNotParticipant, SignatureMalleable, SignatureUnrecoverable (of the challenger's signature);
+    ///   TurnNumberTooHigh, TimeTooLate.
     ///
     /// A proof of one state: SignedStatesNotCanonical; what is wrong with the state; SignatureCountMismatch; for each
     /// participant SignatureMalleable, SignatureUnrecoverable, WrongSigner.
@@ -223,7 +236,7 @@ interface IAdjudicator {
     /// WrongSigner; SignedStatesNotCanonical. From the record, instead of the last four: for each signature
     /// SignatureMalleable, SignatureUnrecoverable, WrongSigner.
     /// A state: AllocationCountOutOfRange; for each allocation AssetsNotSorted, TooManyAssets, ForbiddenDestination,
-    /// OutcomeTotalOverflow; AppDataTooLong; FinalStateWithAppData.
+    /// OutcomeTotalOverflow; WrongTotal; AppDataTooLong; FinalStateWithAppData.
     /// @param fixedPart The channel.
     /// @param signatures Exactly n, the i-th being participant i's; or, from the record, one for each state but the first.
     /// @param states 1 to n consecutive states, each a valid transition from the one before; the last is the challenge.
@@ -258,7 +271,7 @@ interface IAdjudicator {
     /// @notice Records a later supported state and stops the clock. Anyone may send it.
     /// @dev Reverts, in this order, with what `challenge` reverts with where nothing is recorded; ChannelFinalized;
     /// StateCountOutOfRange (no state); TurnNumberNotIncreased; what is wrong with the proof, as in `challenge`; where
-    /// nothing is recorded ChannelClosed.
+    /// nothing is recorded ChannelClosed; TurnNumberTooHigh.
     /// @param fixedPart The channel.
     /// @param signatures As in `challenge`.
     /// @param states As in `challenge`.
@@ -274,34 +287,43 @@ interface IAdjudicator {
     /// turn, and the channel may hold nothing.
     /// @dev Reverts, in this order, with what `challenge` reverts with where nothing is recorded; ChannelFinalized;
     /// AllocationCountOutOfRange; for each allocation AssetsNotSorted, TooManyAssets, ForbiddenDestination,
-    /// OutcomeTotalOverflow; SignatureCountMismatch; for each participant SignatureMalleable, SignatureUnrecoverable,
-    /// WrongSigner; ChannelClosed; NotEnoughGasToPush.
+    /// OutcomeTotalOverflow; WrongTotal; SignatureCountMismatch; for each participant SignatureMalleable,
+    /// SignatureUnrecoverable, WrongSigner; ChannelClosed; TurnNumberTooHigh, TimeTooLate (where not everything is paid);
+    /// NotEnoughGasToPush.
     /// @param fixedPart The channel.
     /// @param outcome Of the final state, whose appData is empty.
     /// @param turnNum Of the final state; it may be below the record.
     /// @param signatures The i-th is participant i's.
+    /// @param push As in `transfer`.
     function conclude(
         FixedPart calldata fixedPart,
         Allocation[] calldata outcome,
         uint48 turnNum,
-        Signature[] calldata signatures
+        Signature[] calldata signatures,
+        uint8 push
     ) external;
 
     /// @notice Pays a finalised channel out, as far as its holdings reach. Entry i of an asset is worth
-    /// min(amount i, max(0, held - unpaid amounts before i)), no matter who else is chosen. What goes to an address is pushed
-    /// with 100,000 gas, and what it refuses becomes its credit; what goes to a channel is added to its holdings, and
-    /// logged there as a deposit is. A channel that is closed, or could not hold so much, is skipped and stays owed.
+    /// min(amount i, max(0, held - unpaid amounts before i)), no matter who else is chosen. What goes to an address is pushed,
+    /// and what it refuses becomes its credit; what goes to a channel is added to its holdings, and logged there as a
+    /// deposit is. A channel that is closed, or could not hold so much, is skipped and stays owed.
     /// @dev Reverts, in this order, with ChannelNotFinalized; FingerprintMismatch; for each index IndexOutOfRange,
-    /// IndicesNotIncreasing, IndexOfAnotherAsset; ChannelClosed; NotEnoughGasToPush.
+    /// IndicesNotIncreasing, IndexOfAnotherAsset; NotEnoughGasToPush.
     /// @param channelId The channel.
+    /// @param asset Its home asset.
     /// @param stateHash The EIP-712 struct hash of the recorded state.
     /// @param outcome Its outcome, less what has been paid.
     /// @param indices Which allocations to pay: strictly increasing, of one asset; none means all.
+    /// @param push The gas that each payment may use, in units of 16,384; what is left of the transaction's gas can make it
+    /// less. A payment that fails must have been allowed 60,000 and what two new storage slots cost, which the contract
+    /// measures: 7 units are enough at today's prices.
     function transfer(
         bytes32 channelId,
+        address asset,
         bytes32 stateHash,
         Allocation[] calldata outcome,
-        uint256[] calldata indices
+        uint256[] calldata indices,
+        uint8 push
     ) external;
 
     /// @notice Pays the sender's whole credit in one asset to `to`. If the payment fails the credit stays.
@@ -315,12 +337,14 @@ interface IAdjudicator {
 
     // ------------------------------------------------------------------------------------------------------- views
 
-    /// @notice A channel's packed status word: `turnNumRecord` in the 48 high bits, then `finalizesAt` 48 (zero: no
-    /// clock), then `fingerprint` 160: the low bits of keccak256(stateHash, outcomeHash). Zero: nothing recorded.
-    function statusOf(bytes32 channelId) external view returns (uint256);
+    /// @notice A channel's packed status word, by the channel's home asset: RECORDED (bit 254), FULL (bit 253: it holds
+    /// its total), SURPLUS (bit 252: and more), turn number (32 bits from 220), `finalizesAt` (34 bits from 186; zero: no
+    /// clock), fingerprint (186 bits: the low ones of keccak256(stateHash, outcomeHash)). Zero: nothing recorded.
+    function statusOf(bytes32 channelId, address asset) external view returns (uint256);
 
-    /// @notice What a channel holds, and whether it has begun to pay out or is closed.
-    function holdingsOf(bytes32 channelId, address asset)
+    /// @notice What a channel holds, and whether it has begun to pay out or is closed. `total`: that of its fixed part,
+    /// which only a full channel's home asset needs.
+    function holdingsOf(bytes32 channelId, address asset, uint256 total)
         external
         view
         returns (uint256 held, bool payoutBegun, bool closed);
@@ -328,23 +352,22 @@ interface IAdjudicator {
     /// @notice What `account` can claim.
     function creditOf(address account, address asset) external view returns (uint256);
 
-    /// @notice `statusOf` of many channels at once, in the order asked for.
-    function statusesOf(bytes32[] calldata channelIds) external view returns (uint256[] memory);
-
-    /// @notice `holdingsOf` of many channels and assets at once, in the order asked for.
-    function holdingsOfList(HoldingsKey[] calldata keys) external view returns (HoldingsEntry[] memory);
+    /// @notice Words as they are in storage, in the order asked for. Keys are keccak256(channelId, asset), of whose word
+    /// `statusOf` is the record; keccak256(channelId, asset + 2**160) for what a recorded channel holds of its home asset
+    /// beside its total. A word without a record: CLOSED (bit 255), payout begun (bit 253), what is held (253 bits).
+    function wordsOf(bytes32[] calldata keys) external view returns (uint256[] memory);
 
     /// @notice The id of a channel of this adjudicator on this chain: keccak256 over one word each of chain id,
-    /// adjudicator, channelNonce, appDefinition, challengeDuration, and the participants. Whether the fixed part is good
+    /// adjudicator, channelNonce, appDefinition, challengeDuration, asset, total, and the participants. Whether the fixed part is good
     /// it does not say.
     function channelIdOf(FixedPart calldata fixedPart) external view returns (bytes32);
 
     /// @notice The EIP-712 struct hash of a state, given as it is signed: of
-    /// State(bytes32 channelId,Allocation[] outcome,bytes appData,uint48 turnNum,bool isFinal) with
+    /// State(bytes32 channelId,Allocation[] outcome,bytes appData,bytes evidence,uint48 turnNum,bool isFinal) with
     /// Allocation(address asset,bytes32 destination,uint256 amount). Whether the state is good it does not say.
     function stateHashOf(State calldata state) external view returns (bytes32);
 
-    /// @notice The EIP-712 domain of all signatures (EIP-5267): name "Forcemove", version "1", chain id, this contract.
+    /// @notice The EIP-712 domain of all signatures (EIP-5267): name "Forcemove", version "2", chain id, this contract.
     function eip712Domain()
         external
         view

@@ -12,9 +12,10 @@ interface IForceMoveApp {
     /// well formed, with the same assets and per asset the same total, which does not overflow. The mover, who signs
     /// `to`, is participant `to.turnNum % numParticipants`. It is not checked that `from` was ever reached.
     /// @param channelId The channel: what a proof or a commitment must be bound to, lest it serve in another one. It
-    /// commits to chain, adjudicator, participants, nonce, app and duration.
-    /// @param from The state before the move.
-    /// @param to The state that the mover has made of it.
+    /// commits to chain, adjudicator, participants, nonce, app, duration, asset and total.
+    /// @param from The state before the move; its evidence is empty, whatever was signed.
+    /// @param to The state that the mover has made of it. An app that needs no evidence refuses it: its bytes make
+    /// a dispute dear.
     /// @param numParticipants How many participants the channel has, 2 to 8.
     /// @return True when the move is legal. An illegal move reverts with a custom error; false is refused too.
     function validTransition(

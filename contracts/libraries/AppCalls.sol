@@ -25,8 +25,8 @@ library AppCalls {
         if (LowLevelCall.returnDataSize() < 32 || uint256(answer) != 1) revert IAdjudicator.TransitionRefused();
     }
 
-    /// @dev abi.encodeCall(IForceMoveApp.validTransition, (channelId, from, to, count)). Every field of both states has
-    /// been read before, so their numbers and offsets are known to be good.
+    /// @dev abi.encodeCall(IForceMoveApp.validTransition, (channelId, from, to, count)), with no evidence in `from`. Every
+    /// field of both states has been read before, so their numbers and offsets are known to be good.
     function encode(bytes32 channelId, VariablePart calldata from, VariablePart calldata to, uint256 count)
         internal
         pure
@@ -34,21 +34,23 @@ library AppCalls {
     {
         bytes4 selector = IForceMoveApp.validTransition.selector;
         assembly ("memory-safe") {
-            // Writes the encoding of a state to memory at p. The last word of appData is zeroed before it is written.
-            function append(p, state) -> end {
-                let outcome := add(state, calldataload(state))
-                let appData := add(state, calldataload(add(state, 0x20)))
-                let size := add(0x20, mul(calldataload(outcome), 0x60))
-                mstore(p, 0x80)
-                mstore(add(p, 0x20), add(0x80, size))
-                calldatacopy(add(p, 0x40), add(state, 0x40), 0x40)
-                p := add(p, 0x80)
-                calldatacopy(p, outcome, size)
-                p := add(p, size)
-                size := calldataload(appData)
+            // Writes bytes from calldata to memory at p. The last word is zeroed before it is written.
+            function appendBytes(p, source) -> end {
+                let size := calldataload(source)
                 end := add(p, and(add(size, 0x3f), not(0x1f)))
                 mstore(sub(end, 0x20), 0)
-                calldatacopy(p, appData, add(size, 0x20))
+                calldatacopy(p, source, add(size, 0x20))
+            }
+            // Writes the encoding of a state, but for its evidence, to memory at p.
+            function append(p, state) -> end {
+                let outcome := add(state, calldataload(state))
+                let size := add(0x20, mul(calldataload(outcome), 0x60))
+                mstore(p, 0xa0)
+                mstore(add(p, 0x20), add(0xa0, size))
+                calldatacopy(add(p, 0x60), add(state, 0x60), 0x40)
+                calldatacopy(add(p, 0xa0), outcome, size)
+                end := appendBytes(add(p, add(0xa0, size)), add(state, calldataload(add(state, 0x20))))
+                mstore(add(p, 0x40), sub(end, p))
             }
             data := mload(0x40)
             mstore(add(data, 0x20), selector)
@@ -57,8 +59,10 @@ library AppCalls {
             mstore(add(head, 0x20), 0x80)
             mstore(add(head, 0x60), count)
             let end := append(add(head, 0x80), from)
+            mstore(end, 0)
+            end := add(end, 0x20)
             mstore(add(head, 0x40), sub(end, head))
-            end := append(end, to)
+            end := appendBytes(append(end, to), add(to, calldataload(add(to, 0x40))))
             mstore(data, sub(sub(end, data), 0x20))
             mstore(0x40, and(add(end, 0x1f), not(0x1f)))
         }

@@ -12,20 +12,20 @@ library Hashing {
     bytes32 internal constant DOMAIN_TYPEHASH = 0x8b73c3c69bb8fe3d512ecc4cf759cc79239f7b179b0ffacaa9a75d522b39400f;
     /// @dev keccak256("Forcemove")
     bytes32 internal constant NAME_HASH = 0xa65c2d156cef2740f3a8bbd7752e46ece2703d35bf229f9f73a6ab6468afcf3c;
-    /// @dev keccak256("1")
-    bytes32 internal constant VERSION_HASH = 0xc89efdaa54c0f20c7adf612882df0950f5a951637e0307cdcb4c672f298b8bc6;
+    /// @dev keccak256("2")
+    bytes32 internal constant VERSION_HASH = 0xad7c5bef027816a800da1736444fb58a807ef4c9603b7848673f7e3a68eb14a5;
     /// @dev keccak256("Allocation(address asset,bytes32 destination,uint256 amount)")
     bytes32 internal constant ALLOCATION_TYPEHASH = 0x034cbb37f0436bea345d59a88edc5cfa6aee7fa9abaa94f054bbdd6b73cc9301;
-    /// @dev keccak256("State(bytes32 channelId,Allocation[] outcome,bytes appData,uint48 turnNum,bool isFinal)"
-    /// "Allocation(address asset,bytes32 destination,uint256 amount)")
-    bytes32 internal constant STATE_TYPEHASH = 0x291b2d5337261705a24bb491b1d4bf42f795ea48972deba64049f345679c03fc;
+    /// @dev keccak256("State(bytes32 channelId,Allocation[] outcome,bytes appData,bytes evidence,uint48 turnNum,"
+    /// "bool isFinal)Allocation(address asset,bytes32 destination,uint256 amount)")
+    bytes32 internal constant STATE_TYPEHASH = 0xb54ee5db73013c8f0bf49d505eae9b8239847b3648769f8d6df1611ce12ab751;
     /// @dev keccak256("Challenge(bytes32 channelId,uint48 turnNum,bytes32 stateHash)")
     bytes32 internal constant CHALLENGE_TYPEHASH = 0x41a91fd3b8b3ea7557fbc89f5dcac24bc17f10d9f181f92405d6cf0d962fa6e2;
-    /// @dev keccak256(""): the hash of a final state's empty appData.
+    /// @dev keccak256(""): the hash of a final state's empty appData and evidence.
     bytes32 internal constant EMPTY_HASH = 0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470;
 
     /// @dev keccak256(abi.encodePacked(chainId, adjudicator, channelNonce, appDefinition, challengeDuration,
-    /// participants)), each as one word.
+    /// asset, total, participants)), each as one word.
     function channelId(FixedPart calldata fixedPart, address[] calldata participants)
         internal
         view
@@ -34,6 +34,8 @@ library Hashing {
         uint256 channelNonce = fixedPart.channelNonce;
         address appDefinition = fixedPart.appDefinition;
         uint256 challengeDuration = fixedPart.challengeDuration;
+        address asset = fixedPart.asset;
+        uint256 total = fixedPart.total;
         assembly ("memory-safe") {
             let p := mload(0x40)
             mstore(p, chainid())
@@ -41,9 +43,11 @@ library Hashing {
             mstore(add(p, 0x40), channelNonce)
             mstore(add(p, 0x60), appDefinition)
             mstore(add(p, 0x80), challengeDuration)
+            mstore(add(p, 0xa0), asset)
+            mstore(add(p, 0xc0), total)
             let size := shl(5, participants.length)
-            calldatacopy(add(p, 0xa0), participants.offset, size)
-            id := keccak256(p, add(0xa0, size))
+            calldatacopy(add(p, 0xe0), participants.offset, size)
+            id := keccak256(p, add(0xe0, size))
         }
     }
 
@@ -82,21 +86,25 @@ library Hashing {
         }
     }
 
-    /// @dev The EIP-712 struct hash of a state; its outcome and appData come hashed.
-    function stateHash(bytes32 id, bytes32 outcomeHash_, bytes32 appDataHash, uint256 turnNum, bool isFinal)
-        internal
-        pure
-        returns (bytes32 result)
-    {
+    /// @dev The EIP-712 struct hash of a state; its outcome, appData and evidence come hashed.
+    function stateHash(
+        bytes32 id,
+        bytes32 outcomeHash_,
+        bytes32 appDataHash,
+        bytes32 evidenceHash,
+        uint256 turnNum,
+        bool isFinal
+    ) internal pure returns (bytes32 result) {
         assembly ("memory-safe") {
             let p := mload(0x40)
             mstore(p, STATE_TYPEHASH)
             mstore(add(p, 0x20), id)
             mstore(add(p, 0x40), outcomeHash_)
             mstore(add(p, 0x60), appDataHash)
-            mstore(add(p, 0x80), turnNum)
-            mstore(add(p, 0xa0), isFinal)
-            result := keccak256(p, 0xc0)
+            mstore(add(p, 0x80), evidenceHash)
+            mstore(add(p, 0xa0), turnNum)
+            mstore(add(p, 0xc0), isFinal)
+            result := keccak256(p, 0xe0)
         }
     }
 
@@ -134,6 +142,8 @@ library Hashing {
                 uint256(fixedPart.channelNonce),
                 uint256(uint160(fixedPart.appDefinition)),
                 uint256(fixedPart.challengeDuration),
+                uint256(uint160(fixedPart.asset)),
+                fixedPart.total,
                 fixedPart.participants
             )
         );
@@ -147,6 +157,7 @@ library Hashing {
                 state.channelId,
                 remainingOutcomeHash(state.outcome),
                 keccak256(state.appData),
+                keccak256(state.evidence),
                 state.turnNum,
                 state.isFinal
             )

@@ -9,14 +9,19 @@ library Outcomes {
     uint256 internal constant MAX_ALLOCATIONS = 32;
     uint256 internal constant MAX_ASSETS = 4;
 
-    /// @dev Refuses what is not a well-formed outcome of the channel. Reads every field, so that dirty bits revert too.
-    function requireValid(Allocation[] calldata outcome, bytes32 channelId) internal view {
+    /// @dev Refuses what is not a well-formed outcome of the channel, or allocates another total of its home asset than the
+    /// channel is funded with (`homeTotal`; zero: any). Reads every field, so that dirty bits revert too.
+    function requireValid(Allocation[] calldata outcome, bytes32 channelId, address home, uint256 homeTotal)
+        internal
+        view
+    {
         uint256 count = outcome.length;
         if (count == 0 || count > MAX_ALLOCATIONS) revert IAdjudicator.AllocationCountOutOfRange(count);
         bytes32 adjudicator = addressDestination(address(this));
         address asset;
         uint256 assets = 1;
         uint256 total = 0;
+        uint256 ofHome = 0;
         for (uint256 i = 0; i < count; ++i) {
             Allocation calldata entry = outcome[i];
             address next = entry.asset;
@@ -35,7 +40,9 @@ library Outcomes {
                 total += amount;
             }
             if (total < amount) revert IAdjudicator.OutcomeTotalOverflow(asset);
+            if (asset == home) ofHome = total;
         }
+        if (homeTotal != 0 && ofHome != homeTotal) revert IAdjudicator.WrongTotal(homeTotal, ofHome);
     }
 
     /// @dev Refuses two well-formed outcomes that name other assets or, of one asset, another total.

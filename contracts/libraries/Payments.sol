@@ -2,16 +2,48 @@
 pragma solidity 0.8.37;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+
+import {IAdjudicator} from "../interfaces/IAdjudicator.sol";
 
 /// @title Payments that cannot hurt the payer
 /// @dev Low-level calls, because neither a recipient nor an asset is trusted: whatever it does, the outcome is one bool.
 /// The calls are assembly so that at most 32 bytes of what they return are copied.
 library Payments {
-    /// @dev The gas that a pushed payment may use.
-    uint256 internal constant PUSH_ALLOWANCE = 100_000;
-    /// @dev The gas at which the whole allowance can be forwarded (EIP-150 keeps 1/64 back) after the costs of a call
-    /// with value to a new account (36,600) and of writing down a credit.
-    uint256 internal constant PUSH_REQUIRED = 170_000;
+    /// @dev The unit in which senders say how much gas a pushed payment may use.
+    uint256 internal constant PUSH_STEP = 16_384;
+    /// @dev A payee may need this much gas beside two new storage slots before a refusal is its own fault.
+    uint256 internal constant PUSH_FLOOR = 60_000;
+    /// @dev Written and cleared to measure what a slot costs: keccak256("forcemove.scratch").
+    uint256 private constant SCRATCH = 0x687a89945d28dd03d09d738a3fb128909da40fe4c025614f44ab00e14c22056c;
+
+    /// @dev The gas for the next payment: `steps`, or what the sender's gas reaches for where that is less. A 32nd and a
+    /// step stay behind, so that EIP-150, which keeps a 64th back once the call itself is paid, never lowers it further.
+    function allowance(uint256 steps) internal view returns (uint256 gasAllowance) {
+        unchecked {
+            uint256 left = gasleft();
+            gasAllowance = Math.min(steps * PUSH_STEP, Math.saturatingSub(left - left / 32, PUSH_STEP));
+        }
+    }
+
+    /// @dev Refuses to call a failed payment the payee's fault unless it was allowed what two new storage slots cost
+    /// now, under whatever prices are in force, and PUSH_FLOOR. Only failures pay for the measuring.
+    function requireEnough(uint256 gasAllowance) internal {
+        uint256 required = PUSH_FLOOR + 2 * _newSlotCost();
+        if (gasAllowance < required) revert IAdjudicator.NotEnoughGasToPush(required, gasAllowance);
+    }
+
+    /// @dev Makes a storage slot and unmakes it. The call of nothing between keeps the optimizer from dropping the first
+    /// write.
+    function _newSlotCost() private returns (uint256 cost) {
+        assembly ("memory-safe") {
+            let before := gas()
+            sstore(SCRATCH, 1)
+            cost := sub(before, gas())
+            pop(call(0, 0, 0, 0, 0, 0, 0))
+            sstore(SCRATCH, 0)
+        }
+    }
 
     /// @dev Pays with at most `gasAllowance`; false when the recipient or the asset refuses.
     function tryPay(address asset, address to, uint256 amount, uint256 gasAllowance) internal returns (bool) {

@@ -7,7 +7,7 @@ import {AppCalls} from "./AppCalls.sol";
 import {Hashing} from "./Hashing.sol";
 import {Outcomes} from "./Outcomes.sol";
 import {Signatures} from "./Signatures.sol";
-import {Status} from "./Status.sol";
+import {Word, Words} from "./Words.sol";
 
 /// @title The protocol's rules about fixed parts, states, pairs of states and support proofs
 /// @dev Each function returns when its rule holds and reverts with an error of IAdjudicator when it does not.
@@ -34,23 +34,29 @@ library Rules {
         if (duration < MIN_CHALLENGE_DURATION || duration > MAX_CHALLENGE_DURATION) {
             revert IAdjudicator.ChallengeDurationOutOfRange(duration);
         }
+        if (fixedPart.total > Words.MAX_AMOUNT) revert IAdjudicator.TotalTooHigh(fixedPart.total);
     }
 
     /// @dev Refuses a malformed state and returns the hashes of a good one: what states are compared and recorded by.
     /// @param validOutcome The hash of an outcome that is known to be valid in this channel, or zero.
-    function requireValidState(bytes32 channelId, VariablePart calldata state, bytes32 validOutcome)
-        internal
-        view
-        returns (bytes32 stateHash, bytes32 outcomeHash)
-    {
+    function requireValidState(
+        bytes32 channelId,
+        FixedPart calldata fixedPart,
+        VariablePart calldata state,
+        bytes32 validOutcome
+    ) internal view returns (bytes32 stateHash, bytes32 outcomeHash) {
         Allocation[] calldata outcome = state.outcome;
         bytes calldata appData = state.appData;
+        bytes calldata evidence = state.evidence;
         bool isFinal = state.isFinal;
         outcomeHash = Hashing.outcomeHash(outcome);
-        if (outcomeHash != validOutcome) Outcomes.requireValid(outcome, channelId);
-        if (appData.length > MAX_APP_DATA) revert IAdjudicator.AppDataTooLong(appData.length);
-        if (isFinal && appData.length != 0) revert IAdjudicator.FinalStateWithAppData(appData.length);
-        stateHash = Hashing.stateHash(channelId, outcomeHash, Hashing.bytesHash(appData), state.turnNum, isFinal);
+        if (outcomeHash != validOutcome) Outcomes.requireValid(outcome, channelId, fixedPart.asset, fixedPart.total);
+        uint256 length = appData.length + evidence.length;
+        if (length > MAX_APP_DATA) revert IAdjudicator.AppDataTooLong(length);
+        if (isFinal && length != 0) revert IAdjudicator.FinalStateWithAppData(length);
+        stateHash = Hashing.stateHash(
+            channelId, outcomeHash, Hashing.bytesHash(appData), Hashing.bytesHash(evidence), state.turnNum, isFinal
+        );
     }
 
     /// @dev The same hashes of a state that is compared by them to one that was found valid.
@@ -61,7 +67,8 @@ library Rules {
     {
         outcomeHash = Hashing.outcomeHash(state.outcome);
         bytes32 appDataHash = Hashing.bytesHash(state.appData);
-        stateHash = Hashing.stateHash(channelId, outcomeHash, appDataHash, state.turnNum, state.isFinal);
+        bytes32 evidenceHash = Hashing.bytesHash(state.evidence);
+        stateHash = Hashing.stateHash(channelId, outcomeHash, appDataHash, evidenceHash, state.turnNum, state.isFinal);
     }
 
     /// @dev Both states are valid in themselves and of one channel of `count` participants; whether their outcomes
@@ -87,6 +94,7 @@ library Rules {
         } else if (turnNum < 2 * count) {
             if (!sameOutcome) revert IAdjudicator.OutcomeChanged();
             if (Hashing.bytesHash(from.appData) != Hashing.bytesHash(to.appData)) revert IAdjudicator.AppDataChanged();
+            if (Hashing.bytesHash(from.evidence) != Hashing.bytesHash(to.evidence)) revert IAdjudicator.AppDataChanged();
         } else {
             AppCalls.requireValidMove(fixedPart.appDefinition, channelId, from, to, count);
         }
@@ -96,7 +104,7 @@ library Rules {
     /// first one is the recorded one where `fromRecord`. Returns the states' hashes, and the hash of the last one's outcome.
     function requireValidChain(
         bytes32 channelId,
-        Status status,
+        Word word,
         FixedPart calldata fixedPart,
         uint256 count,
         VariablePart[] calldata states,
@@ -108,14 +116,14 @@ library Rules {
         VariablePart calldata from = states[0];
         if (fromRecord) {
             (hashes[0], outcomeHash) = hashState(channelId, from);
-            status.requireFingerprint(hashes[0], outcomeHash);
+            word.requireFingerprint(hashes[0], outcomeHash);
         } else {
-            (hashes[0], outcomeHash) = requireValidState(channelId, from, 0);
+            (hashes[0], outcomeHash) = requireValidState(channelId, fixedPart, from, 0);
         }
         for (uint256 i = 1; i < length; ++i) {
             VariablePart calldata to = states[i];
             bytes32 previousOutcome = outcomeHash;
-            (hashes[i], outcomeHash) = requireValidState(channelId, to, previousOutcome);
+            (hashes[i], outcomeHash) = requireValidState(channelId, fixedPart, to, previousOutcome);
             requireValidTransition(channelId, fixedPart, count, from, to, outcomeHash == previousOutcome);
             from = to;
         }

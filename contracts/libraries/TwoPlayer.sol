@@ -15,6 +15,8 @@ library TwoPlayer {
     error NotOneAsset(address first, address second);
     /// @notice Allocation `index` must keep its destination.
     error DestinationChanged(uint256 index, bytes32 from, bytes32 to);
+    /// @notice The game needs no evidence; what nobody needs would only make a dispute dear.
+    error UnwantedEvidence(uint256 length);
     /// @notice appData has exactly the length of a position, in bytes.
     error WrongPositionLength(uint256 expected, uint256 submitted);
     /// @notice Word `word` of the position holds a value that it cannot have there.
@@ -44,6 +46,11 @@ library TwoPlayer {
         if (from[0].asset != from[1].asset) revert NotOneAsset(from[0].asset, from[1].asset);
         requireSameDestination(from, to, 0);
         requireSameDestination(from, to, 1);
+    }
+
+    /// @dev Refuses evidence.
+    function requireNoEvidence(bytes calldata evidence) internal pure {
+        if (evidence.length != 0) revert UnwantedEvidence(evidence.length);
     }
 
     function requireSameDestination(Allocation[] calldata from, Allocation[] calldata to, uint256 index) internal pure {

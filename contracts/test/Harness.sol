@@ -7,7 +7,7 @@ import {Hashing} from "../libraries/Hashing.sol";
 import {Outcomes} from "../libraries/Outcomes.sol";
 import {Rules} from "../libraries/Rules.sol";
 import {Signatures} from "../libraries/Signatures.sol";
-import {StatusLibrary} from "../libraries/Status.sol";
+import {Words} from "../libraries/Words.sol";
 import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.sol";
 
 /// @title The internal libraries, callable: what the adjudicator inlines is tested through here
@@ -15,7 +15,7 @@ import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.s
 contract Harness {
     bytes private constant ALLOCATION_TYPE = "Allocation(address asset,bytes32 destination,uint256 amount)";
     bytes private constant STATE_TYPE =
-        "State(bytes32 channelId,Allocation[] outcome,bytes appData,uint48 turnNum,bool isFinal)";
+        "State(bytes32 channelId,Allocation[] outcome,bytes appData,bytes evidence,uint48 turnNum,bool isFinal)";
     bytes private constant CHALLENGE_TYPE = "Challenge(bytes32 channelId,uint48 turnNum,bytes32 stateHash)";
     bytes private constant DOMAIN_TYPE =
         "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
@@ -31,6 +31,8 @@ contract Harness {
                 uint256(fixedPart.channelNonce),
                 uint256(uint160(fixedPart.appDefinition)),
                 uint256(fixedPart.challengeDuration),
+                uint256(uint160(fixedPart.asset)),
+                fixedPart.total,
                 fixedPart.participants
             )
         );
@@ -57,6 +59,7 @@ contract Harness {
             id,
             Hashing.outcomeHash(state.outcome),
             Hashing.bytesHash(state.appData),
+            Hashing.bytesHash(state.evidence),
             state.turnNum,
             state.isFinal
         );
@@ -66,6 +69,7 @@ contract Harness {
                 id,
                 _plainOutcomeHash(state.outcome),
                 keccak256(state.appData),
+                keccak256(state.evidence),
                 state.turnNum,
                 state.isFinal
             )
@@ -89,12 +93,12 @@ contract Harness {
     function domainSeparator() external view returns (bytes32 hash, bytes32 plain) {
         hash = Hashing.domainSeparator();
         plain = keccak256(
-            abi.encode(keccak256(DOMAIN_TYPE), keccak256("Forcemove"), keccak256("1"), block.chainid, address(this))
+            abi.encode(keccak256(DOMAIN_TYPE), keccak256("Forcemove"), keccak256("2"), block.chainid, address(this))
         );
     }
 
-    function fingerprint(bytes32 stateHash_, bytes32 outcomeHash_) external pure returns (uint160) {
-        return StatusLibrary.fingerprintOf(stateHash_, outcomeHash_);
+    function fingerprint(bytes32 stateHash_, bytes32 outcomeHash_) external pure returns (uint256) {
+        return Words.fingerprintOf(stateHash_, outcomeHash_);
     }
 
     // --------------------------------------------------------------------------------------------- questions to apps
@@ -105,7 +109,9 @@ contract Harness {
         pure
         returns (bytes memory data, bytes memory plain)
     {
-        plain = abi.encodeCall(IForceMoveApp.validTransition, (id, from, to, count));
+        VariablePart memory bare = from;
+        bare.evidence = "";
+        plain = abi.encodeCall(IForceMoveApp.validTransition, (id, bare, to, count));
         data = AppCalls.encode(id, from, to, count);
     }
 
@@ -123,17 +129,18 @@ contract Harness {
         Rules.requireValidFixedPart(fixedPart, fixedPart.participants);
     }
 
-    function requireValidOutcome(bytes32 id, Allocation[] calldata outcome) external view {
-        Outcomes.requireValid(outcome, id);
+    /// @param home The home asset, and `total` what the channel is funded with in it.
+    function requireValidOutcome(bytes32 id, Allocation[] calldata outcome, address home, uint256 total) external view {
+        Outcomes.requireValid(outcome, id, home, total);
     }
 
     /// @return The hashes of state and outcome.
-    function requireValidState(bytes32 id, VariablePart calldata state)
+    function requireValidState(bytes32 id, FixedPart calldata fixedPart, VariablePart calldata state)
         external
         view
         returns (bytes32, bytes32)
     {
-        return Rules.requireValidState(id, state, 0);
+        return Rules.requireValidState(id, fixedPart, state, 0);
     }
 
     /// @dev Both states are checked in themselves first, the earlier one before the later one.
@@ -142,8 +149,8 @@ contract Harness {
         view
     {
         bytes32 id = Hashing.channelId(fixedPart, fixedPart.participants);
-        (, bytes32 fromOutcome) = Rules.requireValidState(id, from, 0);
-        (, bytes32 toOutcome) = Rules.requireValidState(id, to, fromOutcome);
+        (, bytes32 fromOutcome) = Rules.requireValidState(id, fixedPart, from, 0);
+        (, bytes32 toOutcome) = Rules.requireValidState(id, fixedPart, to, fromOutcome);
         Rules.requireValidTransition(
             id, fixedPart, fixedPart.participants.length, from, to, fromOutcome == toOutcome
         );

@@ -42,6 +42,15 @@ contract BombRecipient is Puppet {
     }
 }
 
+/// @title Takes ether where it is allowed some 185,000 gas
+contract HungryRecipient is Puppet {
+    receive() external payable {
+        assembly ("memory-safe") {
+            return(0, 288000)
+        }
+    }
+}
+
 /// @title Refuses ether with as much memory as its gas buys
 contract RevertingBombRecipient is Puppet {
     receive() external payable {
@@ -61,7 +70,8 @@ contract Reentry is Puppet {
     uint32 public successes;
     /// @notice The selector of the error that the last failed call reverted with.
     bytes4 public failure;
-    /// @dev The calldata is the code of this account, because storage is dear to read.
+    /// @dev The calldata is the code of this account, because storage is dear to read. A zero stands before it, since no
+    /// code may begin with 0xef (EIP-3541), as a selector may.
     address private _memo;
     bool private _insists;
 
@@ -71,7 +81,8 @@ contract Reentry is Puppet {
     function arm(address target, bytes calldata data, bool insists) external {
         (_target, _insists) = (target, insists);
         // PUSH2 size, DUP1, PUSH1 offset 12, PUSH1 0, CODECOPY, PUSH1 0, RETURN: deploys what follows it.
-        bytes memory creation = bytes.concat(hex"61", bytes2(uint16(data.length)), hex"80600c6000396000f3", data);
+        bytes memory creation =
+            bytes.concat(hex"61", bytes2(uint16(data.length + 1)), hex"80600c6000396000f300", data);
         address memo;
         assembly ("memory-safe") {
             memo := create(0, add(creation, 0x20), mload(creation))
@@ -82,7 +93,13 @@ contract Reentry is Puppet {
     /// @notice The hook: of a token that moves, or of ether that arrives.
     function enter() public {
         if (_target == address(0)) return;
-        (bool success, bytes memory output) = _target.call(_memo.code);
+        bytes memory data = _memo.code;
+        assembly ("memory-safe") {
+            let size := mload(data)
+            data := add(data, 1)
+            mstore(data, sub(size, 1))
+        }
+        (bool success, bytes memory output) = _target.call(data);
         ++calls;
         if (success) ++successes;
         else failure = bytes4(output);

@@ -3,15 +3,15 @@ pragma solidity 0.8.37;
 
 import {Adjudicator} from "../Adjudicator.sol";
 import {Hashing} from "../libraries/Hashing.sol";
-import {Status} from "../libraries/Status.sol";
+import {Word} from "../libraries/Words.sol";
 import {FixedPart, Signature, VariablePart} from "../types/Channel.sol";
 
 /// @title The adjudicator with its check of proofs callable, whatever is recorded
 contract ProofHarness is Adjudicator {
-    /// @param status The packed status word of the channel: a proof may begin with its recorded state.
+    /// @param word The word of the home asset: a proof may begin with its recorded state.
     /// @return The hashes of the last state and of its outcome.
     function requireSupported(
-        uint256 status,
+        uint256 word,
         FixedPart calldata fixedPart,
         Signature[] calldata signatures,
         VariablePart[] calldata states,
@@ -20,7 +20,7 @@ contract ProofHarness is Adjudicator {
         address[] calldata participants = fixedPart.participants;
         return _requireSupported(
             Hashing.channelId(fixedPart, participants),
-            Status.wrap(status),
+            Word.wrap(word),
             fixedPart,
             participants,
             states,

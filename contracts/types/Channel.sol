@@ -8,11 +8,16 @@ pragma solidity 0.8.37;
 /// @param channelNonce Tells channels of the same participants apart.
 /// @param appDefinition The contract whose `validTransition` rules the moves.
 /// @param challengeDuration Seconds that a challenge leaves for an answer, 60 to 31,536,000 (365 days).
+/// @param asset The home asset, in whose storage word the record stands: the zero address for ether, else an ERC-20.
+/// @param total What the channel is funded with in its home asset, at most 2**253 - 1: every outcome's amounts of it add
+/// up to exactly this. Zero: they may add up to anything.
 struct FixedPart {
     address[] participants;
     uint64 channelNonce;
     address appDefinition;
     uint48 challengeDuration;
+    address asset;
+    uint256 total;
 }
 
 /// @notice One entry of an outcome.
@@ -27,12 +32,15 @@ struct Allocation {
 
 /// @notice What changes with each turn.
 /// @param outcome 1 to 32 allocations, grouped by asset in rising order, at most 4 assets: what the state would pay.
-/// @param appData The position of the game, opaque to the adjudicator, at most 8,192 bytes; empty in a final state.
+/// @param appData The position of the game: what the next move needs. Opaque to the adjudicator; empty in a final state.
+/// @param evidence What shows that the move to this state was right, and nobody needs after it. Empty in a final state;
+/// with appData at most 8,192 bytes.
 /// @param turnNum The place of the state in the channel's sequence, from 0.
 /// @param isFinal Whether only concluding may follow.
 struct VariablePart {
     Allocation[] outcome;
     bytes appData;
+    bytes evidence;
     uint48 turnNum;
     bool isFinal;
 }
@@ -41,12 +49,14 @@ struct VariablePart {
 /// @param channelId The channel.
 /// @param outcome As in VariablePart.
 /// @param appData As in VariablePart.
+/// @param evidence As in VariablePart.
 /// @param turnNum As in VariablePart.
 /// @param isFinal As in VariablePart.
 struct State {
     bytes32 channelId;
     Allocation[] outcome;
     bytes appData;
+    bytes evidence;
     uint48 turnNum;
     bool isFinal;
 }
@@ -57,22 +67,4 @@ struct State {
 struct Signature {
     bytes32 r;
     bytes32 vs;
-}
-
-/// @notice One asset of one channel, to ask for its holdings.
-/// @param channelId The channel.
-/// @param asset The zero address for ether, else an ERC-20.
-struct HoldingsKey {
-    bytes32 channelId;
-    address asset;
-}
-
-/// @notice What a channel holds of one asset.
-/// @param held In the asset's smallest unit.
-/// @param payoutBegun Whether the channel has begun to pay out: deposits are refused.
-/// @param closed Whether the channel is closed forever.
-struct HoldingsEntry {
-    uint256 held;
-    bool payoutBegun;
-    bool closed;
 }

@@ -26,6 +26,7 @@ __all__ = [
     "NotTwoAllocations",
     "NotTwoParticipants",
     "StakeChanged",
+    "UnwantedEvidence",
     "WrongAmount",
     "WrongPositionLength",
     "can_afford",
@@ -34,6 +35,7 @@ __all__ = [
     "read_words",
     "require_affords",
     "require_both_afford",
+    "require_no_evidence",
     "is_our_turn",
     "require_our_turn",
     "require_paid",
@@ -80,6 +82,13 @@ class DestinationChanged(AppError):
     index: int
     from_: bytes
     to: bytes
+
+
+@dataclass(eq=False)
+class UnwantedEvidence(AppError):
+    """The game needs no evidence; what nobody needs would only make a dispute dear."""
+
+    length: int
 
 
 @dataclass(eq=False)
@@ -147,6 +156,7 @@ SHARED_ERRORS: tuple[type[AppError], ...] = (
     NotTwoAllocations,
     NotOneAsset,
     DestinationChanged,
+    UnwantedEvidence,
     WrongPositionLength,
     MalformedPosition,
     StakeChanged,
@@ -174,6 +184,12 @@ def require_two_players(from_: Outcome, to: Outcome, num_participants: int) -> N
         destination = from_[index].destination
         if to[index].destination != destination:
             raise DestinationChanged(index, destination, to[index].destination)
+
+
+def require_no_evidence(evidence: bytes) -> None:
+    """Refuse evidence. Raises `UnwantedEvidence`."""
+    if evidence:
+        raise UnwantedEvidence(len(evidence))
 
 
 def read_words(app_data: bytes, words: int) -> tuple[int, ...]:

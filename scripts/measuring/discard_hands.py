@@ -48,18 +48,18 @@ def _leaves(from_: Core, _to: Core) -> bool:
 
 
 _ROWS: dict[str, tuple[_Wanted, int]] = {
-    "discard_challenge_share": (lambda from_, to: from_.pending and from_.shared and to.laid, 180_000),
-    "discard_challenge_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 155_000),
+    "discard_challenge_share": (lambda from_, to: from_.pending and from_.shared and to.laid, 163_000),
+    "discard_challenge_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 136_000),
     "discard_respond_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 125_000),
-    "discard_respond_share": (lambda from_, to: from_.pending and not from_.shared and to.pending, 112_000),
-    "discard_respond_share_discard": (lambda from_, to: from_.pending and from_.shared and to.laid, 150_000),
+    "discard_respond_share": (lambda from_, to: from_.pending and not from_.shared and to.pending, 112_500),
+    "discard_respond_share_discard": (lambda from_, to: from_.pending and from_.shared and to.laid, 151_500),
     "discard_challenge_deal": (_makes(PositionType.DEALT_FIRST), 400_000),
-    "discard_challenge_second_deal": (_makes(PositionType.DEALT), 320_000),
+    "discard_challenge_second_deal": (_makes(PositionType.DEALT), 292_500),
     "discard_challenge_shuffle": (_makes(PositionType.SHUFFLED), 460_000),
     "discard_respond_leave": (_leaves, 250_000),
     "discard_challenge_show": (
         lambda from_, to: from_.position_type is PositionType.SHOWING and from_.laid == to.laid == SHOWN_AT_ONCE,
-        275_000,
+        254_000,
     ),
 }
 TARGETS = {row: target for row, (_, target) in _ROWS.items()}

@@ -1,7 +1,7 @@
 """The gas of every operation, live: of today's fork on an embedded chain, of the next one in `@ethereumjs/vm`.
 
-The scenario of every row: two participants, each an existing account with ether; each deposits 1 ether; payout 1.25 and
-0.75 to themselves; the counting app (state t carries the number t); a duration of one day; transactions sent by
+The scenario of every row: two participants, each an existing account with ether; each has paid in 1 ether; payout 1.25
+and 0.75 to themselves; the counting app (state t carries the number t); a duration of one day; transactions sent by
 participants; challenge with states 10 and 11, from the record with 12, respond with 12, checkpoint with 12 and 13,
 close with 14. `gasUsed` of the receipt. The rows of games have a scenario of their own, see `discard_hands`.
 """
@@ -36,18 +36,18 @@ _ARTIFACTS = Path(__file__).resolve().parents[2] / "contracts" / "artifacts"
 TARGETS = {
     "deposit_first": 46_500,
     "deposit_second": 29_470,
-    "conclude_and_pay": 64_700,
-    "challenge_two_states": 82_700,
-    "challenge_one_state": 72_350,
-    "challenge_three_participants": 99_950,
-    "challenge_from_recorded": 55_350,
-    "respond": 51_150,
-    "checkpoint_over_challenge_two_states": 60_300,
-    "checkpoint_over_challenge_one_state": 49_950,
-    "checkpoint_open": 81_060,
-    "transfer_after_expiry": 50_110,
-    "happy_total": 140_650,
-    "dispute_total": 208_750,
+    "conclude_and_pay": 64_300,
+    "challenge_two_states": 65_300,
+    "challenge_one_state": 54_150,
+    "challenge_three_participants": 83_050,
+    "challenge_from_recorded": 57_700,
+    "respond": 53_600,
+    "checkpoint_over_challenge_two_states": 63_300,
+    "checkpoint_over_challenge_one_state": 52_200,
+    "checkpoint_open": 64_100,
+    "transfer_after_expiry": 51_200,
+    "happy_total": 140_250,
+    "dispute_total": 192_450,
     **discard_hands.TARGETS,
 }
 
@@ -58,11 +58,12 @@ def chain_of_fork(fork: str) -> AnvilChain:
 
 
 class Bench:
-    """An adjudicator, the counting app and Discard on a local chain, and `keys` whose accounts have ether."""
+    """An adjudicator, the counting app and Discard on a local chain, and `keys` whose accounts have ether. `push`: how
+    much gas a payee may use on this chain."""
 
     def __init__(self, chain: Chain) -> None:
         """`chain`: a fresh one that funds `local_keys`."""
-        self.chain, self.nonce = chain, 0
+        self.chain, self.nonce, self.push = chain, 0, chain.ask_prices().push
         self.keys = tuple(Key(number.to_bytes(32)) for number in range(1, 1 + _ACCOUNTS))
         for key in self.keys:
             chain.send(Call(key.address, b"", 1_000 * ETH), local_keys()[0])
@@ -79,6 +80,13 @@ class Bench:
         self.nonce += 1
         return Channel(self, self.keys[1 : 1 + count], self.nonce, app or self.app)
 
+    def funded(self, count: int = 2, app: bytes = b"") -> Channel:
+        """A channel into which each participant has paid its ether."""
+        channel = self.channel(count, app)
+        for seat in range(count):
+            channel.deposit(seat)
+        return channel
+
     def send(self, sender: Key, operation: Operation) -> int:
         """The gas that a transaction used; it must succeed."""
         return self.adjudicator.send(operation, sender).gas_used
@@ -89,12 +97,12 @@ class Channel:
 
     def __init__(self, bench: Bench, keys: Sequence[Key], nonce: int, app: bytes) -> None:
         self.bench, self.keys, self.adjudicator = bench, keys, bench.adjudicator
-        self.fixed_part = FixedPart(tuple(key.address for key in keys), nonce, app, DAY)
+        self.fixed_part = FixedPart(tuple(key.address for key in keys), nonce, app, DAY, ETHER, len(keys) * ETH)
         self.id = channel_id(self.fixed_part, bench.adjudicator.domain)
 
     @property
     def outcome(self) -> Outcome:
-        amounts = {2: (ETH * 5 // 4, ETH * 3 // 4), 3: (ETH, ETH * 3 // 4, ETH // 4)}[len(self.keys)]
+        amounts = {2: (ETH * 5 // 4, ETH * 3 // 4), 3: (ETH * 5 // 4, ETH, ETH * 3 // 4)}[len(self.keys)]
         return tuple(
             Allocation(ETHER, address_destination(key.address), amount)
             for key, amount in zip(self.keys, amounts, strict=True)
@@ -148,11 +156,12 @@ class Channel:
     def conclude(self, turn: int) -> int:
         final = VariablePart(self.outcome, b"", turn, True)
         signatures = [self.sign(seat, final) for seat in range(len(self.keys))]
-        return self.bench.send(self.keys[0], self.adjudicator.conclude(self.fixed_part, self.outcome, turn, signatures))
+        values, push = (self.fixed_part, self.outcome, turn, signatures), self.bench.push
+        return self.bench.send(self.keys[0], self.adjudicator.conclude(*values, push=push))
 
     def transfer(self, state: VariablePart) -> int:
-        operation = self.adjudicator.transfer(self.id, hash_state(self.id, state).state, self.outcome)
-        return self.bench.send(self.keys[0], operation)
+        values = self.id, self.fixed_part.asset, hash_state(self.id, state).state, self.outcome
+        return self.bench.send(self.keys[0], self.adjudicator.transfer(*values, push=self.bench.push))
 
 
 @case(*(Row(name, "gas", "`gasUsed` of the receipt", bound) for name, bound in TARGETS.items()))
@@ -177,34 +186,33 @@ def measured_on(chain: Chain) -> Measured:
     rows["deposit_second"] = happy.deposit(1)
     rows["conclude_and_pay"] = happy.conclude(14)
 
-    disputed = bench.channel()
-    disputed.deposit(0), disputed.deposit(1)
+    disputed = bench.funded()
     rows["challenge_two_states"] = disputed.challenge(*state[10:12])
     chain.travel_to(chain.now() + DAY + 1)
     rows["transfer_after_expiry"] = disputed.transfer(state[11])
 
-    rows["challenge_one_state"] = bench.channel().challenge(state[11])
-    three = bench.channel(3)
+    rows["challenge_one_state"] = bench.funded().challenge(state[11])
+    three = bench.funded(3)
     rows["challenge_three_participants"] = three.challenge(*map(three.state, (9, 10, 11)))
 
-    recorded = bench.channel()
+    recorded = bench.funded()
     recorded.checkpoint(*state[10:12])
     rows["challenge_from_recorded"] = recorded.challenge_from_recorded(12)
 
-    answered = bench.channel()
+    answered = bench.funded()
     answered.challenge(*state[10:12])
     rows["respond"] = answered.respond(*state[11:13])
 
     for name, states in {"two_states": state[12:], "one_state": state[13:]}.items():
-        cleared = bench.channel()
+        cleared = bench.funded()
         cleared.challenge(*state[10:12])
         rows[f"checkpoint_over_challenge_{name}"] = cleared.checkpoint(*states)
 
-    rows["checkpoint_open"] = bench.channel().checkpoint(*state[12:])
+    rows["checkpoint_open"] = bench.funded().checkpoint(*state[12:])
     deposits = rows["deposit_first"] + rows["deposit_second"]
     rows["happy_total"] = deposits + rows["conclude_and_pay"]
     rows["dispute_total"] = deposits + rows["challenge_two_states"] + rows["transfer_after_expiry"]
-    rows |= {name: _discard(name, bench.channel(app=bench.discard)) for name in discard_hands.TARGETS}
+    rows |= {name: _discard(name, bench.funded(app=bench.discard)) for name in discard_hands.TARGETS}
     return {name: rows[name] for name in TARGETS}
 
 

@@ -107,6 +107,7 @@ def _typed_message(id_: bytes, state: VariablePart) -> dict[str, object]:
             for entry in state.outcome
         ],
         "appData": state.app_data,
+        "evidence": state.evidence,
         "turnNum": state.turn_num,
         "isFinal": state.is_final,
     }

@@ -179,5 +179,5 @@ def _challenge(adjudicator: Adjudicator, agreement: Agreement, nonce: int) -> No
 
 def _lost(adjudicator: Adjudicator, agreements: Sequence[Agreement]) -> int:
     """How many channels have not the answer of the tower on record."""
-    statuses = adjudicator.statuses_of([each.channel_id for each in agreements])
+    statuses = [adjudicator.status_of(each.channel_id, each.fixed_part.asset) for each in agreements]
     return sum(each.turn_num_record != 4 for each in statuses)

@@ -27,7 +27,7 @@ def test_a_table_is_played_to_its_end() -> None:
     assert [allocation.amount for allocation in table.outcome] == [5 * STAKE] * 2
     agreement = table.channels[0].channel.agreement
     assert agreement.fixed_part.participants == tuple(key.address for key in local_keys()[:2])
-    assert table.adjudicator.holdings_of(agreement.channel_id, ETHER).closed
+    assert table.adjudicator.holdings_of(agreement.channel_id, ETHER, 0).closed
 
 
 def test_the_deposit_can_be_another() -> None:

@@ -9,13 +9,13 @@ import pytest
 import requests
 
 from forcemove import ETHER, Key, Outcome, connect, word
-from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, Operation
+from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.chain.errors import CallRefused, EndpointFailed, Panicked, RevertedWithText, TransactionReverted
 from forcemove.chain.token import Token
 from forcemove.protocol import logs, rule_errors
-from forcemove.protocol.status import EMPTY_STATUS, Mode
+from forcemove.protocol.words import EMPTY_STATUS, Holdings, Mode
 from tests.chain.server import serving
 from tests.chain.world import World, deploy_contract, place, refusal
 from tests.expected import raising
@@ -44,7 +44,7 @@ def test_a_deposit_is_logged_and_held(world: World) -> None:
     id_ = world.id_of(world.channel())
 
     assert logs_of(world, world.adjudicator.deposit(id_, ETHER, 0, 7)) == [logs.Deposited(id_, ETHER, 7)]
-    assert world.adjudicator.holdings_of(id_, ETHER) == ChannelHoldings(7, payout_begun=False, closed=False)
+    assert world.adjudicator.holdings_of(id_, ETHER, 0) == Holdings(7, payout_begun=False, closed=False)
 
 
 def test_a_deposit_of_tokens_has_only_the_adjudicators_logs(world: World) -> None:
@@ -69,7 +69,7 @@ def test_a_challenge_is_logged_with_its_state_and_signatures(world: World) -> No
     (placed,) = receipt.logs
     finalizes_at = world.chain.now() + DAY
     assert placed.log == logs.ChallengeRegistered(world.id_of(fixed), finalizes_at, state(11), proof.signatures)
-    status = world.adjudicator.status_of(world.id_of(fixed))
+    status = world.adjudicator.status_of(world.id_of(fixed), ETHER)
     assert (status.turn_num_record, status.finalizes_at) == (11, finalizes_at)
 
 
@@ -91,7 +91,7 @@ def test_a_response_is_logged_with_its_state_and_signature(world: World) -> None
     response = world.adjudicator.respond(fixed, state(11), state(12), signature)
 
     assert logs_of(world, response) == [logs.Responded(world.id_of(fixed), state(12), signature)]
-    assert world.adjudicator.status_of(world.id_of(fixed)).mode(world.chain.now()) is Mode.OPEN
+    assert world.adjudicator.status_of(world.id_of(fixed), ETHER).mode(world.chain.now()) is Mode.OPEN
 
 
 def test_a_checkpoint_is_logged_with_its_state_and_signatures(world: World) -> None:
@@ -113,8 +113,8 @@ def test_concluding_pays_and_closes(world: World) -> None:
     id_ = world.id_of(fixed)
     assert logs_of(world, conclude) == [logs.Closed(id_)]
     assert world.chain.balance(BOB.address) == before + 5
-    assert world.adjudicator.holdings_of(id_, ETHER).closed
-    assert world.adjudicator.status_of(id_) == EMPTY_STATUS
+    assert world.adjudicator.holdings_of(id_, ETHER, 0).closed
+    assert world.adjudicator.status_of(id_, ETHER) == EMPTY_STATUS
 
 
 def test_concluding_beyond_the_holdings_pays_what_is_there(world: World) -> None:
@@ -126,7 +126,7 @@ def test_concluding_beyond_the_holdings_pays_what_is_there(world: World) -> None
 
     left = logs.PartlyPaid(id_, world.state_hash(fixed, last), outcome(3, 5))
     assert logs_of(world, conclude) == [logs.Concluded(id_, 14), left]
-    assert world.adjudicator.holdings_of(id_, ETHER) == ChannelHoldings(0, payout_begun=True, closed=False)
+    assert world.adjudicator.holdings_of(id_, ETHER, 0) == Holdings(0, payout_begun=True, closed=False)
 
 
 def expired(world: World, outcome_: Outcome) -> tuple[bytes, bytes]:
@@ -135,7 +135,7 @@ def expired(world: World, outcome_: Outcome) -> tuple[bytes, bytes]:
     world.fund(fixed)
     challenged = state(11, outcome_)
     world.challenge(fixed, state(10, outcome_), challenged)
-    world.chain.travel_to(world.adjudicator.status_of(world.id_of(fixed)).finalizes_at)
+    world.chain.travel_to(world.adjudicator.status_of(world.id_of(fixed), ETHER).finalizes_at)
     return world.id_of(fixed), world.state_hash(fixed, challenged)
 
 
@@ -144,7 +144,7 @@ def test_a_transfer_pays_at_exactly_the_deadline(world: World) -> None:
     id_, state_hash = expired(world, owed)
     before = world.chain.balance(BOB.address)
 
-    assert logs_of(world, world.adjudicator.transfer(id_, state_hash, owed)) == [logs.Closed(id_)]
+    assert logs_of(world, world.adjudicator.transfer(id_, ETHER, state_hash, owed)) == [logs.Closed(id_)]
     assert world.chain.balance(BOB.address) == before + 8
 
 
@@ -171,7 +171,7 @@ def test_a_transfer_of_one_allocation_leaves_the_rest_owed(world: World) -> None
     owed = outcome(12, 8)
     id_, state_hash = expired(world, owed)
 
-    assert logs_of(world, world.adjudicator.transfer(id_, state_hash, owed, [1])) == [
+    assert logs_of(world, world.adjudicator.transfer(id_, ETHER, state_hash, owed, [1])) == [
         logs.PartlyPaid(id_, state_hash, outcome(12, 0))
     ]
 
@@ -190,9 +190,9 @@ def test_refusals_carry_the_values_of_the_solidity_errors(world: World) -> None:
     assert refusal(world, world.adjudicator.claim(ETHER, ALICE.address)) == rule_errors.NothingToClaim(
         ALICE.address, ETHER
     )
-    assert refusal(world, world.adjudicator.transfer(id_, bytes(32), outcome())) == rule_errors.ChannelNotFinalized(
-        id_, 0
-    )
+    assert refusal(
+        world, world.adjudicator.transfer(id_, ETHER, bytes(32), outcome())
+    ) == rule_errors.ChannelNotFinalized(id_, 0)
 
 
 def test_a_wrong_signer_is_named(world: World) -> None:
@@ -247,7 +247,7 @@ def test_a_text_is_typed(world: World) -> None:
 def test_a_simulation_meets_the_next_blocks_clock(world: World) -> None:
     fixed = world.channel()
     world.challenge(fixed, state(10), state(11))
-    finalizes_at = world.adjudicator.status_of(world.id_of(fixed)).finalizes_at
+    finalizes_at = world.adjudicator.status_of(world.id_of(fixed), ETHER).finalizes_at
     checkpoint = world.adjudicator.checkpoint(fixed, world.proof(fixed, state(12), state(13)))
     world.chain.travel_to(finalizes_at)
 
@@ -258,11 +258,11 @@ def test_a_simulation_meets_the_next_blocks_clock(world: World) -> None:
 def test_one_second_before_the_deadline_an_answer_lands(world: World) -> None:
     fixed = world.channel()
     world.challenge(fixed, state(10), state(11))
-    world.chain.travel_to(world.adjudicator.status_of(world.id_of(fixed)).finalizes_at - 1)
+    world.chain.travel_to(world.adjudicator.status_of(world.id_of(fixed), ETHER).finalizes_at - 1)
 
     world.adjudicator.send(world.adjudicator.checkpoint(fixed, world.proof(fixed, state(12), state(13))), BOB)
 
-    assert world.adjudicator.status_of(world.id_of(fixed)).turn_num_record == 13
+    assert world.adjudicator.status_of(world.id_of(fixed), ETHER).turn_num_record == 13
 
 
 def test_nothing_is_sent_where_the_simulation_fails(world: World) -> None:

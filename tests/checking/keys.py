@@ -13,8 +13,8 @@ from forcemove.protocol.logs import ChallengeRegistered, Log
 from forcemove.protocol.machine.automatic_actions import answer_margin
 from forcemove.protocol.machine.channel import Accepted, Channel
 from forcemove.protocol.machine.record import Record
-from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER
+from forcemove.protocol.words import Status
 from tests.checking.world import DURATION, Block, Setting, World
 
 __all__ = ["Keys"]

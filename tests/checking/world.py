@@ -36,7 +36,7 @@ from forcemove.protocol.machine.effects import (
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.outcome import Outcome, address_destination
-from forcemove.protocol.status import EMPTY_STATUS
+from forcemove.protocol.words import EMPTY_STATUS
 from tests.checking.remembering import RememberingKey
 from tests.protocol.builders import ALICE, APP, BOB, CAROL, DOMAIN
 from tests.protocol.operations import ether_with, perform

@@ -203,7 +203,7 @@ def require_all_home(node: Node, *demos: Demo) -> None:
     assert chain.balance(adjudicator.address) == 0
     for demo in demos:
         for id_ in _CHANNEL.findall(demo.said) + _LOCKED.findall(demo.complained):
-            assert adjudicator.holdings_of(bytes.fromhex(id_), ETHER).held == 0
+            assert adjudicator.holdings_of(bytes.fromhex(id_), ETHER, 0).amount == 0
 
 
 def _adjudicator(folder: Path) -> bytes:

@@ -150,13 +150,13 @@ class World(House):
 
     def held(self, channel: Channel) -> int:
         """What the channel holds on the chain."""
-        return self.adjudicator.holdings_of(channel.agreement.channel_id, ETHER).held
+        return self.adjudicator.holdings_of(channel.agreement.channel_id, ETHER, 0).amount
 
     def await_answer(self, channel: Channel, turn_num: int) -> None:
         """Until the chain knows of a later turn, and no challenge runs."""
 
         def is_answered() -> bool:
-            status = self.adjudicator.status_of(channel.agreement.channel_id)
+            status = self.adjudicator.status_of(channel.agreement.channel_id, ETHER)
             return not status.finalizes_at and status.turn_num_record > turn_num
 
         wait_until(is_answered)

@@ -67,7 +67,7 @@ class Home:
 
     def held(self, number: int = 0) -> int:
         assembly = self.house.assemblies[number]
-        return assembly.adjudicator.holdings_of(assembly.agreement.channel_id, ETHER).held
+        return assembly.adjudicator.holdings_of(assembly.agreement.channel_id, ETHER, 0).amount
 
     def challenge_with_an_old_state(self) -> None:
         """By Bob, who has lost and hopes that nobody is at home."""
@@ -121,7 +121,7 @@ def no_answer_in_time(home: Home) -> Iterator[None]:
 
     def watch() -> None:
         while not is_over.wait(0.05):
-            ends = adjudicator.status_of(home.ids[0]).finalizes_at
+            ends = adjudicator.status_of(home.ids[0], ETHER).finalizes_at
             if ends and ends > chain.now():
                 chain.rpc.ask("evm_setNextBlockTimestamp", hex(ends + 1))
                 chain.rpc.ask("evm_mine")
@@ -312,7 +312,7 @@ def test_threat_104_after_a_closed_laptop_commands_tell_what_was_paid(home: Call
     alice.challenge_with_an_old_state()
     chain.travel_to(chain.now() + DURATION + 1)
     hash_ = hash_state(alice.ids[0], settled).state
-    assembly.adjudicator.send(assembly.adjudicator.transfer(alice.ids[0], hash_, settled.outcome), KEYS[1])
+    assembly.adjudicator.send(assembly.adjudicator.transfer(alice.ids[0], ETHER, hash_, settled.outcome), KEYS[1])
     paid = chain.balance(KEYS[0].address) - before
     assert paid == settled.outcome[0].amount < DEPOSIT < alice.states[2].state.outcome[0].amount
     lost = f"closed: you lose {format_amount(DEPOSIT - paid)}; the chain has decided: a challenge was not answered"
@@ -358,7 +358,7 @@ def test_threat_46_a_clock_is_answered_through_an_endpoint_that_never_gives_logs
     def is_answered() -> bool:
         defence.step()
         node.poll()
-        return not alice.house.assemblies[0].adjudicator.status_of(alice.ids[0]).finalizes_at
+        return not alice.house.assemblies[0].adjudicator.status_of(alice.ids[0], ETHER).finalizes_at
 
     try:
         wait_until(is_answered)
@@ -392,7 +392,7 @@ def test_threat_104_who_stands_by_reads_what_became_of_a_clock_that_another_let_
         step_until(lambda: bool(defence._with_clocks))
         chain.travel_to(chain.now() + DURATION + 1)
         hash_ = hash_state(alice.ids[0], settled).state
-        assembly.adjudicator.send(assembly.adjudicator.transfer(alice.ids[0], hash_, settled.outcome), KEYS[1])
+        assembly.adjudicator.send(assembly.adjudicator.transfer(alice.ids[0], ETHER, hash_, settled.outcome), KEYS[1])
         ((viewer,),) = defence._viewers.values()
         step_until(lambda: not viewer.statuses[alice.ids[0]])
         held.leases.release([ChannelLease(alice.ids[0])])
@@ -495,7 +495,7 @@ def test_collect_answers_an_old_state_and_signs_nothing(home: Callable[..., Home
     assert said.code == 1
     assert "`conclude` leaves it" in said.out
     assembly = alice.house.assemblies[0]
-    status = assembly.adjudicator.status_of(alice.ids[0])
+    status = assembly.adjudicator.status_of(alice.ids[0], ETHER)
     assert (status.finalizes_at, status.turn_num_record) == (0, 7)
     assert json.loads(alice("list", "--json").out)["channels"][0]["turnNum"] == 7
 
@@ -510,7 +510,7 @@ def test_threat_57_what_else_the_journal_has_is_defended_though_a_node_is_away(
     assert said.code == 0, said.err
     assert "The node at 127.0.0.1:9 does not answer" in said.err
     assert f"besides     0x{alice.ids[0].hex()[:8]}\u2026 respond: in block" in said.err
-    statuses = alice.house.assemblies[0].adjudicator.statuses_of(alice.ids)
+    statuses = [alice.house.assemblies[0].adjudicator.status_of(id_, ETHER) for id_ in alice.ids]
     assert [status.finalizes_at == 0 for status in statuses] == [True, False]
 
 

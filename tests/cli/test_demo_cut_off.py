@@ -102,7 +102,7 @@ def unfinished(folder: Path) -> dict[bytes, list[Channel]]:
 def held(node: Node, folder: Path) -> int:
     """What the channels hold that are kept."""
     return sum(
-        Adjudicator(node.chain, channels[0].agreement.domain.adjudicator).holdings_of(id_, ETHER).held
+        Adjudicator(node.chain, channels[0].agreement.domain.adjudicator).holdings_of(id_, ETHER, 0).amount
         for id_, channels in unfinished(folder).items()
     )
 
@@ -154,7 +154,7 @@ def test_it_says_exactly_what_is_locked_where(tmp_path: Path, node: Node) -> Non
     (id_, (kept, _)), *_ = unfinished(tmp_path).items()
     adjudicator = Adjudicator(node.chain, kept.agreement.domain.adjudicator)
 
-    assert adjudicator.holdings_of(id_, ETHER).held == 2 * 10**15
+    assert adjudicator.holdings_of(id_, ETHER, 0).amount == 2 * 10**15
     told = first.complained.splitlines()
     assert told[:4] == [
         "Error: Interrupted.",

@@ -25,7 +25,7 @@ from tests.cli.command import Command, Said
 
 PAYER, OTHER = local_keys()[0], counterparty_key(local_keys()[0])
 ONE = ("--game", "tic-tac-toe", "--scenario", "honest")
-MOST = (2**254 - 1) // 10
+MOST = (2**253 - 1) // 10
 
 
 class Node:
@@ -58,10 +58,10 @@ def node(forcemove: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     [
         ("0", "A stake of 0 plays for nothing"),
         ("0 ether", "A stake of 0 plays for nothing"),
-        (str(MOST + 1), "less than 2**254"),
-        (str(2**254 + 1), "less than 2**254"),
-        (str(UINT256_MAX // 5 + 1), "less than 2**254"),
-        (str(UINT256_MAX), "less than 2**254"),
+        (str(MOST + 1), "less than 2**253"),
+        (str(2**253 + 1), "less than 2**253"),
+        (str(UINT256_MAX // 5 + 1), "less than 2**253"),
+        (str(UINT256_MAX), "less than 2**253"),
         (str(UINT256_MAX + 1), "more than any asset has"),
         ("1e100 ether", "more than any asset has"),
     ],

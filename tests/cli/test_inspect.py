@@ -56,6 +56,8 @@ def test_a_file_is_told_field_by_field(forcemove: Command) -> None:
         "channelNonce": "0",
         "appDefinition": show_address(builders.APP),
         "challengeDuration": builders.DAY,
+        "asset": show_address(bytes(20)),
+        "total": "0",
     }
     assert finding["state"] == {
         "turnNum": 5,
@@ -64,6 +66,7 @@ def test_a_file_is_told_field_by_field(forcemove: Command) -> None:
         "mover": 1,
         "outcome": [_entry(A, 0, 8), _entry(B, 1, 12)],
         "appData": "0x" + state_of(5).app_data.hex(),
+        "evidence": "0x",
     }
     assert (finding["problem"], finding["refused"], finding["channel"]) == (None, None, None)
 

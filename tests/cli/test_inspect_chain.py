@@ -68,7 +68,7 @@ class Court:
         self.send(self.adjudicator.challenge(self.saved.fixed, proof))
 
     def expire(self) -> None:
-        self.chain.travel_to(self.adjudicator.status_of(self.saved.id).finalizes_at)
+        self.chain.travel_to(self.adjudicator.status_of(self.saved.id, ETHER).finalizes_at)
         self.chain.rpc.ask("evm_mine")
 
     def conclude(self, final: VariablePart) -> Operation:
@@ -76,7 +76,7 @@ class Court:
         return self.adjudicator.conclude(self.saved.fixed, final.outcome, final.turn_num, signatures)
 
     def transfer(self, state: VariablePart, owed: Outcome, *indices: int) -> Operation:
-        return self.adjudicator.transfer(self.saved.id, hash_state(self.saved.id, state).state, owed, indices)
+        return self.adjudicator.transfer(self.saved.id, ETHER, hash_state(self.saved.id, state).state, owed, indices)
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +156,7 @@ def test_a_running_challenge_shows_its_state_and_the_seconds_left(forcemove: Com
     said = forcemove("inspect", channel["channelId"], "--chain", court.chain.endpoint)
 
     assert (channel["mode"], channel["turnNumRecord"]) == ("Challenge", 6)
-    assert channel["finalizesAt"] == court.adjudicator.status_of(court.saved.id).finalizes_at
+    assert channel["finalizesAt"] == court.adjudicator.status_of(court.saved.id, ETHER).finalizes_at
     assert channel["secondsLeft"] == channel["finalizesAt"] - channel["time"]
     assert 0 < channel["secondsLeft"] <= DAY
     assert channel["record"]["state"]["appData"] == "0x" + state_of(6).app_data.hex()

@@ -17,6 +17,7 @@ from typing import Self
 import pytest
 
 from forcemove.demo.network.attacks import challenge_with
+from forcemove.protocol.types import ETHER
 from tests.cli import warm
 from tests.cli.nodes import PASSPHRASE, wait_until
 from tests.cli.screens import forcemove
@@ -141,7 +142,7 @@ def test_a_player_whose_output_fails_answers_and_is_paid(world: World, how: str)
         wait_until(lambda: world.saved(world.bob).next_turn >= old.next_turn + _LATER)
         host.end(by=signal.SIGKILL)
         world.await_answer(old, challenge_with(world.node.chain, HOST, old))
-        wait_until(lambda: world.adjudicator.status_of(old.agreement.channel_id).finalizes_at > 0)
+        wait_until(lambda: world.adjudicator.status_of(old.agreement.channel_id, ETHER).finalizes_at > 0)
         world.travel(3_601)
         assert guest.wait(_SECONDS) == 0
     world.require_paid(world.channel(world.bob))

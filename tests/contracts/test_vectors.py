@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from forcemove import Allocation, ForcemoveError, MalformedBytes, keccak256
+from forcemove import ETHER, Allocation, ForcemoveError, MalformedBytes, keccak256
 from forcemove.chain import addresses, chain, codec, create2, local, reverts
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.contracts import artifact
-from forcemove.protocol import adjudication, encoding, signing, types
+from forcemove.protocol import adjudication, encoding, signing, types, words
 from forcemove.protocol.codec import wire
 from forcemove.protocol.machine.inputs import Greeted, StateReceived
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 from scripts import vectors
 from scripts.vectors import CARDS, DISCARD, EIP712, VECTORS
 from tests.protocol.builders import COUNTING, MalformedCount, WrongCount
@@ -26,8 +26,6 @@ CONTENT: dict[str, Any] = json.loads(VECTORS.read_text("utf-8"))
 KEYS = [signing.Key(bytes.fromhex(each["privateKey"][2:])) for each in CONTENT["keys"]]
 HERE = 0
 """The domain in which the bytecode is asked."""
-STATUSES_SLOT = 0
-"""Where the adjudicator keeps its statuses."""
 
 
 def bytes_(text: str) -> bytes:
@@ -43,7 +41,8 @@ def domain(index: int) -> encoding.Domain:
 def fixed_part(content: dict[str, Any]) -> types.FixedPart:
     participants = tuple(map(bytes_, content["participants"]))
     app, nonce = bytes_(content["appDefinition"]), int(content["channelNonce"])
-    return types.FixedPart(participants, nonce, app, content["challengeDuration"])
+    asset, total = bytes_(content["asset"]), int(content["total"])
+    return types.FixedPart(participants, nonce, app, content["challengeDuration"], asset, total)
 
 
 def channel(vector: dict[str, Any]) -> tuple[encoding.Domain, types.FixedPart, bytes]:
@@ -57,7 +56,8 @@ def state_of(content: dict[str, Any]) -> VariablePart:
         Allocation(bytes_(each["asset"]), bytes_(each["destination"]), int(each["amount"]))
         for each in content["outcome"]
     )
-    return VariablePart(outcome, bytes_(content["appData"]), content["turnNum"], content["isFinal"])
+    app_data, evidence = bytes_(content["appData"]), bytes_(content["evidence"])
+    return VariablePart(outcome, app_data, content["turnNum"], content["isFinal"], evidence)
 
 
 def signatures_of(texts: list[str]) -> tuple[types.Signature, ...]:
@@ -109,7 +109,11 @@ def test_domains(index: int) -> None:
 
 @pytest.mark.parametrize("vector", CONTENT["channels"])
 def test_channels(vector: dict[str, Any]) -> None:
-    assert encoding.channel_id(fixed_part(vector["fixedPart"]), domain(vector["domain"])) == bytes_(vector["channelId"])
+    fixed = fixed_part(vector["fixedPart"])
+    id_ = encoding.channel_id(fixed, domain(vector["domain"]))
+    assert id_ == bytes_(vector["channelId"])
+    assert words.word_key(id_, fixed.asset) == bytes_(vector["wordKey"])
+    assert words.late_key(id_, fixed.asset) == bytes_(vector["lateKey"])
 
 
 @pytest.mark.parametrize("vector", CONTENT["noChannels"])
@@ -124,10 +128,10 @@ def test_states(vector: dict[str, Any]) -> None:
     hashes = encoding.hash_state(id_, state)
     to_sign = encoding.digest(where, hashes.state)
     signatures = tuple(key.sign(to_sign) for key in KEYS[: len(fixed.participants)])
-    assert [hashes.outcome, hashes.app_data, hashes.state, to_sign] == [
-        bytes_(vector[name]) for name in ("outcomeHash", "appDataHash", "stateHash", "digest")
+    assert [*hashes, to_sign] == [
+        bytes_(vector[name]) for name in ("outcomeHash", "appDataHash", "evidenceHash", "stateHash", "digest")
     ]
-    assert encoding.word(encoding.fingerprint(hashes.state, hashes.outcome))[12:] == bytes_(vector["fingerprint"])
+    assert encoding.word(encoding.fingerprint(hashes.state, hashes.outcome))[8:] == bytes_(vector["fingerprint"])
     assert signatures == signatures_of(vector["signatures"])
     assert encoding.encode_variable_part(state) == bytes_(vector["abiEncoding"])
     assert encoding.decode_variable_part(bytes_(vector["abiEncoding"])) == state
@@ -147,8 +151,20 @@ def test_challenges(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("vector", CONTENT["statuses"])
 def test_statuses(vector: dict[str, Any]) -> None:
     status = Status(vector["turnNumRecord"], vector["finalizesAt"], int(vector["fingerprint"], 16))
-    assert Status.unpack(int(vector["word"], 16)) == status
-    assert encoding.word(status.pack()) == bytes_(vector["word"])
+    word, full, surplus = int(vector["word"], 16), vector["isFull"] << 253, vector["hasSurplus"] << 252
+    assert Status.unpack(word) == status
+    assert status.pack() | full | surplus == word
+    assert (words.status_word(word) != 0) == vector["isRecorded"]
+
+
+@pytest.mark.parametrize("vector", CONTENT["holdings"], ids=lambda vector: vector["name"])
+def test_holdings(vector: dict[str, Any]) -> None:
+    held = words.holdings_in(int(vector["word"], 16), int(vector["lateWord"], 16), int(vector["total"]))
+    assert (str(held.amount), held.payout_begun, held.closed) == held_in(vector)
+
+
+def held_in(vector: dict[str, Any]) -> tuple[str, bool, bool]:
+    return vector["held"], vector["payoutBegun"], vector["closed"]
 
 
 @pytest.mark.parametrize("vector", CONTENT["signatures"], ids=lambda vector: vector["name"])
@@ -224,7 +240,7 @@ def verdict(action: Any) -> str | None:
 @pytest.mark.parametrize("vector", CONTENT["proofs"], ids=lambda vector: vector["name"])
 def test_proofs(vector: dict[str, Any]) -> None:
     where, fixed, id_ = channel(vector)
-    before = adjudication.Adjudication(where, {id_: status_of(vector)} if vector["recorded"] else {})
+    before = adjudication.Adjudication(where, {(id_, fixed.asset): status_of(vector)} if vector["recorded"] else {})
     sent = adjudication.Transaction(KEYS[0].address, 1_900_000_000)
     assert verdict(lambda: adjudication.checkpoint(before, sent, fixed, proof_of(vector), COUNTING)) == vector["error"]
 
@@ -250,13 +266,15 @@ def _hex(data: bytes) -> str:
     return "0x" + data.hex()
 
 
-def record(adjudicator: Adjudicator, id_: bytes, status: Status) -> None:
+def store(adjudicator: Adjudicator, key: bytes, word: int) -> None:
+    """Put a word on the chain."""
+    adjudicator.chain.rpc.ask("anvil_setStorageAt", _hex(adjudicator.address), _hex(key), _hex(encoding.word(word)))
+
+
+def record(adjudicator: Adjudicator, id_: bytes, asset: bytes, status: Status) -> None:
     """Put a status on the chain."""
-    slot = keccak256(id_ + encoding.word(STATUSES_SLOT))
-    adjudicator.chain.rpc.ask(
-        "anvil_setStorageAt", _hex(adjudicator.address), _hex(slot), _hex(encoding.word(status.pack()))
-    )
-    assert adjudicator.status_of(id_) == status
+    store(adjudicator, words.word_key(id_, asset), status.pack())
+    assert adjudicator.status_of(id_, asset) == status
 
 
 PROOFS_HERE = [each for each in CONTENT["proofs"] if CONTENT["channels"][each["channel"]]["domain"] == HERE]
@@ -272,7 +290,8 @@ def test_channels_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, An
 def test_fixed_parts_that_are_refused_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
     given = vector["fixedPart"]
     app, nonce = bytes_(given["appDefinition"]), int(given["channelNonce"])
-    values = (list(map(bytes_, given["participants"])), nonce, app, given["challengeDuration"])
+    asset, total = bytes_(given["asset"]), int(given["total"])
+    values = (list(map(bytes_, given["participants"])), nonce, app, given["challengeDuration"], asset, total)
     operation = Operation("checkpoint", codec.function("checkpoint").encode(values, [], [], 0))
     sender = local.local_keys()[7].address
     assert verdict(lambda: adjudicator.simulate(operation, sender)) == vector["error"]
@@ -298,7 +317,7 @@ def view(adjudicator: Adjudicator, name: str, *values: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize("vector", PROOFS_HERE, ids=lambda vector: vector["name"])
 def test_proofs_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
     _, fixed, id_ = channel(vector)
-    record(adjudicator, id_, status_of(vector))
+    record(adjudicator, id_, fixed.asset, status_of(vector))
     operation, sender = adjudicator.checkpoint(fixed, proof_of(vector)), local.local_keys()[7]
     try:
         assert verdict(lambda: adjudicator.simulate(operation, sender.address)) == vector["error"]
@@ -308,4 +327,26 @@ def test_proofs_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]
             assert log.data[64:].startswith(bytes_(vector["logged"]))
             assert int.from_bytes(log.data[32:64], "big") == len(bytes_(vector["logged"]))
     finally:
-        record(adjudicator, id_, Status(0, 0, 0))
+        record(adjudicator, id_, fixed.asset, Status(0, 0, 0))
+
+
+@pytest.mark.parametrize("vector", CONTENT["statuses"])
+def test_statuses_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
+    id_, word = bytes_(CONTENT["channels"][0]["channelId"]), int(vector["word"], 16)
+    store(adjudicator, words.word_key(id_, ETHER), word)
+    try:
+        assert view(adjudicator, "statusOf", id_, ETHER) == (word,)
+    finally:
+        store(adjudicator, words.word_key(id_, ETHER), 0)
+
+
+@pytest.mark.parametrize("vector", CONTENT["holdings"], ids=lambda vector: vector["name"])
+def test_holdings_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
+    id_, asset, total = bytes_(CONTENT["channels"][0]["channelId"]), bytes(range(20)), int(vector["total"])
+    keys = [words.word_key(id_, asset), words.late_key(id_, asset)]
+    stored = [int(vector[name], 16) for name in ("word", "lateWord")]
+    for key, word in zip(keys, stored, strict=True):
+        store(adjudicator, key, word)
+    (held, payout_begun, closed) = view(adjudicator, "holdingsOf", id_, asset, total)
+    assert (str(held), payout_begun, closed) == held_in(vector)
+    assert view(adjudicator, "wordsOf", keys) == (tuple(stored),)

@@ -102,17 +102,17 @@ def largest() -> tuple[FixedPart, tuple[Key, ...], SignedState]:
     keys = players(MAX_PARTICIPANTS)
     fixed = fixed_part(keys, nonce=2**64 - 1)
     state = VariablePart(largest_outcome(), b"\xff" * MAX_APP_DATA, UINT48_MAX)
-    require_valid_state(channel_id(fixed, DOMAIN), DOMAIN.adjudicator, state)
+    require_valid_state(channel_id(fixed, DOMAIN), DOMAIN.adjudicator, fixed, state)
     return fixed, keys, signed_by_all(state, fixed, keys)
 
 
 def test_a_usual_state_takes_less_than_1500_bytes_on_the_log() -> None:
-    """Two participants and 224 bytes of appData, as rock-paper-scissors has, and both signatures: 640 bytes as ABI
+    """Two participants and 224 bytes of appData, as rock-paper-scissors has, and both signatures: 704 bytes as ABI
     encodes the state, and 128. It used to be 3,112 without the envelope."""
     keys, fixed = players(2), fixed_part()
     state = VariablePart(outcome(10**18, 10**18), b"\xff" * 224, 17)
     signed = signed_by_all(state, fixed, keys)
-    assert len(encode_variable_part(state)) == 640
+    assert len(encode_variable_part(state)) == 704
     received, entry = carried(encode_message(channel_id(fixed, DOMAIN), signed), keys)
     assert received == [(channel_id(fixed, DOMAIN), StateReceived(signed))]
     assert len(entry) < MOST_ON_THE_LOG

@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from eth_abi.abi import decode, encode
+from eth_abi.abi import encode
 
 from forcemove import ETHER, Adjudicator, Agreement, FixedPart, VariablePart
 from forcemove.chain import codec, errors, rpc, worker
 from forcemove.follower.followed_channel import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.protocol.encoding import Domain, encode_record, fingerprint, hash_state
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status, late_key, word_key
 from tests.simulation.chain import MemoryChain
 from tests.simulation.state import CHAIN_ID, from_hex
 
 ADJUDICATOR, BLOCK_SECONDS, GENESIS = bytes(19) + b"\x77", 12, 1_800_000_000
-STATUSES, HOLDINGS, CREDIT = (codec.function(each).selector for each in ("statusesOf", "holdingsOfList", "creditOf"))
+WORDS, CREDIT = (codec.function(each).selector for each in ("wordsOf", "creditOf"))
+CLOSED = 1 << 255
 DURATION = 240
 
 
@@ -31,7 +32,30 @@ def agreement(number: int) -> Agreement:
     accounts = (bytes(19) + b"\x01", bytes(19) + b"\x02")
     fixed_part = FixedPart(accounts, number, bytes(19) + b"\x55", DURATION)
     destinations = tuple(bytes(12) + each for each in accounts)
-    return Agreement(Domain(CHAIN_ID, ADJUDICATOR), fixed_part, destinations, ((ETHER, (1, 1)),), b"")
+    made = Agreement(Domain(CHAIN_ID, ADJUDICATOR), fixed_part, destinations, ((ETHER, (1, 1)),), b"")
+    _LATE_KEYS.add(_late_key(made.channel_id))
+    return made
+
+
+_LATE_KEYS: set[bytes] = set()
+
+
+def wanted_by(data: bytes) -> str:
+    """What a call asks for: `statuses`, `holdings` or `credits`; empty for anything else. Of holdings both words of
+    each channel are asked for."""
+    if data[:4] == WORDS:
+        return "holdings" if data[4 + 3 * 32 : 4 + 4 * 32] in _LATE_KEYS else "statuses"
+    return "credits" if data[:4] == CREDIT else ""
+
+
+@cache
+def _key(id_: bytes) -> bytes:
+    return word_key(id_, ETHER)
+
+
+@cache
+def _late_key(id_: bytes) -> bytes:
+    return late_key(id_, ETHER)
 
 
 class PaperNode(rpc.Rpc):
@@ -108,13 +132,11 @@ class PaperNode(rpc.Rpc):
     def _call(self, request: dict[str, str], _: str) -> bytes:
         data = from_hex(request["data"])
         selector, arguments = data[:4], data[4:]
-        if selector == STATUSES:
-            ids = [arguments[start : start + 32] for start in range(64, len(arguments), 32)]
-            return arguments[:64] + b"".join(self.statuses.get(each, 0).to_bytes(32) for each in ids)
-        if selector == HOLDINGS:
-            (keys,) = decode(["(bytes32,address)[]"], arguments)
-            found = [(2 * (id_ in self.statuses), id_ in self.closed, id_ in self.closed) for id_, _ in keys]
-            return encode(["(uint256,bool,bool)[]"], [found])
+        if selector == WORDS:
+            keys = [arguments[start : start + 32] for start in range(64, len(arguments), 32)]
+            words = {_key(id_): CLOSED for id_ in self.closed} | {_late_key(id_): 2 for id_ in self.statuses}
+            words |= {_key(id_): word for id_, word in self.statuses.items()}
+            return arguments[:64] + b"".join(words.get(each, 0).to_bytes(32) for each in keys)
         assert selector == CREDIT
         return (7).to_bytes(32)
 

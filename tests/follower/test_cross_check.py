@@ -15,7 +15,7 @@ from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.encoding import fingerprint, hash_state
 from forcemove.protocol.machine.inputs import Payout
 from forcemove.protocol.machine.record import EMPTY_RECORD, Owed, Record, Recorded
-from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
+from forcemove.protocol.words import EMPTY_STATUS, Mode, Status
 
 ID, END = bytes(range(32)), 100
 STATE = VariablePart((Allocation(bytes(20), address_destination(b"\x01" * 20), 5),), b"", 7)

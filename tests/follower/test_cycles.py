@@ -15,7 +15,8 @@ from forcemove.errors import PassingError
 from forcemove.follower import log_reader
 from forcemove.follower.followed_channel import FollowedChannel
 from forcemove.protocol.logs import Log
-from forcemove.protocol.status import Status
+from forcemove.protocol.types import ETHER
+from forcemove.protocol.words import Status
 from tests.follower.paper import PaperNode, PaperReader, agreement
 
 CHALLENGED = 20_000
@@ -126,7 +127,7 @@ def test_a_channel_that_is_added_throws_nothing_away_and_an_invented_one_comes_l
     node, id_ = PaperNode(100_000, 1.0), agreement(0).channel_id
     node.most_blocks = 500
     for number in range(1, 50) if is_known else ():
-        node.statuses[agreement(number).channel_id] = 1 << 208
+        node.statuses[agreement(number).channel_id] = Status(1, 0, 0).pack()
     node.close([0])
     reader = PaperReader(node)
     reader.follow([0], 90_000)
@@ -343,13 +344,13 @@ def test_statuses_of_watched_channels_are_read_once_a_block_with_those_of_all_ot
     reader = PaperReader(node)
     reader.follow(range(followed), 980)
     until(reader, lambda: not any(reader.open))
-    reader.follower.watch(watched)
+    reader.follower.watch(dict.fromkeys(watched, ETHER))
     assert (statuses_asked(node, reader), statuses_asked(node, reader)) == (1, 0)
     assert reader.follower.shown().statuses == dict.fromkeys(watched, 0)
     node.challenge(7)
     assert (statuses_asked(node, reader), statuses_asked(node, reader)) == (1, 0)
     assert reader.follower.shown().statuses == {id_: node.statuses.get(id_, 0) for id_ in watched}
-    reader.follower.watch(watched[:1])
+    reader.follower.watch({watched[0]: ETHER})
     reader.look()
     assert reader.follower.shown().statuses.keys() == {watched[0]}
 
@@ -359,7 +360,7 @@ def test_the_last_status_of_a_watched_channel_stays_where_a_node_refuses_to_tell
 ) -> None:
     node, id_ = PaperNode(1_000), agreement(7).channel_id
     reader = PaperReader(node)
-    reader.follower.watch([id_])
+    reader.follower.watch({id_: ETHER})
     node.challenge(7)
     reader.look()
 

@@ -23,7 +23,7 @@ from forcemove.follower.errors import (
     TimeInDoubt,
 )
 from forcemove.protocol.machine.inputs import ViewsDiffer
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 from tests.follower.test_follower import Reader
 from tests.scenarios.story import KEYS, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -71,7 +71,7 @@ class Pair(Reader):
 
     @property
     def status(self) -> Status:
-        return self.story.assembly.adjudicator.status_of(self.id)
+        return self.story.assembly.adjudicator.status_of(self.id, ETHER)
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_a_deposit_that_one_has_missed_once_is_read_by_it_when_they_differ(pair:
     pair.views.uncertain.clear()
     pair.endpoints[1].replace("eth_getLogs", lambda _: [])
     adjudicator = story.assembly.adjudicator
-    held = adjudicator.holdings_of(pair.id, ETHER).held
+    held = adjudicator.holdings_of(pair.id, ETHER, 0).amount
     adjudicator.send(adjudicator.deposit(pair.id, ETHER, held, 1), KEYS[1])
     pair.look()
     assert pair.views.viewers[1].views[pair.id].holdings == ((ETHER, held),)

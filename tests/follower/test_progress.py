@@ -13,7 +13,7 @@ import pytest
 
 from forcemove.chain.errors import EndpointFailed
 from forcemove.follower.followed_channel import FollowedChannel, FollowRequest
-from tests.follower.paper import CREDIT, HOLDINGS, STATUSES, PaperNode, PaperReader, agreement
+from tests.follower.paper import PaperNode, PaperReader, agreement, wanted_by
 from tests.progress import cells
 from tests.simulation.state import from_hex
 
@@ -21,7 +21,6 @@ CHALLENGED, CHALLENGED_LATER = 20_000, 20_001
 """The numbers of the channels that somebody challenges."""
 LOOKS, ENOUGH = 30, 4
 """How many looks are watched; how many are enough for all that is left then, where the endpoint answers at once."""
-WORDS = {STATUSES: "statuses", HOLDINGS: "holdings", CREDIT: "credits"}
 
 
 class CountingNode(PaperNode):
@@ -36,7 +35,7 @@ class CountingNode(PaperNode):
         self.most = 100
 
     def ask(self, method: str, *params: Any) -> Any:
-        word = WORDS[from_hex(params[0]["data"])[:4]] if method == "eth_call" else method
+        word = wanted_by(from_hex(params[0]["data"])) if method == "eth_call" else method
         self.of_look[word] += 1
         try:
             found = super().ask(method, *params)

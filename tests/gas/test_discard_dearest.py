@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from msgspec import structs
 from msgspec.structs import replace
 
-from forcemove import UINT48_MAX, UINT64_MAX, Allocation, EmbeddedChain, VariablePart
-from forcemove.protocol.encoding import challenge_hash, digest, hash_state
+from forcemove import UINT64_MAX, Allocation, EmbeddedChain, VariablePart
+from forcemove.protocol.encoding import challenge_hash, channel_id, digest, hash_state
 from forcemove.protocol.types import Signature
+from forcemove.protocol.words import MAX_TURN_RECORD
 from forcemove_games.discard import GAME, position, tails
 from scripts.measuring.gas import Bench, Channel, chain_of_fork
 
@@ -25,18 +27,21 @@ def channel(request: pytest.FixtureRequest) -> Iterator[Channel]:
     with EmbeddedChain() if request.param == "today" else chain_of_fork(request.param) as chain:
         bench = Bench(chain)
         bench.nonce = UINT64_MAX - 1
-        yield bench.channel(app=bench.discard)
+        fresh = bench.channel(app=bench.discard)
+        fresh.fixed_part = structs.replace(fresh.fixed_part, asset=FULL[:20], total=0)
+        fresh.id = channel_id(fresh.fixed_part, bench.adjudicator.domain)
+        yield fresh
 
 
 def second_shuffle(channel: Channel) -> tuple[VariablePart, VariablePart]:
     """Two shuffles without a zero byte in deck and proof: the contract looks into neither. In a late hand for all of
     a token, with payouts that are not accounts'."""
     key = (int.from_bytes(FULL), int.from_bytes(FULL))
-    core = position.Core(position.PositionType.SHUFFLED_FIRST, HALF, channel.id, UINT48_MAX, (key, key))
+    core = position.Core(position.PositionType.SHUFFLED_FIRST, HALF, channel.id, MAX_TURN_RECORD, (key, key))
     paid = tuple(Allocation(FULL[:20], FULL, HALF) for _ in range(2))
-    first = VariablePart(paid, position.Position(core, TAIL).encode(), UINT48_MAX - 1)
+    first = VariablePart(paid, position.Position(core, TAIL).encode(), MAX_TURN_RECORD - 1)
     core = replace(core, position_type=position.PositionType.SHUFFLED)
-    return first, VariablePart(paid, position.Position(core, TAIL).encode(), UINT48_MAX)
+    return first, VariablePart(paid, position.Position(core, TAIL).encode(), MAX_TURN_RECORD)
 
 
 def signed_challenge(channel: Channel, state: VariablePart) -> Signature:

@@ -1,14 +1,16 @@
-"""Money under the next fork: what goes in comes out, to whom, and where a payment becomes a credit first."""
+"""Money under the next fork: what goes in comes out, and to whom."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove import Allocation, Key, Outcome, address_destination, keccak256, word
 from forcemove.chain.chain import Call
 from forcemove.chain.token import Token
+from forcemove.protocol.encoding import channel_id
 from forcemove.protocol.types import ETHER
 from scripts.measuring.gas import DAY, ETH, Bench, Channel, chain_of_fork
 from tests.evm import function_selector
@@ -45,6 +47,8 @@ class Paying(Channel):
         fresh = bench.channel()
         super().__init__(bench, fresh.keys, fresh.fixed_part.channel_nonce, bench.app)
         self.payees, self.asset = payees, asset
+        self.fixed_part = replace(self.fixed_part, asset=asset)
+        self.id = channel_id(self.fixed_part, bench.adjudicator.domain)
 
     @property
     def outcome(self) -> Outcome:
@@ -81,8 +85,8 @@ class Paying(Channel):
     @property
     def holdings(self) -> tuple[int, bool]:
         """What the channel still holds, and whether it is closed."""
-        found = self.adjudicator.holdings_of(self.id, self.asset)
-        return found.held, found.closed
+        found = self.adjudicator.holdings_of(self.id, self.asset, 0)
+        return found.amount, found.closed
 
 
 def minted(token: Token, account: bytes, amount: int) -> Call:
@@ -131,20 +135,16 @@ def test_tokens_are_paid_to_who_has_some(bench: Bench, token: Token, is_disputed
 
 
 @pytest.mark.parametrize("new", [1, 2])
-def test_tokens_for_new_holders_become_credits_under_amsterdam(fork: str, bench: Bench, token: Token, new: int) -> None:
-    """A known limit: a payment has 100,000 gas, and the slot of a first balance takes 97,920 of it. Nothing is lost:
-    anybody may have a credit paid, with all the gas there is."""
-    payees = new_account(f"first of {new}"), new_account(f"second of {new}")
+@pytest.mark.parametrize("is_disputed", [False, True], ids=["concluded", "disputed"])
+def test_tokens_are_paid_to_who_has_none(bench: Bench, token: Token, new: int, is_disputed: bool) -> None:
+    """The payees' gas is that of the table of prices, and the slot of a first balance is made with it."""
+    payees = new_account(f"first of {new} {is_disputed}"), new_account(f"second of {new} {is_disputed}")
     if new == 1:
         bench.chain.send(minted(token, payees[0], 1), bench.keys[0])
     channel = Paying(bench, payees, token.address)
     before = list(map(token.balance_of, payees))
     channel.fund()
-    channel.end()
-    expected = [0 if fork == "osaka" or (new == 1 and seat == 0) else amount for seat, amount in enumerate(AMOUNTS)]
-    assert channel.credits == expected
-    assert gained(channel, before) == [amount - credit for amount, credit in zip(AMOUNTS, expected, strict=True)]
-    for payee in filter(lambda each: channel.adjudicator.credit_of(each, token.address), payees):
-        bench.send(bench.keys[0], channel.adjudicator.pay_credit(payee, token.address))
+    channel.end(is_disputed)
     assert gained(channel, before) == list(AMOUNTS)
     assert channel.credits == [0, 0]
+    assert channel.holdings == (0, True)

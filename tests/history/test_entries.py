@@ -62,7 +62,7 @@ def test_an_outcome_that_stays_is_written_once() -> None:
 
 
 def test_a_state_without_an_outcome_is_malformed() -> None:
-    bare = packing._Packed(0, False, b"", None, ())
+    bare = packing._Packed(0, False, b"", None, (), b"")
     with pytest.raises(MalformedBytes):
         unpack(packing._CODEC.encode((packing._Signed(1, bare),)))
 

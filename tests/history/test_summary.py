@@ -12,7 +12,7 @@ from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.record import Record
 from forcemove.protocol.machine.results import result_of
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 from tests.protocol.table import DEPOSIT, open_table
 
 NOW = 1_800_000_000

@@ -28,7 +28,7 @@ from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.errors import OpeningMismatch, SignatureMissing
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.results import result_of
-from forcemove.protocol.rule_errors import TotalChanged
+from forcemove.protocol.rule_errors import WrongTotal
 from forcemove.protocol.state import VariablePart
 from forcemove.registry import installed_games
 from forcemove.text.played_games import positions_in, record_text
@@ -226,7 +226,7 @@ def test_what_breaks_the_rules_is_refused_whoever_has_signed_it() -> None:
     turn, error = refusal(signed_again(game, 6, app_data=illegal.app_data, outcome=illegal.outcome))
     assert turn == 6
     assert issubclass(error, RuleError)
-    assert refusal(signed_again(game, 6, outcome=outcome)) == (6, TotalChanged)
+    assert refusal(signed_again(game, 6, outcome=outcome)) == (6, WrongTotal)
     assert refusal(signed_again(game, 0, app_data=before.app_data)) == (0, OpeningMismatch)
 
 

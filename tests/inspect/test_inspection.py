@@ -26,7 +26,7 @@ from forcemove.inspect.states import StateKind
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import encode_record, encode_variable_part
 from forcemove.protocol.machine.record import EMPTY_RECORD
-from forcemove.protocol.status import Mode
+from forcemove.protocol.words import Mode
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.saved import Saved, final_of, state_of

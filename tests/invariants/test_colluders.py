@@ -28,7 +28,7 @@ from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude,
 from forcemove.protocol.machine.responses import Answer, best_answer, cheapest_proof
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.status import Mode
+from forcemove.protocol.words import Mode
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import World
 from tests.protocol.builders import fixed_part, outcome, players, sign, signed

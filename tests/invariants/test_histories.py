@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.status import Mode, Status
+from forcemove.protocol.words import Mode, Status
 from tests.parity.core_actor import Actor
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import PEOPLE, World, cached_signature
@@ -89,7 +89,7 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def the_record_never_falls(self) -> None:
-        for id_, status in self.world.model.statuses.items():
+        for (id_, _), status in self.world.model.statuses.items():
             assert status.turn_num_record >= self.records.get(id_, 0)
             self.records[id_] = status.turn_num_record
 
@@ -98,7 +98,7 @@ class Histories(RuleBasedStateMachine):
         closed = {key for key, holdings in self.world.model.holdings.items() if holdings.closed}
         assert closed >= self.closed
         self.closed = closed
-        assert not {id_ for id_, _ in closed} & self.world.model.statuses.keys()
+        assert not {id_ for id_, _ in closed} & {id_ for id_, _ in self.world.model.statuses}
 
     @invariant()
     def there_is_exactly_one_of_answer_and_payment(self) -> None:

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from forcemove.protocol import encoding, logs, types
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.status import Mode
+from forcemove.protocol.words import Mode
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import World
 from tests.protocol.builders import ALICE, BOB, fixed_part, outcome, proof, sign, sign_all, state

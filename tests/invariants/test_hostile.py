@@ -8,9 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import ETHER, UINT256_MAX, Allocation, FixedPart
-from forcemove.protocol.adjudication import MAX_HOLDINGS, Payment
+from forcemove.chain.prices import OSAKA
+from forcemove.protocol.adjudication import Payment
 from forcemove.protocol.encoding import channel_id, hash_state, word
 from forcemove.protocol.logs import Closed, Credited
+from forcemove.protocol.types import MAX_AMOUNT
 from tests.evm import errors_of, function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_verdict import ALLOWED, Verdict, of_bytecode
@@ -26,7 +28,9 @@ from tests.protocol.builders import (
     fixed_part,
     outcome,
     proof,
+    sign,
     sign_all,
+    sign_challenge,
 )
 
 LOCKED = "ReentrancyGuardReentrantCall"
@@ -52,11 +56,11 @@ def conclude(world: World, *entries: Allocation, nonce: int = 0) -> Verdict:
     return world.conclude(M, fixed, entries, 14, sign_all(state, fixed=fixed, domain=world.domain))
 
 
-def conclude_calldata(world: World, *entries: Allocation, nonce: int = 0) -> bytes:
+def conclude_calldata(world: World, *entries: Allocation, nonce: int = 0, push: int = OSAKA.push) -> bytes:
     fixed = channel(world, nonce)
     signatures = sign_all(final(14, entries), fixed=fixed, domain=world.domain)
     return function_selector("Adjudicator", "conclude") + abi.arguments(
-        abi.fixed_part(fixed), abi.outcome(entries), word(14), abi.signatures(signatures)
+        abi.fixed_part(fixed), abi.outcome(entries), word(14), abi.signatures(signatures), word(push)
     )
 
 
@@ -136,7 +140,12 @@ def deposit_data(world: World) -> bytes:
 def transfer_data(world: World) -> bytes:
     entries = (allocation(A, 10), allocation(B, 10))
     return function_selector("Adjudicator", "transfer") + abi.arguments(
-        id_of(world), hash_state(id_of(world), final(14, entries)).state, abi.outcome(entries), abi.numbers([])
+        id_of(world),
+        abi.address(ETHER),
+        hash_state(id_of(world), final(14, entries)).state,
+        abi.outcome(entries),
+        abi.numbers([]),
+        word(OSAKA.push),
     )
 
 
@@ -221,28 +230,53 @@ def test_nobody_reenters_from_a_credit_that_is_paid(world: World) -> None:
     assert world.chain.balance(world.adjudicator) == 0
 
 
-@pytest.mark.parametrize(("held", "error"), [(20, "ChannelClosed"), (15, "ChannelFinalized")])
-def test_a_channel_that_pays_cannot_be_challenged_from_within(world: World, held: int, error: str) -> None:
-    """Disputes need no lock: what is paid first is written down first."""
-    world.deposit(A, id_of(world), ETHER, 0, held)
-    fixed = channel(world)
-    stale = proof(*chain(10, 11), fixed=fixed, domain=world.domain)
-    data = function_selector("Adjudicator", "checkpoint") + abi.arguments(abi.fixed_part(fixed), *abi.proof(stale))
-    reentry = arm(world, data)
-    assert conclude(world, allocation(reentry, 10), allocation(B, 10)) == ALLOWED
-    assert what_came_of_it(world) == error
+def checkpoint_data(world: World) -> bytes:
+    fixed = channel(world, 9)
+    arguments = abi.fixed_part(fixed), *abi.proof(proof(*chain(10, 11), fixed=fixed, domain=world.domain))
+    return function_selector("Adjudicator", "checkpoint") + abi.arguments(*arguments)
 
 
-def test_another_channel_may_be_challenged_from_within(world: World) -> None:
-    """The call that the tests above see refused works where nothing forbids it."""
-    world.deposit(A, id_of(world), ETHER, 0, 20)
+def challenge_data(world: World) -> bytes:
     fixed = channel(world, 9)
     good = proof(*chain(10, 11), fixed=fixed, domain=world.domain)
-    data = function_selector("Adjudicator", "checkpoint") + abi.arguments(abi.fixed_part(fixed), *abi.proof(good))
-    reentry = arm(world, data)
-    entries = allocation(reentry, 10), allocation(B, 10)
-    assert world.chain.transact(M, world.adjudicator, conclude_calldata(world, *entries)).success
-    assert what_came_of_it(world) == ""
+    signature = abi.signature(sign_challenge(ALICE, good.last, fixed, world.domain))
+    arguments = abi.fixed_part(fixed), *abi.proof(good), signature
+    return function_selector("Adjudicator", "challenge") + abi.arguments(*arguments)
+
+
+def respond_data(world: World) -> bytes:
+    fixed, (challenged, response) = channel(world, 9), chain(11, 12)
+    signature = abi.signature(sign(ALICE, response, fixed, world.domain))
+    arguments = abi.fixed_part(fixed), abi.state(challenged), abi.state(response), signature
+    return function_selector("Adjudicator", "respond") + abi.arguments(*arguments)
+
+
+DISPUTES = pytest.mark.parametrize("data", [checkpoint_data, challenge_data, respond_data])
+
+
+@DISPUTES
+def test_nothing_is_recorded_from_within_a_payment(world: World, data: Callable[[World], bytes]) -> None:
+    """One word has money and record, so whatever writes a word waits until the money has moved: the call that is
+    refused from within works afterwards."""
+    world.deposit(A, id_of(world), ETHER, 0, 20)
+    if data is respond_data:
+        world.challenge(A, channel(world, 9), proof(*chain(10, 11), fixed=channel(world, 9), domain=world.domain))
+    reentry = arm(world, data(world))
+    assert conclude(world, allocation(reentry, 10), allocation(B, 10)) == ALLOWED
+    assert what_came_of_it(world) == LOCKED
+    assert world.chain.transact(M, world.adjudicator, data(world)).success
+
+
+@DISPUTES
+def test_nothing_is_recorded_while_a_token_is_pulled_in(world: World, data: Callable[[World], bytes]) -> None:
+    """Of the very channel that is paid into: else the deposit would be written over the record."""
+    token = world.tokens["HookToken"]
+    if data is respond_data:
+        world.challenge(A, channel(world, 9), proof(*chain(10, 11), fixed=channel(world, 9), domain=world.domain))
+    reentry = arm(world, data(world))
+    world.chain.send(M, "HookToken", "setHook", token, abi.address(B), abi.address(reentry))
+    assert world.deposit(B, id_of(world, 9), token, 0, 20) == ALLOWED
+    assert what_came_of_it(world) == LOCKED
 
 
 def test_who_insists_on_reentering_gets_a_credit(world: World) -> None:
@@ -266,7 +300,7 @@ def test_a_token_that_does_not_pay_leaves_credits_and_ether_is_paid(world: World
     world.deposit(A, id_of(world), token, 0, 10)
     assert conclude(world, allocation(A, 10), allocation(B, 10, token)) == ALLOWED
     assert world.paid == [Payment(ETHER, A, 10)]
-    assert world.model.credit_of(B, token) == 10
+    assert world.model.credit_of(B, token) == (20 if name == "GenerousToken" else 10)  # it brings twice what was asked
 
 
 @pytest.mark.parametrize(
@@ -323,7 +357,7 @@ def test_an_asset_that_is_no_contract_pays_nobody_and_blocks_nobody(world: World
     assert world.paid == [Payment(ETHER, A, 10)]
 
 
-@pytest.mark.parametrize(("name", "most"), [("EndlessToken", MAX_HOLDINGS), ("GenerousToken", MAX_HOLDINGS // 2)])
+@pytest.mark.parametrize(("name", "most"), [("EndlessToken", MAX_AMOUNT), ("GenerousToken", MAX_AMOUNT // 2)])
 def test_a_deposit_never_brings_more_than_a_channel_can_hold(world: World, name: str, most: int) -> None:
     token = world.tokens[name]
     assert world.deposit(A, id_of(world), token, 0, most + 1).error == "HoldingsOverflow"
@@ -332,22 +366,22 @@ def test_a_deposit_never_brings_more_than_a_channel_can_hold(world: World, name:
 
 def test_a_credit_that_would_overflow_stays_at_the_most_and_blocks_nobody(world: World) -> None:
     token = world.tokens["EndlessToken"]
-    for nonce in range(5):
-        assert world.deposit(A, id_of(world, nonce), token, 0, MAX_HOLDINGS) == ALLOWED
+    for nonce in range(9):
+        assert world.deposit(A, id_of(world, nonce), token, 0, MAX_AMOUNT) == ALLOWED
         world.deposit(A, id_of(world, nonce), ETHER, 0, 1)
-        assert conclude(world, allocation(A, 1), allocation(M, MAX_HOLDINGS, token), nonce=nonce) == ALLOWED
+        assert conclude(world, allocation(A, 1), allocation(M, MAX_AMOUNT, token), nonce=nonce) == ALLOWED
     assert world.model.credit_of(M, token) == UINT256_MAX
-    assert world.paid == [Payment(ETHER, A, 1)] * 5
+    assert world.paid == [Payment(ETHER, A, 1)] * 9
 
 
 def test_a_channel_that_cannot_hold_more_is_skipped(world: World) -> None:
     token = world.tokens["EndlessToken"]
     full = id_of(world, 1)
-    world.deposit(A, full, token, 0, MAX_HOLDINGS - 5)
+    world.deposit(A, full, token, 0, MAX_AMOUNT - 5)
     world.deposit(A, id_of(world), token, 0, 20)
     assert conclude(world, allocation(full, 6, token), allocation(B, 14, token)) == ALLOWED
     assert world.model.credit_of(B, token) == 14
-    assert world.model.holdings_of(full, token).amount == MAX_HOLDINGS - 5
+    assert world.model.holdings_of(full, token).amount == MAX_AMOUNT - 5
     assert not world.model.holdings_of(id_of(world), token).closed
 
 
@@ -400,6 +434,44 @@ def test_a_payment_that_needs_its_whole_allowance_is_made_or_the_call_reverts() 
         elif receipt.output:
             assert of_bytecode(False, receipt.output).error == "NotEnoughGasToPush"
     assert verdicts == {True, False}
+
+
+def pay(recipient: str, push: int) -> tuple[World, bytes, str | None]:
+    """What comes of a payment of ten that may use so many units of gas: the error."""
+    world = World()
+    to = world.chain.deploy(recipient)
+    world.deposit(A, id_of(world), ETHER, 0, 10)
+    receipt = world.chain.transact(M, world.adjudicator, conclude_calldata(world, allocation(to, 10), push=push))
+    return world, to, None if receipt.success else of_bytecode(False, receipt.output).error
+
+
+def credit_of(world: World, account: bytes) -> int:
+    at = (abi.address(account), abi.address(ETHER))
+    return int.from_bytes(world.chain.call("Adjudicator", "creditOf", world.adjudicator, *at), "big")
+
+
+@pytest.mark.parametrize("name", REFUSING_RECIPIENTS)
+@pytest.mark.parametrize("push", [0, 1, OSAKA.push - 1, OSAKA.push, 255])
+def test_a_refusal_counts_only_where_the_payee_was_allowed_two_new_slots(name: str, push: int) -> None:
+    world, to, error = pay(name, push)
+    assert error == ("NotEnoughGasToPush" if push < OSAKA.push else None)
+    assert credit_of(world, to) == (10 if error is None else 0)
+
+
+@pytest.mark.parametrize("push", [0, OSAKA.push])
+def test_a_payment_that_is_made_needs_no_more_than_it_uses(push: int) -> None:
+    world, to = World(), b"\xc1" * 20
+    world.deposit(A, id_of(world), ETHER, 0, 10)
+    data = conclude_calldata(world, allocation(to, 10), push=push)
+    assert world.chain.transact(M, world.adjudicator, data, gas=130_000).success
+    assert world.chain.balance(to) == 10
+
+
+@pytest.mark.parametrize(("push", "is_paid"), [(OSAKA.push, False), (13, True)])
+def test_a_payee_that_needs_more_is_paid_by_a_sender_that_allows_more(push: int, is_paid: bool) -> None:
+    world, to, error = pay("HungryRecipient", push)
+    assert error is None
+    assert (world.chain.balance(to), credit_of(world, to)) == ((10, 0) if is_paid else (0, 10))
 
 
 # ------------------------------------------------------------------------------------------------------------ order

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import pytest
 
 from forcemove import ETHER, Allocation, address_destination, keccak256
+from forcemove.chain.prices import OSAKA
 from forcemove.protocol.encoding import fingerprint, outcome_hash, word
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import EMPTY_STATUS, Status, late_key, word_key
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import GENESIS, Chain
@@ -25,7 +26,8 @@ TRANSFER = function_selector("Adjudicator", "transfer")
 
 
 class Case(NamedTuple):
-    """Entry i is `amounts[i]` of asset `assets[i]`; asset a has `held[a]`; `chosen` is empty where all are paid."""
+    """Entry i is `amounts[i]` of asset `assets[i]`; asset a has `held[a]`; `chosen` is empty where all are paid.
+    Asset 0 is the home asset."""
 
     amounts: tuple[int, ...]
     assets: tuple[int, ...]
@@ -41,7 +43,8 @@ class Expected(NamedTuple):
 
 
 def reference(case: Case) -> Expected:
-    """min(amount i, max(0, held - unpaid amounts before i)), whether or not earlier entries are chosen."""
+    """min(amount i, max(0, held - unpaid amounts before i)), whether or not earlier entries are chosen. Where all is
+    paid an asset's last entry gets what is left, too."""
     payments = []
     for place, (amount, asset) in enumerate(zip(case.amounts, case.assets, strict=True)):
         before = sum(case.amounts[other] for other in range(place) if case.assets[other] == asset)
@@ -51,7 +54,11 @@ def reference(case: Case) -> Expected:
         held - sum(payment for payment, of in zip(payments, case.assets, strict=True) if of == asset)
         for asset, held in enumerate(case.held)
     )
-    return Expected(tuple(payments), left)
+    if tuple(payments) != case.amounts:
+        return Expected(tuple(payments), left)
+    for asset, rest in enumerate(left):
+        payments[len(case.assets) - 1 - case.assets[::-1].index(asset)] += rest
+    return Expected(tuple(payments), (0,) * len(left))
 
 
 def subsets(places: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -72,11 +79,10 @@ def cases(count: int, first: int) -> Iterator[Case]:
 
 
 class Hashed(NamedTuple):
-    """An outcome's encoding, and the status words that belong to it: while it is owed, and after a payout left it."""
+    """An outcome's encoding, and the status that belongs to it."""
 
     encoded: abi.Tail
-    left: int
-    recorded: int
+    status: Status
 
 
 class Payer:
@@ -89,7 +95,7 @@ class Payer:
         self.assets = (ETHER, self.chain.deploy("TestToken"))
         self.chain.enrich(self.at)
         self.chain.send(self.at[::-1], "TestToken", "mint", self.assets[1], abi.address(self.at), word(10**18))
-        self.count = 0
+        self.count = self.total = 0
         self.outcome = cache(self._outcome)
 
     def _outcome(self, amounts: tuple[int, ...], assets: tuple[int, ...]) -> Hashed:
@@ -99,22 +105,29 @@ class Payer:
             for place, (asset, amount) in enumerate(zip(assets, amounts, strict=True))
         )
         status = Status(7, GENESIS, fingerprint(STATE_HASH, outcome_hash(outcome)))
-        return Hashed(abi.outcome(outcome), status.pack() if any(amounts) else 0, status.pack())
+        return Hashed(abi.outcome(outcome), status)
 
     def prepare(self, case: Case) -> bytes:
-        """A fresh channel; its id."""
+        """A fresh channel; its id. Every other one that holds its total is full."""
         self.count += 1
-        id_ = keccak256(word(self.count))
-        self.chain.store(self.at, keccak256(id_ + word(0)), self.outcome(case.amounts, case.assets).recorded)
-        for asset, held in zip(self.assets, case.held, strict=False):
-            self.chain.store(self.at, keccak256(abi.address(asset) + keccak256(id_ + word(1))), held)
+        id_, home = keccak256(word(self.count)), self.assets[0]
+        recorded, late = self.outcome(case.amounts, case.assets).status.pack(), case.held[0]
+        self.total = total = sum(amount for amount, asset in zip(case.amounts, case.assets, strict=True) if asset == 0)
+        if late >= total > 0 and self.count % 2:
+            late -= total
+            recorded |= 1 << 253 | bool(late) << 252
+        self.chain.store(self.at, word_key(id_, home), recorded)
+        self.chain.store(self.at, late_key(id_, home), late)
+        for asset, held in zip(self.assets[1:], case.held[1:], strict=False):
+            self.chain.store(self.at, word_key(id_, asset), held)
         return id_
 
-    def status(self, id_: bytes) -> int:
-        return int.from_bytes(self.chain.call("Adjudicator", "statusOf", self.at, id_), "big")
+    def status(self, id_: bytes) -> Status:
+        at = id_, abi.address(self.assets[0])
+        return Status.unpack(int.from_bytes(self.chain.call("Adjudicator", "statusOf", self.at, *at), "big"))
 
     def holdings(self, id_: bytes, asset: bytes) -> tuple[int, bool, bool]:
-        stored = self.chain.call("Adjudicator", "holdingsOf", self.at, id_, abi.address(asset))
+        stored = self.chain.call("Adjudicator", "holdingsOf", self.at, id_, abi.address(asset), word(self.total))
         return int.from_bytes(stored[:32], "big"), bool(stored[63]), bool(stored[95])
 
     def check(self, case: Case) -> None:
@@ -122,7 +135,8 @@ class Payer:
         id_, expected = self.prepare(case), reference(case)
         before = [self.chain.balance(payee) for payee in PAYEES]
         outcome = self.outcome(case.amounts, case.assets)
-        data = TRANSFER + abi.arguments(id_, STATE_HASH, outcome.encoded, abi.numbers(case.chosen))
+        home, chosen = abi.address(self.assets[0]), abi.numbers(case.chosen)
+        data = TRANSFER + abi.arguments(id_, home, STATE_HASH, outcome.encoded, chosen, word(OSAKA.push))
         receipt = self.chain.transact(PAYEES[0], self.at, data)
         assert receipt.success, (case, receipt.output.hex())
 
@@ -131,9 +145,11 @@ class Payer:
             if log.address == self.assets[1]:
                 paid[PAYEES.index(log.topics[2][12:])] += int.from_bytes(log.data, "big")
         assert tuple(paid[: len(case.amounts)]) == expected.payments, case
-        remaining = tuple(amount - paid for amount, paid in zip(case.amounts, expected.payments, strict=True))
-        assert self.status(id_) == self.outcome(remaining, case.assets).left, case
+        pairs = zip(case.amounts, expected.payments, strict=True)
+        remaining = tuple(max(0, amount - paid) for amount, paid in pairs)
         closed = not any(remaining)
+        owed = EMPTY_STATUS if closed else self.outcome(remaining, case.assets).status
+        assert self.status(id_) == owed, case
         begun = closed or any(expected.payments)
         for asset, left in zip(self.assets, expected.left, strict=False):
             assert self.holdings(id_, asset) == (left, begun, closed), case

@@ -170,7 +170,7 @@ class NodeAmongLiars(AmongLiars):
     @property
     def is_answered(self) -> bool:
         """On the chain as it is."""
-        status = self.adjudicator.status_of(self.id)
+        status = self.adjudicator.status_of(self.id, bytes(20))
         return status.finalizes_at == 0 and status.turn_num_record >= LAST
 
     @property

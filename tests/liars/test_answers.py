@@ -189,8 +189,8 @@ def test_what_a_call_returns_is_of_its_types(seen: Seen, data: bytes) -> None:
     seen.endpoint.replace("eth_call", lambda _: data)
 
     for read in (
-        lambda: seen.adjudicator.status_words([seen.id]),
-        lambda: seen.adjudicator.holdings_of_list([(seen.id, ETHER)] * 3),
+        lambda: seen.adjudicator.words([seen.id]),
+        lambda: seen.adjudicator.holdings_of_list([(seen.id, ETHER, 0)] * 3),
     ):
         with pytest.raises(NotAnEthereumEndpoint):
             read()
@@ -201,8 +201,8 @@ def test_a_word_is_whole(seen: Seen, data: bytes) -> None:
     seen.endpoint.replace("eth_call", lambda _: data)
 
     for read in (
-        lambda: seen.adjudicator.status_of(seen.id),
-        lambda: seen.adjudicator.holdings_of(seen.id, ETHER),
+        lambda: seen.adjudicator.status_of(seen.id, ETHER),
+        lambda: seen.adjudicator.holdings_of(seen.id, ETHER, 0),
     ):
         with pytest.raises(NotAnEthereumEndpoint):
             read()

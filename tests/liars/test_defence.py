@@ -155,8 +155,8 @@ def answers_over_time(part: str, seed: int, make: Make, honestly: Honestly) -> N
 def test_threat_46_a_challenge_whose_log_is_shown_is_answered_whatever_question_fails(
     part: str, make: Make, honestly: Honestly
 ) -> None:
-    """An honest endpoint, of which `statusesOf` is too much from the challenge on."""
-    statuses, is_out_of_capacity = "0x" + codec.function("statusesOf").selector.hex(), False
+    """An honest endpoint, of which `wordsOf` is too much from the challenge on."""
+    statuses, is_out_of_capacity = "0x" + codec.function("wordsOf").selector.hex(), False
 
     def tell(ask: Any, method: str, *params: Any) -> Any:
         if is_out_of_capacity and method == "eth_call" and params[0]["data"].startswith(statuses):

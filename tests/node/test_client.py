@@ -38,7 +38,7 @@ def test_a_channel_that_is_remembered_otherwise_is_not_played(story: Story) -> N
         story.agreement.fixed_part,
         story.game,
         STAKE,
-        ((story.asset, (DEPOSIT, 2 * DEPOSIT)),),
+        ((story.asset, (DEPOSIT // 2, DEPOSIT * 3 // 2)),),
         story.agreement.destinations,
     )
     with pytest.raises(InvalidValue):

@@ -14,6 +14,7 @@ from forcemove.protocol.errors import SignsNothing
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, Input, MoveChosen
 from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.types import ETHER
 from forcemove.store.journal import Journal
 from forcemove.store.records import ExportKind, Ownership
 from forcemove.workers.polling import poll_once
@@ -98,7 +99,7 @@ def test_threat_53_a_copy_answers_an_old_state_with_what_it_has(copied: Copied) 
     proof = known(build_support_proof(fixed_part, copied.managed.channel.signed_states[:2]))
     assembly.adjudicator.send(assembly.adjudicator.challenge(fixed_part, proof), KEYS[1])
     copied.play()
-    assert assembly.adjudicator.status_of(assembly.agreement.channel_id).finalizes_at == 0
+    assert assembly.adjudicator.status_of(assembly.agreement.channel_id, ETHER).finalizes_at == 0
     done = [type(event.submission) for event in copied.events if isinstance(event, Mined)]
     assert done in ([SubmitCheckpoint], [SubmitRespond])
     assert sent(copied) == []
@@ -113,7 +114,7 @@ def test_threat_53_a_copy_challenges_and_collects(copied: Copied) -> None:
     copied.home.chain.travel_to(copied.home.chain.now() + DURATION + 1)
     copied.poll()
     assert copied.managed.phase is Phase.CLOSED
-    assert assembly.adjudicator.holdings_of(assembly.agreement.channel_id, bytes(20)).held == 0
+    assert assembly.adjudicator.holdings_of(assembly.agreement.channel_id, bytes(20), 0).amount == 0
     assert copied.journal.channels()[0].ownership is Ownership.BACKUP
 
 

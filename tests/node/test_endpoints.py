@@ -20,6 +20,7 @@ from forcemove.follower.errors import EndpointsDisagree
 from forcemove.node.assemble import Assembly, assemble, reassemble
 from forcemove.node.policy import ConditionsCache
 from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
 from tests.expected import known
 from tests.node.crowded import Endpoint as HttpEndpoint
@@ -269,7 +270,7 @@ def test_threat_43_a_challenge_that_one_endpoint_hides_is_answered(tmp_path: Pat
     for _ in range(6):
         alice.node.poll()
         node.mine()
-    status = assembly.adjudicator.status_of(assembly.agreement.channel_id)
+    status = assembly.adjudicator.status_of(assembly.agreement.channel_id, ETHER)
     assert (status.finalizes_at, status.turn_num_record) == (0, 7)
     assert any(isinstance(each, EndpointsDisagree) for each in alice.troubles)
     home.close()

@@ -115,8 +115,8 @@ class Match:
     def require_right(self) -> None:
         """Closed and paid in full, and no turn signed twice by the one that was killed."""
         assert self.managed.phase is Phase.CLOSED
-        holdings = self.assembly.adjudicator.holdings_of(self.assembly.agreement.channel_id, bytes(20))
-        assert (holdings.held, holdings.closed) == (0, True)
+        holdings = self.assembly.adjudicator.holdings_of(self.assembly.agreement.channel_id, bytes(20), 0)
+        assert (holdings.amount, holdings.closed) == (0, True)
         signed: dict[int, set[bytes]] = {}
         for message in self.line.heard:
             said = decode_message(message)[1]

@@ -16,6 +16,7 @@ from forcemove import Adjudicator, ForcemoveError
 from forcemove.chain.local import AnvilChain, connect
 from forcemove.node.assemble import reassemble
 from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.types import ETHER
 from forcemove_games.tic_tac_toe import GAME
 from tests.liars.lies import LIES, MONEY, Lie, Lies
 from tests.liars.misbehaviour import MISBEHAVIOUR
@@ -115,7 +116,7 @@ def test_threat_43_a_node_answers_beside_a_liar_over_http(
         challenged_at, before = anvil.block_number(), anvil.balance(KEYS[0].address)
 
         def is_answered() -> bool:
-            status = assembly.adjudicator.status_of(id_)
+            status = assembly.adjudicator.status_of(id_, ETHER)
             return status.finalizes_at == 0 and status.turn_num_record == LAST
 
         async def answer() -> None:

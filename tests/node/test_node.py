@@ -28,6 +28,7 @@ from forcemove.node.metadata import CURSORS
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.inputs import ChainUpdate, ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.types import ETHER
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.journal import Journal
 from forcemove.store.records import Account, Batch, ChannelLease, ChannelUpdate, ExportKind
@@ -113,7 +114,9 @@ class House:
         raise AssertionError("they never come to rest")
 
     def held(self) -> int:
-        return sum(each.adjudicator.holdings_of(each.agreement.channel_id, bytes(20)).held for each in self.assemblies)
+        return sum(
+            each.adjudicator.holdings_of(each.agreement.channel_id, bytes(20), 0).amount for each in self.assemblies
+        )
 
     def close(self) -> None:
         for process in self.processes:
@@ -607,7 +610,7 @@ def test_after_a_restart_the_chain_is_read_on_from_where_it_was_read(
     process.die()
     while process.node.poll():
         pass
-    status = assembly.adjudicator.status_of(assembly.agreement.channel_id)
+    status = assembly.adjudicator.status_of(assembly.agreement.channel_id, ETHER)
     assert (status.finalizes_at, status.turn_num_record) == (0, 7)
     assert min(asked) > assembly.from_block + 2
     assert process.troubles == []
@@ -627,11 +630,11 @@ def test_a_challenge_that_is_asked_for_before_the_chain_is_read_is_sent(
         alice.node.channels[id_].feed(ChallengeWanted())
         alice.node.step()
     alice.die()
-    assert home.assemblies[0].adjudicator.status_of(id_).finalizes_at == 0
+    assert home.assemblies[0].adjudicator.status_of(id_, ETHER).finalizes_at == 0
     alice.node.channels[id_].feed(ChallengeWanted())
     while alice.node.poll() or alice.node.is_sending:
         pass
-    assert home.assemblies[0].adjudicator.status_of(id_).finalizes_at > 0
+    assert home.assemblies[0].adjudicator.status_of(id_, ETHER).finalizes_at > 0
     assert alice.node.channels[id_].phase is Phase.CHALLENGED
 
 

@@ -104,12 +104,12 @@ class Machine:
 
     @property
     def is_answered(self) -> bool:
-        status = self.adjudicator.status_of(self.channel.id)
+        status = self.adjudicator.status_of(self.channel.id, ETHER)
         return status.finalizes_at == 0 and status.turn_num_record >= MID_GAME
 
     @property
     def held(self) -> int:
-        return self.adjudicator.holdings_of(self.channel.id, ETHER).held
+        return self.adjudicator.holdings_of(self.channel.id, ETHER, 0).amount
 
     def start(self) -> None:
         """Alice's process, again, with all endpoints."""

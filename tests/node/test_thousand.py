@@ -122,7 +122,7 @@ class World:
         """Or until they would be too late."""
         ids = [each.agreement.channel_id for each in self.challenged]
         while True:
-            ends = [each.finalizes_at for each in self.adjudicator.statuses_of(ids)]
+            ends = [each.finalizes_at for each in (self.adjudicator.status_of(id_, ETHER) for id_ in ids)]
             if not any(ends) or min(end for end in ends if end) < self.chain.now():
                 return
             time.sleep(0.1)
@@ -217,7 +217,7 @@ def test_threat_46_every_challenge_is_answered_in_time_while_an_endpoint_stalls(
     in_time = last.phases.pop(Phase.PLAYING.name)
     assert last.phases in allowed(world)
     assert in_time + sum(last.phases.values()) == shape.channels
-    held = [world.adjudicator.holdings_of(each.agreement.channel_id, ETHER).held for each in world.matches]
+    held = [world.adjudicator.holdings_of(each.agreement.channel_id, ETHER, 0).amount for each in world.matches]
     assert set(held) == {2 * crowd.DEPOSIT}
 
 

@@ -53,5 +53,5 @@ def test_both_assets_are_paid_in_and_both_paid_out() -> None:
 
     assert [channel.phase for channel in table.channels] == [Phase.CLOSED] * 2
     channel_id = table.channels[0].channel.agreement.channel_id
-    assert all(table.adjudicator.holdings_of(channel_id, asset).closed for asset in (ETHER, token))
+    assert all(table.adjudicator.holdings_of(channel_id, asset, 0).closed for asset in (ETHER, token))
     assert [Token(chain, token).balance_of(person) for person in PEOPLE] == [30, 30]

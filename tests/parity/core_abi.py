@@ -58,7 +58,12 @@ def fixed_part(value: FixedPart) -> Tail:
     participants = Tail(b"".join((word(len(value.participants)), *map(address, value.participants))))
     return Tail(
         arguments(
-            participants, word(value.channel_nonce), address(value.app_definition), word(value.challenge_duration)
+            participants,
+            word(value.channel_nonce),
+            address(value.app_definition),
+            word(value.challenge_duration),
+            address(value.asset),
+            word(value.total),
         )
     )
 

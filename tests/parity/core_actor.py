@@ -12,8 +12,8 @@ from forcemove import Allocation, Key, Outcome, keccak256
 from forcemove.protocol.encoding import challenge_hash, channel_id, digest, hash_state
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, PartlyPaid, Responded
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.status import Mode
 from forcemove.protocol.types import ETHER, Signature
+from forcemove.protocol.words import Mode
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import PEOPLE, World, cached_signature
 from tests.protocol.builders import count_data, destination, fixed_part, pack_pattern, players, usual_pattern
@@ -31,8 +31,12 @@ class Actor:
         self.world = world
         tokens = rng.sample(sorted(world.tokens.values()), 2)
         self.assets = sorted([ETHER, *tokens][: rng.choice((1, 1, 2, 3))])
-        self.channels = [fixed_part(players(count), nonce, world.app) for nonce, count in enumerate((2, 3, 2, 2, 3))]
+        self.channels = [
+            fixed_part(players(count), nonce, world.app, asset=rng.choice(self.assets), total=rng.choice((0, 20)))
+            for nonce, count in enumerate((2, 3, 2, 2, 3))
+        ]
         self.ids = [channel_id(channel, world.domain) for channel in self.channels]
+        world.totals.update(zip(self.ids, (channel.total for channel in self.channels), strict=True))
         self.menus = [self._menu(index) for index in range(len(self.channels))]
         self.recorded: dict[bytes, VariablePart] = {}
         self.owed: dict[bytes, tuple[bytes, Outcome]] = {}
@@ -78,7 +82,8 @@ class Actor:
     def _channel_in(self, *modes: Mode) -> int:
         """One that is in such a mode, if there is one, mostly."""
         model, now = self.world.model, self.world.now
-        fitting = [index for index, id_ in enumerate(self.ids) if model.status_of(id_).mode(now) in modes]
+        statuses = [model.status_of(id_, channel.asset) for id_, channel in zip(self.ids, self.channels, strict=True)]
+        fitting = [index for index, status in enumerate(statuses) if status.mode(now) in modes]
         return self.rng.choice(fitting) if fitting and self._likely() else self.rng.randrange(len(self.ids))
 
     def _sender(self) -> bytes:
@@ -99,7 +104,8 @@ class Actor:
     def _state(self, index: int, turn: int, is_final: bool = False) -> VariablePart:
         count = len(self.channels[index].participants)
         outcome = self.rng.choice(self.menus[index]) if turn >= 2 * count else self.menus[index][0]
-        return VariablePart(outcome, b"" if is_final else count_data(turn, count), turn, is_final)
+        evidence = b"" if is_final or turn < 2 * count or self._likely(0.8) else b"why this was right"
+        return VariablePart(outcome, b"" if is_final else count_data(turn, count), turn, is_final, evidence)
 
     def _sign(self, index: int, participant: int, state: VariablePart) -> Signature:
         key: Key = players(3)[participant] if self._likely(0.98) else self.rng.choice(PEOPLE)
@@ -109,7 +115,7 @@ class Actor:
     def _chain(self, index: int) -> tuple[VariablePart, ...]:
         """Consecutive states that end near the recorded one."""
         channel, id_ = self.channels[index], self.ids[index]
-        record = self.world.model.status_of(id_).turn_num_record
+        record = self.world.model.status_of(id_, channel.asset).turn_num_record
         last = max(0, record + self.rng.choice((-1, 0, 1, 1, 2, 3)))
         length = min(self.rng.randint(1, len(channel.participants)), last + 1)
         states = [self._state(index, turn) for turn in range(last - length + 1, last + 1)]
@@ -179,7 +185,7 @@ class Actor:
         asset = self.rng.choice(self.assets)
         held = self.world.model.holdings_of(id_, asset).amount
         expected = held if self._likely(0.7) else max(0, held + self.rng.choice((-3, -1, 1)))
-        amount = self.rng.choice((0, 1, 5, 10, 10, 20)) if self._likely(0.98) else 2**254 - expected
+        amount = self.rng.choice((0, 1, 5, 10, 10, 20)) if self._likely(0.98) else 2**253 - expected
         value = None if self._likely(0.95) else 1
         if amount > 2**200:
             return self.world.deposit(self._sender(), id_, self.world.tokens["EndlessToken"], expected, amount)
@@ -233,7 +239,8 @@ class Actor:
         state_hash, outcome = self.owed.get(id_, (bytes(32), self.menus[index][0]))
         if not self._likely(0.9):
             outcome = self.rng.choice(self.menus[index])
-        return self.world.transfer(self._sender(), id_, state_hash, outcome, self._indices(outcome))
+        asset = self.channels[index].asset if self._likely(0.95) else self.rng.choice(self.assets)
+        return self.world.transfer(self._sender(), id_, state_hash, outcome, self._indices(outcome), asset)
 
     def _indices(self, outcome: Outcome) -> list[int]:
         if self.rng.random() < 0.4:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from forcemove import Domain, VariablePart, channel_id, keccak256, word
-from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome, address_destination
-from forcemove.protocol.types import ETHER, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, FixedPart
+from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome, address_destination, totals
+from forcemove.protocol.types import ETHER, MAX_AMOUNT, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, FixedPart
 from tests.protocol.builders import players
 
 ASSETS = (ETHER, *(bytes((index,)) * 20 for index in (1, 7, 8, 0xFF)))
@@ -38,7 +38,13 @@ class Generator:
         keys = players(self.rng.choice((2, 2, 2, 3, 4, 5, MAX_PARTICIPANTS)))
         nonce = self.rng.choice((0, 1, 2**64 - 1, self.rng.getrandbits(64)))
         duration = self.rng.choice((60, 86_400, 31_536_000, self.rng.randint(60, 31_536_000)))
-        return FixedPart(tuple(key.address for key in keys), nonce, self.app, duration)
+        return FixedPart(tuple(key.address for key in keys), nonce, self.app, duration, self.rng.choice(ASSETS[:3]))
+
+    def funded(self, fixed_part: FixedPart, outcome: Outcome) -> FixedPart:
+        """With the total of this outcome, at times with another, or none."""
+        funded = totals(outcome).get(fixed_part.asset, 0)
+        total = self.rng.choice((0, funded, funded, funded, funded + 1))
+        return replace(fixed_part, total=min(total, MAX_AMOUNT))
 
     def destination(self) -> bytes:
         rng = self.rng
@@ -61,7 +67,10 @@ class Generator:
         turn = self.rng.choice((0, n - 1, n, 2 * n - 2, 2 * n - 1, 2 * n, 2 * n + 1, 100, UINT48_MAX - 1, UINT48_MAX))
         if self.rng.random() < 0.1:
             return VariablePart(self.outcome(), b"", turn, True)
-        return VariablePart(self.outcome(), word(self.rng.randrange(4)), turn)
+        return VariablePart(self.outcome(), word(self.rng.randrange(4)), turn, evidence=self._evidence())
+
+    def _evidence(self) -> bytes:
+        return self.rng.choice((b"", b"", b"", b"why", bytes(33), bytes(8_160)))
 
     def successor(self, fixed_part: FixedPart, from_: VariablePart) -> VariablePart:
         """A valid next state, where there is one."""
@@ -71,7 +80,7 @@ class Generator:
         if turn < 2 * len(fixed_part.participants):
             return replace(from_, turn_num=turn)
         count = int.from_bytes(from_.app_data, "big") + 1
-        return VariablePart(self._redistributed(from_.outcome), word(count), turn)
+        return VariablePart(self._redistributed(from_.outcome), word(count), turn, evidence=self._evidence())
 
     def _redistributed(self, outcome: Outcome) -> Outcome:
         """The same assets and totals, one entry split or two joined; or nothing changed."""
@@ -91,6 +100,7 @@ class Generator:
         """A valid step with up to two things changed."""
         fixed_part = self.fixed_part()
         from_ = self.state(fixed_part)
+        fixed_part = self.funded(fixed_part, from_.outcome)
         to = self.successor(fixed_part, from_)
         for _ in range(self.rng.choice((0, 1, 1, 1, 2))):
             if self.rng.random() < 0.3:
@@ -104,13 +114,15 @@ class Generator:
     def mutated(self, fixed_part: FixedPart, state: VariablePart) -> VariablePart:
         """The state with one thing changed."""
         rng = self.rng
-        kind = rng.randrange(8)
+        kind = rng.randrange(9)
         if kind == 0:
             return replace(state, turn_num=max(0, min(UINT48_MAX, state.turn_num + rng.choice((-2, -1, 1, 2)))))
         if kind == 1:
             return replace(state, is_final=not state.is_final)
         if kind == 2:
             return replace(state, app_data=self._mutated_data(state.app_data))
+        if kind == 3:
+            return replace(state, evidence=self._mutated_data(state.evidence))
         outcome = state.outcome
         for _ in range(rng.choice((1, 1, 2))):
             outcome = self.mutated_outcome(fixed_part, outcome)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from forcemove import Domain, Outcome, word
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.status import EMPTY_STATUS, Status
 from forcemove.protocol.types import FixedPart, Signature
+from forcemove.protocol.words import EMPTY_STATUS, Status
 from tests.evm import Evm, function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_verdict import Verdict, of_bytecode
@@ -45,11 +45,12 @@ class Harness:
     def recover(self, digest: bytes, signature: Signature) -> tuple[bool, bytes]:
         return self.call("recover", digest, abi.signature(signature))
 
-    def valid_outcome(self, id_: bytes, outcome: Outcome) -> Verdict:
-        return self.verdict("requireValidOutcome", id_, abi.outcome(outcome))
+    def valid_outcome(self, id_: bytes, fixed_part: FixedPart, outcome: Outcome) -> Verdict:
+        funded = abi.address(fixed_part.asset), word(fixed_part.total)
+        return self.verdict("requireValidOutcome", id_, abi.outcome(outcome), *funded)
 
-    def valid_state(self, id_: bytes, state: VariablePart) -> Verdict:
-        return self.verdict("requireValidState", id_, abi.state(state))
+    def valid_state(self, id_: bytes, fixed_part: FixedPart, state: VariablePart) -> Verdict:
+        return self.verdict("requireValidState", id_, abi.fixed_part(fixed_part), abi.state(state))
 
     def valid_transition(self, fixed_part: FixedPart, from_: VariablePart, to: VariablePart) -> Verdict:
         return self.verdict("requireValidTransition", abi.fixed_part(fixed_part), abi.state(from_), abi.state(to))

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from forcemove import Domain, Key, Outcome, RuleError, word
+from forcemove.chain.prices import OSAKA
 from forcemove.protocol import adjudication
 from forcemove.protocol.adjudication import Adjudication, OperationResult, Payment, Transaction
 from forcemove.protocol.app import Rules
@@ -19,6 +20,7 @@ from forcemove.protocol.logs import Deposited, Log
 from forcemove.protocol.rule_errors import SafeERC20FailedOperation
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.words import Status, holdings_in, late_key, word_key
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import Chain, Receipt
@@ -49,6 +51,7 @@ class World:
         self.domain = Domain(self.chain.chain_id, self.adjudicator)
         self.model = Adjudication(self.domain)
         self.reserves: dict[bytes, int] = {}
+        self.totals: dict[bytes, int] = {}
         self.deposited: dict[bytes, int] = {}
         self.paid: list[Payment] = []
         self.logs: list[Log] = []
@@ -147,19 +150,31 @@ class World:
     ) -> Verdict:
         return self._run(
             "conclude",
-            (abi.fixed_part(fixed_part), abi.outcome(outcome), word(turn_num), abi.signatures(signatures)),
+            (
+                abi.fixed_part(fixed_part),
+                abi.outcome(outcome),
+                word(turn_num),
+                abi.signatures(signatures),
+                word(OSAKA.push),
+            ),
             Transaction(sender, self.now, 0, self.accepts),
             lambda model, tx: adjudication.conclude(model, tx, fixed_part, outcome, turn_num, signatures),
         )
 
     def transfer(
-        self, sender: bytes, id_: bytes, state_hash: bytes, outcome: Outcome, indices: Sequence[int] = ()
+        self,
+        sender: bytes,
+        id_: bytes,
+        state_hash: bytes,
+        outcome: Outcome,
+        indices: Sequence[int] = (),
+        asset: bytes = ETHER,
     ) -> Verdict:
         return self._run(
             "transfer",
-            (id_, state_hash, abi.outcome(outcome), abi.numbers(indices)),
+            (id_, abi.address(asset), state_hash, abi.outcome(outcome), abi.numbers(indices), word(OSAKA.push)),
             Transaction(sender, self.now, 0, self.accepts),
-            lambda model, tx: adjudication.transfer(model, tx, id_, state_hash, outcome, indices),
+            lambda model, tx: adjudication.transfer(model, tx, id_, asset, state_hash, outcome, indices),
         )
 
     def claim(self, sender: bytes, asset: bytes, to: bytes) -> Verdict:
@@ -238,12 +253,15 @@ class World:
     def require_equal(self) -> None:
         """Everything that the model knows of, the bytecode has stored the same."""
         at = self.adjudicator
-        for id_ in self.model.statuses.keys() | {id_ for id_, _ in self.model.holdings}:
-            stored = self.chain.call("Adjudicator", "statusOf", at, id_)
-            assert int.from_bytes(stored, "big") == self.model.status_of(id_).pack()
-        for (id_, asset), holdings in self.model.holdings.items():
-            stored = self.chain.call("Adjudicator", "holdingsOf", at, id_, abi.address(asset))
+        for id_, asset in self.model.statuses.keys() | self.model.holdings.keys():
+            stored = self.chain.call("Adjudicator", "statusOf", at, id_, abi.address(asset))
+            assert Status.unpack(int.from_bytes(stored, "big")) == self.model.status_of(id_, asset)
+            holdings, total = self.model.holdings_of(id_, asset), self.totals.get(id_, 0)
+            stored = self.chain.call("Adjudicator", "holdingsOf", at, id_, abi.address(asset), word(total))
             assert stored == word(holdings.amount) + word(holdings.payout_begun) + word(holdings.closed)
+            keys = abi.numbers([int.from_bytes(key(id_, asset)) for key in (word_key, late_key)])
+            stored = self.chain.call("Adjudicator", "wordsOf", at, keys)[64:]
+            assert holdings_in(int.from_bytes(stored[:32]), int.from_bytes(stored[32:]), total) == holdings
         for (account, asset), credit in self.model.credits.items():
             stored = self.chain.call("Adjudicator", "creditOf", at, abi.address(account), abi.address(asset))
             assert stored == word(credit)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from forcemove import VariablePart, channel_id, word
 from forcemove.protocol.outcome import MAX_ALLOCATIONS, Outcome, require_valid_outcome
 from forcemove.protocol.rules import require_valid_state, require_valid_transition
-from forcemove.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, ZERO_ADDRESS, FixedPart
+from forcemove.protocol.types import ETHER, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, ZERO_ADDRESS, FixedPart
 from tests.parity import core_abi as abi
 from tests.parity.core_generate import Generator, Pair
 from tests.parity.core_harness import Harness
@@ -29,8 +29,8 @@ LONG_PAIRS = 1_000_000
 
 def check_pair(pair: Pair) -> None:
     id_ = channel_id(pair.fixed_part, DOMAIN)
-    from_ = require_valid_state(id_, DOMAIN.adjudicator, pair.from_)
-    to = require_valid_state(id_, DOMAIN.adjudicator, pair.to)
+    from_ = require_valid_state(id_, DOMAIN.adjudicator, pair.fixed_part, pair.from_)
+    to = require_valid_state(id_, DOMAIN.adjudicator, pair.fixed_part, pair.to)
     require_valid_transition(id_, pair.fixed_part, pair.from_, from_, pair.to, to, COUNTING)
 
 
@@ -56,6 +56,7 @@ def test_seeded_steps_get_the_same_verdict_and_meet_every_error() -> None:
         "AssetsNotSorted",
         "ForbiddenDestination",
         "OutcomeTotalOverflow",
+        "WrongTotal",
         "AppDataTooLong",
         "FinalStateWithAppData",
         "TurnNumberNotConsecutive",
@@ -90,8 +91,8 @@ def test_outcomes_get_the_same_verdict(rng: Random) -> None:
     value: Outcome = generator.outcome(max_entries=MAX_ALLOCATIONS)
     for _ in range(rng.randrange(3)):
         value = generator.mutated_outcome(fixed, value)
-    twin = of_python(lambda: require_valid_outcome(value, id_, DOMAIN.adjudicator))
-    assert twin == HARNESS.valid_outcome(id_, value)
+    twin = of_python(lambda: require_valid_outcome(value, id_, DOMAIN.adjudicator, fixed.asset, fixed.total))
+    assert twin == HARNESS.valid_outcome(id_, fixed, value)
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
@@ -145,7 +146,7 @@ def test_an_answer_that_is_not_true_is_refused(app: str) -> None:
 # ------------------------------------------------------------------------------------------------- fixed parts
 
 
-def encoded_fixed_part(participants: tuple[bytes, ...], duration: int) -> abi.Tail:
+def encoded_fixed_part(participants: tuple[bytes, ...], duration: int, total: int = 0) -> abi.Tail:
     """Also where the types refuse it."""
     return abi.Tail(
         abi.arguments(
@@ -153,6 +154,8 @@ def encoded_fixed_part(participants: tuple[bytes, ...], duration: int) -> abi.Ta
             word(0),
             abi.address(APP),
             word(duration),
+            abi.address(ETHER),
+            word(total),
         )
     )
 
@@ -181,3 +184,10 @@ MANY = tuple(key.address for key in players(MAX_PARTICIPANTS + 1))
 def test_fixed_parts_get_the_same_verdict(participants: tuple[bytes, ...], duration: int) -> None:
     twin = of_python(lambda: FixedPart(participants, 0, APP, duration))
     assert twin == HARNESS.verdict("requireValidFixedPart", encoded_fixed_part(participants, duration))
+
+
+@pytest.mark.parametrize("total", [0, 1, 2**253 - 1, 2**253, UINT256_MAX])
+@pytest.mark.parametrize("duration", [59, 60])
+def test_totals_get_the_same_verdict(total: int, duration: int) -> None:
+    twin = of_python(lambda: FixedPart((ALICE, BOB), 0, APP, duration, ETHER, total))
+    assert twin == HARNESS.verdict("requireValidFixedPart", encoded_fixed_part((ALICE, BOB), duration, total))

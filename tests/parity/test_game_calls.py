@@ -130,7 +130,7 @@ def test_rubbish_has_one_verdict(game: Game, from_: VariablePart, to: VariablePa
 def test_truncated_calldata_is_malformed_without_a_name(game: Game) -> None:
     calldata = call_of(*first_move(game)).exact
     assert BENCHES[game.name].ask_raw(calldata) == (True, (1).to_bytes(32, "big"))
-    for length in range(0, len(calldata), 7):
+    for length in range(0, len(calldata) - 32, 7):  # the last word is zero: the length of the evidence
         assert BENCHES[game.name].ask_raw(calldata[:length]) == (False, b"")
 
 

@@ -15,6 +15,7 @@ from forcemove import Allocation, VariablePart, keccak256
 from forcemove.protocol import encoding
 from forcemove.protocol.encoding import EMPTY_HASH, Domain, channel_id, hash_state, word
 from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
+from forcemove.protocol.rules import without_evidence
 from forcemove.protocol.signing import HALF_ORDER, ORDER, recover, require_signer
 from forcemove.protocol.types import UINT48_MAX, UINT256_MAX, Signature
 from tests.evm import function_selector
@@ -35,7 +36,7 @@ hashes = st.binary(min_size=32, max_size=32)
 turns = st.integers(0, UINT48_MAX)
 allocations = st.builds(Allocation, addresses, hashes, st.integers(0, UINT256_MAX))
 outcomes = st.lists(allocations, min_size=0, max_size=64).map(tuple)
-states = st.builds(VariablePart, outcomes, st.binary(max_size=200), turns, st.booleans())
+states = st.builds(VariablePart, outcomes, st.binary(max_size=200), turns, st.booleans(), st.binary(max_size=70))
 
 
 @settings(max_examples=100)
@@ -56,7 +57,7 @@ def test_outcomes(outcome: tuple[Allocation, ...]) -> None:
 @pytest.mark.parametrize("length", [0, 1, 31, 32, 33, 8_191, 8_192, 8_193])
 def test_app_data(length: int) -> None:
     data = bytes(index % 251 for index in range(length))
-    assert HARNESS.hashes("bytesHash", abi.text(data)) == [encoding.app_data_hash(data)] * 2
+    assert HARNESS.hashes("bytesHash", abi.text(data)) == [keccak256(data)] * 2
 
 
 @settings(max_examples=100)
@@ -108,6 +109,7 @@ TYPES = {
         {"name": "channelId", "type": "bytes32"},
         {"name": "outcome", "type": "Allocation[]"},
         {"name": "appData", "type": "bytes"},
+        {"name": "evidence", "type": "bytes"},
         {"name": "turnNum", "type": "uint48"},
         {"name": "isFinal", "type": "bool"},
     ],
@@ -124,7 +126,7 @@ def wallet_digest(domain: Domain, type_: str, message: dict[str, Any]) -> bytes:
     types = {"State": ("State", "Allocation"), "Challenge": ("Challenge",)}[type_]
     shown_domain = {
         "name": "Forcemove",
-        "version": "1",
+        "version": "2",
         "chainId": domain.chain_id,
         "verifyingContract": "0x" + domain.adjudicator.hex(),
     }
@@ -142,6 +144,7 @@ def test_a_wallet_signs_the_same_state(id_: bytes, state: VariablePart) -> None:
             for entry in state.outcome
         ],
         "appData": state.app_data,
+        "evidence": state.evidence,
         "turnNum": state.turn_num,
         "isFinal": state.is_final,
     }
@@ -231,10 +234,14 @@ def test_errors_of_recovery_are_different_facts() -> None:
 
 
 def scattered(state: VariablePart, junk: bytes) -> abi.Tail:
-    """An encoding of a state that no encoder makes: appData first, gaps, and dirt where the padding should be."""
-    app_data = word(len(state.app_data)) + state.app_data + junk
-    heads = (word(128 + len(junk) + len(app_data)), word(128 + len(junk)), word(state.turn_num), word(state.is_final))
-    return abi.Tail(b"".join((*heads, junk, app_data, abi.outcome(state.outcome).data)))
+    """An encoding of a state that no encoder makes: evidence and appData first, gaps, and dirt where the padding should
+    be."""
+    evidence, app_data = (word(len(each)) + each + junk for each in (state.evidence, state.app_data))
+    evidence_at = 160 + len(junk)
+    app_data_at = evidence_at + len(evidence)
+    offsets = (app_data_at + len(app_data), app_data_at, evidence_at)
+    heads = map(word, (*offsets, state.turn_num, state.is_final))
+    return abi.Tail(b"".join((*heads, junk, evidence, app_data, abi.outcome(state.outcome).data)))
 
 
 @settings(max_examples=200)
@@ -245,5 +252,5 @@ def test_what_an_app_is_asked(from_: VariablePart, to: VariablePart, count: int,
     success, output = HARNESS.call("moveCall", ID, *pair, word(count))
     assert success
     call = function_selector("CountingApp", "validTransition")
-    call += abi.arguments(ID, abi.state(from_), abi.state(to), word(count))
+    call += abi.arguments(ID, abi.state(without_evidence(from_)), abi.state(to), word(count))
     assert output == abi.arguments(abi.text(call), abi.text(call))

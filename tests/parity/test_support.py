@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from forcemove.protocol import encoding, rules, signing, types
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.status import EMPTY_STATUS, Status
+from forcemove.protocol.words import EMPTY_STATUS, Status
 from tests.expected import known
 from tests.parity.core_harness import Harness
 from tests.parity.core_verdict import ALLOWED, Verdict, of_python

@@ -34,8 +34,15 @@ def players(count: int) -> tuple[Key, ...]:
     return (ALICE, BOB, CAROL, *(Key(keccak256(b"player %d" % index)) for index in range(3, count)))[:count]
 
 
-def fixed_part(keys: Sequence[Key] = PLAYERS, nonce: int = 0, app: bytes = APP, duration: int = DAY) -> FixedPart:
-    return FixedPart(tuple(key.address for key in keys), nonce, app, duration)
+def fixed_part(
+    keys: Sequence[Key] = PLAYERS,
+    nonce: int = 0,
+    app: bytes = APP,
+    duration: int = DAY,
+    asset: bytes = ETHER,
+    total: int = 0,
+) -> FixedPart:
+    return FixedPart(tuple(key.address for key in keys), nonce, app, duration, asset, total)
 
 
 def terms(stake: int, keys: Sequence[Key] = PLAYERS, deposit: int = 10) -> Terms:

@@ -33,6 +33,6 @@ def perform(
         case effects.SubmitConclude(outcome, turn_num, signatures):
             return twin.conclude(chain, transaction, fixed, outcome, turn_num, signatures)
         case effects.SubmitTransfer(state_hash, outcome, _):
-            return twin.transfer(chain, transaction, id_, state_hash, outcome, ())
+            return twin.transfer(chain, transaction, id_, fixed.asset, state_hash, outcome, ())
         case effects.SubmitPayCredit(account, asset, _):
             return twin.pay_credit(chain, transaction, account, asset)

@@ -8,11 +8,11 @@ import pytest
 
 from forcemove import Allocation, ForcemoveError, Key, Outcome
 from forcemove.protocol import adjudication, logs, rule_errors
-from forcemove.protocol.adjudication import MAX_HOLDINGS, Adjudication, OperationResult, Payment, Transaction
+from forcemove.protocol.adjudication import Adjudication, OperationResult, Payment, Transaction
 from forcemove.protocol.encoding import channel_id, fingerprint, hash_state
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
-from forcemove.protocol.types import ETHER, Signature
+from forcemove.protocol.types import ETHER, MAX_AMOUNT, Signature
+from forcemove.protocol.words import EMPTY_STATUS, Mode, Status
 from tests.protocol.builders import (
     ALICE,
     BOB,
@@ -84,7 +84,7 @@ class Court:
 
     def transfer(self, state_: VariablePart, indices: Sequence[int] = (), owed: Outcome | None = None) -> None:
         owed = state_.outcome if owed is None else owed
-        self._do(adjudication.transfer, MALLORY, ID, hash_state(ID, state_).state, owed, indices)
+        self._do(adjudication.transfer, MALLORY, ID, ETHER, hash_state(ID, state_).state, owed, indices)
 
     def claim(self, sender: Key, to: bytes, asset: bytes = ETHER) -> None:
         self._do(adjudication.claim, sender, asset, to)
@@ -178,14 +178,14 @@ def test_what_arrived_of_a_token_is_held(court: Court) -> None:
 
 
 def test_a_channel_holds_less_than_2_to_254(court: Court) -> None:
-    refuses(rule_errors.HoldingsOverflow(0, MAX_HOLDINGS + 1), lambda: court.deposit(ALICE, 0, MAX_HOLDINGS + 1))
-    court.deposit(ALICE, 0, MAX_HOLDINGS)
-    assert court.held == MAX_HOLDINGS
+    refuses(rule_errors.HoldingsOverflow(0, MAX_AMOUNT + 1), lambda: court.deposit(ALICE, 0, MAX_AMOUNT + 1))
+    court.deposit(ALICE, 0, MAX_AMOUNT)
+    assert court.held == MAX_AMOUNT
 
 
 def test_a_token_that_brings_too_much_is_refused(court: Court) -> None:
-    court.fee = -MAX_HOLDINGS
-    refuses(rule_errors.HoldingsOverflow(0, MAX_HOLDINGS + 10), lambda: court.deposit(ALICE, 0, 10, TOKEN))
+    court.fee = -MAX_AMOUNT
+    refuses(rule_errors.HoldingsOverflow(0, MAX_AMOUNT + 10), lambda: court.deposit(ALICE, 0, 10, TOKEN))
 
 
 # -------------------------------------------------------------------------------------------------------- challenge
@@ -377,10 +377,11 @@ def test_a_paid_out_channel_is_closed_for_ever(funded: Court) -> None:
     refuses(rule_errors.NoChallenge(ID), lambda: funded.respond(ALICE, state(11), state(12), ALICE))
 
 
-def test_a_surplus_stays_and_counts_as_held(funded: Court) -> None:
+def test_a_surplus_goes_with_the_last_payment(funded: Court) -> None:
     funded.deposit(MALLORY, 20, 5)
     funded.conclude(ALICE, final())
-    assert funded.held == 5
+    assert funded.held == 0
+    assert [payment.amount for payment in funded.payments] == [10, 15]
 
 
 # --------------------------------------------------------------------------------------------------------- transfer

@@ -34,7 +34,7 @@ from forcemove.protocol.types import (
 )
 from tests.protocol.builders import ALICE, BOB, DOMAIN, fixed_part, sign, sign_all, state
 
-ABI_TYPE = "((address,bytes32,uint256)[],bytes,uint48,bool)"
+ABI_TYPE = "((address,bytes32,uint256)[],bytes,bytes,uint48,bool)"
 allocations = st.builds(
     Allocation, st.binary(min_size=20, max_size=20), st.binary(min_size=32, max_size=32), st.integers(0, UINT256_MAX)
 )
@@ -44,16 +44,17 @@ states = st.builds(
     st.binary(max_size=100),
     st.integers(0, UINT48_MAX),
     st.booleans(),
+    st.binary(max_size=100),
 )
 
 # ----------------------------------------------------------------------------------------------------------- hashes
 
-ID = bytes.fromhex("8413b8323cdfa71f326b74c05733c834e73288e24d3590ca6690feb56069b572")
+ID = bytes.fromhex("2523ea2fd031281d2c9d7bd5eed7aac899c48e43cf0d0bcc981b707378c7baa4")
 HASHES = hash_state(ID, state())
 
 
 def test_the_separator_of_a_domain() -> None:
-    assert DOMAIN.separator.hex() == "545d55a9d09db0b57048dfcd1a9fcd5969139d124e29d2661ebab8b7b2aee481"
+    assert DOMAIN.separator.hex() == "18aea6a9fe7ddb37241b5df3115e22b6ffa00d934e64a055e84f57cef623af8b"
 
 
 def test_the_id_of_a_channel() -> None:
@@ -63,20 +64,20 @@ def test_the_id_of_a_channel() -> None:
 def test_the_hashes_of_a_state() -> None:
     assert HASHES.outcome.hex() == "ef1c4715bafb7c6b4365a76b6faebe0aa14956cdb52fc9f1295b8f2b8e8dfdfb"
     assert HASHES.app_data.hex() == "c65a7bb8d6351c1cf70c95a316cc6a92839c986682d98bc35f958f4883f9d2a8"
-    assert HASHES.state.hex() == "f2fc62ee7e546e090f7bc32385d2e8722ab19197e9f73235237cda34a5606f96"
+    assert HASHES.state.hex() == "0ed70974c7f6d781e59d5164784b42161b5dea6e11a6e4aeb219fae12843cc77"
 
 
 def test_what_is_signed_of_a_state() -> None:
-    assert digest(DOMAIN, HASHES.state).hex() == "5d88947568b4d3cb9745459a129532fb09b844b94a0fc2b5f22c57b3bb97afad"
+    assert digest(DOMAIN, HASHES.state).hex() == "97d8b8b556bf2d27f43d77365980fe19d479481f5ae37fe337408ab814bb3e2a"
 
 
 def test_the_hash_of_a_challenge() -> None:
-    expected = "fde458e968ddc41b8c8340aaf1d2d0ea55a74e8c31a4b11571b1bb5d194bde7c"
+    expected = "10f836e7b06f70518393dc931f1fd080ac62fe1e3b74d6628f132a0b7ece96e1"
     assert challenge_hash(ID, 10, HASHES.state).hex() == expected
 
 
 def test_the_fingerprint_of_a_state() -> None:
-    assert fingerprint(HASHES.state, HASHES.outcome) == 0xB31AD9DF284EFA6203109AC0135FC88C92727118
+    assert fingerprint(HASHES.state, HASHES.outcome) == 0x16D254B3461A4B56484A4129771D52A2232C3D367E78285
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_domain_has_soliditys_widths(values: tuple[int, bytes]) -> None:
 @given(states)
 def test_states_are_encoded_as_solidity_does(value: VariablePart) -> None:
     outcome = [("0x" + entry.asset.hex(), entry.destination, entry.amount) for entry in value.outcome]
-    expected = encode([ABI_TYPE], [(outcome, value.app_data, value.turn_num, value.is_final)])
+    expected = encode([ABI_TYPE], [(outcome, value.app_data, value.evidence, value.turn_num, value.is_final)])
     assert encode_variable_part(value) == expected
 
 
@@ -153,7 +154,8 @@ def test_random_bytes_are_malformed(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("position", "value"), [(96, 2**48), (128, 2), (160, 65), (160, 2**255), (192, 2**160), (0, 64), (32, 160)]
+    ("position", "value"),
+    [(128, 2**48), (160, 2), (192, 65), (192, 2**255), (224, 2**160), (0, 64), (32, 192), (96, 2**255)],
 )
 def test_a_number_out_of_range_is_malformed(position: int, value: int) -> None:
     with pytest.raises(MalformedBytes):
@@ -171,15 +173,16 @@ def test_records_decode_to_what_was_recorded(value: VariablePart, count: int) ->
 
 
 def test_the_layout_of_a_record() -> None:
-    value = VariablePart(state().outcome[:1], b"abc", 258, True)
+    value = VariablePart(state().outcome[:1], b"abc", 258, True, b"proof")
     (entry,) = value.outcome
     signature = sign(ALICE, state())
     assert encode_record(value, [signature]) == b"".join(
         (
             bytes((0, 0, 0, 0, 1, 2)),
-            b"\x01\x01\x00\x03\x00\x00",
+            b"\x01\x01\x00\x03\x00\x05",
             entry.asset + entry.destination + word(entry.amount),
             b"abc",
+            b"proof",
             signature.compact,
         )
     )

@@ -29,12 +29,15 @@ OTHERS: dict[type, dict[str, Any]] = {
         "channel_nonce": 1,
         "app_definition": bytes.fromhex("b0" * 20),
         "challenge_duration": FIXED.challenge_duration + 1,
+        "asset": TOKEN,
+        "total": FIXED.total + 1,
     },
     VariablePart: {
         "outcome": STATE.outcome[:1],
         "app_data": b"another position",
         "turn_num": STATE.turn_num + 1,
         "is_final": True,
+        "evidence": b"why it was right",
     },
     Allocation: {"asset": TOKEN, "destination": bytes([7]) * 32, "amount": 2**255},
 }

@@ -26,7 +26,7 @@ from forcemove.protocol.machine.record import Owed, Recorded, fold_all
 from forcemove.protocol.machine.responses import clears, concluding_answer
 from forcemove.protocol.machine.view_differences import acts_first
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 from tests.protocol.builders import ALICE, BOB, DOMAIN, players, sign
 from tests.protocol.table import DEPOSIT, DURATION, Seat, Table, agreed_table, open_table, seated
 from tests.protocol.test_machine import INPUTS, SITUATIONS

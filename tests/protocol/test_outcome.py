@@ -25,13 +25,13 @@ ASSETS = [bytes((index,)) * 20 for index in range(5)]
 
 def refusal(value: Outcome) -> ForcemoveError:
     with pytest.raises(ForcemoveError) as caught:
-        require_valid_outcome(value, ID, ADJUDICATOR)
+        require_valid_outcome(value, ID, ADJUDICATOR, ETHER, 0)
     return caught.value
 
 
 @pytest.mark.parametrize("count", [1, 32])
 def test_1_to_32_allocations_are_an_outcome(count: int) -> None:
-    require_valid_outcome((allocation(ALICE, 1),) * count, ID, ADJUDICATOR)
+    require_valid_outcome((allocation(ALICE, 1),) * count, ID, ADJUDICATOR, ETHER, 0)
 
 
 @pytest.mark.parametrize("count", [0, 33])
@@ -40,7 +40,7 @@ def test_fewer_or_more_are_none(count: int) -> None:
 
 
 def test_four_assets_are_an_outcome() -> None:
-    require_valid_outcome(tuple(allocation(ALICE, 1, asset) for asset in ASSETS[:4]), ID, ADJUDICATOR)
+    require_valid_outcome(tuple(allocation(ALICE, 1, asset) for asset in ASSETS[:4]), ID, ADJUDICATOR, ETHER, 0)
 
 
 def test_five_are_none() -> None:
@@ -69,6 +69,8 @@ def test_each_asset_may_reach_the_highest_total() -> None:
         (allocation(ALICE, UINT256_MAX), allocation(BOB, UINT256_MAX - 1, TOKEN), allocation(ALICE, 1, TOKEN)),
         ID,
         ADJUDICATOR,
+        ETHER,
+        0,
     )
 
 
@@ -82,7 +84,7 @@ def test_an_allocation_has_soliditys_widths(fields: tuple[bytes, bytes, int]) ->
 
 def test_an_outcome_is_a_tuple() -> None:
     with pytest.raises(InvalidValue):
-        require_valid_outcome([allocation(ALICE, 1)], ID, ADJUDICATOR)  # type: ignore[arg-type]  # that is the point
+        require_valid_outcome([allocation(ALICE, 1)], ID, ADJUDICATOR, ETHER, 0)  # type: ignore[arg-type]  # that is the point
 
 
 def test_destinations_of_addresses_and_channels_are_told_apart() -> None:

@@ -143,7 +143,7 @@ def test_a_payout_leaves_what_is_still_owed() -> None:
     before = court.record.recorded
     court.now += DAY
     hashes = hash_state(ID, states[1])
-    court.takes(model.transfer(court.model, court.transaction, ID, hashes.state, states[1].outcome, [0]))
+    court.takes(model.transfer(court.model, court.transaction, ID, ETHER, hashes.state, states[1].outcome, [0]))
 
     record = court.record
 

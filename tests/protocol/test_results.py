@@ -11,7 +11,7 @@ from forcemove import ETHER, Channel, Outcome, Phase, address_destination, agree
 from forcemove.protocol.machine.inputs import ChallengeWanted, CreditSeen, ViewsDiffer
 from forcemove.protocol.machine.record import EMPTY_RECORD, Owed, Record
 from forcemove.protocol.machine.results import Ending, Share, is_over, payable, result_of
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 from tests.protocol.builders import DOMAIN, TOKEN, allocation, fixed_part, players
 from tests.protocol.table import DEPOSIT, START, CountingGame, Table, agreed_table, counting_table, open_table, seated
 

@@ -63,18 +63,18 @@ def refusal(from_: VariablePart, to: VariablePart, app: Rules = COUNTING) -> For
 
 
 def test_a_good_state_is_hashed() -> None:
-    assert rules.require_valid_state(ID, DOMAIN.adjudicator, state()) == hash_state(ID, state())
+    assert rules.require_valid_state(ID, DOMAIN.adjudicator, fixed_part(), state()) == hash_state(ID, state())
 
 
 def test_app_data_has_at_most_8192_bytes() -> None:
-    rules.require_valid_state(ID, DOMAIN.adjudicator, state(app_data=bytes(8_192)))
+    rules.require_valid_state(ID, DOMAIN.adjudicator, fixed_part(), state(app_data=bytes(8_192)))
     with raising(rule_errors.AppDataTooLong(8_193)):
-        rules.require_valid_state(ID, DOMAIN.adjudicator, state(app_data=bytes(8_193)))
+        rules.require_valid_state(ID, DOMAIN.adjudicator, fixed_part(), state(app_data=bytes(8_193)))
 
 
 def test_a_final_state_has_no_app_data() -> None:
     with raising(rule_errors.FinalStateWithAppData(1)):
-        rules.require_valid_state(ID, DOMAIN.adjudicator, state(app_data=b"x", is_final=True))
+        rules.require_valid_state(ID, DOMAIN.adjudicator, fixed_part(), state(app_data=b"x", is_final=True))
 
 
 # ------------------------------------------------------------------------------------------------------- two states

@@ -19,8 +19,8 @@ DIGEST = keccak256(b"digest")
 def test_a_golden_signature() -> None:
     """Deterministic (RFC 6979): the same state is signed the same."""
     expected = (
-        "a65fb29c49583fa6696afab06a94246b04ff6b935ebd28660500110657e6e0eb"
-        "3065c7aa24a59b71444e40ce46d899a7a1fb057f6498918c9e8cb16baf7462a6"
+        "56e933b7ef29b538a3c9b18fda033e22b6a00e25a633da1a9309e8fa0bc63a84"
+        "ef481beac83f86c7cfd38126a4beedfb11d829b2db84e63d26c48ccf8c380305"
     )
     assert sign(ALICE, state()).compact.hex() == expected
 

@@ -77,7 +77,7 @@ class Story:
         assert owed is not None
         bob = Transaction(players(2)[1].address, table.now, 0)
         id_ = table.agreement.channel_id
-        result = twin.transfer(table.chain, bob, id_, owed.state_hash, owed.outcome, indices)
+        result = twin.transfer(table.chain, bob, id_, ETHER, owed.state_hash, owed.outcome, indices)
         table.chain = result.adjudication
         table.logs.extend(result.logs)
         for payment in result.payments:

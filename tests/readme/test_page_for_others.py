@@ -8,7 +8,7 @@ import re
 import pytest
 
 from forcemove.contracts import artifact
-from forcemove.protocol import encoding, outcome, signing, types
+from forcemove.protocol import encoding, outcome, signing, types, words
 from tests.readme.text import ROOT, code_spans
 
 PAGE = ROOT / "contracts" / "README.md"
@@ -49,8 +49,16 @@ def test_errors_are_those_of_the_abi() -> None:
 
 
 def test_views_that_are_named_exist() -> None:
-    named = ("statusesOf", "holdingsOfList", "channelIdOf", "stateHashOf", "creditOf", "holdingsOf", "eip712Domain")
+    named = ("statusOf", "holdingsOf", "wordsOf", "creditOf", "channelIdOf", "stateHashOf", "eip712Domain")
     assert [name for name in named if name not in TEXT or name not in NAMES["function"]] == []
+
+
+def test_the_members_are_those_of_the_abi() -> None:
+    """Of fixed parts and states, in their order."""
+    (entry,) = (each for each in ABI if each["type"] == "function" and each["name"] == "respond")
+    for name, given in (("FixedPart", entry["inputs"][0]), ("VariablePart", entry["inputs"][1])):
+        table = TEXT.partition(f"**{name}**")[2].partition("\n\n")[2].partition("\n\n")[0]
+        assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [each["name"] for each in given["components"]]
 
 
 def test_types_are_those_that_are_hashed() -> None:
@@ -66,6 +74,10 @@ def test_types_are_those_that_are_hashed() -> None:
         f"seconds, {types.MIN_CHALLENGE_DURATION} to {types.MAX_CHALLENGE_DURATION:,}",
         f"1 to {outcome.MAX_ALLOCATIONS}, grouped by asset in rising order, at most {outcome.MAX_ASSETS} assets",
         f"at most {types.MAX_APP_DATA:,}; empty in a final state",
+        f"d + e is at most {types.MAX_APP_DATA:,}",
+        f"at most 2**{types.MAX_AMOUNT.bit_length()} - 1 |",
+        f"a channel holds less than 2**{types.MAX_AMOUNT.bit_length()} of an asset",
+        f"only turns below 2**{words.MAX_TURN_RECORD.bit_length()} can be recorded",
         f"0x{signing.HALF_ORDER:x}",
         f"the number of allocations, 1 to {outcome.MAX_ALLOCATIONS}",
     ],

@@ -249,16 +249,16 @@ class Story:
     @property
     def record(self) -> tuple[int, bool]:
         """The recorded turn, and whether a clock runs."""
-        status = self.adjudicator.status_of(self.agreement.channel_id)
+        status = self.adjudicator.status_of(self.agreement.channel_id, ETHER)
         return status.turn_num_record, status.finalizes_at != 0
 
     @property
     def finalizes_at(self) -> int:
-        return self.adjudicator.status_of(self.agreement.channel_id).finalizes_at
+        return self.adjudicator.status_of(self.agreement.channel_id, ETHER).finalizes_at
 
     @property
     def held(self) -> int:
-        return self.adjudicator.holdings_of(self.agreement.channel_id, self.asset).held
+        return self.adjudicator.holdings_of(self.agreement.channel_id, self.asset, 0).amount
 
     def expire(self) -> None:
         """Let the clock run out."""

@@ -84,7 +84,7 @@ def test_threat_37_what_somebody_else_has_had_paid_is_left_alone(unpaid: Story) 
 def test_threat_42_a_closed_channel_id_is_refused_before_anything_is_signed(channel: Story) -> None:
     """By a client that remembers nothing and reads no old logs."""
     channel.play()
-    assert channel.adjudicator.holdings_of(channel.agreement.channel_id, ETHER).closed
+    assert channel.adjudicator.holdings_of(channel.agreement.channel_id, ETHER, 0).closed
     channel.mine()
     channel.first_block = channel.chain.block_number()
     for player in channel.players:

@@ -54,7 +54,7 @@ class Desk:
         raise AssertionError("it does not come to an end")
 
     def held(self, id_: bytes, token: bytes | None = None) -> int:
-        return self.adjudicator.holdings_of(id_, token or self.token.address).held
+        return self.adjudicator.holdings_of(id_, token or self.token.address, 0).amount
 
     @property
     def allowance(self) -> int:

@@ -79,7 +79,7 @@ class Room:
 
     def held(self, channel: Channel) -> int:
         """What the channel holds on the chain."""
-        return Adjudicator(self.chain, self.book.adjudicator).holdings_of(channel.agreement.channel_id, ETHER).held
+        return Adjudicator(self.chain, self.book.adjudicator).holdings_of(channel.agreement.channel_id, ETHER, 0).amount
 
 
 @pytest.fixture

@@ -234,7 +234,7 @@ class Table:
             assert paid == DEPOSIT
             return
         assert paid >= newest.state.outcome[0].amount
-        assert self.adjudicator.holdings_of(self.assembly.agreement.channel_id, ETHER).held == 0
+        assert self.adjudicator.holdings_of(self.assembly.agreement.channel_id, ETHER, 0).amount == 0
 
     def close(self) -> None:
         self.alice.journal.close()

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from forcemove import Allocation, Key, Outcome
 from forcemove.protocol.adjudication import Transaction
-from forcemove.protocol.encoding import channel_id, hash_state
+from forcemove.protocol.encoding import channel_id, hash_state, word
 from forcemove.protocol.logs import Log
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.words import Status
 from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import Receipt
@@ -106,8 +106,9 @@ class Court(World):
     # ------------------------------------------------------------------------------------------ what can be seen
 
     def status(self, fixed: FixedPart) -> Status:
-        word = self.chain.call("Adjudicator", "statusOf", self.adjudicator, self.id_of(fixed))
-        return Status.unpack(int.from_bytes(word, "big"))
+        at = self.id_of(fixed), abi.address(fixed.asset)
+        stored = self.chain.call("Adjudicator", "statusOf", self.adjudicator, *at)
+        return Status.unpack(int.from_bytes(stored, "big"))
 
     def record(self, fixed: FixedPart) -> int:
         return self.status(fixed).turn_num_record
@@ -119,12 +120,12 @@ class Court(World):
         return bool(self._holdings(id_, asset)[2])
 
     def _holdings(self, id_: bytes, asset: bytes) -> tuple[int, ...]:
-        words = self.chain.call("Adjudicator", "holdingsOf", self.adjudicator, id_, abi.address(asset))
+        words = self.chain.call("Adjudicator", "holdingsOf", self.adjudicator, id_, abi.address(asset), word(0))
         return tuple(int.from_bytes(words[start : start + 32], "big") for start in (0, 32, 64))
 
     def credit(self, account: bytes, asset: bytes = ETHER) -> int:
-        word = self.chain.call("Adjudicator", "creditOf", self.adjudicator, abi.address(account), abi.address(asset))
-        return int.from_bytes(word, "big")
+        stored = self.chain.call("Adjudicator", "creditOf", self.adjudicator, abi.address(account), abi.address(asset))
+        return int.from_bytes(stored, "big")
 
     def logged(self, log: Log) -> bool:
         """Whether the last transaction logged exactly this."""

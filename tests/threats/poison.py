@@ -43,7 +43,7 @@ def _runtime_without_domain(chain: Chain, genuine: bytes) -> tuple[bytes, list[i
 
 
 def _domain_fields(chain_id: int) -> bytes:
-    return b"".join((keccak256(_DOMAIN_TYPE), keccak256(b"Forcemove"), keccak256(b"1"), word(chain_id), bytes(32)))
+    return b"".join((keccak256(_DOMAIN_TYPE), keccak256(b"Forcemove"), keccak256(b"2"), word(chain_id), bytes(32)))
 
 
 def _program(size: int, places: list[int], storage: dict[bytes, int], *, start: int) -> bytes:

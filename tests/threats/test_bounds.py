@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forcemove import Agreement, Key, RuleError, keccak256
+from forcemove import ETHER, Agreement, Key, RuleError, keccak256
 from forcemove.protocol import rule_errors, rules, types
 from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state, word
 from forcemove.protocol.state import SupportProof, VariablePart
@@ -36,6 +36,10 @@ A, B = ALICE.address, BOB.address
 # --------------------------------------------------------------------------------------------------------------- 10
 
 
+_UNFUNDED = (abi.address(ETHER), word(0))
+"""In ether, with any total."""
+
+
 class Unchecked:
     """A fixed part as nobody's types would let it pass."""
 
@@ -44,12 +48,12 @@ class Unchecked:
 
     def encode(self, app: bytes) -> abi.Tail:
         participants = abi.Tail(b"".join((word(len(self.participants)), *map(abi.address, self.participants))))
-        return abi.Tail(abi.arguments(participants, word(0), abi.address(app), word(self.duration)))
+        return abi.Tail(abi.arguments(participants, word(0), abi.address(app), word(self.duration), *_UNFUNDED))
 
     def id(self, app: bytes, domain: Domain) -> bytes:
         """As the contract would name it."""
         words = (word(domain.chain_id), abi.address(domain.adjudicator), word(0), abi.address(app))
-        return keccak256(b"".join((*words, word(self.duration), *map(abi.address, self.participants))))
+        return keccak256(b"".join((*words, word(self.duration), *_UNFUNDED, *map(abi.address, self.participants))))
 
 
 MANY = tuple(key.address for key in players(9))
@@ -134,7 +138,7 @@ def test_threat_24_the_contract_refuses_a_state_that_is_too_large(
 @too_large
 def test_threat_24_a_client_refuses_the_same_state(make: Callable[[], VariablePart], refusal: Verdict) -> None:
     with pytest.raises(RuleError) as caught:
-        rules.require_valid_state(channel_id(fixed_part(), DOMAIN), DOMAIN.adjudicator, make())
+        rules.require_valid_state(channel_id(fixed_part(), DOMAIN), DOMAIN.adjudicator, fixed_part(), make())
     assert of_error(caught.value) == refusal
 
 
@@ -179,4 +183,4 @@ def test_threat_36_a_client_refuses_what_fits_no_transaction_before_it_pays() ->
         agreed(8, 5)
     id_ = channel_id(fixed_part(), DOMAIN)
     with pytest.raises(rule_errors.AllocationCountOutOfRange):
-        rules.require_valid_state(id_, DOMAIN.adjudicator, state(11, ENTRIES))
+        rules.require_valid_state(id_, DOMAIN.adjudicator, fixed_part(), state(11, ENTRIES))

@@ -123,7 +123,7 @@ def test_threat_33_a_poisoned_adjudicator_pays_mallory_out_of_others_money(playg
     adjudicator.send(adjudicator.claim(ETHER, b"\x33" * 20), MALLORY)
 
     assert playground.chain.balance(b"\x33" * 20) == before + LOOT
-    assert adjudicator.holdings_of(id_, ETHER).held == 2 * LOOT
+    assert adjudicator.holdings_of(id_, ETHER, 0).amount == 2 * LOOT
     assert playground.chain.balance(adjudicator.address) == LOOT
 
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from forcemove import VariablePart, word
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Responded
-from forcemove.protocol.status import Mode
 from forcemove.protocol.types import UINT48_MAX, FixedPart, Signature
+from forcemove.protocol.words import MAX_TURN_RECORD, Mode
 from tests.parity.core_verdict import Verdict
 from tests.protocol.builders import ALICE, BOB, DAY, MALLORY, chain, final, outcome, players, state
 from tests.threats.court import ALLOWED, Court
@@ -126,15 +126,22 @@ def test_threat_17_the_turn_after_the_last_is_not_the_first(court: Court, channe
     refused = Verdict("TurnNumberNotConsecutive", (UINT48_MAX, 0))
     assert court.challenge(A, channel, wrapped) == refused
     assert court.checkpoint(A, channel, wrapped) == refused
+    assert court.challenge_with(channel, last) == ("TurnNumberTooHigh", (UINT48_MAX,))
+
+
+def test_threat_17_the_turn_after_the_last_that_is_recorded_is_not_the_first(court: Court, channel: FixedPart) -> None:
+    last, first = (VariablePart(outcome(), word(3), turn) for turn in (MAX_TURN_RECORD, 0))
     assert court.challenge_with(channel, last) == ALLOWED
-    assert court.respond_with(channel, last, first) == refused
-    assert court.record(channel) == UINT48_MAX
+    assert court.respond_with(channel, last, first) == ("TurnNumberNotConsecutive", (MAX_TURN_RECORD, 0))
+    beyond = VariablePart(outcome(), word(4), MAX_TURN_RECORD + 1)
+    assert court.respond_with(channel, last, beyond) == ("TurnNumberTooHigh", (MAX_TURN_RECORD + 1,))
+    assert court.record(channel) == MAX_TURN_RECORD
 
 
 def test_threat_17_the_last_turn_can_be_concluded(court: Court, channel: FixedPart) -> None:
     """When the numbers have run out, the money is shared, not locked."""
     court.fund(channel)
-    assert court.challenge_with(channel, state(UINT48_MAX, app_data=word(3))) == ALLOWED
+    assert court.challenge_with(channel, state(MAX_TURN_RECORD, app_data=word(3))) == ALLOWED
     assert court.conclude_with(channel, turn=UINT48_MAX) == ALLOWED
 
 

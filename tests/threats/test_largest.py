@@ -160,10 +160,10 @@ def test_threat_36_the_largest_payouts_are_mined(largest: Largest) -> None:
     challenged = SupportProof((largest.state(FIRST),), (), 0)
     signature = sign_challenge(ALICE, challenged.last, fixed, largest.world.domain)
     largest.send(adjudicator.challenge(fixed, challenged, signature))
-    largest.world.chain.travel_to(adjudicator.status_of(id_).finalizes_at)
+    largest.world.chain.travel_to(adjudicator.status_of(id_, ETHER).finalizes_at)
     recorded = largest.world.state_hash(fixed, largest.state(FIRST))
-    largest.send(adjudicator.transfer(id_, recorded, largest.outcome))
-    assert adjudicator.holdings_of(id_, ETHER).closed
+    largest.send(adjudicator.transfer(id_, ETHER, recorded, largest.outcome))
+    assert adjudicator.holdings_of(id_, ETHER, 0).closed
 
 
 @pytest.mark.parametrize("kind", ["new accounts", "recipients that burn their gas"])
@@ -176,4 +176,4 @@ def test_threat_36_the_largest_conclusion_is_mined_and_paid(largest: Largest, ki
     final = VariablePart(largest.outcome, b"", FIRST, True)
     signatures = sign_all(final, EVERYBODY, largest.fixed, world.domain)
     largest.send(adjudicator.conclude(largest.fixed, largest.outcome, FIRST, signatures))
-    assert adjudicator.holdings_of(world.id_of(largest.fixed), ETHER).closed
+    assert adjudicator.holdings_of(world.id_of(largest.fixed), ETHER, 0).closed

@@ -99,13 +99,13 @@ def test_threat_06_one_of_its_assets_is_enough_to_know_it(court: Court, channel:
 
 
 def test_threat_06_a_surplus_is_not_paid_with_a_replay(court: Court, channel: FixedPart) -> None:
-    """Somebody paid in more than the outcome allocates, enough for paying it twice: what is left stays."""
+    """Somebody paid in more than the outcome allocates, enough for paying it twice: the last one gets it, once."""
     court.fund(channel, 10, 35)
     gains = Balances(court, A, B)
     assert court.conclude_with(channel) == ALLOWED
     assert court.conclude_with(channel) == ("ChannelClosed", (court.id_of(channel),))
-    assert gains.gained() == [10, 10]
-    assert court.held(court.id_of(channel)) == 25
+    assert gains.gained() == [10, 35]
+    assert court.held(court.id_of(channel)) == 0
 
 
 # --------------------------------------------------------------------------------------------------------------- 13
@@ -129,9 +129,8 @@ def test_threat_13_never_more_than_held_in_order_and_without_reverting(
         court.expire(channel)
         assert court.transfer_all(channel, state(11)) == ALLOWED
     first = min(10, held)
-    second = min(10, held - first)
-    assert gains.gained() == [first, second]
-    assert court.held(court.id_of(channel)) == held - first - second
+    assert gains.gained() == [first, held - first]  # what is beyond it goes with the last payment
+    assert court.held(court.id_of(channel)) == 0
     assert court.held(other) == 100
     assert court.chain.balance(court.adjudicator) == 100 + court.held(court.id_of(channel))
     assert court.is_closed(court.id_of(channel)) == (held >= 20)

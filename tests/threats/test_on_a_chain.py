@@ -14,7 +14,7 @@ from forcemove import ETHER, EmbeddedChain, FixedPart, Key, Outcome
 from forcemove.chain.adjudicator import Operation, PlacedLog
 from forcemove.chain.chain import Call, Receipt
 from forcemove.chain.errors import TransactionReverted
-from forcemove.protocol import encoding, rule_errors, status
+from forcemove.protocol import encoding, rule_errors, words
 from tests.chain.world import MINER, World, deploy_contract, make_world, refusal
 from tests.evm import selector
 from tests.expected import known
@@ -71,7 +71,7 @@ def test_threat_02_an_older_challenge_in_the_same_block_changes_nothing(world: W
                 for signed in (by_bob, by_alice) if bob_first else (by_alice, by_bob):
                     world.chain.broadcast(signed)
             landed = world.adjudicator.wait(by_alice)
-            assert world.adjudicator.status_of(world.id_of(fixed)).turn_num_record == 21
+            assert world.adjudicator.status_of(world.id_of(fixed), ETHER).turn_num_record == 21
             if bob_first:
                 assert world.adjudicator.wait(by_bob).block_number == landed.block_number
             else:
@@ -96,7 +96,7 @@ def test_threat_11_the_second_deposit_reverts_when_the_first_has_vanished(world:
     with pytest.raises(TransactionReverted) as caught:
         world.adjudicator.wait(second)
     assert caught.value.reason == rule_errors.HoldingsBelowExpected(0, 10)
-    assert world.adjudicator.holdings_of(id_, ETHER).held == 0
+    assert world.adjudicator.holdings_of(id_, ETHER, 0).amount == 0
     assert world.chain.balance(world.adjudicator.address) == 0
 
 
@@ -128,7 +128,7 @@ def test_threat_12_dust_ahead_of_a_deposit_does_not_block_the_funding(world: Wor
     if second:
         assert spent(world, MALLORY, adjudicator.deposit(id_, ETHER, 10, second)) == second
     assert spent(world, BOB, adjudicator.deposit(id_, ETHER, 10, 10)) == 10 - second
-    assert adjudicator.holdings_of(id_, ETHER).held == 20 == world.chain.balance(adjudicator.address)
+    assert adjudicator.holdings_of(id_, ETHER, 0).amount == 20 == world.chain.balance(adjudicator.address)
 
 
 @pytest.mark.parametrize("held", [10, 11, 20])
@@ -137,14 +137,14 @@ def test_threat_12_who_pays_everything_for_another_does_not_rob_him(world: World
     id_, adjudicator = world.id_of(world.channel()), world.adjudicator
     adjudicator.send(adjudicator.deposit(id_, ETHER, 0, held), MALLORY)
     assert refusal(world, adjudicator.deposit(id_, ETHER, 0, 10), ALICE) == rule_errors.NothingToDeposit(held, 10)
-    assert adjudicator.holdings_of(id_, ETHER).held == held == world.chain.balance(adjudicator.address)
+    assert adjudicator.holdings_of(id_, ETHER, 0).amount == held == world.chain.balance(adjudicator.address)
 
 
 # --------------------------------------------------------------------------------------------------------------- 15
 
 HOSTILE = ("RevertingRecipient", "BurningRecipient", "BombRecipient", "RevertingBombRecipient")
-PUSH_COST = 145_000
-"""The allowance of 100,000, and what a call with value and a credit cost around it."""
+PUSH_COST = 190_000
+"""The allowance of 114,688, and what a call with value, the measured slot and a credit cost around it."""
 CLOSE_COST = 80_000
 
 
@@ -224,8 +224,8 @@ def starved_payment(world: World, how: str) -> tuple[bytes, Operation]:
         return recipient, conclusion(world, fixed, owed)
     world.challenge(fixed, state(10, owed), state(11, owed))
     id_ = world.id_of(fixed)
-    world.chain.travel_to(world.adjudicator.status_of(id_).finalizes_at)
-    return recipient, world.adjudicator.transfer(id_, encoding.hash_state(id_, state(11, owed)).state, owed, ())
+    world.chain.travel_to(world.adjudicator.status_of(id_, ETHER).finalizes_at)
+    return recipient, world.adjudicator.transfer(id_, ETHER, encoding.hash_state(id_, state(11, owed)).state, owed)
 
 
 @pytest.mark.parametrize("how", ["conclude", "transfer"])
@@ -265,10 +265,10 @@ def test_threat_15_nobody_deposits_from_within_a_payment(world: World) -> None:
     world.fund(fixed)
     recipient = depositing_recipient(world, other)
     world.adjudicator.send(conclusion(world, fixed, outcome(10, 10, to=(recipient, BOB))), ALICE)
-    assert world.adjudicator.holdings_of(other, ETHER).held == 0
+    assert world.adjudicator.holdings_of(other, ETHER, 0).amount == 0
     assert world.chain.balance(recipient) == 10
     world.chain.send(Call(recipient, b"", 5), ALICE)
-    assert world.adjudicator.holdings_of(other, ETHER).held == 1
+    assert world.adjudicator.holdings_of(other, ETHER, 0).amount == 1
 
 
 # --------------------------------------------------------------------------------------------------------------- 16
@@ -293,7 +293,7 @@ def conclude(world: World, fixed: FixedPart) -> Operation:
 
 
 def pay(world: World, fixed: FixedPart) -> Operation:
-    return world.adjudicator.transfer(world.id_of(fixed), world.state_hash(fixed, state(11)), outcome(), ())
+    return world.adjudicator.transfer(world.id_of(fixed), ETHER, world.state_hash(fixed, state(11)), outcome())
 
 
 ANSWERS: tuple[Attempt, ...] = (respond, checkpoint, challenge_later, conclude)
@@ -313,7 +313,7 @@ def challenged(world: World) -> tuple[FixedPart, int]:
     fixed = world.channel(duration=MINUTE)
     world.fund(fixed)
     world.challenge(fixed, state(10), state(11))
-    return fixed, world.adjudicator.status_of(world.id_of(fixed)).finalizes_at
+    return fixed, world.adjudicator.status_of(world.id_of(fixed), ETHER).finalizes_at
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
@@ -343,5 +343,5 @@ def test_threat_16_payment_begins_with_the_deadline_and_not_before(
     world.chain.travel_to(deadline - 1)
     assert refusal(world, pay(world, fixed), ALICE) == rule_errors.ChannelNotFinalized(id_, deadline)
     assert send_at(world, pay(world, fixed), deadline).logs
-    assert world.adjudicator.holdings_of(id_, ETHER).closed
-    assert world.adjudicator.status_of(id_) == status.EMPTY_STATUS
+    assert world.adjudicator.holdings_of(id_, ETHER, 0).closed
+    assert world.adjudicator.status_of(id_, ETHER) == words.EMPTY_STATUS

@@ -69,5 +69,5 @@ def guard(job: Job, said: Connection) -> None:
 
 
 def _is_answered(adjudicator: Adjudicator, job: Job) -> bool:
-    status = adjudicator.status_of(job.channel_id)
+    status = adjudicator.status_of(job.channel_id, bytes(20))
     return status.turn_num_record >= job.turn_num and not status.finalizes_at

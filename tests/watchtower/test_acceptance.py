@@ -23,6 +23,7 @@ from forcemove.protocol.rule_errors import (
     TotalChanged,
     TurnNumberNotConsecutive,
     WrongSigner,
+    WrongTotal,
 )
 from forcemove.protocol.signing import recover
 from forcemove.store.errors import JournalUnwritable
@@ -162,8 +163,8 @@ BAD: dict[str, tuple[type[ForcemoveError], Make]] = {
     "too much": (MalformedBytes, lambda story: offered(newest(story)) + bytes(MAX_APPOINTMENT)),
     "too much, from a stranger": (MalformedBytes, lambda _: huge(MAX_APPOINTMENT)),
     "one byte more": (MalformedBytes, lambda story: offered(newest(story)) + b"\0"),
-    "another value": (MalformedBytes, lambda story: CHANNELS.encode(Channel(story.agreement, 0))),
-    "a newer version": (UnknownVersion, lambda story: of_version(offered(newest(story)), 2)),
+    "another value": (MalformedBytes, lambda story: of_version(CHANNELS.encode(Channel(story.agreement, 0)), 1)),
+    "a newer version": (UnknownVersion, lambda story: of_version(offered(newest(story)), 3)),
     "nested without end": (MalformedBytes, lambda _: b"\x91" * 10_000),
     "changed after it was signed": (errors.NotServed, lambda story: garbled(offered(newest(story)), 300)),
     "signed by a stranger": (errors.NotServed, lambda story: offered(newest(story), MALLORY)),
@@ -218,7 +219,7 @@ BAD: dict[str, tuple[type[ForcemoveError], Make]] = {
         TurnNumberNotConsecutive,
         lambda story: changed(story, supported=(story.alice.states[0], story.alice.states[2])),
     ),
-    "with money that is not there": (TotalChanged, lambda story: with_state(story, 0, outcome=other_outcome(story))),
+    "with money that is not there": (WrongTotal, lambda story: with_state(story, 0, outcome=other_outcome(story))),
     "with more money all along": (
         TotalChanged,
         lambda story: changed(
@@ -285,7 +286,7 @@ def test_threat_25_what_is_refused_of_a_new_channel_leaves_no_trace(story: Story
 def test_threat_39_the_largest_rubbish_costs_little(story: Story, keeper: Keeper, filling: bytes, who: str) -> None:
     """An array of as many values as there is room for, from outside or signed by a client."""
     count = MAX_APPOINTMENT - 300
-    rubbish = b"\x92\x01\xdd" + count.to_bytes(4) + filling * count
+    rubbish = (b"\x92\x02\xdd" if who == "a client" else b"\x92\x01\xdd") + count.to_bytes(4) + filling * count
     if who == "a client":
         signature = ALICE.sign(appointment_digest(TOWER.address, rubbish))
         rubbish = _SIGNED.encode(SignedAppointment(rubbish, signature))

@@ -54,7 +54,7 @@ class Court:
 
     @property
     def record(self) -> tuple[int, bool]:
-        status = self.world.adjudicator.status_of(self.agreement.channel_id)
+        status = self.world.adjudicator.status_of(self.agreement.channel_id, bytes(20))
         return status.turn_num_record, status.finalizes_at != 0
 
 
@@ -98,7 +98,7 @@ def test_a_finished_channel_is_concluded_in_a_challenge(court: Court) -> None:
     court.challenge(*range(8, 8 + count))
     court.keeper.rest()
     assert court.keeper.answers == ["SubmitConclude"]
-    assert court.world.adjudicator.holdings_of(court.agreement.channel_id, IN_ETHER).closed
+    assert court.world.adjudicator.holdings_of(court.agreement.channel_id, IN_ETHER, 0).closed
 
 
 @pytest.mark.parametrize("court", [3], indirect=True)

@@ -20,15 +20,15 @@ from eth_abi.abi import encode
 from forcemove import Adjudicator, Agreement, SignedState, Tower, TowerSettings, VariablePart, keccak256, open_journal
 from forcemove.chain.errors import Unreachable
 from forcemove.protocol.encoding import Domain, encode_record, fingerprint, hash_state
-from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.words import Status
 from forcemove.sender import sender
 from forcemove.sender.transactions import ClientTx
 from forcemove.store.records import Account, AppointmentRecord
 from forcemove.watchtower.acceptance import AcceptedAppointment, ReceivedAppointment
 from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, SignedAppointment
 from forcemove.watchtower.budgeted_sender import AnswerResult
-from tests.follower.paper import ADJUDICATOR, BLOCK_SECONDS, CREDIT, GENESIS, HOLDINGS, STATUSES
+from tests.follower.paper import ADJUDICATOR, BLOCK_SECONDS, GENESIS, wanted_by
 from tests.follower.test_progress import CountingNode, Progress
 from tests.progress import cells
 from tests.scenarios.story import ALICE, BOB
@@ -80,7 +80,7 @@ class TowerNode(CountingNode):
         if self.time >= self.end:
             raise Unreachable(self.endpoint, "too late")
         self.requests += 1
-        is_read = method == "eth_call" and from_hex(params[0]["data"])[:4] in (STATUSES, HOLDINGS, CREDIT)
+        is_read = method == "eth_call" and bool(wanted_by(from_hex(params[0]["data"])))
         if is_read or method in ("eth_chainId", "eth_getBlockByNumber", "eth_getCode", "eth_getLogs"):
             return super().ask(method, *params)
         self.time += self.seconds

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from forcemove import ForcemoveError, SignedState
-from forcemove.protocol.status import Mode
+from forcemove.protocol.words import Mode
 from forcemove_games.tic_tac_toe import GAME
 from tests.sampled import with_sample
 from tests.scenarios.story import BOB, DURATION, Playground, Story
@@ -91,7 +91,7 @@ class Siege:
         self.keeper.now += TICK
         self.chain.node.next_time += TICK
         self.chain.node.mine()
-        status = self.story.adjudicator.status_of(self.story.agreement.channel_id)
+        status = self.story.adjudicator.status_of(self.story.agreement.channel_id, bytes(20))
         if status.mode(self.chain.next_time()) is Mode.FINALIZED:
             assert status.turn_num_record >= LAST, f"turn {status.turn_num_record} is paid out"
 

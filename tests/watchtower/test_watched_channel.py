@@ -14,7 +14,8 @@ import pytest
 from forcemove.chain.errors import Unreachable
 from forcemove.protocol.machine.inputs import Clock, ViewsDiffer
 from forcemove.protocol.machine.record import Record
-from forcemove.protocol.status import Status
+from forcemove.protocol.types import ETHER
+from forcemove.protocol.words import Status
 from forcemove.watchtower.watched_channel import WatchedChannel
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import DURATION, Playground, Story
@@ -48,7 +49,7 @@ def guarded(keeper: Keeper) -> WatchedChannel:
 def clock(story: Story) -> Clock:
     """A challenge that only one endpoint shows, by its status alone."""
     story.challenge(1, *stale(story))
-    return Clock(story.assembly.adjudicator.status_of(story.agreement.channel_id), None)
+    return Clock(story.assembly.adjudicator.status_of(story.agreement.channel_id, ETHER), None)
 
 
 def test_threat_54_a_clock_that_only_one_shows_is_answered(guarded: WatchedChannel, clock: Clock) -> None:

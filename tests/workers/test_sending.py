@@ -107,12 +107,12 @@ def test_a_finalised_channel_is_paid_out_with_the_gas_of_our_own_table(world: Wo
     signer = EVERYBODY[1]
     world.chain.rpc.ask("anvil_setBalance", "0x" + signer.address.hex(), hex(10**20))
     send(adjudicator, effects.SubmitChallenge(given), adjudicator.challenge(fixed, given), signer)
-    world.chain.travel_to(adjudicator.status_of(id_).finalizes_at + 1)
+    world.chain.travel_to(adjudicator.status_of(id_, ETHER).finalizes_at + 1)
     state_hash = world.state_hash(fixed, states[-1])
     send(
         adjudicator,
         effects.SubmitTransfer(state_hash, outcome, ((ETHER, total),)),
-        adjudicator.transfer(id_, state_hash, outcome, ()),
+        adjudicator.transfer(id_, ETHER, state_hash, outcome),
     )
 
 

@@ -15,6 +15,7 @@ from forcemove.chain import codec
 from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import Call, Chain, LogPlace, RawLog, Receipt, SignedTransaction
 from forcemove.chain.errors import NotAnEthereumEndpoint
+from forcemove.chain.prices import OSAKA
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
 from forcemove.chain.rpc import Rpc, making_sense
 from forcemove.errors import ForcemoveError
@@ -23,10 +24,10 @@ from forcemove.protocol.logs import Log
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.status import Status
 from forcemove.protocol.types import ETHER, FixedPart, Signature, require_bytes
+from forcemove.protocol.words import Holdings, Status, holdings_in, late_key, word_key
 
-__all__ = ["Adjudicator", "ChannelHoldings", "Operation", "PlacedLog"]
+__all__ = ["Adjudicator", "Operation", "PlacedLog"]
 
 DEFAULT_TIMEOUT = 120.0
 """Real seconds to wait for a transaction."""
@@ -39,15 +40,6 @@ class Operation:
     name: str
     data: bytes
     value: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelHoldings:
-    """What a channel holds of one asset, and whether it has begun to pay out or is closed."""
-
-    held: int
-    payout_begun: bool
-    closed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +102,52 @@ class Adjudicator:
         return self._operation("checkpoint", codec.fixed_part_values(fixed_part), *codec.proof_values(proof))
 
     def conclude(
-        self, fixed_part: FixedPart, outcome: Outcome, turn_num: int, signatures: Iterable[Signature]
+        self,
+        fixed_part: FixedPart,
+        outcome: Outcome,
+        turn_num: int,
+        signatures: Iterable[Signature],
+        *,
+        push: int = OSAKA.push,
     ) -> Operation:
-        """Finalises with a final state that all have signed, and pays."""
+        """Finalises with a final state that all have signed, and pays.
+
+        - `fixed_part`: of the channel.
+        - `outcome`: of the final state.
+        - `turn_num`: of the final state.
+        - `signatures`: of it, by every participant in their order.
+        - `push`: the gas that each payment may use, see `Prices`.
+        """
         return self._operation(
             "conclude",
             codec.fixed_part_values(fixed_part),
             codec.outcome_values(outcome),
             turn_num,
             codec.signatures_values(signatures),
+            push,
         )
 
     def transfer(
-        self, channel_id: bytes, state_hash: bytes, outcome: Outcome, indices: Sequence[int] = ()
+        self,
+        channel_id: bytes,
+        asset: bytes,
+        state_hash: bytes,
+        outcome: Outcome,
+        indices: Sequence[int] = (),
+        *,
+        push: int = OSAKA.push,
     ) -> Operation:
-        """Pays a finalised channel out; no indices mean everything."""
-        return self._operation("transfer", channel_id, state_hash, codec.outcome_values(outcome), list(indices))
+        """Pays a finalised channel out.
+
+        - `channel_id`: 32 bytes.
+        - `asset`: its home asset, 20 bytes.
+        - `state_hash`: 32 bytes, of the recorded state.
+        - `outcome`: its outcome, less what has been paid.
+        - `indices`: of the allocations to pay; none: all.
+        - `push`: as of `conclude`.
+        """
+        values = codec.outcome_values(outcome), list(indices), push
+        return self._operation("transfer", channel_id, asset, state_hash, *values)
 
     def claim(self, asset: bytes, to: bytes) -> Operation:
         """Pays the sender's credit to `to`."""
@@ -178,15 +200,18 @@ class Adjudicator:
     # ---------------------------------------------------------------------------------------------------- reading
 
     @asking
-    def status_of(self, channel_id: bytes, *, block: int | str = "latest") -> Steps[Status]:
-        """A channel's status."""
-        (word,) = yield from self._read("statusOf", channel_id, block=block)
+    def status_of(self, channel_id: bytes, asset: bytes, *, block: int | str = "latest") -> Steps[Status]:
+        """A channel's status. `asset`: its home asset."""
+        (word,) = yield from self.words.steps([word_key(channel_id, asset)], block=block)
         return Status.unpack(word)
 
     @asking
-    def holdings_of(self, channel_id: bytes, asset: bytes, *, block: int | str = "latest") -> Steps[ChannelHoldings]:
-        """What a channel holds of an asset."""
-        return ChannelHoldings(*(yield from self._read("holdingsOf", channel_id, asset, block=block)))
+    def holdings_of(
+        self, channel_id: bytes, asset: bytes, total: int, *, block: int | str = "latest"
+    ) -> Steps[Holdings]:
+        """What a channel holds of an asset. `total`: see `FixedPart.total_of`."""
+        (holdings,) = yield from self.holdings_of_list.steps([(channel_id, asset, total)], block=block)
+        return holdings
 
     @asking
     def credit_of(self, account: bytes, asset: bytes, *, block: int | str = "latest") -> Steps[int]:
@@ -195,38 +220,31 @@ class Adjudicator:
         return int(amount)
 
     @asking
-    def statuses_of(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> Steps[list[Status]]:
-        """The statuses of many channels, in the order asked for."""
-        return list(map(Status.unpack, (yield from self.status_words.steps(channel_ids, block=block))))
+    def holdings_of_list(
+        self, keys: Sequence[tuple[bytes, bytes, int]], *, block: int | str = "latest"
+    ) -> Steps[list[Holdings]]:
+        """The same of many: for each channel, asset and total, in the order asked for."""
+        asked = [key(id_, asset) for id_, asset, _ in keys for key in (word_key, late_key)]
+        words = yield from self.words.steps(asked, block=block)
+        pairs = zip(words[::2], words[1::2], keys, strict=True)
+        return [holdings_in(word, late, total) for word, late, (_, _, total) in pairs]
 
     @asking
-    def status_words(self, channel_ids: Sequence[bytes], *, block: int | str = "latest") -> Steps[list[int]]:
-        """The same, as the words that are in storage (`Status.pack`)."""
-        words = yield from self.packed_statuses.steps(b"".join(channel_ids), block=block)
+    def words(self, keys: Sequence[bytes], *, block: int | str = "latest") -> Steps[list[int]]:
+        """The words with these keys (32 bytes each, see `protocol.words`), in the order asked for."""
+        words = yield from self.packed_words.steps(b"".join(keys), block=block)
         return [int.from_bytes(words[start : start + 32]) for start in range(0, len(words), 32)]
 
     @asking
-    def packed_statuses(self, channel_ids: bytes, *, block: int | str = "latest") -> Steps[bytes]:
-        """The same, 32 bytes for each channel, of ids one behind the other. The call is packed by hand, since every
-        block asks for a thousand channels."""
-        head = (32).to_bytes(32) + (len(channel_ids) // 32).to_bytes(32)
-        call = Call(self.address, codec.function("statusesOf").selector + head + channel_ids)
+    def packed_words(self, keys: bytes, *, block: int | str = "latest") -> Steps[bytes]:
+        """The same, 32 bytes for each, of keys one behind the other. The call is packed by hand, since every block asks
+        for those of a thousand channels."""
+        head = (32).to_bytes(32) + (len(keys) // 32).to_bytes(32)
+        call = Call(self.address, codec.function("wordsOf").selector + head + keys)
         answer = yield from self.chain.call.steps(call, errors=self.errors, block=block)
-        if len(answer) != len(head) + len(channel_ids) or not answer.startswith(head):
-            raise NotAnEthereumEndpoint(
-                self.chain.endpoint, f"it answers with no statuses of {len(channel_ids) // 32} channels"
-            )
+        if len(answer) != len(head) + len(keys) or not answer.startswith(head):
+            raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with no words of {len(keys) // 32} keys")
         return answer[len(head) :]
-
-    @asking
-    def holdings_of_list(
-        self, keys: Sequence[tuple[bytes, bytes]], *, block: int | str = "latest"
-    ) -> Steps[list[ChannelHoldings]]:
-        """What many channels hold: for each pair of channel and asset, in the order asked for."""
-        (entries,) = yield from self._read("holdingsOfList", list(keys), block=block)
-        if len(entries) != len(keys):
-            raise NotAnEthereumEndpoint(self.chain.endpoint, f"it answers with {len(entries)} holdings of {len(keys)}")
-        return [ChannelHoldings(*entry) for entry in entries]
 
     def _read(self, name: str, *values: Any, block: int | str) -> Steps[tuple[Any, ...]]:
         function = codec.function(name)

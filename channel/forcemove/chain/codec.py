@@ -93,6 +93,8 @@ def fixed_part_values(fixed_part: FixedPart) -> tuple[Any, ...]:
         fixed_part.channel_nonce,
         fixed_part.app_definition,
         fixed_part.challenge_duration,
+        fixed_part.asset,
+        fixed_part.total,
     )
 
 
@@ -103,7 +105,7 @@ def outcome_values(outcome: Outcome) -> list[tuple[Any, ...]]:
 
 def state_values(state: VariablePart) -> tuple[Any, ...]:
     """The members of Solidity's VariablePart."""
-    return (outcome_values(state.outcome), state.app_data, state.turn_num, state.is_final)
+    return (outcome_values(state.outcome), state.app_data, state.evidence, state.turn_num, state.is_final)
 
 
 def signature_values(signature: Signature) -> tuple[bytes, bytes]:

@@ -30,10 +30,11 @@ class Prices:
 
     In honest use at the most: `byte` of calldata; `deposit`, and `token` beyond that; `record`, to record or clear a
     status; `signature`; `allocation` of a state; `step` that an app is asked about; `app_byte` of appData; `payment`,
-    with all that a payee or token may use; `approval` of a token.
+    with all that a payee or token may use, and what the adjudicator uses; `approval` of a token. `push`: what a payee
+    may use, in units of 16,384, so that it can make two slots.
 
     As small channels of two use them: `usual_deposit`, `usual_conclude`, and `usual_dispute`, a challenge. More than
-    under Osaka: `slot`, for what a challenge makes anew; and where calldata decides, `calldata_quarters` of it."""
+    under Osaka, where calldata decides: `calldata_quarters` of it."""
 
     fork: str
     max_tx_gas: int
@@ -42,11 +43,11 @@ class Prices:
     token: int
     record: int
     payment: int
+    push: int
     approval: int
     usual_deposit: int
     usual_conclude: int
     usual_dispute: int
-    slot: int = 0
     calldata_quarters: int = 4
     signature: int = 5_000
     allocation: int = 1_500
@@ -55,7 +56,7 @@ class Prices:
 
     def dispute(self, gas: int) -> int:
         """The dearest dispute of a game that says that it takes this much gas under Osaka (`Game.dispute_gas`)."""
-        return max(gas + self.slot, gas * self.calldata_quarters // 4)
+        return gas * self.calldata_quarters // 4
 
 
 OSAKA = Prices(
@@ -65,11 +66,12 @@ OSAKA = Prices(
     deposit=50_000,
     token=150_000,
     record=70_000,
-    payment=150_000,  # 100,000 that a payee or token may use, and what the adjudicator uses, also where it fails
+    payment=190_000,  # 114,688 that a payee or token may use, and what the adjudicator uses, also where it fails
+    push=7,
     approval=100_000,
     usual_deposit=46_500,
-    usual_conclude=64_700,
-    usual_dispute=82_700,
+    usual_conclude=64_300,
+    usual_dispute=65_300,
 )
 AMSTERDAM = Prices(
     fork="Amsterdam",
@@ -78,13 +80,13 @@ AMSTERDAM = Prices(
     deposit=140_000,
     token=350_000,
     record=160_000,
-    payment=330_000,  # an account that is new, or the slot of a credit
+    payment=640_000,  # an account that is new, or the slot of a credit, and one that is made to measure it
+    push=18,
     approval=220_000,
     usual_deposit=134_600,
     usual_conclude=71_000,
-    usual_dispute=165_200,
-    slot=83_000,
-    calldata_quarters=7,  # a byte costs 64 in place of 40, and a zero in place of 10
+    usual_dispute=123_900,
+    calldata_quarters=8,  # a byte costs 64 in place of 16, a zero in place of 4, where calldata decides what is paid
 )
 
 
@@ -100,4 +102,4 @@ def prices_by_slot(answer: bytes) -> Prices | None:
 def dearest(prices: Iterable[Prices]) -> Prices:
     """Of what several endpoints of one chain say the dearest, so that one honest one is enough: what a transaction may
     use and does not need costs nothing, but one that may use too little fails. Osaka's where none has said."""
-    return max(prices, key=lambda each: each.slot, default=OSAKA)
+    return max(prices, key=lambda each: each.payment, default=OSAKA)

@@ -25,7 +25,7 @@ from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge, oper
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 from forcemove.sessions.playing.patience import Patience
 
 __all__ = ["DemoPlayer", "DemoTable"]
@@ -170,7 +170,7 @@ class DemoTable:
     @property
     def status(self) -> Status:
         """The channel's status on the chain. Raises `ChainError`."""
-        return self.adjudicator.status_of(self.agreement.channel_id)
+        return self.adjudicator.status_of(self.agreement.channel_id, self.agreement.fixed_part.asset)
 
     def _lose_patience(self) -> None:
         now = asyncio.get_running_loop().time()
@@ -244,8 +244,9 @@ class DemoTable:
     def settle(self, scenario: str, outcome: Outcome, *, as_expected: bool = True) -> ScenarioResult:
         """Compare the balances on the chain with the expected ones: deposits out, the outcome in, less gas. The
         journals forget a channel in which nothing is left. `as_expected`: whether everything else went as it must."""
-        holdings = self.adjudicator.holdings_of(self.agreement.channel_id, self._asset)
-        is_closed = holdings.closed and holdings.held == 0
+        total = self.agreement.fixed_part.total_of(self._asset)
+        holdings = self.adjudicator.holdings_of(self.agreement.channel_id, self._asset, total)
+        is_closed = holdings.closed and holdings.amount == 0
         if is_closed:
             self.environment.forget(self.agreement.channel_id)
         transactions = tuple(self.environment.spent[self._first_transaction :])

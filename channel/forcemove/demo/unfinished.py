@@ -19,6 +19,7 @@ from forcemove.demo.table import DemoTable
 from forcemove.game import Game
 from forcemove.inspect.documents import Address, Amount, Document, Hash
 from forcemove.inspect.journal_channel import JournalChannel, read_journal_channel
+from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.protocol.signing import Key
@@ -125,7 +126,7 @@ async def bring_home(environment: DemoEnvironment, left: Sequence[Sequence[Journ
             environment.output.say(f"It is of another chain with the same id, and waits for that chain in {where}.")
             continue
         adjudicator = Adjudicator(environment.chain, kept.channel.agreement.domain.adjudicator)
-        if any(adjudicator.holdings_of(kept.id, asset).held for asset, _ in kept.channel.agreement.deposits):
+        if _is_anything_held(adjudicator, kept.channel.agreement):
             environment.output.say(f"The money in channel {hex_text(kept.id)} is brought home.")
             _top_up(environment, kept.channel.agreement.count)
             await _conclude(environment, kept)
@@ -149,3 +150,8 @@ async def _conclude(environment: DemoEnvironment, kept: JournalChannel) -> None:
     for player in table.players:
         player.managed.feed(ConcludeWanted())
     await table.play(lambda: table.is_paid)
+
+
+def _is_anything_held(adjudicator: Adjudicator, agreement: Agreement) -> bool:
+    keys = [(agreement.channel_id, asset, agreement.fixed_part.total_of(asset)) for asset, _ in agreement.deposits]
+    return any(each.amount for each in adjudicator.holdings_of_list(keys))

@@ -14,6 +14,7 @@ from forcemove.chain.learned import Learned
 from forcemove.errors import ForcemoveError
 from forcemove.follower.blocks import Block
 from forcemove.follower.followed_channel import FollowedChannel, StatusTime
+from forcemove.protocol.words import status_word
 
 __all__ = ["ContractViews", "WatchedStatus"]
 
@@ -26,15 +27,19 @@ class _HasStatus(Protocol):
     @property
     def id(self) -> bytes: ...
 
+    @property
+    def word_key(self) -> bytes: ...
+
     def take_status(self, word: int | None, time: StatusTime) -> None: ...
 
 
 @dataclass(slots=True)
 class WatchedStatus:
     """The adjudicator's own status of a channel that is not followed, packed, as of a block; None where it was not
-    read."""
+    read. `word_key`: of its home asset's word."""
 
     id: bytes
+    word_key: bytes
     status: int | None = None
     status_time: StatusTime = field(default_factory=StatusTime)
 
@@ -48,7 +53,7 @@ class _Reading:
     """The statuses of some channels: what was asked, what was answered last, packed, and as of which block that is."""
 
     channels: tuple[_HasStatus, ...]
-    ids: bytes
+    keys: bytes
     words: bytes = b""
     time: StatusTime = field(default_factory=StatusTime)
 
@@ -76,14 +81,15 @@ class ContractViews:
             channels = tuple(part)
             was = known.get(channels[0].id)
             if was is None or was.channels != channels:
-                was = _Reading(channels, b"".join([each.id for each in channels]))
-            words = yield from self._adjudicator.packed_statuses.steps(was.ids, block=block.number)
+                was = _Reading(channels, b"".join([each.word_key for each in channels]))
+            words = yield from self._adjudicator.packed_words.steps(was.keys, block=block.number)
             if words == was.words:
                 was.time.block_hash = block.hash
             else:
-                was = _Reading(channels, was.ids, words, StatusTime(block.hash))
+                was = _Reading(channels, was.keys, words, StatusTime(block.hash))
                 for index, each in enumerate(channels):
-                    each.take_status(int.from_bytes(words[32 * index : 32 * index + 32]), was.time)
+                    word = int.from_bytes(words[32 * index : 32 * index + 32])
+                    each.take_status(status_word(word), was.time)
             fresh[channels[0].id] = was
 
         yield from _in_parts(followed, read, self._statuses)
@@ -93,7 +99,8 @@ class ContractViews:
         """Let each of these channels take in what it holds."""
 
         def read(part: Sequence[FollowedChannel]) -> Steps[None]:
-            keys = [(each.id, asset) for each in part for asset in each.assets]
+            fixed_parts = [(each, each.agreement.fixed_part) for each in part]
+            keys = [(each.id, asset, fixed.total_of(asset)) for each, fixed in fixed_parts for asset in each.assets]
             found = iter((yield from self._adjudicator.holdings_of_list.steps(keys, block=block.number)))
             for each in part:
                 each.take_holdings({asset: next(found) for asset in each.assets}, block.number)

@@ -22,7 +22,7 @@ from forcemove.chain.block_time import believed_alone
 from forcemove.follower.errors import AnotherChain, EndpointLeftOut, EndpointStuck, StillReading
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.machine.inputs import Clock, Payout, ViewsDiffer
-from forcemove.protocol.status import Mode
+from forcemove.protocol.words import Mode
 
 __all__ = ["Combined", "EndpointHealth", "EndpointView", "combine", "combined_time", "is_live", "wrong_with"]
 

@@ -5,7 +5,7 @@ A look goes on in the owner's thread, between what the endpoint's worker asks: w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 
 from forcemove.chain.adjudicator import Adjudicator
@@ -83,7 +83,7 @@ class EndpointViewer:
         self._asked_at: float | None = None
         self._followings: dict[bytes, FollowRequest] = {}
         self._requested = _Requested()
-        self._watched: tuple[bytes, ...] = ()
+        self._watched: Mapping[bytes, bytes] = {}
         self._start()
 
     def _start(self) -> None:
@@ -93,7 +93,7 @@ class EndpointViewer:
             clock=self._clock,
             pending_every=self._pending_every,
         )
-        self._taken_up: tuple[bytes, ...] = ()
+        self._taken_up: Mapping[bytes, bytes] = self._watched
         self._unchecked: dict[bytes, FollowRequest] = {}
         self._checked: set[Hashable] = set()
 
@@ -133,9 +133,10 @@ class EndpointViewer:
         self._forget(channel_id)
         self.changed.discard(channel_id)
 
-    def watch(self, channel_ids: Iterable[bytes]) -> None:
-        """Read the `statuses` of these channels, and of no others, from the next look on."""
-        self._watched = tuple(channel_ids)
+    def watch(self, home_assets: Mapping[bytes, bytes]) -> None:
+        """Read the `statuses` of these channels, and of no others, from the next look on. `home_assets`: by channel
+        id."""
+        self._watched = dict(home_assets)
 
     def _forget(self, channel_id: bytes) -> None:
         self.views.pop(channel_id, None)

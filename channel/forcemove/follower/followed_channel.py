@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from sys import maxsize
 
-from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, PlacedLog
+from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.asking import Steps
 from forcemove.errors import ForcemoveError
 from forcemove.follower.errors import StillReading
@@ -14,7 +14,7 @@ from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.logs import Deposited, begins_payout
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Holdings, Status, word_key
 
 __all__ = ["FollowRequest", "FollowedChannel", "Origin", "StatusTime"]
 
@@ -90,6 +90,7 @@ class FollowedChannel:
         self.agreement, self.payee, self.checkpoint = request.agreement, request.payee, request.checkpoint
         self.origin = Origin(request.from_block, request.origin_hash)
         self.id, self._is_new = request.id, request.is_new
+        self.word_key = word_key(self.id, request.agreement.fixed_part.asset)
         self.assets = tuple(asset for asset, _ in request.agreement.deposits)
         self.is_doubted, self.is_reread, self.is_begun = request.is_doubted, False, False
         self.epoch = 0
@@ -98,7 +99,7 @@ class FollowedChannel:
         self._from_scratch = True
         self._logs: list[PlacedLog] = []
         self._found: list[PlacedLog] = []
-        self._holdings: dict[bytes, ChannelHoldings] = {}
+        self._holdings: dict[bytes, Holdings] = {}
         self._credits: dict[bytes, int] = {}
         self.wants_holdings, self.holdings_at, self._is_closed = True, -1, False
         self.status: int | None = None
@@ -227,7 +228,7 @@ class FollowedChannel:
 
     # ------------------------------------------------------------------------------------------- what else is taken in
 
-    def take_holdings(self, holdings: Mapping[bytes, ChannelHoldings], block: int) -> None:
+    def take_holdings(self, holdings: Mapping[bytes, Holdings], block: int) -> None:
         """Take in what the channel holds of each asset at the block of this number."""
         if self._holdings != holdings:
             self._change()
@@ -278,7 +279,7 @@ class FollowedChannel:
 
     @property
     def _has_held(self) -> bool:
-        return any(each.held or each.payout_begun or each.closed for each in self._holdings.values())
+        return any(each.amount or each.payout_begun or each.closed for each in self._holdings.values())
 
     @property
     def is_unheard_of(self) -> bool:
@@ -313,7 +314,7 @@ class FollowedChannel:
         return OnChainView(
             self.record,
             tuple(self._logs),
-            tuple(sorted((asset, each.held) for asset, each in self._holdings.items())),
+            tuple(sorted((asset, each.amount) for asset, each in self._holdings.items())),
             tuple(sorted(self._credits.items())),
             None if self.status is None or self.record.closed else Status.unpack(self.status),
             at,

@@ -37,6 +37,7 @@ from forcemove.follower.log_reader import LogRangeReader
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.follower.origins import Origins
 from forcemove.protocol.errors import ChannelIdUsed
+from forcemove.protocol.words import word_key
 
 __all__ = ["Follower", "FollowerLook"]
 
@@ -104,12 +105,15 @@ class Follower:
             each.pop(channel_id, None)
         self._are_live_known = False
 
-    def watch(self, channel_ids: Collection[bytes]) -> None:
-        """Read the statuses of these channels, too, and of no others that are not followed."""
+    def watch(self, home_assets: Mapping[bytes, bytes]) -> None:
+        """Read the statuses of these channels, too, and of no others that are not followed. `home_assets`: by channel
+        id."""
         known = {each.id: each for each in self._watched}
-        if known.keys() == set(channel_ids):
+        if known.keys() == home_assets.keys():
             return
-        self._watched = tuple(known.get(id_) or WatchedStatus(id_) for id_ in channel_ids)
+        self._watched = tuple(
+            known.get(id_) or WatchedStatus(id_, word_key(id_, asset)) for id_, asset in home_assets.items()
+        )
         self._done_at = b""
 
     def look(self, uncertain: Collection[bytes] = ()) -> Look[FollowerLook]:

@@ -8,7 +8,7 @@ from forcemove.chain.adjudicator import PlacedLog
 from forcemove.errors import ForcemoveError
 from forcemove.follower.errors import StillReading
 from forcemove.protocol.machine.record import Record
-from forcemove.protocol.status import Mode, Status
+from forcemove.protocol.words import Mode, Status
 
 __all__ = ["Checkpoint", "OnChainView"]
 

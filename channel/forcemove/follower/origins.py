@@ -14,6 +14,7 @@ from forcemove.chain.asking import Steps
 from forcemove.follower.errors import AnotherChain
 from forcemove.follower.followed_channel import FollowedChannel, Origin
 from forcemove.follower.head import Head
+from forcemove.protocol.words import word_key
 
 __all__ = ["Origins", "find_elsewhere"]
 
@@ -34,11 +35,8 @@ def find_elsewhere(
 def _knows(adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes]) -> Steps[bool]:
     if not (yield from adjudicator.chain.code.steps(adjudicator.address)):
         return False
-    for asset in assets:
-        each = yield from adjudicator.holdings_of.steps(channel_id, asset)
-        if each.held or each.payout_begun or each.closed:
-            return True
-    return not (yield from adjudicator.status_of.steps(channel_id)).is_empty
+    words = yield from adjudicator.words.steps([word_key(channel_id, asset) for asset in assets])
+    return any(words)
 
 
 class Origins:

@@ -31,6 +31,7 @@ class _Packed(Struct, frozen=True, array_like=True):
     app_data: bytes
     outcome: tuple[tuple[bytes, bytes, int], ...] | None
     signatures: tuple[tuple[int, bytes], ...]
+    evidence: bytes
 
 
 class _Signed(Struct, frozen=True, array_like=True, tag="StateSigned"):
@@ -75,7 +76,7 @@ def _pack_state(signed: SignedState, last: Outcome | None) -> tuple[object, ...]
     state, signatures = signed.state, signed.signatures
     outcome = None if state.outcome == last else [(each.asset, each.destination, each.amount) for each in state.outcome]
     by_seat = [(index, signatures[index].compact) for index in sorted(signatures)]
-    return (state.turn_num, state.is_final, state.app_data, outcome, by_seat)
+    return (state.turn_num, state.is_final, state.app_data, outcome, by_seat, state.evidence)
 
 
 def _unpacked(packed: Iterable[_Signed | _Accepted | EntryWithoutState]) -> Iterator[Entry]:
@@ -98,5 +99,5 @@ def _unpack_state(packed: _Packed, last: Outcome | None) -> SignedState:
     outcome = last if packed.outcome is None else tuple(Allocation(*each) for each in packed.outcome)
     if outcome is None:
         raise MalformedBytes(_WHAT, "a state has no outcome")
-    state = VariablePart(outcome, packed.app_data, packed.turn_num, packed.is_final)
+    state = VariablePart(outcome, packed.app_data, packed.turn_num, packed.is_final, packed.evidence)
     return SignedState(state, {index: Signature(compact) for index, compact in packed.signatures})

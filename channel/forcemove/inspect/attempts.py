@@ -17,8 +17,8 @@ from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.machine.responses import cheapest_proof, concluding_answer
 from forcemove.protocol.outcome import totals
 from forcemove.protocol.state import SignedState, SupportProof
-from forcemove.protocol.status import Mode
 from forcemove.protocol.types import FixedPart
+from forcemove.protocol.words import Mode
 
 __all__ = ["Attempt", "actions_on_chain", "try_operations"]
 
@@ -55,7 +55,7 @@ def _operations(
     adjudicator: Adjudicator, channel: ChannelOnChain, fixed_part: FixedPart, signed: SignedState
 ) -> Iterable[tuple[PossibleAction, Operation]]:
     if channel.mode is Mode.FINALIZED:
-        yield from _payout(adjudicator, channel)
+        yield from _payout(adjudicator, channel, fixed_part)
         return
     conclude = concluding_answer(fixed_part, signed)
     if conclude is not None:
@@ -66,10 +66,12 @@ def _operations(
     yield from _claims_of_state(adjudicator, channel, fixed_part, signed)
 
 
-def _payout(adjudicator: Adjudicator, channel: ChannelOnChain) -> Iterable[tuple[PossibleAction, Operation]]:
+def _payout(
+    adjudicator: Adjudicator, channel: ChannelOnChain, fixed_part: FixedPart
+) -> Iterable[tuple[PossibleAction, Operation]]:
     owed = channel.record.owed
     if owed is not None:
-        operation = adjudicator.transfer(channel.channel_id, owed.state_hash, owed.outcome)
+        operation = adjudicator.transfer(channel.channel_id, fixed_part.asset, owed.state_hash, owed.outcome)
         yield PossibleAction("transfer", "have what is owed paid out, to everybody"), operation
 
 

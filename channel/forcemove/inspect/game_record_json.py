@@ -1,6 +1,6 @@
 """A game's record as a file: JSON that has one encoding, so that nothing in it can be changed unseen.
 
-    {"format": "forcemove-game-record/1", "channelId": "0x..", "contract": "TicTacToe", .., "turns": [..], ..}
+    {"format": "forcemove-game-record/2", "channelId": "0x..", "contract": "TicTacToe", .., "turns": [..], ..}
 
 What the players have signed proves itself, and the result follows from it. `checksum` covers the rest, such as names:
 it shows a mistake, and stops nobody who makes another one.
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 FAMILY = "forcemove-game-record"
-VERSION = 1
+VERSION = 2
 """The version of records that this program writes and reads."""
 _WHAT = "game record"
 _LATEST = 2**37

@@ -9,7 +9,7 @@ from typing import assert_never
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from forcemove.chain.adjudicator import Adjudicator, ChannelHoldings, PlacedLog
+from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
 from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
@@ -29,10 +29,10 @@ from forcemove.protocol.logs import (
 from forcemove.protocol.machine.channel import Accepted, Channel
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, Recorded, fold_all
 from forcemove.protocol.machine.results import Ending
-from forcemove.protocol.outcome import Outcome, destination_address
+from forcemove.protocol.outcome import Outcome, destination_address, totals
 from forcemove.protocol.state import VariablePart
-from forcemove.protocol.status import Mode, Status
 from forcemove.protocol.types import ETHER, FixedPart
+from forcemove.protocol.words import Holdings, Mode, Status, status_word, word_key
 
 __all__ = [
     "ChannelOnChain",
@@ -69,7 +69,7 @@ class ChannelOnChain:
     now: int
     status: Status
     record: Record
-    holdings: tuple[tuple[bytes, ChannelHoldings], ...]
+    holdings: tuple[tuple[bytes, Holdings], ...]
     credits: tuple[Credit, ...]
     logs: tuple[PlacedLog, ...]
 
@@ -99,7 +99,8 @@ class ChannelOnChain:
         if recorded is not None and not self.closed:
             signed = recorded.signed_by(channel.agreement.fixed_part.participants)
             channel = channel.reset(Accepted(signed, recorded.hashes))
-        return replace(channel, record=self.record, holdings=tuple((asset, each.held) for asset, each in self.holdings))
+        holdings = tuple((asset, each.amount) for asset, each in self.holdings)
+        return replace(channel, record=self.record, holdings=holdings)
 
     @property
     def seconds_left(self) -> int | None:
@@ -109,12 +110,12 @@ class ChannelOnChain:
     @property
     def is_unknown(self) -> bool:
         """Whether the adjudicator has no data of the channel."""
-        quiet = all(not (each.held or each.payout_begun or each.closed) for _, each in self.holdings)
+        quiet = all(not (each.amount or each.payout_begun or each.closed) for _, each in self.holdings)
         return self.status.is_empty and quiet and not self.logs
 
     def held(self, asset: bytes) -> int:
         """What the channel holds of an asset."""
-        return next((each.held for found, each in self.holdings if found == asset), 0)
+        return next((each.amount for found, each in self.holdings if found == asset), 0)
 
 
 def read_channel(
@@ -134,11 +135,12 @@ def read_channel(
     """
     chain = adjudicator.chain
     block = chain.block_number()
-    status = adjudicator.status_of(channel_id, block=block)
     logs = tuple(adjudicator.logs(channel_id, from_block, block))
     now = chain.next_time()
     outcomes = [*(_outcome_of(placed.log) for placed in logs), outcome]
     assets = _assets(logs, outcomes)
+    words = adjudicator.words([word_key(channel_id, asset) for asset in assets], block=block)
+    status = Status.unpack(next(filter(status_word, words), 0))
     return ChannelOnChain(
         adjudicator.domain,
         channel_id,
@@ -146,7 +148,7 @@ def read_channel(
         now,
         status,
         _record(logs, adjudicator, status, now),
-        tuple((asset, adjudicator.holdings_of(channel_id, asset, block=block)) for asset in assets),
+        _holdings(adjudicator, channel_id, assets, next(filter(None, reversed(outcomes)), ()), block),
         tuple(_credits(adjudicator, _payees(accounts, outcomes), assets, block)),
         logs,
     )
@@ -180,6 +182,15 @@ def _outcome_of(log: Log) -> Outcome:
 def _assets(logs: Sequence[PlacedLog], outcomes: Iterable[Outcome]) -> list[bytes]:
     deposited = {placed.log.asset for placed in logs if isinstance(placed.log, Deposited)}
     return sorted({ETHER, *deposited, *(entry.asset for outcome in outcomes for entry in outcome)})
+
+
+def _holdings(
+    adjudicator: Adjudicator, channel_id: bytes, assets: Sequence[bytes], outcome: Outcome, block: int
+) -> tuple[tuple[bytes, Holdings], ...]:
+    """What the channel holds of these assets. `outcome`: the newest one, which adds up to the channel's total."""
+    funded = totals(outcome)
+    keys = [(channel_id, asset, funded.get(asset, 0)) for asset in assets]
+    return tuple(zip(assets, adjudicator.holdings_of_list(keys, block=block), strict=True))
 
 
 def _payees(accounts: Iterable[bytes], outcomes: Iterable[Outcome]) -> list[bytes]:

@@ -114,7 +114,7 @@ def _channel(report: ChannelReport) -> shapes.ChannelDocument:
             record, state=_state(record.state), app=_app(record.app), position=_position(record.position)
         ),
         owed=None if report.owed is None else _outcome(report.owed),
-        holdings=[shapes.HoldingsJson.of(each, asset=asset) for asset, each in channel.holdings],
+        holdings=[shapes.HoldingsJson.of(each, asset=asset, held=each.amount) for asset, each in channel.holdings],
         history=[log_json(placed) for placed in channel.logs],
     )
 

@@ -34,12 +34,15 @@ __all__ = [
 
 
 class FixedPartJson(Document):
-    """What never changes in a channel. `challengeDuration`: in seconds."""
+    """What never changes in a channel. `challengeDuration`: in seconds. `total`: what it is funded with in its home
+    `asset`, 0 for anything."""
 
     participants: list[Address]
     channel_nonce: Decimal
     app_definition: Address
     challenge_duration: Seconds
+    asset: Address
+    total: Amount
 
 
 class AllocationJson(Document):
@@ -73,6 +76,7 @@ class StateJson(Document):
     mover: int | None
     outcome: list[AllocationJson]
     app_data: Hex
+    evidence: Hex
 
 
 class AppJson(Document):

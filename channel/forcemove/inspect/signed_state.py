@@ -87,7 +87,7 @@ def _only_good(signed: SignedState, checks: Sequence[SignatureCheck]) -> SignedS
 
 def _problem(file: SignedStateFile, id_: bytes) -> RuleError | None:
     try:
-        require_valid_state(id_, file.domain.adjudicator, file.signed.state)
+        require_valid_state(id_, file.domain.adjudicator, file.fixed_part, file.signed.state)
     except RuleError as error:
         return error
     return None

@@ -78,7 +78,14 @@ def assemble(
     address = book.find(app.artifact.name).address if app_address is None else app_address
     agreement = agree(
         Domain(chain.chain_id, book.adjudicator),
-        FixedPart(tuple(participants), draw_nonce() if nonce is None else nonce, address, duration),
+        FixedPart(
+            tuple(participants),
+            draw_nonce() if nonce is None else nonce,
+            address,
+            duration,
+            asset,
+            deposit * len(participants),
+        ),
         app,
         stake,
         ((asset, (deposit,) * len(participants)),),

@@ -16,7 +16,6 @@ from forcemove.chain.genuine import genuine_steps
 from forcemove.chain.prices import dearest
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.follower.endpoint_viewer import FollowRequest
-from forcemove.game import Game, PlayableApp
 from forcemove.history.index import HistoryIndex
 from forcemove.node.assemble import Assembly
 from forcemove.node.client import Client, begin_or_resume
@@ -39,7 +38,6 @@ from forcemove.store.records import Account, Ownership, StoredChannel
 __all__ = ["ChannelBuilder"]
 
 _NO_FACTORY = bytes(20)
-_COUNTS = 16
 
 
 class ChannelBuilder:
@@ -139,20 +137,7 @@ def _begin_or_resume(setup: ChannelSetup, stored: StoredChannel | None) -> Chann
         if is_gone or (is_copy and isinstance(assembly, FriendlyAssembly)):
             raise NotOursToDrive(setup.id)
     remembered = CHANNELS.decode(stored.snapshot) if stored else None
-    return _without_counts(begin_or_resume(remembered, assembly.agreement, setup.key), assembly.app)
-
-
-def _without_counts(channel: Channel, app: PlayableApp) -> Channel:
-    """The channel with secrets that its game takes: programs before 0.3.0 have stored 16 bytes in front of them, with
-    which the game refuses them."""
-    if channel.secrets and isinstance(app, Game):
-        try:
-            app.bot(channel.index, secrets=channel.secrets)
-        except MalformedBytes:
-            return replace(channel, secrets=channel.secrets[_COUNTS:])
-        except Exception:  # noqa: S110  # a game's fault keeps no channel from being defended
-            pass
-    return channel
+    return begin_or_resume(remembered, assembly.agreement, setup.key)
 
 
 def _stored_metadata(setup: ChannelSetup, stored: StoredChannel) -> ChannelMetadata:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import InvalidValue, JournalUnavailable
@@ -114,19 +114,20 @@ class Node:
         self._leases.reserve([*(ChannelLease(each.agreement.channel_id) for each in chosen), *accounts])
 
     def watch(
-        self, endpoints: Sequence[Adjudicator], confirmations: int, channel_ids: Collection[bytes]
+        self, endpoints: Sequence[Adjudicator], confirmations: int, home_assets: Mapping[bytes, bytes]
     ) -> Sequence[EndpointViewer]:
         """Read the statuses of channels that are not driven here, beside those that are.
 
         - `endpoints`: the adjudicator through each endpoint.
         - `confirmations`: as of `ChannelSetup`, where nothing reads this chain yet.
-        - `channel_ids`: which channels, instead of those that were named for this adjudicator before.
+        - `home_assets`: by the ids of the channels, which take the place of those that were named for this adjudicator
+          before.
 
         Returns what shows them, one for each endpoint: `EndpointViewer.statuses`.
         """
         viewers = self._workers.watching(endpoints, confirmations).viewers
         for each in viewers:
-            each.watch(channel_ids)
+            each.watch(home_assets)
         return viewers
 
     def on_committed(self, listener: Callable[[ManagedChannel], None]) -> None:

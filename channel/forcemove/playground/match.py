@@ -20,7 +20,7 @@ from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, Reconnected
 from forcemove.protocol.machine.results import is_over
 from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.playing.patience import Patience
 from forcemove.sessions.playing.played_channel import is_unpaid
@@ -99,7 +99,9 @@ class PlaygroundMatch:
     def status(self) -> Status:
         """The channel's status by the chain itself, asked for once a block."""
         if self._status is None or self._status[0] != self.chain.head:
-            self._status = self.chain.head, self.adjudicator.status_of(self.channel.agreement.channel_id)
+            agreement = self.channel.agreement
+            status = self.adjudicator.status_of(agreement.channel_id, agreement.fixed_part.asset)
+            self._status = self.chain.head, status
         return self._status[1]
 
     @property
@@ -151,7 +153,8 @@ class PlaygroundMatch:
         """Whether the chain holds nothing for the channel any more."""
         agreement = self.channel.agreement
         return all(
-            self.adjudicator.holdings_of(agreement.channel_id, asset).held == 0 for asset, _ in agreement.deposits
+            self.adjudicator.holdings_of(agreement.channel_id, asset, agreement.fixed_part.total_of(asset)).amount == 0
+            for asset, _ in agreement.deposits
         )
 
     @property

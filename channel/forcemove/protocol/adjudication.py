@@ -45,6 +45,7 @@ from forcemove.protocol.rule_errors import (
     ChallengerNotParticipant,
     ChannelClosed,
     ChannelFinalized,
+    ChannelFull,
     ChannelNotFinalized,
     ForbiddenRecipient,
     HoldingsBelowExpected,
@@ -60,7 +61,9 @@ from forcemove.protocol.rule_errors import (
     PayoutBegun,
     SignatureCountMismatch,
     StateCountOutOfRange,
+    TimeTooLate,
     TurnNumberNotIncreased,
+    TurnNumberTooHigh,
     ValueMismatch,
 )
 from forcemove.protocol.rules import (
@@ -72,13 +75,19 @@ from forcemove.protocol.rules import (
 )
 from forcemove.protocol.signing import recover, require_signer
 from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.status import EMPTY_STATUS, Mode, Status
-from forcemove.protocol.types import ETHER, UINT256_MAX, ZERO_ADDRESS, FixedPart, Signature
+from forcemove.protocol.types import ETHER, MAX_AMOUNT, UINT256_MAX, ZERO_ADDRESS, FixedPart, Signature
+from forcemove.protocol.words import (
+    EMPTY_STATUS,
+    MAX_FINALIZES_AT,
+    MAX_TURN_RECORD,
+    NO_HOLDINGS,
+    Holdings,
+    Mode,
+    Status,
+)
 
 __all__ = [
-    "MAX_HOLDINGS",
     "Adjudication",
-    "Holdings",
     "Payment",
     "OperationResult",
     "Transaction",
@@ -92,28 +101,7 @@ __all__ = [
     "transfer",
 ]
 
-MAX_HOLDINGS = 2**254 - 1
-"""The most that a channel can hold of an asset, in its smallest unit."""
 _NO_SIGNATURE = Signature(bytes(64))
-
-
-class Holdings(Struct, frozen=True):
-    """What a channel holds of one asset. `payout_begun`: deposits are refused; `closed`: so is everything, forever."""
-
-    amount: int = 0
-    payout_begun: bool = False
-    closed: bool = False
-
-    def fits(self, more: int) -> bool:
-        """Whether `more` can be added."""
-        return self.amount + more <= MAX_HOLDINGS
-
-    def plus(self, more: int) -> Holdings:
-        """With `more` added; less where it is negative."""
-        return replace(self, amount=self.amount + more)
-
-
-_NO_HOLDINGS = Holdings()
 
 
 class Payment(NamedTuple):
@@ -147,21 +135,21 @@ class Transaction(Struct, frozen=True):
 
 
 class Adjudication(Struct, frozen=True):
-    """All that an adjudicator stores. `statuses`: by channel id. `holdings`: by channel id and asset. `credits`: by
-    account and asset. What is empty is not listed."""
+    """All that an adjudicator stores. `statuses`: by channel id and home asset. `holdings`: by channel id and asset.
+    `credits`: by account and asset. What is empty is not listed. That statuses and holdings share words is left out."""
 
     domain: Domain
-    statuses: Mapping[bytes, Status] = field(default_factory=dict)
+    statuses: Mapping[tuple[bytes, bytes], Status] = field(default_factory=dict)
     holdings: Mapping[tuple[bytes, bytes], Holdings] = field(default_factory=dict)
     credits: Mapping[tuple[bytes, bytes], int] = field(default_factory=dict)
 
-    def status_of(self, channel_id: bytes) -> Status:
-        """What is recorded of a channel."""
-        return self.statuses.get(channel_id, EMPTY_STATUS)
+    def status_of(self, channel_id: bytes, asset: bytes = ETHER) -> Status:
+        """What is recorded of a channel. `asset`: its home asset."""
+        return self.statuses.get((channel_id, asset), EMPTY_STATUS)
 
     def holdings_of(self, channel_id: bytes, asset: bytes) -> Holdings:
         """What a channel holds of an asset."""
-        return self.holdings.get((channel_id, asset), _NO_HOLDINGS)
+        return self.holdings.get((channel_id, asset), NO_HOLDINGS)
 
     def credit_of(self, account: bytes, asset: bytes) -> int:
         """What an account can claim of an asset."""
@@ -192,11 +180,11 @@ class _Draft:
         after = Adjudication(self.domain, self.statuses, self.holdings, self.credits)
         return OperationResult(after, tuple(self.logs), tuple(self.payments))
 
-    def status_of(self, id_: bytes) -> Status:
-        return self.statuses.get(id_, EMPTY_STATUS)
+    def status_of(self, id_: bytes, asset: bytes) -> Status:
+        return self.statuses.get((id_, asset), EMPTY_STATUS)
 
     def holdings_of(self, id_: bytes, asset: bytes) -> Holdings:
-        return self.holdings.get((id_, asset), _NO_HOLDINGS)
+        return self.holdings.get((id_, asset), NO_HOLDINGS)
 
     def mode(self, status: Status) -> Mode:
         return status.mode(self.transaction.now)
@@ -224,7 +212,7 @@ def deposit(
     - `expected_held`: the least that the channel must hold already, in the asset's smallest unit.
     - `amount`: to pay in, in the asset's smallest unit.
 
-    Raises `NotAChannelId`, `ValueMismatch`, `ChannelClosed`, `PayoutBegun`, `HoldingsBelowExpected`,
+    Raises `NotAChannelId`, `ValueMismatch`, `ChannelFull`, `ChannelClosed`, `PayoutBegun`, `HoldingsBelowExpected`,
     `HoldingsOverflow`, `NothingToDeposit`, `PaymentRefused`, and what the asset raises.
     """
     draft = _Draft(before, transaction)
@@ -234,6 +222,8 @@ def deposit(
     if transaction.value != value:
         raise ValueMismatch(value, transaction.value)
     holdings = draft.holdings_of(channel_id, asset)
+    if holdings.full:
+        raise ChannelFull(channel_id)
     missing = _missing(channel_id, holdings, expected_held, amount)
 
     arrived = missing if asset == ETHER else transaction.pulls(asset, missing)
@@ -257,7 +247,7 @@ def _missing(id_: bytes, holdings: Holdings, expected_held: int, amount: int) ->
     if held < expected_held:
         raise HoldingsBelowExpected(held, expected_held)
     target = expected_held + amount
-    if target > MAX_HOLDINGS:
+    if target > MAX_AMOUNT:
         raise HoldingsOverflow(expected_held, amount)
     if held >= target:
         raise NothingToDeposit(held, target)
@@ -302,7 +292,7 @@ def challenge(
     _require_challenger(draft, fixed_part, challenge_hash(id_, state.turn_num, hashes.state), challenger_signature)
 
     finalizes_at = transaction.now + fixed_part.challenge_duration
-    draft.statuses[id_] = Status(state.turn_num, finalizes_at, fingerprint(hashes.state, hashes.outcome))
+    _record(draft, id_, fixed_part, state.turn_num, finalizes_at, fingerprint(hashes.state, hashes.outcome))
     logged = () if is_recorded else proof.signatures  # signatures that were not checked must not be logged
     draft.logs.append(ChallengeRegistered(id_, finalizes_at, state, logged))
     return draft.result()
@@ -335,12 +325,12 @@ def respond(
     if draft.mode(status) is Mode.OPEN:
         raise NoChallenge(id_)
     from_ = require_recorded(id_, status, challenged)
-    to = require_valid_state(id_, draft.domain.adjudicator, response)
+    to = require_valid_state(id_, draft.domain.adjudicator, fixed_part, response)
     require_valid_transition(id_, fixed_part, challenged, from_, response, to, app_rules)
     mover = fixed_part.participants[fixed_part.mover(response.turn_num)]
     require_signer(digest(draft.domain, to.state), signature, mover)
 
-    _record_open(draft, id_, response.turn_num, to)
+    _record(draft, id_, fixed_part, response.turn_num, 0, fingerprint(to.state, to.outcome))
     draft.logs.append(Responded(id_, response, signature))
     return draft.result()
 
@@ -365,7 +355,7 @@ def checkpoint(
         raise StateCountOutOfRange(0)
     hashes = _require_newer(draft, id_, status, fixed_part, proof, app_rules)
 
-    _record_open(draft, id_, proof.last.turn_num, hashes)
+    _record(draft, id_, fixed_part, proof.last.turn_num, 0, fingerprint(hashes.state, hashes.outcome))
     draft.logs.append(Checkpointed(id_, proof.last, proof.signatures))
     return draft.result()
 
@@ -395,17 +385,18 @@ def conclude(
     """
     draft = _Draft(before, transaction)
     id_, status = _require_live(draft, fixed_part)
-    require_valid_outcome(outcome, id_, draft.domain.adjudicator)
-    hash_ = state_hash(id_, outcome_hash(outcome), EMPTY_HASH, turn_num, True)
+    require_valid_outcome(outcome, id_, draft.domain.adjudicator, fixed_part.asset, fixed_part.total)
+    hash_ = state_hash(id_, outcome_hash(outcome), EMPTY_HASH, EMPTY_HASH, turn_num, True)
     if len(signatures) != len(fixed_part.participants):
         raise SignatureCountMismatch(len(fixed_part.participants), len(signatures))
     for participant, signature in zip(fixed_part.participants, signatures, strict=True):
         require_signer(digest(draft.domain, hash_), signature, participant)
+    _require_not_closed(draft, id_, fixed_part.asset)
 
-    finalized = Status(max(turn_num, status.turn_num_record), transaction.now, 0)
-    if not _covers_all(draft, id_, outcome):
+    if not _covers_all(draft, id_, fixed_part.asset, outcome):
         draft.logs.append(Concluded(id_, turn_num))
-    _settle(draft, id_, hash_, outcome, None, finalized)
+        _record(draft, id_, fixed_part, max(turn_num, status.turn_num_record), transaction.now, 0)
+    _settle(draft, id_, fixed_part.asset, hash_, outcome, None)
     return draft.result()
 
 
@@ -413,6 +404,7 @@ def transfer(
     before: Adjudication,
     transaction: Transaction,
     channel_id: bytes,
+    asset: bytes,
     state_hash: bytes,
     outcome: Outcome,
     indices: Sequence[int],
@@ -422,21 +414,22 @@ def transfer(
     - `before`: what the adjudicator holds and has recorded.
     - `transaction`: its sender, time and ether.
     - `channel_id`: 32 bytes.
+    - `asset`: 20 bytes, the channel's home asset.
     - `state_hash`: 32 bytes, of the state that the channel was finalised with.
     - `outcome`: of that state, as far as it is not paid yet.
     - `indices`: of the allocations to pay, increasing; all if none are named.
 
     Raises `ChannelNotFinalized`, `FingerprintMismatch`, `IndexOutOfRange`, `IndicesNotIncreasing`,
-    `IndexOfAnotherAsset`, `ChannelClosed`.
+    `IndexOfAnotherAsset`.
     """
     draft = _Draft(before, transaction)
-    status = draft.status_of(channel_id)
+    status = draft.status_of(channel_id, asset)
     if draft.mode(status) is not Mode.FINALIZED:
         raise ChannelNotFinalized(channel_id, status.finalizes_at)
     require_fingerprint(status, state_hash, outcome_hash(outcome))
     chosen = _choose(outcome, indices)
 
-    _settle(draft, channel_id, state_hash, outcome, chosen, status)
+    _settle(draft, channel_id, asset, state_hash, outcome, chosen)
     return draft.result()
 
 
@@ -475,7 +468,7 @@ def _pay_credit(
 
 def _require_live(draft: _Draft, fixed_part: FixedPart) -> tuple[bytes, Status]:
     id_ = channel_id(fixed_part, draft.domain)
-    status = draft.status_of(id_)
+    status = draft.status_of(id_, fixed_part.asset)
     if draft.mode(status) is Mode.FINALIZED:
         raise ChannelFinalized(id_, status.finalizes_at)
     return id_, status
@@ -493,13 +486,12 @@ def _require_newer(
     if not status.is_empty and state.turn_num <= status.turn_num_record:
         raise TurnNumberNotIncreased(status.turn_num_record, state.turn_num)
     hashes = require_supported(draft.domain, fixed_part, proof, app_rules, status)
-    if status.is_empty:
-        _require_not_closed(draft, id_, state.outcome)
+    _require_not_closed(draft, id_, fixed_part.asset)
     return hashes
 
 
-def _require_not_closed(draft: _Draft, id_: bytes, outcome: Outcome) -> None:
-    if any(draft.holdings_of(id_, asset).closed for asset in totals(outcome)):
+def _require_not_closed(draft: _Draft, id_: bytes, asset: bytes) -> None:
+    if draft.holdings_of(id_, asset).closed:
         raise ChannelClosed(id_)
 
 
@@ -532,57 +524,78 @@ def _choose(outcome: Outcome, indices: Sequence[int]) -> frozenset[int] | None:
 # ------------------------------------------------------------------------------------------------------------ effects
 
 
-def _record_open(draft: _Draft, id_: bytes, turn_num: int, hashes: StateHashes) -> None:
-    draft.statuses[id_] = Status(turn_num, 0, fingerprint(hashes.state, hashes.outcome))
+def _record(
+    draft: _Draft, id_: bytes, fixed_part: FixedPart, turn_num: int, finalizes_at: int, fingerprint_: int
+) -> None:
+    """Write a record. Where it is the first one, and the channel holds its total, it takes nothing more in."""
+    if turn_num > MAX_TURN_RECORD:
+        raise TurnNumberTooHigh(turn_num)
+    if finalizes_at > MAX_FINALIZES_AT:
+        raise TimeTooLate(finalizes_at)
+    key, total = (id_, fixed_part.asset), fixed_part.total
+    holdings = draft.holdings_of(*key)
+    if key not in draft.statuses and total and holdings.amount >= total:
+        draft.holdings[key] = replace(holdings, full=True)
+    draft.statuses[key] = Status(turn_num, finalizes_at, fingerprint_)
 
 
 def _settle(
-    draft: _Draft, id_: bytes, state_hash_: bytes, outcome: Outcome, chosen: frozenset[int] | None, finalized: Status
+    draft: _Draft, id_: bytes, home: bytes, state_hash_: bytes, outcome: Outcome, chosen: frozenset[int] | None
 ) -> None:
-    """Pay the chosen allocations (None: all) as far as the holdings reach; close the channel once nothing is owed.
-
-    `finalized` is the status that a remainder leaves, but for its fingerprint.
-    """
-    _require_not_closed(draft, id_, outcome)
-    taken = _take_payments(draft, id_, outcome, chosen)
+    """Pay the chosen allocations (None: all) as far as the holdings reach; close the channel once nothing is owed."""
+    assets = {*totals(outcome), home}
+    left = {asset: draft.holdings_of(id_, asset).amount for asset in assets}
+    taken = _take_payments(draft, outcome, chosen, left)
     remaining = tuple(
         replace(entry, amount=entry.amount - amount) for entry, amount in zip(outcome, taken, strict=True)
     )
-    owes_nothing = not any(entry.amount for entry in remaining)
-    if owes_nothing or any(taken):
-        _mark(draft, id_, outcome, owes_nothing)
-    if owes_nothing:
-        draft.statuses.pop(id_, None)
-        draft.logs.append(Closed(id_))
-    else:
-        draft.statuses[id_] = replace(finalized, fingerprint=fingerprint(state_hash_, outcome_hash(remaining)))
+    if any(entry.amount for entry in remaining):
+        if any(taken):
+            draft.holdings.update({(id_, asset): Holdings(left[asset], True) for asset in assets})
+        owed = fingerprint(state_hash_, outcome_hash(remaining))
+        draft.statuses[id_, home] = replace(draft.status_of(id_, home), fingerprint=owed)
         draft.logs.append(PartlyPaid(id_, state_hash_, remaining))
+    else:
+        _take_surplus(draft, outcome, taken, left)
+        draft.holdings.update({(id_, asset): Holdings(left[asset], True, closed=True) for asset in assets})
+        draft.statuses.pop((id_, home), None)
+        draft.logs.append(Closed(id_))
     for entry, amount in zip(outcome, taken, strict=True):
         _push(draft, entry, amount)
 
 
-def _covers_all(draft: _Draft, id_: bytes, outcome: Outcome) -> bool:
-    """Whether it is of one asset, the holdings cover it, and it goes to addresses: then `Closed` is logged alone."""
-    return (
-        len(totals(outcome)) == 1
-        and all(destination_address(entry.destination) is not None for entry in outcome)
-        and all(draft.holdings_of(id_, asset).amount >= total for asset, total in totals(outcome).items())
-    )
+def _covers_all(draft: _Draft, id_: bytes, home: bytes, outcome: Outcome) -> bool:
+    """Whether it is of the home asset alone, the holdings cover it, and it goes to addresses: then `Closed` is logged
+    alone."""
+    total = totals(outcome)
+    goes_to_addresses = all(destination_address(entry.destination) is not None for entry in outcome)
+    return [*total] == [home] and goes_to_addresses and draft.holdings_of(id_, home).amount >= total[home]
 
 
-def _take_payments(draft: _Draft, id_: bytes, outcome: Outcome, chosen: frozenset[int] | None) -> list[int]:
-    """What each allocation is paid now, taken out of the holdings; what goes to channels is there on return."""
+def _take_surplus(draft: _Draft, outcome: Outcome, taken: list[int], left: dict[bytes, int]) -> None:
+    """Let what a channel that closes holds beyond its outcome go with each asset's last payment. It is stuck only where
+    that goes to a channel that takes no more, or the home asset is not in the outcome."""
+    for asset, entries in _groups(outcome):
+        index, entry = entries[-1]
+        if destination_address(entry.destination) is not None:
+            taken[index] += left[asset]
+            left[asset] = 0
+        elif _arrives(draft, entry, left[asset]):
+            left[asset] = 0
+
+
+def _take_payments(draft: _Draft, outcome: Outcome, chosen: frozenset[int] | None, left: dict[bytes, int]) -> list[int]:
+    """What each allocation is paid now, taken out of what is `left` of its asset; what goes to channels is there on
+    return."""
     taken = [0] * len(outcome)
     for asset, entries in _groups(outcome):
-        available = draft.holdings_of(id_, asset).amount
+        available = left[asset]
         for index, entry in entries:
             worth = min(entry.amount, available)
             available -= worth
             if (chosen is None or index in chosen) and _arrives(draft, entry, worth):
                 taken[index] = worth
-        paid = sum(taken[index] for index, _ in entries)
-        if paid:
-            draft.holdings[id_, asset] = draft.holdings_of(id_, asset).plus(-paid)
+        left[asset] -= sum(taken[index] for index, _ in entries)
     return taken
 
 
@@ -593,22 +606,16 @@ def _groups(outcome: Outcome) -> Iterator[tuple[bytes, list[tuple[int, Allocatio
 
 
 def _arrives(draft: _Draft, entry: Allocation, worth: int) -> bool:
-    """Pay another channel at once: False, and nothing done, where it is closed or could not hold as much as that.
+    """Pay another channel at once: False, and nothing done, where it is closed or full, or could not hold as much.
     (Addresses are paid later, and always count as paid.)"""
     if worth == 0 or destination_address(entry.destination) is not None:
         return True
     holdings = draft.holdings_of(entry.destination, entry.asset)
-    if holdings.closed or not holdings.fits(worth):
+    if holdings.closed or holdings.full or not holdings.fits(worth):
         return False
     draft.holdings[entry.destination, entry.asset] = holdings.plus(worth)
     draft.logs.append(Deposited(entry.destination, entry.asset, holdings.amount + worth))
     return True
-
-
-def _mark(draft: _Draft, id_: bytes, outcome: Outcome, owes_nothing: bool) -> None:
-    for asset in totals(outcome):
-        holdings = draft.holdings_of(id_, asset)
-        draft.holdings[id_, asset] = Holdings(holdings.amount, True, owes_nothing)
 
 
 def _push(draft: _Draft, entry: Allocation, amount: int) -> None:

@@ -50,7 +50,7 @@ class Agreement(Struct, frozen=True, gc=False):
             for destination, amount in zip(self.destinations, amounts, strict=True)
         )
         id_ = channel_id(self.fixed_part, self.domain)
-        require_valid_outcome(outcome, id_, self.domain.adjudicator)
+        require_valid_outcome(outcome, id_, self.domain.adjudicator, self.fixed_part.asset, self.fixed_part.total)
         force_setattr(self, "count", count)
         force_setattr(self, "channel_id", id_)
         force_setattr(self, "outcome", outcome)

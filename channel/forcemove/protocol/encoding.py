@@ -40,7 +40,6 @@ __all__ = [
     "TABLE_DOMAIN_TYPE",
     "Domain",
     "StateHashes",
-    "app_data_hash",
     "challenge_hash",
     "channel_id",
     "decode_record",
@@ -50,6 +49,7 @@ __all__ = [
     "encode_variable_part",
     "fingerprint",
     "hash_state",
+    "hash_with",
     "key_digest",
     "message_digest",
     "outcome_hash",
@@ -60,19 +60,20 @@ __all__ = [
 DOMAIN_TYPE = b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
 ALLOCATION_TYPE = b"Allocation(address asset,bytes32 destination,uint256 amount)"
 STATE_TYPE = (
-    b"State(bytes32 channelId,Allocation[] outcome,bytes appData,uint48 turnNum,bool isFinal)" + ALLOCATION_TYPE
+    b"State(bytes32 channelId,Allocation[] outcome,bytes appData,bytes evidence,uint48 turnNum,bool isFinal)"
+    + ALLOCATION_TYPE
 )
 CHALLENGE_TYPE = b"Challenge(bytes32 channelId,uint48 turnNum,bytes32 stateHash)"
 
 _DOMAIN_TYPEHASH = keccak256(DOMAIN_TYPE)
 _NAME_HASH = keccak256(b"Forcemove")
-_VERSION_HASH = keccak256(b"1")
+_VERSION_HASH = keccak256(b"2")
 _CHALLENGE_TYPEHASH = keccak256(CHALLENGE_TYPE)
 _STATE_TYPEHASH = keccak256(STATE_TYPE)
 _ALLOCATION_PREFIX = keccak256(ALLOCATION_TYPE) + bytes(12)
 _WORDS = (bytes(32), bytes(31) + b"\x01")
 EMPTY_HASH = keccak256(b"")
-"""The hash of a final state's empty appData."""
+"""The hash of no bytes: of a final state's appData and evidence."""
 
 
 def word(value: int) -> bytes:
@@ -86,7 +87,7 @@ NO_CHAIN = 0
 
 class Domain(Struct, frozen=True):
     """Where signatures are good: one adjudicator (20 bytes) on one chain (EIP-712's domain, name "Forcemove" version
-    "1"). `separator` is its 32-byte hash."""
+    "2"). `separator` is its 32-byte hash."""
 
     chain_id: int
     adjudicator: bytes
@@ -100,8 +101,8 @@ class Domain(Struct, frozen=True):
 
 
 def channel_id(fixed_part: FixedPart, domain: Domain) -> bytes:
-    """The 32-byte id of a channel: keccak256 of one word each of chain id, adjudicator, nonce, app, duration, and the
-    participants."""
+    """The 32-byte id of a channel: keccak256 of one word each of chain id, adjudicator, nonce, app, duration, asset,
+    total, and the participants."""
     padding = bytes(12)
     return keccak256(
         b"".join(
@@ -113,6 +114,9 @@ def channel_id(fixed_part: FixedPart, domain: Domain) -> bytes:
                 padding,
                 fixed_part.app_definition,
                 word(fixed_part.challenge_duration),
+                padding,
+                fixed_part.asset,
+                word(fixed_part.total),
                 *(padding + participant for participant in fixed_part.participants),
             )
         )
@@ -120,10 +124,11 @@ def channel_id(fixed_part: FixedPart, domain: Domain) -> bytes:
 
 
 class StateHashes(NamedTuple):
-    """The three 32-byte hashes of one state: what states are compared and recorded by."""
+    """The four 32-byte hashes of one state: what states are compared and recorded by."""
 
     outcome: bytes
     app_data: bytes
+    evidence: bytes
     state: bytes
 
 
@@ -140,29 +145,32 @@ def outcome_hash(outcome: Outcome) -> bytes:
     )
 
 
-def app_data_hash(app_data: bytes) -> bytes:
-    """The EIP-712 hash of the `bytes` member appData."""
-    return keccak256(app_data)
-
-
-def state_hash(id_: bytes, outcome_hash_: bytes, app_data_hash_: bytes, turn_num: int, is_final: bool) -> bytes:
+def state_hash(
+    id_: bytes, outcome_hash_: bytes, app_data_hash: bytes, evidence_hash: bytes, turn_num: int, is_final: bool
+) -> bytes:
     """The EIP-712 struct hash of a state.
 
     - `id_`: the channel's id, 32 bytes.
     - `outcome_hash_`: 32 bytes, see `outcome_hash`.
-    - `app_data_hash_`: 32 bytes, see `app_data_hash`.
+    - `app_data_hash`: 32 bytes, of the `bytes` member appData.
+    - `evidence_hash`: 32 bytes, of the `bytes` member evidence.
     - `turn_num`: of the state.
     - `is_final`: whether the state is final.
     """
-    return keccak256(
-        _STATE_TYPEHASH + id_ + outcome_hash_ + app_data_hash_ + turn_num.to_bytes(32, "big") + _WORDS[is_final]
-    )
+    hashes = _STATE_TYPEHASH + id_ + outcome_hash_ + app_data_hash + evidence_hash
+    return keccak256(hashes + turn_num.to_bytes(32, "big") + _WORDS[is_final])
 
 
 def hash_state(id_: bytes, state: VariablePart) -> StateHashes:
-    """All three hashes of a state of channel `id_`."""
-    outcome, app_data = outcome_hash(state.outcome), keccak256(state.app_data)
-    return StateHashes(outcome, app_data, state_hash(id_, outcome, app_data, state.turn_num, state.is_final))
+    """All four hashes of a state of channel `id_`."""
+    return hash_with(id_, outcome_hash(state.outcome), state)
+
+
+def hash_with(id_: bytes, outcome: bytes, state: VariablePart) -> StateHashes:
+    """The same, where the hash of the outcome (32 bytes) is known."""
+    app_data, evidence = keccak256(state.app_data), keccak256(state.evidence) if state.evidence else EMPTY_HASH
+    hashed = state_hash(id_, outcome, app_data, evidence, state.turn_num, state.is_final)
+    return StateHashes(outcome, app_data, evidence, hashed)
 
 
 def challenge_hash(id_: bytes, turn_num: int, state_hash_: bytes) -> bytes:
@@ -176,8 +184,8 @@ def digest(domain: Domain, struct_hash: bytes) -> bytes:
 
 
 def fingerprint(state_hash_: bytes, outcome_hash_: bytes) -> int:
-    """What the adjudicator keeps of a state and what it still owes: the 160 low bits of a hash of both."""
-    return int.from_bytes(keccak256(state_hash_ + outcome_hash_)[12:], "big")
+    """What the adjudicator keeps of a state and what it still owes: the 186 low bits of a hash of both."""
+    return int.from_bytes(keccak256(state_hash_ + outcome_hash_)[8:], "big") & (2**186 - 1)
 
 
 # ----------------------------------------------------------------------------------------- what is said around a table
@@ -185,7 +193,7 @@ def fingerprint(state_hash_: bytes, outcome_hash_: bytes) -> int:
 TABLE_DOMAIN_TYPE = b"EIP712Domain(string name,string version)"
 MESSAGE_TYPE = b"Message(bytes32 tableId,uint64 sequence,uint64 readCount,bytes32 readHash,bytes message)"
 KEY_TYPE = b"Key(bytes32 tableId,string clientId,bytes publicKey)"
-_TABLE_SEPARATOR = keccak256(keccak256(TABLE_DOMAIN_TYPE) + keccak256(b"Forcemove table") + _VERSION_HASH)
+_TABLE_SEPARATOR = keccak256(keccak256(TABLE_DOMAIN_TYPE) + keccak256(b"Forcemove table") + keccak256(b"1"))
 _MESSAGE_TYPEHASH, _KEY_TYPEHASH = keccak256(MESSAGE_TYPE), keccak256(KEY_TYPE)
 
 
@@ -215,31 +223,34 @@ def _table_digest(struct: bytes) -> bytes:
 
 # ------------------------------------------------------------------------------------------------------ ABI encoding
 
-_HEAD = 4 * 32
+_HEAD = 5 * 32
 _ALLOCATION_SIZE = 3 * 32
 
 
 def encode_variable_part(state: VariablePart) -> bytes:
-    """`abi.encode(VariablePart)`: an offset word (32), then the tuple (outcome offset, appData offset, turnNum,
-    isFinal), the allocations (length, then asset, destination, amount each) and appData (length, bytes padded to
-    words)."""
+    """`abi.encode(VariablePart)`: an offset word (32), then the tuple (offsets of outcome, appData and evidence,
+    turnNum, isFinal), the allocations (length, then asset, destination, amount each), appData and evidence (length,
+    bytes padded to words)."""
     return word(32) + encode_variable_part_tail(state)
 
 
 def encode_variable_part_tail(state: VariablePart) -> bytes:
     """The same without the leading offset, for a state in an array or among other arguments."""
-    outcome, app_data = state.outcome, state.app_data
+    outcome, app_data, evidence = state.outcome, state.app_data, state.evidence
     padding = bytes(12)
+    app_data_at = _HEAD + 32 + _ALLOCATION_SIZE * len(outcome)
     parts = [
         word(_HEAD),
-        word(_HEAD + 32 + _ALLOCATION_SIZE * len(outcome)),
+        word(app_data_at),
+        word(app_data_at + 32 + len(app_data) + -len(app_data) % 32),
         word(state.turn_num),
         _WORDS[state.is_final],
         word(len(outcome)),
     ]
     for entry in outcome:
         parts += (padding, entry.asset, entry.destination, entry.amount.to_bytes(32, "big"))
-    parts += (word(len(app_data)), app_data, bytes(-len(app_data) % 32))
+    for data in (app_data, evidence):
+        parts += (word(len(data)), data, bytes(-len(data) % 32))
     return b"".join(parts)
 
 
@@ -268,26 +279,31 @@ def _decode_variable_part(data: bytes) -> VariablePart:
     number(0, 32, "the offset of the state")
     number(32, _HEAD, "the offset of the outcome")
     number(64, len(data), "the offset of appData")
-    turn_num = number(96, UINT48_MAX, "turnNum")
-    is_final = bool(number(128, 1, "isFinal"))
-    count = number(160, MAX_ALLOCATIONS, "the number of allocations")
-    position = 192
+    number(96, len(data), "the offset of evidence")
+    turn_num = number(128, UINT48_MAX, "turnNum")
+    is_final = bool(number(160, 1, "isFinal"))
+    count = number(192, MAX_ALLOCATIONS, "the number of allocations")
+    position = 224
     outcome = []
     for _ in range(count):
         asset = number(position, 2**160 - 1, "an asset").to_bytes(20, "big")
         destination = word(number(position + 32, UINT256_MAX, "a destination"))
         outcome.append(Allocation(asset, destination, number(position + 64, UINT256_MAX, "an amount")))
         position += _ALLOCATION_SIZE
-    length = number(position, MAX_APP_DATA, "the length of appData")
-    app_data = data[position + 32 : position + 32 + length]
-    if len(app_data) != length:
-        raise MalformedBytes("state", "it ends inside appData")
-    return VariablePart(tuple(outcome), app_data, turn_num, is_final)
+    found = []
+    for what in ("appData", "evidence"):
+        length = number(position, MAX_APP_DATA, f"the length of {what}")
+        found.append(data[position + 32 : position + 32 + length])
+        if len(found[-1]) != length:
+            raise MalformedBytes("state", f"it ends inside {what}")
+        position += 32 + length + -length % 32
+    app_data, evidence = found
+    return VariablePart(tuple(outcome), app_data, turn_num, is_final, evidence)
 
 
 # ------------------------------------------------------------------------------------------------------------ records
 
-_RECORD_HEAD = 10
+_RECORD_HEAD = 12
 _SIGNATURE_SIZE = 64
 _PADDING = bytes(12)
 """Before an address in a word."""
@@ -295,18 +311,18 @@ _PADDING = bytes(12)
 
 def encode_record(state: VariablePart, signatures: Sequence[Signature]) -> bytes:
     """A state and its signatures as the adjudicator logs them (`Records.sol`): the allocations, 96 bytes each (asset,
-    destination and amount as words); appData; the signatures, 64 bytes each. The 12 bytes before the first asset hold
-    the head: turnNum 6 bytes, isFinal 1, number of allocations 1, length of appData 2, and 2 of zero.
+    destination and amount as words); appData; evidence; the signatures, 64 bytes each. The 12 bytes before the first
+    asset hold the head: turnNum 6 bytes, isFinal 1, number of allocations 1, length of appData 2, of evidence 2.
 
     Raises `InvalidValue` on a state or signatures that no adjudicator would have logged.
     """
-    _require_recordable(len(state.outcome), len(state.app_data), len(signatures))
-    lengths = len(state.outcome) << 32 | len(state.app_data) << 16
+    _require_recordable(len(state.outcome), len(state.app_data) + len(state.evidence), len(signatures))
+    lengths = len(state.outcome) << 32 | len(state.app_data) << 16 | len(state.evidence)
     parts: list[bytes] = []
     for entry in state.outcome:
         parts += (_PADDING, entry.asset, entry.destination, entry.amount.to_bytes(32, "big"))
     parts[0] = (state.turn_num << 48 | state.is_final << 40 | lengths).to_bytes(12, "big")
-    return b"".join((*parts, state.app_data, *[signature.compact for signature in signatures]))
+    return b"".join((*parts, state.app_data, state.evidence, *[signature.compact for signature in signatures]))
 
 
 def decode_record(data: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
@@ -314,7 +330,8 @@ def decode_record(data: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
     if len(data) < _RECORD_HEAD or data[6] > 1:
         raise MalformedBytes("record", "its head is too short or its isFinal neither 0 nor 1")
     app_data_at = _ALLOCATION_SIZE * data[7]
-    signatures_at = app_data_at + int.from_bytes(data[8:10], "big")
+    evidence_at = app_data_at + int.from_bytes(data[8:10], "big")
+    signatures_at = evidence_at + int.from_bytes(data[10:12], "big")
     if signatures_at > len(data) or (len(data) - signatures_at) % _SIGNATURE_SIZE:
         raise MalformedBytes("record", f"it has {len(data)} bytes, which do not fit its head")
     try:
@@ -323,16 +340,17 @@ def decode_record(data: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
         raise MalformedBytes("record", str(error)) from None
     words = bytes(_RECORD_HEAD) + data[_RECORD_HEAD:]
     outcome = tuple([_decode_allocation(words, at) for at in range(0, app_data_at, _ALLOCATION_SIZE)])
-    state = VariablePart(outcome, data[app_data_at:signatures_at], int.from_bytes(data[:6], "big"), bool(data[6]))
+    app_data, evidence = data[app_data_at:evidence_at], data[evidence_at:signatures_at]
+    state = VariablePart(outcome, app_data, int.from_bytes(data[:6], "big"), bool(data[6]), evidence)
     ends = range(signatures_at + _SIGNATURE_SIZE, len(data) + 1, _SIGNATURE_SIZE)
     return state, tuple([Signature(data[end - _SIGNATURE_SIZE : end]) for end in ends])
 
 
-def _require_recordable(allocations: int, app_data: int, signatures: int) -> None:
+def _require_recordable(allocations: int, data: int, signatures: int) -> None:
     if not 1 <= allocations <= MAX_ALLOCATIONS:
         raise InvalidValue("allocations", allocations, f"1 to {MAX_ALLOCATIONS}")
-    if app_data > MAX_APP_DATA:
-        raise InvalidValue("appData", app_data, f"at most {MAX_APP_DATA} bytes")
+    if data > MAX_APP_DATA:
+        raise InvalidValue("appData", data, f"at most {MAX_APP_DATA} bytes with evidence")
     if signatures > MAX_PARTICIPANTS:
         raise InvalidValue("signatures", signatures, f"at most {MAX_PARTICIPANTS}")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.errors import CounterpartyError, ForcemoveError, LocalError
+from forcemove.errors import CounterpartyError, ForcemoveError, LocalError, UnknownVersion
 
 __all__ = [
     "AlreadySigned",
     "ChannelIdUsed",
+    "ChannelOfOlderContracts",
     "EndpointsDiffer",
     "FinalStateSigned",
     "MessageRefused",
@@ -21,6 +22,14 @@ __all__ = [
     "StateConflict",
     "WrongPhase",
 ]
+
+
+@dataclass(eq=False)
+class ChannelOfOlderContracts(UnknownVersion):
+    """A channel of the contracts of version 1, whose states are signed and hashed differently. The last release that
+    knows them, and brings its money home, is `release`."""
+
+    release: str
 
 
 @dataclass(eq=False)

@@ -20,6 +20,7 @@ from forcemove.protocol.rule_errors import (
     OutcomeTotalOverflow,
     TooManyAssets,
     TotalChanged,
+    WrongTotal,
 )
 from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
 
@@ -76,8 +77,18 @@ def totals(outcome: Outcome) -> dict[bytes, int]:
     }
 
 
-def require_valid_outcome(outcome: Outcome, channel_id: bytes, adjudicator: bytes) -> None:
-    """Refuse an outcome of the channel that is not well formed. The twin of `Outcomes.requireValid`."""
+def require_valid_outcome(
+    outcome: Outcome, channel_id: bytes, adjudicator: bytes, home: bytes, home_total: int
+) -> None:
+    """Refuse an outcome of the channel that is not well formed, or adds up to another total. The twin of
+    `Outcomes.requireValid`.
+
+    - `outcome`: what a state would pay.
+    - `channel_id`: 32 bytes.
+    - `adjudicator`: its address, 20 bytes, which nothing may go to.
+    - `home`: the channel's home asset, 20 bytes.
+    - `home_total`: what the channel is funded with in it; 0: anything.
+    """
     if type(outcome) is not tuple:
         raise InvalidValue("outcome", outcome, "a tuple of allocations")
     if not 1 <= len(outcome) <= MAX_ALLOCATIONS:
@@ -96,6 +107,9 @@ def require_valid_outcome(outcome: Outcome, channel_id: bytes, adjudicator: byte
         total += allocation.amount
         if total > UINT256_MAX:
             raise OutcomeTotalOverflow(asset)
+    funded = totals(outcome).get(home, 0) if home_total else 0
+    if funded != home_total:
+        raise WrongTotal(home_total, funded)
 
 
 def require_same_totals(from_: Outcome, to: Outcome) -> None:

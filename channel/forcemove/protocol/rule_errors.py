@@ -17,6 +17,7 @@ __all__ = [
     "ChallengerNotParticipant",
     "ChannelClosed",
     "ChannelFinalized",
+    "ChannelFull",
     "ChannelNotFinalized",
     "DuplicateParticipant",
     "FinalStateRequired",
@@ -47,13 +48,17 @@ __all__ = [
     "SignedStateOutOfRange",
     "SignedStatesNotCanonical",
     "StateCountOutOfRange",
+    "TimeTooLate",
     "TooManyAssets",
     "TotalChanged",
+    "TotalTooHigh",
     "TransitionRefused",
     "TurnNumberNotConsecutive",
     "TurnNumberNotIncreased",
+    "TurnNumberTooHigh",
     "ValueMismatch",
     "WrongSigner",
+    "WrongTotal",
     "ZeroParticipant",
 ]
 
@@ -85,6 +90,13 @@ class ChallengeDurationOutOfRange(RuleError):
     """The challenge duration is 60 seconds to 365 days."""
 
     challenge_duration: int
+
+
+@dataclass(eq=False)
+class TotalTooHigh(RuleError):
+    """A channel's total is at most 2**253 - 1."""
+
+    total: int
 
 
 @dataclass(eq=False)
@@ -124,15 +136,23 @@ class OutcomeTotalOverflow(RuleError):
 
 
 @dataclass(eq=False)
+class WrongTotal(RuleError):
+    """The amounts of the home asset add up to the channel's total."""
+
+    expected: int
+    submitted: int
+
+
+@dataclass(eq=False)
 class AppDataTooLong(RuleError):
-    """appData has at most 8,192 bytes."""
+    """appData and evidence have together at most 8,192 bytes."""
 
     length: int
 
 
 @dataclass(eq=False)
 class FinalStateWithAppData(RuleError):
-    """A final state carries no appData."""
+    """A final state carries no appData and no evidence."""
 
     length: int
 
@@ -166,7 +186,7 @@ class OutcomeChanged(RuleError):
 
 @dataclass(eq=False)
 class AppDataChanged(RuleError):
-    """This step must leave the appData as it is."""
+    """This step must leave appData and evidence as they are."""
 
 
 @dataclass(eq=False)
@@ -276,6 +296,20 @@ class FingerprintMismatch(RuleError):
 
 
 @dataclass(eq=False)
+class TurnNumberTooHigh(RuleError):
+    """A turn below 2**32 can be recorded."""
+
+    turn_num: int
+
+
+@dataclass(eq=False)
+class TimeTooLate(RuleError):
+    """A clock runs out before the second 2**34 (in the year 2514)."""
+
+    finalizes_at: int
+
+
+@dataclass(eq=False)
 class ChallengerNotParticipant(RuleError):
     """Only a participant challenges."""
 
@@ -305,6 +339,13 @@ class HoldingsBelowExpected(RuleError):
 
 
 @dataclass(eq=False)
+class ChannelFull(RuleError):
+    """The channel holds its total, and a state is recorded; deposits would be lost."""
+
+    channel_id: bytes
+
+
+@dataclass(eq=False)
 class NothingToDeposit(RuleError):
     """Nothing is missing up to the depositor's target."""
 
@@ -322,7 +363,7 @@ class ValueMismatch(RuleError):
 
 @dataclass(eq=False)
 class HoldingsOverflow(RuleError):
-    """A channel holds less than 2**254 of an asset."""
+    """A channel holds less than 2**253 of an asset."""
 
     held: int
     amount: int
@@ -351,10 +392,10 @@ class IndexOfAnotherAsset(RuleError):
 
 @dataclass(eq=False)
 class NotEnoughGasToPush(RuleError):
-    """The whole gas allowance of a payment must be at hand."""
+    """A payment failed that was allowed less gas than a payee may need: 60,000 and two new storage slots."""
 
     required: int
-    left: int
+    allowed: int
 
 
 @dataclass(eq=False)
@@ -400,11 +441,13 @@ ADJUDICATOR_ERRORS: dict[str, type[RuleError]] = {
         ZeroParticipant,
         DuplicateParticipant,
         ChallengeDurationOutOfRange,
+        TotalTooHigh,
         AllocationCountOutOfRange,
         TooManyAssets,
         AssetsNotSorted,
         ForbiddenDestination,
         OutcomeTotalOverflow,
+        WrongTotal,
         AppDataTooLong,
         FinalStateWithAppData,
         TurnNumberNotConsecutive,
@@ -427,9 +470,12 @@ ADJUDICATOR_ERRORS: dict[str, type[RuleError]] = {
         ChannelClosed,
         TurnNumberNotIncreased,
         FingerprintMismatch,
+        TurnNumberTooHigh,
+        TimeTooLate,
         ChallengerNotParticipant,
         NotAChannelId,
         PayoutBegun,
+        ChannelFull,
         HoldingsBelowExpected,
         NothingToDeposit,
         ValueMismatch,

@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import dropwhile, pairwise
 
+from msgspec.structs import replace
+
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import (
     Domain,
     StateHashes,
-    app_data_hash,
     channel_id,
     digest,
     fingerprint,
     hash_state,
+    hash_with,
     outcome_hash,
-    state_hash,
 )
 from forcemove.protocol.outcome import Outcome, require_same_totals, require_valid_outcome
 from forcemove.protocol.rule_errors import (
@@ -39,8 +40,8 @@ from forcemove.protocol.rule_errors import (
 )
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.status import EMPTY_STATUS, Status
 from forcemove.protocol.types import MAX_APP_DATA, FixedPart, Signature
+from forcemove.protocol.words import EMPTY_STATUS, Status
 
 __all__ = [
     "build_proof_from_record",
@@ -52,29 +53,30 @@ __all__ = [
     "require_supported",
     "require_valid_state",
     "require_valid_transition",
+    "without_evidence",
 ]
 
 
-def require_valid_state(channel_id: bytes, adjudicator: bytes, state: VariablePart) -> StateHashes:
+def require_valid_state(
+    channel_id: bytes, adjudicator: bytes, fixed_part: FixedPart, state: VariablePart
+) -> StateHashes:
     """Refuse a malformed state of channel `channel_id`; the hashes of a good one.
 
     Raises what `require_valid_outcome` raises, then `AppDataTooLong`, `FinalStateWithAppData`.
     """
-    outcome_hash_ = _valid_outcome_hash(state.outcome, channel_id, adjudicator)
-    length = len(state.app_data)
+    outcome = _valid_outcome_hash(state.outcome, channel_id, adjudicator, fixed_part.asset, fixed_part.total)
+    length = len(state.app_data) + len(state.evidence)
     if length > MAX_APP_DATA:
         raise AppDataTooLong(length)
     if state.is_final and length:
         raise FinalStateWithAppData(length)
-    app_data_hash_ = app_data_hash(state.app_data)
-    hash_ = state_hash(channel_id, outcome_hash_, app_data_hash_, state.turn_num, state.is_final)
-    return StateHashes(outcome_hash_, app_data_hash_, hash_)
+    return hash_with(channel_id, outcome, state)
 
 
 @lru_cache(maxsize=4_096)
-def _valid_outcome_hash(outcome: Outcome, channel_id: bytes, adjudicator: bytes) -> bytes:
+def _valid_outcome_hash(outcome: Outcome, channel_id: bytes, adjudicator: bytes, home: bytes, total: int) -> bytes:
     """The hash of a well-formed outcome. A game pays few different ones, again and again."""
-    require_valid_outcome(outcome, channel_id, adjudicator)
+    require_valid_outcome(outcome, channel_id, adjudicator, home, total)
     return outcome_hash(outcome)
 
 
@@ -115,10 +117,15 @@ def require_valid_transition(
     elif to.turn_num < 2 * count:
         if not same_outcome:
             raise OutcomeChanged()
-        if from_hashes.app_data != to_hashes.app_data:
+        if (from_hashes.app_data, from_hashes.evidence) != (to_hashes.app_data, to_hashes.evidence):
             raise AppDataChanged()
-    elif not app_rules.valid_transition(channel_id, from_, to, count):
+    elif not app_rules.valid_transition(channel_id, without_evidence(from_), to, count):
         raise TransitionRefused()
+
+
+def without_evidence(state: VariablePart) -> VariablePart:
+    """A state as an app sees it before a move: what showed that it was right is not asked for again."""
+    return replace(state, evidence=b"") if state.evidence else state
 
 
 def require_supported(
@@ -145,10 +152,10 @@ def require_supported(
     if proof.is_from_record:
         last = require_recorded(id_, status, states[0])
     else:
-        last = require_valid_state(id_, domain.adjudicator, states[0])
+        last = require_valid_state(id_, domain.adjudicator, fixed_part, states[0])
     digests = [digest(domain, last.state)]
     for from_, to in pairwise(states):
-        hashes = require_valid_state(id_, domain.adjudicator, to)
+        hashes = require_valid_state(id_, domain.adjudicator, fixed_part, to)
         require_valid_transition(id_, fixed_part, from_, last, to, hashes, app_rules)
         digests.append(digest(domain, hashes.state))
         last = hashes
@@ -169,7 +176,7 @@ def require_recorded(channel_id: bytes, status: Status, state: VariablePart) -> 
 
 def require_fingerprint(status: Status, state_hash: bytes, outcome_hash: bytes) -> None:
     """Refuse a state, given by its hashes (32 bytes each), that is not the recorded one. Raises `FingerprintMismatch`.
-    The twin of `StatusLibrary.requireFingerprint`."""
+    The twin of `Words.requireFingerprint`."""
     submitted = fingerprint(state_hash, outcome_hash)
     if status.fingerprint != submitted:
         raise FingerprintMismatch(status.fingerprint, submitted)

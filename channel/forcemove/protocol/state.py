@@ -18,14 +18,17 @@ __all__ = ["SignedState", "SupportProof", "VariablePart"]
 class VariablePart(Struct, frozen=True, gc=False):
     """What changes with each turn.
 
-    `outcome`: a tuple of allocations. `app_data`: the position, at most 8,192 bytes. `turn_num`: uint48. `is_final`:
-    only concluding may follow. `rules.require_valid_state` checks whether the state is well formed in its channel.
+    `outcome`: a tuple of allocations. `app_data`: the position, which is what the next move needs. `turn_num`: uint48.
+    `is_final`: only concluding may follow. `evidence`: what shows that the move was right, and nobody needs after it;
+    with `app_data` at most 8,192 bytes. `rules.require_valid_state` checks whether the state is well formed in its
+    channel.
     """
 
     outcome: Outcome
     app_data: bytes
     turn_num: int
     is_final: bool = False
+    evidence: bytes = b""
 
     def __post_init__(self) -> None:
         if type(self.outcome) is not tuple:
@@ -35,6 +38,8 @@ class VariablePart(Struct, frozen=True, gc=False):
                 raise InvalidValue("outcome", self.outcome, "a tuple of allocations")
         if type(self.app_data) is not bytes:
             raise InvalidValue("app_data", self.app_data, "bytes")
+        if type(self.evidence) is not bytes:
+            raise InvalidValue("evidence", self.evidence, "bytes")
         if type(self.is_final) is not bool:
             raise InvalidValue("is_final", self.is_final, "True or False")
         require_uint("turn_num", self.turn_num, UINT48_MAX)

@@ -12,11 +12,13 @@ from forcemove.protocol.rule_errors import (
     ChallengeDurationOutOfRange,
     DuplicateParticipant,
     ParticipantCountOutOfRange,
+    TotalTooHigh,
     ZeroParticipant,
 )
 
 __all__ = [
     "ETHER",
+    "MAX_AMOUNT",
     "MAX_APP_DATA",
     "MAX_CHALLENGE_DURATION",
     "MAX_PARTICIPANTS",
@@ -42,6 +44,9 @@ MAX_PARTICIPANTS = 8
 MIN_CHALLENGE_DURATION = 60
 MAX_CHALLENGE_DURATION = 365 * 24 * 60 * 60
 MAX_APP_DATA = 8_192
+"""The most that appData and evidence have together, in bytes."""
+MAX_AMOUNT = 2**253 - 1
+"""The most that a channel can hold of an asset, in its smallest unit."""
 
 
 def require_uint(field: str, value: int, maximum: int) -> None:
@@ -83,13 +88,17 @@ class FixedPart(Struct, frozen=True, gc=False):
     """What never changes in a channel; its id commits to all of it.
 
     `participants`: 2 to 8 distinct addresses, none zero. `channel_nonce`: uint64. `app_definition`: the address of the
-    app. `challenge_duration`: seconds, 60 to 31,536,000. Raises the adjudicator's errors, in its order.
+    app. `challenge_duration`: seconds, 60 to 31,536,000. `asset`: the home asset (20 bytes; zero is ether), with which
+    the record is stored. `total`: what the channel is funded with in it, to which every outcome adds up; 0: any.
+    Raises the adjudicator's errors, in its order.
     """
 
     participants: tuple[bytes, ...]
     channel_nonce: int
     app_definition: bytes
     challenge_duration: int
+    asset: bytes = ETHER
+    total: int = 0
 
     def __post_init__(self) -> None:
         if type(self.participants) is not tuple:
@@ -99,9 +108,17 @@ class FixedPart(Struct, frozen=True, gc=False):
         require_uint("channel_nonce", self.channel_nonce, UINT64_MAX)
         require_bytes("app_definition", self.app_definition, 20)
         require_uint("challenge_duration", self.challenge_duration, UINT48_MAX)
+        require_bytes("asset", self.asset, 20)
+        require_uint("total", self.total, UINT256_MAX)
         _require_valid_participants(self.participants)
         if not MIN_CHALLENGE_DURATION <= self.challenge_duration <= MAX_CHALLENGE_DURATION:
             raise ChallengeDurationOutOfRange(self.challenge_duration)
+        if self.total > MAX_AMOUNT:
+            raise TotalTooHigh(self.total)
+
+    def total_of(self, asset: bytes) -> int:
+        """What the channel is funded with of an asset (20 bytes), if it is its home asset; else 0."""
+        return self.total if asset == self.asset else 0
 
     def mover(self, turn_num: int) -> int:
         """The index of the participant who signs the state of this turn."""

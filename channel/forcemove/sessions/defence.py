@@ -28,8 +28,8 @@ from forcemove.node.node import Node
 from forcemove.node.setup import ChannelSetup, undecided
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
-from forcemove.protocol.status import Status
 from forcemove.protocol.types import Signature
+from forcemove.protocol.words import Status
 from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership
 from forcemove.text.explanations import headline
@@ -163,7 +163,8 @@ class Defence:
             for address, stored in by_address.items():
                 endpoints = [Adjudicator(chain, address) for chain in self._chains]
                 depth = min((each.metadata.confirmations for each in stored), default=1)
-                self._viewers[address] = self._node.watch(endpoints, depth, [each.id for each in stored])
+                assets = {each.id: each.channel.agreement.fixed_part.asset for each in stored}
+                self._viewers[address] = self._node.watch(endpoints, depth, assets)
 
     # --------------------------------------------------------------------------------------------- what follows from it
 

@@ -35,17 +35,17 @@ ID = bytes.fromhex("c0" * 32)
 _SLACK = bytes(64)
 """Zeros behind the calldata, so that an appData that claims to be longer is refused by the game, not the decoder."""
 
-# Where a field is in an encoded state. Four words of the head, then the outcome: its length, three words for each
+# Where a field is in an encoded state. Five words of the head, then the outcome: its length, three words for each
 # allocation; then the length of appData.
-TURN_NUM = 2 * 32
+TURN_NUM = 3 * 32
 """Where the turn number is in an encoded state."""
-_FIRST_AMOUNT = 7 * 32
+_FIRST_AMOUNT = 8 * 32
 _ALLOCATION = 3 * 32
 
 
 def length_position(count: int) -> int:
     """Where the length of appData is, in bytes, in a state with `count` allocations."""
-    return 5 * 32 + count * _ALLOCATION
+    return 6 * 32 + count * _ALLOCATION
 
 
 @cache

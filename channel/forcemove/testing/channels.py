@@ -87,7 +87,8 @@ class _Channel:
 
     def let_time_pass(self) -> None:
         """Move the clock to the end of the challenge."""
-        self.table.chain.travel_to(self.table.adjudicator.status_of(self.agreement.channel_id).finalizes_at)
+        status = self.table.adjudicator.status_of(self.agreement.channel_id, self.agreement.fixed_part.asset)
+        self.table.chain.travel_to(status.finalizes_at)
 
     def proof(self, *states: SignedState) -> SupportProof:
         """A support proof of consecutive states."""
@@ -103,7 +104,8 @@ class _Channel:
         if phases != {Phase.CLOSED}:
             raise AssertionError(f"the channel is not closed: {', '.join(sorted(phase.value for phase in phases))}")
         for asset, _ in self.agreement.deposits:
-            held = self.table.adjudicator.holdings_of(self.agreement.channel_id, asset).held
+            total = self.agreement.fixed_part.total_of(asset)
+            held = self.table.adjudicator.holdings_of(self.agreement.channel_id, asset, total).amount
             if held:
                 raise AssertionError(f"{held} is left in the channel")
         return self.newest.outcome

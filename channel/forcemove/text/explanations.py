@@ -343,6 +343,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "{known}.",
         "Update Forcemove; nothing was changed.",
     ),
+    "ChannelOfOlderContracts": (
+        "The channel is of an older version of the contracts, which this version of Forcemove does not know.",
+        "Forcemove {release} brings its money home; the journal was left as it is.",
+    ),
     "PostgresqlMissing": (
         "The journal is on PostgreSQL, but Python's driver for it cannot be loaded: {reason}.",
         "Install it with `pip install 'forcemove[postgresql]'`.",
@@ -661,11 +665,11 @@ def headline(error: ForcemoveError) -> str:
 
 
 def _explanation(error: ForcemoveError) -> tuple[str, str]:
-    if isinstance(error, UnknownVersion):
-        return _NEWER_VERSION if error.is_newer else _OLDER_VERSION
     known = EXPLANATIONS.get(type(error).__name__)
     if known is not None:
         return known
+    if isinstance(error, UnknownVersion):
+        return _NEWER_VERSION if error.is_newer else _OLDER_VERSION
     return next((what, then) for family, what, then in _FAMILIES if isinstance(error, family))
 
 

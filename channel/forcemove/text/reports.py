@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import assert_never
 
 from forcemove.chain.addresses import show_address
-from forcemove.chain.adjudicator import ChannelHoldings, PlacedLog
+from forcemove.chain.adjudicator import PlacedLog
 from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, BareReport
@@ -20,7 +20,7 @@ from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.results import Ending
-from forcemove.protocol.status import Mode
+from forcemove.protocol.words import Holdings, Mode
 from forcemove.text.amounts import show_asset
 from forcemove.text.durations import show_time
 from forcemove.text.explanations import describe
@@ -317,8 +317,8 @@ def _chain_entries(report: ChannelReport) -> Iterator[ReportEntry]:
     yield ReportEntry("history", "\n".join(map(log_text, channel.logs)) or "none")
 
 
-def _holdings(asset: bytes, holdings: ChannelHoldings) -> str:
-    return show_asset(asset, holdings.held) + (", payout begun" if holdings.payout_begun else "")
+def _holdings(asset: bytes, holdings: Holdings) -> str:
+    return show_asset(asset, holdings.amount) + (", payout begun" if holdings.payout_begun else "")
 
 
 def _credit(credit: Credit) -> str:

@@ -162,7 +162,7 @@ def _require_chain(appointment: Appointment, states: Sequence[SignedState], rule
     """Require valid states, legal transitions from each to the next, and signatures that are their signers'."""
     agreement = appointment.agreement
     id_, adjudicator = agreement.channel_id, agreement.domain.adjudicator
-    hashes = [require_valid_state(id_, adjudicator, each.state) for each in states]
+    hashes = [require_valid_state(id_, adjudicator, agreement.fixed_part, each.state) for each in states]
     for (from_, from_hashes), (to, to_hashes) in pairwise(zip(states, hashes, strict=True)):
         require_valid_transition(id_, agreement.fixed_part, from_.state, from_hashes, to.state, to_hashes, rules)
     for each, its_hashes in zip(states, hashes, strict=True):

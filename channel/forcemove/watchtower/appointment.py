@@ -101,7 +101,7 @@ class SignedAppointment(Struct, frozen=True, tag="SignedHandOver"):
     signature: Signature
 
 
-APPOINTMENTS: Codec[Appointment] = Codec("appointment", Appointment)
+APPOINTMENTS: Codec[Appointment] = Codec("appointment", Appointment, 2)
 """Encodes and decodes appointments."""
 _SIGNED: Codec[SignedAppointment] = Codec("signed appointment", SignedAppointment)
 

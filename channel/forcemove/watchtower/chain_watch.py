@@ -138,7 +138,8 @@ class ChainWatch:
 
     def call_of(self, watched: WatchedChannel, due: Due) -> Call:
         """The call of the adjudicator that a due submission is."""
-        return self.adjudicator.call_of(operation_of(watched.agreement, due.submission, self.adjudicator))
+        operation = operation_of(watched.agreement, due.submission, self.adjudicator, self.adjudicator.chain.prices)
+        return self.adjudicator.call_of(operation)
 
     def take_in(self) -> tuple[bool, list[Exception]]:
         """Take in what looks have found. Returns whether any channel has an update, and the errors of channels and of

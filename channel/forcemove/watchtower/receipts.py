@@ -10,8 +10,8 @@ from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.record import Record
 from forcemove.protocol.machine.responses import best_answer
 from forcemove.protocol.signing import Key, require_signer
-from forcemove.protocol.status import Mode
 from forcemove.protocol.types import UINT48_MAX, Signature, require_bytes, require_uint
+from forcemove.protocol.words import Mode
 from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, SignedAppointment, content_hash, tower_digest
 from forcemove.watchtower.errors import OtherReceipt
 

@@ -9,7 +9,7 @@ from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.inputs import Clock, ViewsDiffer
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record
 from forcemove.protocol.machine.responses import Answer, answer_to_status, best_answer, concluding_answer
-from forcemove.protocol.status import Mode, Status
+from forcemove.protocol.words import Mode, Status
 from forcemove.watchtower.acceptance import AcceptedAppointment
 from forcemove.watchtower.appointment import Appointment
 

@@ -51,7 +51,7 @@ def tx_request_for(
       at stake, and everything else a fourth of that.
     - `challenger`: as of `operation_of`.
     """
-    call = adjudicator.call_of(operation_of(channel.agreement, submission, adjudicator, challenger))
+    call = adjudicator.call_of(operation_of(channel.agreement, submission, adjudicator, prices, challenger))
     is_answer = _is_answer(channel, submission)
     if max_cost is None:
         max_cost = _at_stake(channel) if is_answer else _at_stake(channel) // _PART
@@ -91,10 +91,20 @@ def _checks(states: Sequence[VariablePart], signatures: int, prices: Prices) -> 
 
 
 def operation_of(
-    agreement: Agreement, submission: Submission, adjudicator: Adjudicator, challenger: Key | None = None
+    agreement: Agreement,
+    submission: Submission,
+    adjudicator: Adjudicator,
+    prices: Prices,
+    challenger: Key | None = None,
 ) -> Operation:
-    """The adjudicator's operation for a submission. `challenger`: a participant's key, which signs challenges where
-    another account than a participant's sends them."""
+    """The adjudicator's operation for a submission.
+
+    - `agreement`: of the channel.
+    - `submission`: what is asked of the chain.
+    - `adjudicator`: that of the channel.
+    - `prices`: say how much gas a payee may use.
+    - `challenger`: a participant's key, which signs challenges where another account than a participant's sends them.
+    """
     id_, fixed_part = agreement.channel_id, agreement.fixed_part
     match submission:
         case SubmitDeposit(asset, expected_held, amount):
@@ -108,9 +118,9 @@ def operation_of(
         case SubmitCheckpoint(proof):
             return adjudicator.checkpoint(fixed_part, proof)
         case SubmitConclude(outcome, turn_num, signatures):
-            return adjudicator.conclude(fixed_part, outcome, turn_num, signatures)
+            return adjudicator.conclude(fixed_part, outcome, turn_num, signatures, push=prices.push)
         case SubmitTransfer(state_hash, outcome):
-            return adjudicator.transfer(id_, state_hash, outcome, ())
+            return adjudicator.transfer(id_, fixed_part.asset, state_hash, outcome, push=prices.push)
         case SubmitPayCredit(account, asset):
             return adjudicator.pay_credit(account, asset)
         case _:

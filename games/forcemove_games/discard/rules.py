@@ -43,6 +43,7 @@ from forcemove_games.two_player import (
     PLAYERS,
     NoSuchTransition,
     require_both_afford,
+    require_no_evidence,
     require_paid,
     require_same_stake,
     require_two_players,
@@ -79,6 +80,7 @@ def valid_transition(channel_id: bytes, from_: VariablePart, to: VariablePart, n
 def require_legal(channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> None:
     """Refuse, with an `AppError`, a state that may not follow `from_` in this channel."""
     require_two_players(from_.outcome, to.outcome, num_participants)
+    require_no_evidence(to.evidence)
     move = _Move(decode(from_.app_data), decode(to.app_data), to.turn_num)
     old, new = move.old.core, move.new.core
     require_same_stake(old.stake, new.stake)

@@ -28,6 +28,7 @@ from forcemove_games.two_player import (
     NoSuchTransition,
     can_afford,
     require_both_afford,
+    require_no_evidence,
     require_paid,
     require_same_stake,
     require_two_players,
@@ -119,6 +120,7 @@ def require_legal(from_: VariablePart, to: VariablePart, num_participants: int) 
     """Refuse, with an `AppError`, a state that may not follow `from_`. The channel does not matter: no rule depends on
     it."""
     require_two_players(from_.outcome, to.outcome, num_participants)
+    require_no_evidence(to.evidence)
     old, next_ = decode(from_.app_data), decode(to.app_data)
     require_same_stake(old.stake, next_.stake)
     stakes = _require_move(old, next_)

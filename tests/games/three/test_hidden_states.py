@@ -10,6 +10,7 @@ import pytest
 from forcemove import ChallengeWanted, Phase, address_destination
 from forcemove.chain.adjudicator import Operation
 from forcemove.chain.local import AnvilChain, EmbeddedChain
+from forcemove.protocol.types import ETHER
 from tests.games.three.deal_app import DEALT, KEYED, PLAYERS, SHUFFLED
 from tests.games.three.trio import DEPOSIT, KEYS, OPENED, DealTable, Participant, Trio
 
@@ -92,7 +93,7 @@ def test_two_checkpoint_past_the_third_which_moves_on_alone(table: DealTable, tu
     assert set(third.newest.signatures) == {third.seat}
     third.process.feed(ChallengeWanted())
     trio.play(third)
-    status = trio.adjudicator.status_of(trio.agreement.channel_id)
+    status = trio.adjudicator.status_of(trio.agreement.channel_id, ETHER)
     assert status.turn_num_record == turn_num + 1
     trio.chain.travel_to(status.finalizes_at)
     trio.play(third)
@@ -104,10 +105,10 @@ def test_two_challenge_past_the_third_which_answers_alone(table: DealTable, turn
     hidden = Hidden(table, turn_num)
     third, trio = hidden.third, hidden.trio
     hidden.bring(with_clock=True)
-    assert trio.adjudicator.status_of(trio.agreement.channel_id).finalizes_at
+    assert trio.adjudicator.status_of(trio.agreement.channel_id, ETHER).finalizes_at
     third.stops_at = LAST + 1
     trio.play(third)
-    status = trio.adjudicator.status_of(trio.agreement.channel_id)
+    status = trio.adjudicator.status_of(trio.agreement.channel_id, ETHER)
     assert (status.turn_num_record, status.finalizes_at) == (turn_num + 1, 0)
 
 
@@ -159,6 +160,6 @@ def test_a_wrong_shuffle_in_a_hidden_state_is_found_by_the_third_which_leaves(
     assert third.newest.state.is_final
     third.process.feed(ChallengeWanted())
     trio.play(third)
-    trio.chain.travel_to(trio.adjudicator.status_of(trio.agreement.channel_id).finalizes_at)
+    trio.chain.travel_to(trio.adjudicator.status_of(trio.agreement.channel_id, ETHER).finalizes_at)
     trio.play(third)
     hidden.require_paid_back()

@@ -21,6 +21,7 @@ from forcemove.history.history import decode_history
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.types import ETHER
 from forcemove.store.errors import JournalUnwritable
 from forcemove.watchtower.client_errors import TowerRefused, TowerUnreachable
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
@@ -99,7 +100,7 @@ class Table:
 
     @property
     def record(self) -> tuple[int, bool]:
-        status = self.assembly.adjudicator.status_of(self.alice.id)
+        status = self.assembly.adjudicator.status_of(self.alice.id, ETHER)
         return status.turn_num_record, status.finalizes_at != 0
 
     def close(self) -> None:

@@ -12,7 +12,6 @@ from forcemove.errors import ForcemoveError
 from forcemove.history.entries import Entry, StateAccepted, StateSigned
 from forcemove.protocol.adjudication import (
     Adjudication,
-    Holdings,
     OperationResult,
     Transaction,
     challenge,
@@ -24,8 +23,8 @@ from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.status import Mode, Status
 from forcemove.protocol.types import FixedPart, Signature
+from forcemove.protocol.words import Holdings, Mode, Status
 from forcemove.text.explanations import headline
 
 __all__ = ["ChainAnswer", "answers_to"]
@@ -131,7 +130,7 @@ def _operations(asked: _Question) -> Iterator[tuple[str, Callable[[], OperationR
     """The operations that could be sent, each as the twin carries it out."""
     fixed_part, state, rules, proof = asked.fixed_part, asked.state, asked.rules, asked.proof
     holdings = {(asked.id, asset): held for asset, held in asked.holdings}
-    before = Adjudication(asked.domain, {asked.id: asked.status}, holdings)
+    before = Adjudication(asked.domain, {(asked.id, fixed_part.asset): asked.status}, holdings)
     transaction, signatures = Transaction(asked.sender, asked.now), dict(asked.signatures)
     if state.is_final and len(signatures) == len(fixed_part.participants):
         signed = [signatures[seat] for seat in sorted(signatures)]

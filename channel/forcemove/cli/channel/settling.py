@@ -21,7 +21,7 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import Submission, SubmitChallenge, SubmitConclude, SubmitPayCredit
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove.protocol.machine.results import Ending
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 from forcemove.sessions.playing.ends import EndObserver
 from forcemove.store.records import Ownership
 from forcemove.text.amounts import amount_text, format_amount, show_asset

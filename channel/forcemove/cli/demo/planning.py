@@ -23,7 +23,6 @@ _CHECKED = ("bad-share", "bad-shuffle")
 ALL_SCENARIOS = ("honest", *_DISPUTES, *_CHECKED)
 """The scenarios by name."""
 _TWO = 2
-_MAX_HOLDINGS = 2**254 - 1
 
 
 def planned_scenarios(game_name: str | None, scenario: str | None, seats: int | None) -> list[tuple[str, Game, int]]:
@@ -83,14 +82,15 @@ def require_playable(stake: int, seats: Sequence[int]) -> None:
     """Refuse a stake of zero, and one that is too high for a channel. `seats`: the number of players of each scenario.
     Raises `click.UsageError`."""
     from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
+    from forcemove.protocol.types import MAX_AMOUNT
 
     if stake == 0:
         raise click.UsageError("A stake of 0 plays for nothing: give --stake 1 or more.")
-    most = _MAX_HOLDINGS // (DEPOSIT_IN_STAKES * sum(seats))
+    most = MAX_AMOUNT // (DEPOSIT_IN_STAKES * sum(seats))
     if stake > most:
         raise click.UsageError(
             f"A stake of {_shown(stake)} is too high: each player deposits {DEPOSIT_IN_STAKES} stakes a scenario, and "
-            f"a channel holds less than 2**254 of an asset; give --stake {_shown(most)} or less."
+            f"a channel holds less than 2**253 of an asset; give --stake {_shown(most)} or less."
         )
 
 

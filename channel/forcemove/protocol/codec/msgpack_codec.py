@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.protocol.codec.depth import most_headers, require_shallow
 from forcemove.protocol.codec.json_text import require_version
+from forcemove.protocol.errors import ChannelOfOlderContracts
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.types import UINT256_MAX
@@ -116,6 +117,18 @@ class _ChannelCodec(Codec[Channel]):
         """As `Codec.encode`."""
         return super().encode(value if value.views is UNSET else replace(value, views=UNSET))
 
+    def decode(self, data: bytes) -> Channel:
+        """As `Codec.decode`. Raises `ChannelOfOlderContracts` on a channel whose states are signed and hashed as the
+        contracts of version 1 want it."""
+        try:
+            return super().decode(data)
+        except UnknownVersion as error:
+            if error.version == 1:
+                raise ChannelOfOlderContracts(error.what, error.version, error.known, _LAST_RELEASE) from None
+            raise
 
-CHANNELS: Codec[Channel] = _ChannelCodec("channel", Channel)
+
+_LAST_RELEASE = "0.3.0"
+"""The last release that knows the contracts of version 1."""
+CHANNELS: Codec[Channel] = _ChannelCodec("channel", Channel, 2)
 SUBMISSIONS: Codec[Submission] = Codec("submission", Submission)

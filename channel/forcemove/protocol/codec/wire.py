@@ -61,7 +61,7 @@ __all__ = [
 MESSAGE_VERSION = 1
 """The version of messages that this program writes and reads."""
 _FILE_FAMILY = "forcemove-signed-state"
-FILE_VERSION = 1
+FILE_VERSION = 2
 """The version of signed-state files that this program writes and reads."""
 
 # ----------------------------------------------------------------------------------------------------------- messages
@@ -191,6 +191,8 @@ def channel_to_json(domain: Domain, fixed_part: FixedPart) -> dict[str, Any]:
             "channelNonce": str(fixed_part.channel_nonce),
             "appDefinition": hex_text(fixed_part.app_definition),
             "challengeDuration": fixed_part.challenge_duration,
+            "asset": hex_text(fixed_part.asset),
+            "total": str(fixed_part.total),
         },
     }
 
@@ -203,6 +205,7 @@ def signed_to_json(signed: SignedState) -> dict[str, Any]:
             "turnNum": state.turn_num,
             "isFinal": state.is_final,
             "appData": hex_text(state.app_data),
+            "evidence": hex_text(state.evidence),
             "outcome": [
                 {"asset": hex_text(each.asset), "destination": hex_text(each.destination), "amount": str(each.amount)}
                 for each in state.outcome
@@ -248,6 +251,8 @@ def _decode_fixed_part(fields: FileMembers) -> FixedPart:
         fields.number("channelNonce"),
         fields.hex("appDefinition", 20),
         fields.take("challengeDuration", int),
+        fields.hex("asset", 20),
+        fields.number("total"),
     )
     fields.done()
     return fixed_part
@@ -255,7 +260,8 @@ def _decode_fixed_part(fields: FileMembers) -> FixedPart:
 
 def _decode_state(fields: FileMembers) -> VariablePart:
     outcome = tuple(_decode_allocation(FileMembers(each, "outcome")) for each in fields.take("outcome", list))
-    state = VariablePart(outcome, fields.hex("appData"), fields.take("turnNum", int), fields.take("isFinal", bool))
+    app_data, evidence = fields.hex("appData"), fields.hex("evidence")
+    state = VariablePart(outcome, app_data, fields.take("turnNum", int), fields.take("isFinal", bool), evidence)
     fields.done()
     return state
 

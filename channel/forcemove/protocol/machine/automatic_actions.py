@@ -19,7 +19,7 @@ from forcemove.protocol.machine.effects import (
 from forcemove.protocol.machine.responses import Answer, best_answer, clears, concluding_answer
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 
 __all__ = [
     "AUTOMATIC_ACTIONS",

@@ -19,8 +19,8 @@ from forcemove.protocol.outcome import destination_address
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.status import Mode, Status
 from forcemove.protocol.types import Signature
+from forcemove.protocol.words import Mode, Status
 
 __all__ = ["OVER", "Accepted", "Channel", "Phase", "Step"]
 

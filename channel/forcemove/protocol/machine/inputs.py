@@ -13,7 +13,7 @@ from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.machine.record import Owed, Recorded
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 
 __all__ = [
     "ChainUpdate",

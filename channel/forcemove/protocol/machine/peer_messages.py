@@ -133,7 +133,7 @@ def require_next(channel: Channel, state: VariablePart, app: Rules) -> StateHash
         if state != agreement.setup_state(state.turn_num):
             raise OpeningMismatch(state.turn_num)
         return hash_state(agreement.channel_id, state)
-    hashes = require_valid_state(agreement.channel_id, agreement.domain.adjudicator, state)
+    hashes = require_valid_state(agreement.channel_id, agreement.domain.adjudicator, agreement.fixed_part, state)
     if newest is not None:
         require_valid_transition(
             agreement.channel_id, agreement.fixed_part, newest.state, newest.hashes, state, hashes, app

@@ -29,8 +29,8 @@ from forcemove.protocol.logs import (
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.signing import recover
 from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.status import EMPTY_STATUS, Status
 from forcemove.protocol.types import Signature
+from forcemove.protocol.words import EMPTY_STATUS, Status
 
 __all__ = ["EMPTY_RECORD", "Owed", "Record", "Recorded", "fold", "fold_all"]
 

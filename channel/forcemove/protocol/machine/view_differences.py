@@ -17,7 +17,7 @@ from forcemove.protocol.machine.inputs import Clock
 from forcemove.protocol.machine.responses import Answer, answer_to_status
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState
-from forcemove.protocol.status import Status
+from forcemove.protocol.words import Status
 
 __all__ = ["IN_EVERY_PHASE", "acts_first"]
 

@@ -34,7 +34,14 @@ def agreement_of(offer: Offer, joins: Sequence[Join], game: Game) -> Agreement:
     signed. Raises `InvalidValue`."""
     return agree(
         Domain(offer.chain_id, offer.adjudicator),
-        FixedPart((offer.host, *(each.guest for each in joins)), offer.nonce, offer.app, offer.duration),
+        FixedPart(
+            (offer.host, *(each.guest for each in joins)),
+            offer.nonce,
+            offer.app,
+            offer.duration,
+            offer.asset,
+            offer.deposit * offer.seats,
+        ),
         game,
         offer.stake,
         ((offer.asset, (offer.deposit,) * offer.seats),),

@@ -78,7 +78,7 @@ class ChannelSpectator:
         turn = signed.state.turn_num
         if newest is not None and turn < newest.state.turn_num:
             return False
-        hashes = require_valid_state(self._id, self.link.domain.adjudicator, signed.state)
+        hashes = require_valid_state(self._id, self.link.domain.adjudicator, self.link.fixed_part, signed.state)
         self._require_signed(signed, hashes)
         if newest is not None and turn == newest.state.turn_num:
             return self._again(newest, signed)

@@ -64,7 +64,7 @@ class WatchLink(Struct, frozen=True):
         return WATCH_HEAD + b32encode(_checksum(content) + content).decode().rstrip("=").lower()
 
 
-_LINKS: Codec[WatchLink] = Codec(_WHAT, WatchLink)
+_LINKS: Codec[WatchLink] = Codec(_WHAT, WatchLink, 2)
 
 
 def parse_watch_link(text: str) -> WatchLink:

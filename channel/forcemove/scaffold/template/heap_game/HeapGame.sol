@@ -20,6 +20,8 @@ contract HeapGame is IForceMoveApp {
     error NotOneAsset(address first, address another);
     /// @notice Allocation `index` must keep its destination.
     error DestinationChanged(uint256 index, bytes32 from, bytes32 to);
+    /// @notice The game needs no evidence; what nobody needs would only make a dispute dear.
+    error UnwantedEvidence(uint256 length);
     /// @notice appData has exactly the length of a position, in bytes.
     error WrongPositionLength(uint256 expected, uint256 submitted);
     /// @notice Word `word` of the position holds a value that it cannot have there.
@@ -52,6 +54,7 @@ contract HeapGame is IForceMoveApp {
         uint256 numParticipants
     ) external pure returns (bool) {
         _requireSeats(from.outcome, to.outcome, numParticipants);
+        if (to.evidence.length != 0) revert UnwantedEvidence(to.evidence.length);
         Position memory before = _decode(from.appData);
         Position memory next = _decode(to.appData);
         if (next.stake != before.stake) revert StakeChanged(before.stake, next.stake);

@@ -54,6 +54,13 @@ class DestinationChanged(AppError):
 
 
 @dataclass(eq=False)
+class UnwantedEvidence(AppError):
+    """The game needs no evidence; what nobody needs would only make a dispute dear."""
+
+    length: int
+
+
+@dataclass(eq=False)
 class StakeChanged(AppError):
     """The stake stays as it is as long as the channel lives."""
 
@@ -94,6 +101,7 @@ ERRORS: dict[str, type[AppError]] = {
         NotOneAllocationEach,
         NotOneAsset,
         DestinationChanged,
+        UnwantedEvidence,
         WrongPositionLength,
         MalformedPosition,
         StakeChanged,
@@ -108,6 +116,8 @@ ERRORS: dict[str, type[AppError]] = {
 def valid_transition(channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
     """Whether `to` may follow `from_`: True, or the error that forbids it is raised."""
     _require_seats(from_.outcome, to.outcome, num_participants)
+    if to.evidence:
+        raise UnwantedEvidence(len(to.evidence))
     before, after = decode(from_.app_data), decode(to.app_data)
     if after.stake != before.stake:
         raise StakeChanged(before.stake, after.stake)
