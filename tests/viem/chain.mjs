@@ -1,7 +1,16 @@
 // The adjudicator and an app on a chain, by their compiled ABIs: transactions, views, logs. From contracts/README.md alone.
 import { readFileSync } from "node:fs";
 
-import { Refused, asArgument, decodeRecord, deployedAt, readStatus } from "./forcemove.mjs";
+import {
+  Refused,
+  asArgument,
+  decodeRecord,
+  deployedAt,
+  lateKey,
+  readHoldings,
+  readStatus,
+  wordKey,
+} from "./forcemove.mjs";
 import { privateKeyToAccount, viem } from "./packages.mjs";
 
 const artifact = (name) => JSON.parse(readFileSync(new URL(`../../contracts/artifacts/${name}.json`, import.meta.url)));
@@ -64,16 +73,25 @@ export class Chain {
     return this.reader.readContract({ address: this.address, abi: this.abi, functionName, args });
   }
 
-  async status(id) {
-    return readStatus(viem.numberToHex(await this.read("statusOf", [id]), { size: WORD }));
+  /** What is recorded of a channel, by its home asset. */
+  async status(id, asset) {
+    return readStatus(viem.numberToHex(await this.read("statusOf", [id, asset]), { size: WORD }));
   }
 
-  async held(id, asset) {
-    const [held] = await this.read("holdingsOf", [id, asset]);
+  /** What a channel holds of its home asset. */
+  async held(id, { asset, total }) {
+    const [held] = await this.read("holdingsOf", [id, asset, BigInt(total)]);
     return held;
   }
 
-  /** Asks the app itself whether a move is legal. */
+  /** The same by what is in storage: { held, payoutBegun, closed }. */
+  async storedHoldings(id, { asset, total }) {
+    const words = await this.read("wordsOf", [[wordKey(id, asset), lateKey(id, asset)]]);
+    const [own, late] = words.map((each) => viem.numberToHex(each, { size: WORD }));
+    return readHoldings(own, late, total);
+  }
+
+  /** Asks the app itself whether a move is legal; the evidence of `from` is not shown to it. */
   async requireMove(id, from, to, count) {
     const call = { address: this.appAddress, abi: this.appAbi, functionName: "validTransition" };
     try {

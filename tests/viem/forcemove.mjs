@@ -15,6 +15,8 @@ const MAX_ALLOCATIONS = 32;
 const MAX_ASSETS = 4;
 const MAX_APP_DATA = 8192;
 const MAX_PARTICIPANTS = 8;
+const MAX_AMOUNT = 2n ** 253n - 1n;
+const MAX_TURN_RECORD = 2 ** 32 - 1;
 const NOBODY = `0x${"00".repeat(32)}`;
 
 /** A rule is broken, or bytes are not what they should be. `name` is that of the adjudicator's error where it has one. */
@@ -35,12 +37,17 @@ const word = (value) => numberToHex(BigInt(value), { size: 32 });
 
 /** `domain` is { chainId, adjudicator }. */
 export function channelId(domain, fixedPart) {
-  const { channelNonce, appDefinition, challengeDuration, participants } = fixedPart;
-  const addresses = [appDefinition, ...participants].map((address) => pad(address));
-  const [app, ...players] = addresses;
-  const head = [word(domain.chainId), pad(domain.adjudicator), word(channelNonce), app, word(challengeDuration)];
-  return keccak256(concat([...head, ...players]));
+  const { channelNonce, appDefinition, challengeDuration, asset, total, participants } = fixedPart;
+  const place = [word(domain.chainId), pad(domain.adjudicator)];
+  const rules = [word(channelNonce), pad(appDefinition), word(challengeDuration), pad(asset), word(total)];
+  return keccak256(concat([...place, ...rules, ...participants.map((participant) => pad(participant))]));
 }
+
+/** Where the word of an asset of a channel is in the adjudicator's storage. */
+export const wordKey = (id, asset) => keccak256(concat([id, pad(asset)]));
+
+/** Where the late word of a channel is, by its home asset. */
+export const lateKey = (id, asset) => keccak256(concat([id, word(BigInt(asset) + 2n ** 160n)]));
 
 /** Where a factory puts a contract; the salt is the project's. */
 export function deployedAt(factory, creationCode) {
@@ -70,9 +77,9 @@ export function outcomeHash(outcome) {
 }
 
 export function stateHash(id, state) {
-  const { outcome, appData, turnNum, isFinal } = state;
-  const members = [id, outcomeHash(outcome), keccak256(appData), word(turnNum), word(isFinal ? 1 : 0)];
-  return keccak256(concat([typehash("State", "Allocation"), ...members]));
+  const { outcome, appData, evidence, turnNum, isFinal } = state;
+  const hashes = [outcomeHash(outcome), keccak256(appData), keccak256(evidence)];
+  return keccak256(concat([typehash("State", "Allocation"), id, ...hashes, word(turnNum), word(isFinal ? 1 : 0)]));
 }
 
 export function challengeHash(id, turnNum, hash) {
@@ -83,21 +90,35 @@ export function digest(domain, structHash) {
   return keccak256(concat(["0x1901", domainSeparator(domain), structHash]));
 }
 
-/** What the chain keeps of a state, 20 bytes. */
+const low = (value, bits) => value & (2n ** BigInt(bits) - 1n);
+const bit = (value, place) => low(value >> BigInt(place), 1) === 1n;
+
+/** What the chain keeps of a state: 186 bits, here in 24 bytes. */
 export function fingerprint(hash, hashOfOutcome) {
-  return slice(keccak256(concat([hash, hashOfOutcome])), 12);
+  return numberToHex(low(hexToBigInt(keccak256(concat([hash, hashOfOutcome]))), 186), { size: 24 });
 }
 
-export function readStatus(statusWord) {
-  const value = hexToBigInt(statusWord);
+/** The record in the word of a home asset; without one, all is empty. */
+export function readStatus(homeWord) {
+  const value = bit(hexToBigInt(homeWord), 254) ? hexToBigInt(homeWord) : 0n;
   return {
-    turnNumRecord: Number(value >> 208n),
-    finalizesAt: Number((value >> 160n) & (2n ** 48n - 1n)),
-    fingerprint: numberToHex(value & (2n ** 160n - 1n), { size: 20 }),
+    isRecorded: bit(value, 254),
+    isFull: bit(value, 253),
+    hasSurplus: bit(value, 252),
+    turnNumRecord: Number(low(value >> 220n, 32)),
+    finalizesAt: Number(low(value >> 186n, 34)),
+    fingerprint: numberToHex(low(value, 186), { size: 24 }),
   };
 }
 
-export const isEmptyStatus = (status) => status.turnNumRecord === 0 && BigInt(status.fingerprint) === 0n;
+/** What a channel holds of an asset, by the asset's word, the late word (both in hex) and the channel's total. */
+export function readHoldings(assetWord, lateWord, total) {
+  const [value, late] = [assetWord, lateWord].map((each) => hexToBigInt(each));
+  if (bit(value, 255)) return { held: low(value, 253), payoutBegun: true, closed: true };
+  const { isRecorded, isFull } = readStatus(assetWord);
+  if (!isRecorded) return { held: low(value, 253), payoutBegun: bit(value, 253), closed: false };
+  return { held: low(late, 253) + (isFull ? BigInt(total) : 0n), payoutBegun: bit(late, 253), closed: false };
+}
 
 /** The whole JSON that a wallet is given, of a `State` or a `Challenge`. */
 export function typedData(domain, primaryType, message) {
@@ -160,6 +181,7 @@ const STATE_ABI = {
   components: [
     { name: "outcome", type: "tuple[]", components: EIP712.types.Allocation },
     { name: "appData", type: "bytes" },
+    { name: "evidence", type: "bytes" },
     { name: "turnNum", type: "uint48" },
     { name: "isFinal", type: "bool" },
   ],
@@ -180,10 +202,10 @@ export function encodeRecord(state, signatures) {
     numberToHex(state.isFinal ? 1 : 0, { size: 1 }),
     numberToHex(state.outcome.length, { size: 1 }),
     numberToHex(size(state.appData), { size: 2 }),
-    "0x0000",
+    numberToHex(size(state.evidence), { size: 2 }),
   ];
   const words = state.outcome.flatMap(({ asset, destination, amount }) => [pad(asset), destination, word(amount)]);
-  return concat([...head, slice(concat(words), 12), state.appData, ...signatures]);
+  return concat([...head, slice(concat(words), 12), state.appData, state.evidence, ...signatures]);
 }
 
 /** The state and the signatures in a record. */
@@ -193,14 +215,14 @@ export function decodeRecord(record) {
   const number = (start, end) => Number(hexToBigInt(slice(record, start, end)));
   const bytes = (start, end) => (start === end ? "0x" : slice(record, start, end));
   if (length < 96) refuse(`it has ${length} bytes, and no room for an allocation`);
-  const [isFinal, count, appDataLength] = [number(6, 7), number(7, 8), number(8, 10)];
+  const [isFinal, count] = [number(6, 7), number(7, 8)];
   const appDataAt = 96 * count;
-  const signaturesAt = appDataAt + appDataLength;
+  const evidenceAt = appDataAt + number(8, 10);
+  const signaturesAt = evidenceAt + number(10, 12);
   if (isFinal > 1) refuse("isFinal is neither 0 nor 1");
   if (count < 1 || count > MAX_ALLOCATIONS) refuse(`it has ${count} allocations`);
-  if (appDataLength > MAX_APP_DATA) refuse(`it has ${appDataLength} bytes of appData`);
+  if (signaturesAt - appDataAt > MAX_APP_DATA) refuse(`it has ${signaturesAt - appDataAt} bytes of appData and evidence`);
   if (signaturesAt > length || (length - signaturesAt) % 64) refuse(`it has ${length} bytes, which do not fit its head`);
-  if (number(10, 12)) refuse("the last bytes of its head are not zero");
   const outcome = [];
   for (let at = 0; at < appDataAt; at += 96) {
     if (at > 0 && hexToBigInt(slice(record, at, at + 12))) refuse("an asset is wider than an address");
@@ -210,8 +232,8 @@ export function decodeRecord(record) {
   const signatures = [];
   for (let at = signaturesAt; at < length; at += 64) signatures.push(slice(record, at, at + 64));
   if (signatures.length > MAX_PARTICIPANTS) refuse(`it has ${signatures.length} signatures`);
-  const state = { outcome, appData: bytes(appDataAt, signaturesAt), turnNum: number(0, 6), isFinal: isFinal === 1 };
-  return { state, signatures };
+  const [appData, evidence] = [bytes(appDataAt, evidenceAt), bytes(evidenceAt, signaturesAt)];
+  return { state: { outcome, appData, evidence, turnNum: number(0, 6), isFinal: isFinal === 1 }, signatures };
 }
 
 /** Which of a logged record's signatures are of the logged state: by participant. */
@@ -234,6 +256,7 @@ export async function signaturesOfLogged(domain, fixedPart, { state, signatures 
 // ------------------------------------------------------------------------------------------------------------ messages
 
 const VERSION = 1;
+const FILE_VERSION = 2;
 const MEMBERS = {
   state: ["channelId", "kind", "record", "signers", "version"],
   greeting: ["channelId", "kind", "nextTurn", "sender", "version"],
@@ -253,10 +276,10 @@ export function encodeMessage(id, state, signatures) {
 export const encodeGreeting = (id, sender, nextTurn) =>
   canonical({ version: VERSION, kind: "greeting", channelId: id, sender, nextTurn });
 
-/** Messages and files have the same version today. */
-function requireVersion(version, refuse) {
+function requireVersion(version, known, refuse) {
   if (!Number.isInteger(version) || version < 1) refuse("its version is missing, or no number from 1 on");
-  refuseIf(version !== VERSION, "UnknownVersion", `version ${version}: this program must be updated`);
+  const whose = version > known ? "this" : "the other";
+  refuseIf(version !== known, "UnknownVersion", `version ${version}: ${whose} program must be updated`);
 }
 
 /** { kind, channelId, ... }: of a state with `state` and `signatures` by participant. */
@@ -269,7 +292,7 @@ export function decodeMessage(text) {
     refuse("it is not JSON");
   }
   if (message === null || typeof message !== "object") refuse("it is not a JSON object");
-  requireVersion(message.version, refuse);
+  requireVersion(message.version, VERSION, refuse);
   const members = Object.hasOwn(MEMBERS, message.kind) ? MEMBERS[message.kind] : refuse(`its kind is ${message.kind}`);
   if (Object.keys(message).join() !== members.join() || canonical(message) !== text) refuse("it is not in canonical form");
   if (!/^0x[0-9a-f]{64}$/.test(message.channelId)) refuse("channelId is not a word");
@@ -309,11 +332,14 @@ const isFile = isObject({
     channelNonce: isDecimal(64),
     appDefinition: isHex(20),
     challengeDuration: isNumber(48),
+    asset: isHex(20),
+    total: isDecimal(256),
   }),
   state: isObject({
     turnNum: isNumber(48),
     isFinal: (value) => typeof value === "boolean",
     appData: isBytes,
+    evidence: isBytes,
     outcome: isList(isObject({ asset: isHex(20), destination: isHex(32), amount: isDecimal(256) })),
   }),
   signatures: (value) =>
@@ -330,7 +356,7 @@ export function decodeFile(text) {
     refuse("it is not JSON");
   }
   const version = /^forcemove-signed-state\/([1-9][0-9]{0,4})$/.exec(file?.format)?.[1];
-  requireVersion(Number(version), refuse);
+  requireVersion(Number(version), FILE_VERSION, refuse);
   if (!isFile(file)) refuse("a member is missing, unknown, or not what it should be");
   try {
     requireValidFixedPart(file.fixedPart);
@@ -343,7 +369,7 @@ export function decodeFile(text) {
 // ------------------------------------------------------------------------------------------------- states and proofs
 
 /** What the adjudicator takes as a channel. */
-export function requireValidFixedPart({ participants, challengeDuration }) {
+export function requireValidFixedPart({ participants, challengeDuration, total }) {
   const count = participants.length;
   refuseIf(count < 2 || count > MAX_PARTICIPANTS, "ParticipantCountOutOfRange");
   for (const [index, participant] of participants.entries()) {
@@ -351,11 +377,12 @@ export function requireValidFixedPart({ participants, challengeDuration }) {
     refuseIf(participants.indexOf(participant) !== index, "DuplicateParticipant");
   }
   refuseIf(challengeDuration < 60 || challengeDuration > 31_536_000, "ChallengeDurationOutOfRange");
+  refuseIf(BigInt(total) > MAX_AMOUNT, "TotalTooHigh");
 }
 
 /** A state in itself. */
-export function requireValidState(domain, id, state) {
-  const { outcome, appData, isFinal } = state;
+export function requireValidState(domain, fixedPart, id, state) {
+  const { outcome, appData, evidence, isFinal } = state;
   refuseIf(outcome.length < 1 || outcome.length > MAX_ALLOCATIONS, "AllocationCountOutOfRange");
   const forbidden = [NOBODY, id.toLowerCase(), pad(domain.adjudicator).toLowerCase()];
   let [previous, assets, total] = [BigInt(outcome[0].asset), 1, 0n];
@@ -368,8 +395,11 @@ export function requireValidState(domain, id, state) {
     refuseIf(forbidden.includes(destination.toLowerCase()), "ForbiddenDestination");
     refuseIf((total += BigInt(amount)) >= WORD, "OutcomeTotalOverflow");
   }
-  refuseIf(size(appData) > MAX_APP_DATA, "AppDataTooLong");
-  refuseIf(isFinal && size(appData) !== 0, "FinalStateWithAppData");
+  const [wanted, home] = [BigInt(fixedPart.total), BigInt(fixedPart.asset)];
+  refuseIf(wanted !== 0n && (new Map(totals(outcome)).get(home) ?? 0n) !== wanted, "WrongTotal");
+  const length = size(appData) + size(evidence);
+  refuseIf(length > MAX_APP_DATA, "AppDataTooLong");
+  refuseIf(isFinal && length !== 0, "FinalStateWithAppData");
 }
 
 /** [asset, total] of each asset, in order. */
@@ -388,38 +418,49 @@ function requireSameTotals(from, to) {
   refuseIf(after.length !== before.length, "AssetsChanged");
 }
 
-/** From one good state to the next. `validTransition(from, to)` throws a `Refused` where the app refuses the move; where
- *  it takes time, so does this. */
+/** From one good state to the next. `validTransition(from, to)` throws a `Refused` where the app refuses the move, and is
+ *  not shown the evidence of `from`; where it takes time, so does this. */
 export async function requireValidTransition(count, from, to, validTransition) {
   refuseIf(to.turnNum !== from.turnNum + 1, "TurnNumberNotConsecutive");
   requireSameTotals(from, to);
   const sameOutcome = outcomeHash(from.outcome) === outcomeHash(to.outcome);
   if (to.isFinal) return refuseIf(!sameOutcome, "OutcomeChanged");
   refuseIf(from.isFinal, "FinalStateRequired");
-  if (to.turnNum >= 2 * count) return validTransition(from, to);
+  if (to.turnNum >= 2 * count) return validTransition({ ...from, evidence: "0x" }, to);
   refuseIf(!sameOutcome, "OutcomeChanged");
-  return refuseIf(from.appData !== to.appData, "AppDataChanged");
+  return refuseIf(from.appData !== to.appData || from.evidence !== to.evidence, "AppDataChanged");
 }
 
 /** Refuses what `checkpoint` would. `proof` is { signatures, states, signedStates }, `status` what stands on chain. */
 export async function requireSupported(domain, fixedPart, status, proof, validTransition) {
+  const { states } = proof;
+  refuseIf(states.length === 0, "StateCountOutOfRange");
+  const { turnNum } = states.at(-1);
+  refuseIf(status.isRecorded && turnNum <= status.turnNumRecord, "TurnNumberNotIncreased");
+  if (states.length === 1) await requireSignedByAll(domain, fixedPart, proof);
+  else await requireChain(domain, fixedPart, status, proof, validTransition);
+  refuseIf(turnNum > MAX_TURN_RECORD, "TurnNumberTooHigh");
+}
+
+/** A proof of one state. */
+function requireSignedByAll(domain, fixedPart, proof) {
+  refuseIf(BigInt(proof.signedStates) !== 0n, "SignedStatesNotCanonical");
+  const id = channelId(domain, fixedPart);
+  requireValidState(domain, fixedPart, id, proof.states[0]);
+  return requireSignedInTurn(domain, id, fixedPart.participants, proof);
+}
+
+/** A proof of several states. */
+async function requireChain(domain, fixedPart, status, proof, validTransition) {
   const { signatures, states, signedStates } = proof;
   const players = fixedPart.participants;
   const id = channelId(domain, fixedPart);
-  refuseIf(states.length === 0, "StateCountOutOfRange");
-  const isNewer = isEmptyStatus(status) || states.at(-1).turnNum > status.turnNumRecord;
-  refuseIf(!isNewer, "TurnNumberNotIncreased");
-  if (states.length === 1) {
-    refuseIf(BigInt(signedStates) !== 0n, "SignedStatesNotCanonical");
-    requireValidState(domain, id, states[0]);
-    return requireSignedInTurn(domain, id, players, proof);
-  }
   refuseIf(states.length > players.length, "StateCountOutOfRange");
   const fromRecord = signatures.length === states.length - 1 && BigInt(signedStates) === 0n;
   if (fromRecord) requireRecorded(id, status, states[0]);
-  else requireValidState(domain, id, states[0]);
+  else requireValidState(domain, fixedPart, id, states[0]);
   for (const [place, state] of states.slice(1).entries()) {
-    requireValidState(domain, id, state);
+    requireValidState(domain, fixedPart, id, state);
     await requireValidTransition(players.length, states[place], state, validTransition);
   }
   return fromRecord ? requireSignedByMovers(domain, id, players, proof) : requireSignedInTurn(domain, id, players, proof);

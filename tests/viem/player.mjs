@@ -137,6 +137,7 @@ const scenarios = {
 const count = (state) => ({
   outcome: state.outcome,
   appData: `0x${(BigInt(state.appData) + 1n).toString(16).padStart(64, "0")}`,
+  evidence: "0x",
   turnNum: state.turnNum + 1,
   isFinal: false,
 });

@@ -5,6 +5,7 @@ import * as forcemove from "./forcemove.mjs";
 import { privateKeyToAccount } from "./packages.mjs";
 
 const { Refused } = forcemove;
+const PUSH = 7; // units of gas for each payment
 const ETHER = `0x${"00".repeat(20)}`;
 const same = (a, b) => forcemove.encodeState(a) === forcemove.encodeState(b);
 
@@ -86,7 +87,7 @@ export class Seat {
       if (!same(state, this.setupState(state.turnNum))) throw new Refused("OpeningMismatch", "this was not agreed");
       return;
     }
-    forcemove.requireValidState(this.domain, this.id, state);
+    forcemove.requireValidState(this.domain, this.fixedPart, this.id, state);
     const asked = (from, to) => this.chain.requireMove(this.id, from, to, this.count);
     await forcemove.requireValidTransition(this.count, this.newest.state, state, asked);
   }
@@ -142,7 +143,7 @@ export class Seat {
 
   finalState() {
     const { outcome } = this.newest.state;
-    return { outcome, appData: "0x", turnNum: this.nextTurn, isFinal: true };
+    return { outcome, appData: "0x", evidence: "0x", turnNum: this.nextTurn, isFinal: true };
   }
 
   // ------------------------------------------------------------------------------------------------------- the chain
@@ -165,7 +166,7 @@ export class Seat {
 
   async adopt({ name, state, signatures }) {
     const ours = await forcemove.signaturesOfLogged(this.domain, this.fixedPart, { state, signatures });
-    const status = await this.chain.status(this.id);
+    const status = await this.chain.status(this.id, this.fixedPart.asset);
     if (status.turnNumRecord === state.turnNum) forcemove.requireRecorded(this.id, status, state);
     this.recorded = { state, isChallenged: name === "ChallengeRegistered" };
     if (state.turnNum > this.nextTurn) this.held = [];
@@ -177,7 +178,7 @@ export class Seat {
   async deposit() {
     const { outcome } = this.opening;
     const expectedHeld = outcome.slice(0, this.index).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-    if (this.deposited || (await this.chain.held(this.id, ETHER)) < expectedHeld) return false;
+    if (this.deposited || (await this.chain.held(this.id, this.fixedPart)) < expectedHeld) return false;
     const amount = BigInt(outcome[this.index].amount);
     await this.send("deposit", [this.id, ETHER, expectedHeld, amount], amount);
     return (this.deposited = true);
@@ -185,7 +186,8 @@ export class Seat {
 
   async isFunded() {
     const total = this.opening.outcome.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-    return (await this.chain.held(this.id, ETHER)) >= total;
+    const { held } = await this.chain.storedHoldings(this.id, this.fixedPart);
+    return held >= total && !(await this.chain.status(this.id, this.fixedPart.asset)).isRecorded;
   }
 
   proofArguments({ signatures, states, signedStates }) {
@@ -193,7 +195,8 @@ export class Seat {
   }
 
   get fixedArgument() {
-    return { ...this.fixedPart, channelNonce: BigInt(this.fixedPart.channelNonce) };
+    const { channelNonce, total, ...rest } = this.fixedPart;
+    return { ...rest, channelNonce: BigInt(channelNonce), total: BigInt(total) };
   }
 
   /** With the newest state that is supported, sent by the wallet and signed as a challenge by the throw-away key. */
@@ -227,12 +230,12 @@ export class Seat {
     const { state, signatures } = this.newest;
     const all = this.fixedPart.participants.map((_, index) => forcemove.asTuple(signatures[index]));
     this.concluded = true;
-    await this.send("conclude", [this.fixedArgument, forcemove.asArgument(state).outcome, state.turnNum, all]);
+    await this.send("conclude", [this.fixedArgument, forcemove.asArgument(state).outcome, state.turnNum, all, PUSH]);
   }
 
   async transfer() {
     const { state } = this.recorded;
     const { outcome } = forcemove.asArgument(state);
-    await this.send("transfer", [this.id, this.hashOf(state), outcome, []]);
+    await this.send("transfer", [this.id, this.fixedPart.asset, this.hashOf(state), outcome, [], PUSH]);
   }
 }

@@ -50,11 +50,11 @@ class Counting(CountingRules):
 COUNTING = Counting()
 
 
-def fixed_part(app: bytes, *others: Key, seat: int = 0) -> types.FixedPart:
-    """A new channel of the throw-away key, in this seat, with the others."""
+def fixed_part(app: bytes, *others: Key, seat: int = 0, total: int = 0) -> types.FixedPart:
+    """A new channel of the throw-away key, in this seat, with the others. `total`: in wei; 0: any."""
     addresses = [key.address for key in others]
     addresses.insert(seat, THROW_AWAY.address)
-    return types.FixedPart(tuple(addresses), next(_nonces), app, 3_600)
+    return types.FixedPart(tuple(addresses), next(_nonces), app, 3_600, types.ETHER, total)
 
 
 def agree_with_wallet(adjudicator: Adjudicator, fixed: types.FixedPart, app: PlayableApp) -> Agreement:
@@ -77,7 +77,7 @@ def task(
         "factory": None if factory is None else "0x" + factory.hex(),
         "adjudicator": shown["adjudicator"],
         "fixedPart": shown["fixedPart"],
-        "opening": {name: shown["state"][name] for name in ("outcome", "appData")},
+        "opening": {name: shown["state"][name] for name in ("outcome", "appData", "evidence")},
         "app": contract,
         "appAbi": list(artifact(contract).abi),
         "index": agreement.fixed_part.participants.index(THROW_AWAY.address),

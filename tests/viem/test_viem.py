@@ -68,9 +68,9 @@ def chooser(leave_after: int = 20, silent_at: int | None = None) -> Callable[[Ch
 
 
 def tic_tac_toe(playground: Playground, node: NodeLine, scenario: str, **choices: Any) -> Table:
-    """A channel for tic-tac-toe, JavaScript in the first seat; the task is told."""
+    """A channel for tic-tac-toe that is funded with both deposits, JavaScript in the first seat; the task is told."""
     adjudicator = Adjudicator(playground.chain, playground.book.adjudicator, app_errors(GAME.artifact, GAME.errors))
-    fixed = fixed_part(playground.book.find(GAME.artifact.name).address, PYTHON)
+    fixed = fixed_part(playground.book.find(GAME.artifact.name).address, PYTHON, total=2 * DEPOSIT)
     agreement = agree_with_wallet(adjudicator, fixed, GAME)
     first_block = playground.chain.block_number()
     node.tell(**task(scenario, playground.chain, agreement, GAME.artifact.name, first_block, playground.book.factory))
@@ -145,7 +145,9 @@ class Colluders:
         return self.agreement.channel_id
 
     def state(self, turn: int) -> VariablePart:
-        return VariablePart(self.agreement.outcome, count_data(turn, 3), turn)
+        """The two give evidence with their moves, the third does not."""
+        evidence = b"" if turn < 6 or turn % 3 == 2 else b"why %d" % turn
+        return VariablePart(self.agreement.outcome, count_data(turn, 3), turn, evidence=evidence)
 
     def sign(self, turn: int) -> SignedState:
         """The state of this turn by its mover, who is one of the two."""
@@ -213,13 +215,13 @@ def test_what_two_of_three_have_hidden_is_read_from_the_log_and_built_upon(anvil
 
     two.hear_note("time")
     before = anvil.balance(WALLET.address)
-    anvil.travel_to(two.adjudicator.status_of(two.id).finalizes_at + 1)
+    anvil.travel_to(two.adjudicator.status_of(two.id, ETHER).finalizes_at + 1)
     node.tell(note="time")
     two.hear_note("transfer")
     ended = node.wait()
     assert ended["turn"] == 14
     assert ended["done"][-4:] == ["ChallengeRegistered", "Checkpointed", "ChallengeRegistered", "Closed"]
-    assert two.adjudicator.holdings_of(two.id, ETHER).closed
+    assert two.adjudicator.holdings_of(two.id, ETHER, 0).closed
     assert anvil.balance(WALLET.address) - before > DEPOSIT // 2  # its deposit, less some gas
 
 

@@ -14,6 +14,7 @@ export function move(state) {
   const next = (nextType, stakes, marks = [0n, 0n]) => ({
     outcome: pay(state, stakes * stake),
     appData: viem.encodeAbiParameters(WORDS, [nextType, stake, ...marks]),
+    evidence: "0x",
     turnNum: state.turnNum + 1,
     isFinal: false,
   });

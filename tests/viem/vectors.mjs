@@ -31,7 +31,7 @@ const accounts = vectors.keys.map(({ privateKey }) => privateKeyToAccount(privat
 const sign = async (index, hash) => forcemove.toCompact(await accounts[index].sign({ hash }));
 
 const checks = {
-  version: () => check("version", vectors.version, 1),
+  version: () => check("version", vectors.version, 2),
 
   keys: () => vectors.keys.forEach(({ address }, index) => check(index, accounts[index].address.toLowerCase(), address)),
 
@@ -39,9 +39,11 @@ const checks = {
     vectors.domains.forEach((domain, index) => check(index, forcemove.domainSeparator(domain), domain.separator)),
 
   channels: () =>
-    vectors.channels.forEach(({ domain, fixedPart, channelId }, index) =>
-      check(index, forcemove.channelId(vectors.domains[domain], fixedPart), channelId),
-    ),
+    vectors.channels.forEach(({ domain, fixedPart, channelId, wordKey, lateKey }, index) => {
+      const { asset } = fixedPart;
+      check(index, forcemove.channelId(vectors.domains[domain], fixedPart), channelId);
+      check(`${index} keys`, [forcemove.wordKey(channelId, asset), forcemove.lateKey(channelId, asset)], [wordKey, lateKey]);
+    }),
 
   async noChannels() {
     for (const { fixedPart, error } of vectors.noChannels) {
@@ -59,6 +61,12 @@ const checks = {
 
   statuses: () =>
     vectors.statuses.forEach(({ word, ...fields }, index) => check(index, forcemove.readStatus(word), fields)),
+
+  holdings: () =>
+    vectors.holdings.forEach(({ name, word, lateWord, total, ...expected }) => {
+      const { held, ...flags } = forcemove.readHoldings(word, lateWord, total);
+      check(name, { held: held.toString(), ...flags }, expected);
+    }),
 
   async signatures() {
     for (const { name, digest, signature, signer, error } of vectors.signatures) {
@@ -164,10 +172,11 @@ async function checkChallenge(index, vector, domain, id) {
   check(`${index} challengeSignature`, await sign(0, vector.challengeDigest), vector.challengeSignature);
 }
 
-const ordered = ({ outcome, appData, turnNum, isFinal }) => ({ outcome, appData, turnNum, isFinal });
+const ordered = ({ outcome, appData, evidence, turnNum, isFinal }) => ({ outcome, appData, evidence, turnNum, isFinal });
 
-/** The app of all vectors: one word that counts up by one. */
+/** The app of all vectors: one word that counts up by one. What showed that `from` was right must not be shown to it. */
 function counting(from, to) {
+  if (from.evidence !== "0x") throw new Error("an app was shown the evidence of the state before");
   const [before, after] = [from, to].map(({ appData }) => {
     if (appData.length !== 66) throw new forcemove.Refused("MalformedCount");
     return BigInt(appData);
