@@ -13,7 +13,7 @@ contract ConcludeProofs is Payouts {
     function check_conclude_paid() public {
         (Payout memory payout,) = _concludePaid();
         _requireConcluded(payout);
-        if (payout.done) assert(both(payout.later == 0, payout.left & CLOSED != 0));
+        if (payout.done) assert(_isClosedForGood(payout));
     }
 
     function check_conclude_paid_twin() public {
@@ -48,7 +48,7 @@ contract ConcludeProofs is Payouts {
     // ------------------------------------------------------------------------------------------------------ events
 
     function _concludePaid() private returns (Payout memory payout, uint48 turnNum) {
-        FixedPart memory fixedPart = _anyConclusion(payout);
+        FixedPart memory fixedPart = _anyConclusion(payout, true);
         unchecked {
             uint256 total = payout.amounts[0] + payout.amounts[1];
             VM.assume(total >= payout.amounts[0]);
@@ -58,7 +58,7 @@ contract ConcludeProofs is Payouts {
     }
 
     function _concludeShortOfTheSecond() private returns (Payout memory payout, uint48 turnNum) {
-        FixedPart memory fixedPart = _anyConclusion(payout);
+        FixedPart memory fixedPart = _anyConclusion(payout, false);
         VM.assume(payout.amounts[0] <= payout.held);
         unchecked {
             VM.assume(payout.amounts[1] > payout.held - payout.amounts[0]);
@@ -68,41 +68,42 @@ contract ConcludeProofs is Payouts {
     }
 
     function _concludeShortOfTheFirst() private returns (Payout memory payout, uint48 turnNum) {
-        FixedPart memory fixedPart = _anyConclusion(payout);
+        FixedPart memory fixedPart = _anyConclusion(payout, false);
         VM.assume(payout.amounts[0] > payout.held);
         VM.assume(payout.amounts[0] <= type(uint256).max - payout.amounts[1]);
         turnNum = _conclude(payout, fixedPart);
     }
 
-    function _anyConclusion(Payout memory payout) private returns (FixedPart memory fixedPart) {
+    /// @dev A channel is full whose holdings reach for both; any other may be funded with what is not there yet.
+    function _anyConclusion(Payout memory payout, bool mayBeFull) private returns (FixedPart memory fixedPart) {
         fixedPart = _anyFixedPart(SVM.createAddress("app"));
         _anyPayments(payout, false);
-        _before(payout, adjudicator.channelIdOf(fixedPart));
+        _anyHeld(payout, fixedPart, mayBeFull);
     }
 
     function _conclude(Payout memory payout, FixedPart memory fixedPart) private returns (uint48 turnNum) {
         turnNum = _anyTurn();
-        payout.stateHash = adjudicator.stateHashOf(State(payout.channelId, payout.outcome, "", turnNum, true));
-        _pay(payout, abi.encodeCall(adjudicator.conclude, (fixedPart, payout.outcome, turnNum, _anySignatures(2))));
+        payout.stateHash = adjudicator.stateHashOf(State(payout.channelId, payout.outcome, "", "", turnNum, true));
+        _pay(payout, abi.encodeCall(adjudicator.conclude, (fixedPart, payout.outcome, turnNum, _anySignatures(2), 7)));
     }
 
     // ------------------------------------------------------------------------------------------------------ claims
 
     function _requireConcluded(Payout memory payout) private view {
         if (!payout.done) return;
-        assert(!_isFinalized(payout.status));
+        assert(!_isFinalized(payout.word));
         _requirePaidInOrder(payout);
     }
 
     function _requireOwedFromNow(Payout memory payout, uint48 turnNum) private view {
-        uint48 recorded = _turnOf(payout.status);
-        bool turn = either(_turnOf(payout.later) == turnNum, _turnOf(payout.later) == recorded);
-        bool never = both(_turnOf(payout.later) >= turnNum, _turnOf(payout.later) >= recorded);
+        uint48 recorded = _turnOf(payout.word);
+        bool turn = either(_turnOf(payout.laterWord) == turnNum, _turnOf(payout.laterWord) == recorded);
+        bool never = both(_turnOf(payout.laterWord) >= turnNum, _turnOf(payout.laterWord) >= recorded);
         for (uint256 i = 0; i < 2; ++i) {
             payout.outcome[i].amount -= payout.paid[i];
         }
-        bool owed = uint160(payout.later) == _fingerprint(payout.stateHash, payout.outcome);
-        bool fromNow = both(_endOf(payout.later) == uint48(block.timestamp), _isBegun(payout));
+        bool owed = _fingerprintIn(payout.laterWord) == _fingerprint(payout.stateHash, payout.outcome);
+        bool fromNow = both(_endOf(payout.laterWord) == uint48(block.timestamp), _isBegun(payout));
         assert(both(both(turn, never), both(owed, fromNow)));
     }
 }

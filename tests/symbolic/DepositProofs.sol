@@ -2,30 +2,30 @@
 pragma solidity 0.8.37;
 
 import {Token} from "./Token.sol";
-import {World, both} from "./World.sol";
+import {World, both, either, select} from "./World.sol";
 
 /// @title A deposit adds exactly what arrives, and never to what has begun to pay
 contract DepositProofs is World {
+    /// @param word The word of the asset before, and `late` the late one.
     /// @param arrived What the adjudicator has afterwards and had not before.
     struct Deposit {
         bytes32 channelId;
-        uint256 before;
+        address asset;
+        uint256 word;
+        uint256 late;
         uint256 expectedHeld;
         uint256 amount;
         bool done;
-        uint256 later;
+        uint256 laterWord;
+        uint256 laterLate;
         uint256 arrived;
     }
 
     function check_deposit() public {
         Deposit memory deposit = _deposit();
-        if (deposit.done) {
-            assert(both(deposit.before <= MAX_HELD, deposit.later <= MAX_HELD));
-            assert(both(deposit.arrived != 0, deposit.later == deposit.before + deposit.arrived));
-            assert(both(deposit.before >= deposit.expectedHeld, deposit.arrived <= deposit.amount));
-        } else {
-            assert(both(deposit.later == deposit.before, deposit.arrived == 0));
-        }
+        _requireAdded(deposit);
+        if (deposit.done) assert(both(deposit.arrived != 0, deposit.arrived <= deposit.amount));
+        else assert(deposit.arrived == 0);
     }
 
     function check_deposit_twin() public {
@@ -34,19 +34,26 @@ contract DepositProofs is World {
     }
 
     function check_deposit_of_a_token() public {
-        Deposit memory deposit = _depositToken();
-        if (!deposit.done) return;
-        assert(both(deposit.before <= MAX_HELD, deposit.later <= MAX_HELD));
-        unchecked {
-            assert(both(deposit.later >= deposit.before, deposit.later - deposit.before == deposit.arrived));
-        }
-        assert(deposit.before >= deposit.expectedHeld);
+        _requireAdded(_depositToken());
     }
 
     function check_deposit_of_a_token_twin() public {
         Deposit memory deposit = _depositToken();
         if (deposit.done) assert(deposit.arrived <= deposit.amount);
     }
+
+    /// @dev A channel that is full takes nothing.
+    function check_deposit_into_a_full_channel() public {
+        Deposit memory deposit = _deposit();
+        if (_isFull(deposit.word)) assert(!deposit.done);
+    }
+
+    function check_deposit_into_a_full_channel_twin() public {
+        Deposit memory deposit = _deposit();
+        if (_isRecorded(deposit.word)) assert(!deposit.done);
+    }
+
+    // ------------------------------------------------------------------------------------------------------ events
 
     /// @dev What the adjudicator has of the token before is no more than fits with what arrives.
     function _depositToken() private returns (Deposit memory deposit) {
@@ -57,27 +64,28 @@ contract DepositProofs is World {
         VM.assume(balance <= type(uint256).max - deposit.arrived);
         token.mint(address(adjudicator), balance);
         deposit.channelId = SVM.createBytes32("channel");
-        deposit.before = _anyHoldings(deposit.channelId, address(token));
+        deposit.asset = address(token);
+        _before(deposit);
         deposit.expectedHeld = SVM.createUint256("expected");
         deposit.amount = SVM.createUint256("amount");
         bytes memory call = abi.encodeCall(
             adjudicator.deposit, (deposit.channelId, address(token), deposit.expectedHeld, deposit.amount)
         );
         (deposit.done,) = address(adjudicator).call(call);
-        deposit.later = _holdings(deposit.channelId, address(token));
+        _after(deposit);
     }
 
     function _deposit() private returns (Deposit memory deposit) {
         deposit.channelId = SVM.createBytes32("channel");
-        deposit.before = _anyHoldings(deposit.channelId, ETHER);
+        _before(deposit);
         deposit.expectedHeld = SVM.createUint256("expected");
         deposit.amount = SVM.createUint256("amount");
         uint256 balance = SVM.createUint(96, "balance");
         VM.deal(address(adjudicator), balance);
         // What is held is there; an amount with more bits than all ether has would reach the flags.
-        VM.assume(deposit.before & MAX_HELD <= balance);
+        VM.assume(_received(deposit.word, deposit.late) & MAX_HELD <= balance);
         _send(deposit);
-        deposit.later = _holdings(deposit.channelId, ETHER);
+        _after(deposit);
         deposit.arrived = address(adjudicator).balance - balance;
     }
 
@@ -87,6 +95,43 @@ contract DepositProofs is World {
         bytes memory call =
             abi.encodeCall(adjudicator.deposit, (deposit.channelId, ETHER, deposit.expectedHeld, deposit.amount));
         (deposit.done,) = address(adjudicator).call{value: value}(call);
+    }
+
+    function _before(Deposit memory deposit) private {
+        deposit.word = _anyWord(deposit.channelId, deposit.asset);
+        deposit.late = _anyLate(deposit.channelId, deposit.asset);
+    }
+
+    function _after(Deposit memory deposit) private view {
+        deposit.laterWord = _word(deposit.channelId, deposit.asset);
+        deposit.laterLate = _late(deposit.channelId, deposit.asset);
+    }
+
+    // ------------------------------------------------------------------------------------------------------ claims
+
+    /// @dev What arrives is added to one of the words, and the other one stays: beside a record, the record.
+    function _requireAdded(Deposit memory deposit) private pure {
+        uint256 before = _received(deposit.word, deposit.late);
+        uint256 later = select(_isRecorded(deposit.word), deposit.laterLate, deposit.laterWord);
+        bool same = both(deposit.laterWord == deposit.word, deposit.laterLate == deposit.late);
+        bool recordStays = either(!_isRecorded(deposit.word), deposit.laterWord == deposit.word);
+        bool lateStays = either(_isRecorded(deposit.word), deposit.laterLate == deposit.late);
+        assert(both(recordStays, lateStays));
+        if (deposit.done) {
+            assert(both(!_isFull(deposit.word), deposit.word & CLOSED == 0));
+            assert(both(before <= MAX_HELD, later <= MAX_HELD));
+            unchecked {
+                assert(both(later >= before, later - before == deposit.arrived));
+            }
+            assert(before >= deposit.expectedHeld);
+        } else {
+            assert(same);
+        }
+    }
+
+    /// @dev The word that a deposit goes to.
+    function _received(uint256 word, uint256 late) private pure returns (uint256) {
+        return select(_isRecorded(word), late, word);
     }
 
     /// @dev Takes back what somebody else has paid in already.

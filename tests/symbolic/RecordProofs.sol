@@ -6,15 +6,18 @@ import {World, both, either, implies} from "./World.sol";
 
 /// @title What is recorded never falls back, what is final stays, and nothing else is touched
 contract RecordProofs is World {
-    /// @param later The status afterwards.
+    /// @param word The word of the home asset before, and `late` the late one.
+    /// @param later The word afterwards, and `laterLate` the late one.
     /// @param given What a successful call has to record.
     struct Change {
         bytes32 channelId;
         uint48 duration;
-        uint256 before;
-        uint256 holdings;
+        uint256 total;
+        uint256 word;
+        uint256 late;
         bool done;
         uint256 later;
+        uint256 laterLate;
         VariablePart given;
     }
 
@@ -26,7 +29,7 @@ contract RecordProofs is World {
 
     function check_checkpoint_twin() public {
         Change memory change = _checkpoint(2, 1, _anyTurn(), 0);
-        assert(_turnOf(change.later) != _turnOf(change.before) + 1);
+        assert(_turnOf(change.later) != _turnOf(change.word) + 1);
     }
 
     function check_checkpoint_of_three() public {
@@ -35,7 +38,7 @@ contract RecordProofs is World {
 
     function check_checkpoint_of_three_twin() public {
         Change memory change = _checkpoint(3, 1, _anyTurn(), 0);
-        assert(_turnOf(change.later) != _turnOf(change.before) + 1);
+        assert(_turnOf(change.later) != _turnOf(change.word) + 1);
     }
 
     /// @dev Each has signed the state of its own turn: participant 0 the first, participant 1 the last.
@@ -45,7 +48,7 @@ contract RecordProofs is World {
 
     function check_checkpoint_of_two_states_twin() public {
         Change memory change = _checkpoint(2, 2, 7, 0x0100);
-        assert(_turnOf(change.later) != _turnOf(change.before) + 1);
+        assert(_turnOf(change.later) != _turnOf(change.word) + 1);
     }
 
     function _requireCheckpoint(Change memory change) private view {
@@ -67,8 +70,8 @@ contract RecordProofs is World {
 
     function check_challenge_twin() public {
         Change memory change = _challenge();
-        bool sameTurn = both(change.before != 0, _turnOf(change.later) == _turnOf(change.before));
-        assert(implies(sameTurn, change.later == change.before));
+        bool sameTurn = both(_isRecorded(change.word), _turnOf(change.later) == _turnOf(change.word));
+        assert(implies(sameTurn, change.later == change.word));
     }
 
     // ----------------------------------------------------------------------------------------------------- respond
@@ -79,7 +82,7 @@ contract RecordProofs is World {
 
     function check_respond_even_twin() public {
         Change memory change = _respond(6);
-        assert(change.later == change.before);
+        assert(change.later == change.word);
     }
 
     function check_respond_odd() public {
@@ -88,13 +91,13 @@ contract RecordProofs is World {
 
     function check_respond_odd_twin() public {
         Change memory change = _respond(7);
-        assert(change.later == change.before);
+        assert(change.later == change.word);
     }
 
     function _requireAnswer(Change memory change) private view {
         _requireNoFallingBack(change);
         if (!change.done) return;
-        assert(_endOf(change.before) != 0 && _endOf(change.later) == 0);
+        assert(_endOf(change.word) != 0 && _endOf(change.later) == 0);
         _requireRecorded(change);
     }
 
@@ -136,7 +139,7 @@ contract RecordProofs is World {
         VariablePart memory challenged = _anyState(turnNum - 1);
         VariablePart memory response = _anyState(turnNum);
         change = _before(fixedPart, response);
-        VM.assume(_turnOf(change.before) == challenged.turnNum);
+        VM.assume(_turnOf(change.word) == challenged.turnNum);
         bytes memory call = abi.encodeCall(adjudicator.respond, (fixedPart, challenged, response, _anySignature()));
         (change.done,) = address(adjudicator).call(call);
         _after(change);
@@ -146,32 +149,61 @@ contract RecordProofs is World {
         change.channelId = adjudicator.channelIdOf(fixedPart);
         change.duration = fixedPart.challengeDuration;
         _anyTime();
-        change.before = _anyStatus(change.channelId);
-        change.holdings = _anyHoldings(change.channelId, ETHER);
+        change.total = fixedPart.total;
+        change.word = _anyWord(change.channelId, ETHER);
+        change.late = _anyLate(change.channelId, ETHER);
+        VM.assume(_isPossible(change));
         change.given = given;
     }
 
+    /// @dev Without a record the late word is empty and nothing has been paid. A full channel holds its total, and in the
+    /// late word what is over; both fit into a word.
+    function _isPossible(Change memory change) private pure returns (bool) {
+        uint256 word = change.word;
+        bool unpaid = both(change.late == 0, either(word & CLOSED != 0, word & PAYOUT_BEGUN == 0));
+        bool over = (word & SURPLUS != 0) == (change.late != 0);
+        unchecked {
+            bool fits = both(change.total - 1 < MAX_HELD, change.late <= MAX_HELD - change.total);
+            return both(either(_isRecorded(word), unpaid), implies(_isFull(word), both(over, fits)));
+        }
+    }
+
     function _after(Change memory change) private view {
-        change.later = _status(change.channelId);
+        change.later = _word(change.channelId, ETHER);
+        change.laterLate = _late(change.channelId, ETHER);
     }
 
     // ------------------------------------------------------------------------------------------------------ claims
 
     function _requireNoFallingBack(Change memory change) private view {
-        uint48 turn = _turnOf(change.before);
-        bool sameTurn = both(change.before != 0, _turnOf(change.later) == turn);
-        bool unchanged = change.later == change.before;
-        bool mustStay = either(!change.done, _isFinalized(change.before));
+        uint48 turn = _turnOf(change.word);
+        bool recorded = _isRecorded(change.word);
+        bool sameTurn = both(recorded, _turnOf(change.later) == turn);
+        bool unchanged = both(change.later == change.word, change.laterLate == change.late);
+        bool mustStay = either(!change.done, either(_isFinalized(change.word), change.word & CLOSED != 0));
         bool good = both(_turnOf(change.later) >= turn, implies(mustStay, unchanged));
-        good = both(good, implies(sameTurn, uint160(change.later) == uint160(change.before)));
-        assert(both(good, _holdings(change.channelId, ETHER) == change.holdings));
+        assert(both(good, implies(sameTurn, _fingerprintIn(change.later) == _fingerprintIn(change.word))));
+        _requireHeldKept(change, recorded);
+    }
+
+    /// @dev The channel holds what it held. What it holds beside the record when it is first recorded is full or not.
+    function _requireHeldKept(Change memory change, bool recorded) private pure {
+        uint256 held = _heldOf(change.word, change.late, change.total);
+        bool kept = _heldOf(change.later, change.laterLate, change.total) == held;
+        bool sameFlags = (change.later ^ change.word) & (FULL | SURPLUS) == 0;
+        assert(both(kept, implies(recorded, both(sameFlags, change.laterLate == change.late))));
+        bool full = both(change.total != 0, held >= change.total);
+        bool first = both(change.done, !recorded);
+        bool over = (change.later & SURPLUS != 0) == both(full, held != change.total);
+        assert(implies(first, both(_isFull(change.later) == full, both(over, change.laterLate <= MAX_HELD))));
     }
 
     function _requireRecorded(Change memory change) private view {
         VariablePart memory given = change.given;
-        bytes32 stateHash =
-            adjudicator.stateHashOf(State(change.channelId, given.outcome, given.appData, given.turnNum, given.isFinal));
-        bool sameState = uint160(change.later) == _fingerprint(stateHash, given.outcome);
+        bytes32 stateHash = adjudicator.stateHashOf(
+            State(change.channelId, given.outcome, given.appData, given.evidence, given.turnNum, given.isFinal)
+        );
+        bool sameState = _fingerprintIn(change.later) == _fingerprint(stateHash, given.outcome);
         assert(both(_turnOf(change.later) == given.turnNum, sameState));
     }
 }

@@ -4,23 +4,21 @@ pragma solidity 0.8.37;
 import {Allocation, FixedPart} from "../../contracts/types/Channel.sol";
 import {Payouts} from "./Payouts.sol";
 import {Token} from "./Token.sol";
-import {both} from "./World.sol";
+import {both, select} from "./World.sol";
 
 /// @title A transfer pays in a token as in ether, and in two assets each by itself
 contract TokenProofs is Payouts {
-    /// @param paid What each has been paid of its asset: what arrived and what was credited.
-    /// @param left The holdings of each asset afterwards, as they are stored.
+    /// @dev The first of the assets, ether, is the home asset.
+    /// @param record What happens in the home asset alone.
+    /// @param held What is held of each, and `paid` what each has been paid: what arrived and what was credited.
+    /// @param left What is held of each afterwards.
+    /// @param laterWord What is stored of the other asset afterwards.
     struct Split {
-        bytes32 channelId;
-        bytes32 stateHash;
-        Allocation[] outcome;
-        uint256 status;
-        uint256[2] holdings;
+        Payout record;
         uint256[2] held;
-        bool done;
         uint256[2] paid;
         uint256[2] left;
-        uint256 later;
+        uint256 laterWord;
     }
 
     // ------------------------------------------------------------------------------------------------------ claims
@@ -28,7 +26,7 @@ contract TokenProofs is Payouts {
     function check_transfer_of_a_token() public {
         Payout memory payout = _transferToken();
         if (!payout.done) return;
-        assert(_isFinalized(payout.status));
+        assert(_isFinalized(payout.word));
         _requirePaidInOrder(payout);
     }
 
@@ -42,7 +40,7 @@ contract TokenProofs is Payouts {
         Payout memory payout = _concludeToken();
         if (!payout.done) return;
         _requirePaidInOrder(payout);
-        assert(both(payout.later == 0, payout.left & CLOSED != 0));
+        assert(_isClosedForGood(payout));
     }
 
     function check_conclude_in_a_token_twin() public {
@@ -53,14 +51,14 @@ contract TokenProofs is Payouts {
     /// @dev What is held of one asset pays nothing that is owed in the other.
     function check_transfer_of_two_assets() public {
         Split memory split = _transferSplit(new uint256[](0));
-        if (!split.done) return;
-        assert(_isFinalized(split.status));
+        if (!split.record.done) return;
+        assert(_isFinalized(split.record.word));
         _requireEachPaid(split, _due(split, 0), _due(split, 1));
     }
 
     function check_transfer_of_two_assets_twin() public {
         Split memory split = _transferSplit(new uint256[](0));
-        if (split.done) assert(split.paid[1] == split.outcome[1].amount);
+        if (split.record.done) assert(split.paid[1] == split.record.outcome[1].amount);
     }
 
     /// @dev Only the token is asked for: the ether stays.
@@ -68,36 +66,43 @@ contract TokenProofs is Payouts {
         uint256[] memory second = new uint256[](1);
         second[0] = 1;
         Split memory split = _transferSplit(second);
-        if (split.done) _requireEachPaid(split, 0, _due(split, 1));
+        if (split.record.done) _requireEachPaid(split, 0, _due(split, 1));
     }
 
     function check_transfer_of_one_of_two_assets_twin() public {
         uint256[] memory second = new uint256[](1);
         second[0] = 1;
         Split memory split = _transferSplit(second);
-        if (split.done) assert(split.left[0] == split.holdings[0]);
+        if (split.record.done) assert(split.left[0] == split.held[0]);
     }
 
     function _due(Split memory split, uint256 i) private pure returns (uint256) {
-        return _least(split.outcome[i].amount, split.held[i]);
+        return _least(split.record.outcome[i].amount, split.held[i]);
     }
 
-    /// @dev What is still owed stays on record, and the channel is closed in both assets as soon as nothing is.
+    /// @dev What is still owed stays on record, and the channel is closed in both assets as soon as nothing is; what is
+    /// over of each goes with it.
     function _requireEachPaid(Split memory split, uint256 first, uint256 second) private pure {
-        Allocation[] memory outcome = split.outcome;
-        unchecked {
-            bool one = both(split.paid[0] == first, split.left[0] & MAX_HELD == split.held[0] - first);
-            bool other = both(split.paid[1] == second, split.left[1] & MAX_HELD == split.held[1] - second);
-            assert(both(one, other));
-        }
-        (outcome[0].amount, outcome[1].amount) = (outcome[0].amount - first, outcome[1].amount - second);
-        if (both(outcome[0].amount == 0, outcome[1].amount == 0)) {
-            assert(split.later == 0 && split.left[0] & split.left[1] & CLOSED != 0);
+        Payout memory record = split.record;
+        (record.outcome[0].amount, record.outcome[1].amount) =
+            (record.outcome[0].amount - first, record.outcome[1].amount - second);
+        bool settled = both(record.outcome[0].amount == 0, record.outcome[1].amount == 0);
+        _requireOnePaid(split, 0, first, settled);
+        _requireOnePaid(split, 1, second, settled);
+        if (settled) {
+            assert(both(_isClosedForGood(record), split.laterWord == CLOSED));
         } else {
-            bool open = (split.left[0] | split.left[1]) & CLOSED == 0;
-            bool sameEnd = split.later >> 160 == split.status >> 160;
-            bool owed = uint160(split.later) == _fingerprint(split.stateHash, outcome);
-            assert(both(owed, both(open, sameEnd)));
+            bool open = both(_isBegun(record), split.laterWord & CLOSED == 0);
+            bool owed = _fingerprintIn(record.laterWord) == _fingerprint(record.stateHash, record.outcome);
+            assert(both(owed, both(open, _isSameEnd(record.word, record.laterWord))));
+        }
+    }
+
+    function _requireOnePaid(Split memory split, uint256 i, uint256 due, bool settled) private pure {
+        unchecked {
+            uint256 rest = split.held[i] - due;
+            uint256 over = select(settled, rest, 0);
+            assert(both(split.paid[i] == due + over, split.left[i] == rest - over));
         }
     }
 
@@ -106,6 +111,7 @@ contract TokenProofs is Payouts {
     function _transferToken() private returns (Payout memory payout) {
         _anyTokenPayments(payout);
         _before(payout, SVM.createBytes32("channel"));
+        _someRecord(payout);
         Token(payout.asset).mint(address(adjudicator), ALL_ETHER);
         _transfer(payout, new uint256[](0));
     }
@@ -113,7 +119,8 @@ contract TokenProofs is Payouts {
     function _concludeToken() private returns (Payout memory payout) {
         FixedPart memory fixedPart = _anyFixedPart(SVM.createAddress("app"));
         _anyTokenPayments(payout);
-        _before(payout, adjudicator.channelIdOf(fixedPart));
+        fixedPart.asset = payout.asset;
+        _anyHeld(payout, fixedPart, true);
         Token(payout.asset).mint(address(adjudicator), ALL_ETHER);
         unchecked {
             uint256 total = payout.amounts[0] + payout.amounts[1];
@@ -121,7 +128,7 @@ contract TokenProofs is Payouts {
             VM.assume(total <= payout.held);
         }
         bytes memory call =
-            abi.encodeCall(adjudicator.conclude, (fixedPart, payout.outcome, _anyTurn(), _anySignatures(2)));
+            abi.encodeCall(adjudicator.conclude, (fixedPart, payout.outcome, _anyTurn(), _anySignatures(2), 7));
         _pay(payout, call);
     }
 
@@ -136,29 +143,26 @@ contract TokenProofs is Payouts {
     }
 
     function _transferSplit(uint256[] memory indices) private returns (Split memory split) {
-        Token token = new Token(false);
-        split.outcome = _anyOutcome(ETHER);
-        split.outcome[1].asset = address(token);
+        (Payout memory record, Token token) = (split.record, new Token(false));
+        record.outcome = _anyOutcome(ETHER);
+        record.outcome[1].asset = address(token);
         address[2] memory recipients = [_etherRecipient(true), _tokenRecipient(token, 1)];
-        split.channelId = SVM.createBytes32("channel");
-        split.stateHash = SVM.createBytes32("state");
-        _anyTime();
-        split.status = _anyStatus(split.channelId);
         for (uint256 i = 0; i < 2; ++i) {
-            split.outcome[i].destination = bytes32(uint256(uint160(recipients[i])));
-            (split.holdings[i], split.held[i]) = _someHoldings(split.channelId, split.outcome[i].asset);
+            record.outcome[i].destination = bytes32(uint256(uint160(recipients[i])));
         }
-        VM.deal(address(adjudicator), ALL_ETHER);
+        record.amounts[0] = record.outcome[0].amount;
+        _before(record, SVM.createBytes32("channel"));
+        _someRecordOf(record, 1);
+        uint256 word;
+        (word, split.held[1]) = _someHeld();
+        split.held[0] = record.held;
+        _storeWord(record.channelId, address(token), word);
         token.mint(address(adjudicator), ALL_ETHER);
-        bytes memory call =
-            abi.encodeCall(adjudicator.transfer, (split.channelId, split.stateHash, split.outcome, indices));
-        (split.done,) = address(adjudicator).call(call);
-        if (!split.done) return split;
-        split.later = _status(split.channelId);
-        for (uint256 i = 0; i < 2; ++i) {
-            split.left[i] = _holdings(split.channelId, split.outcome[i].asset);
-            split.paid[i] = _paid(recipients[i], split.outcome[i].asset);
-        }
+        _transfer(record, indices);
+        if (!record.done) return split;
+        split.laterWord = _word(record.channelId, address(token));
+        split.left = [record.left, split.laterWord & MAX_HELD];
+        split.paid = [record.paid[0], _paid(recipients[1], address(token))];
     }
 
     function _tokenRecipient(Token token, uint256 i) private returns (address recipient) {

@@ -12,9 +12,9 @@ contract TransferProofs is Payouts {
         bytes32 channelId;
         address asset;
         address account;
-        uint256 status;
-        uint256 holdings;
-        uint256 holdingsOfAsset;
+        uint256 word;
+        uint256 late;
+        uint256 wordOfAsset;
         uint256 credit;
         uint256 creditOfPayee;
     }
@@ -22,7 +22,7 @@ contract TransferProofs is Payouts {
     function check_transfer() public {
         Payout memory payout = _transferEther(new uint256[](0));
         if (!payout.done) return;
-        assert(_isFinalized(payout.status));
+        assert(_isFinalized(payout.word));
         _requirePaidInOrder(payout);
     }
 
@@ -39,14 +39,14 @@ contract TransferProofs is Payouts {
 
     function check_transfer_keeps_what_is_owed_twin() public {
         Payout memory payout = _transferEther(new uint256[](0));
-        if (payout.done) assert(payout.later == 0);
+        if (payout.done) assert(payout.laterWord == CLOSED);
     }
 
     /// @dev Only the first is asked for: what is due to the second stays there.
     function check_transfer_of_the_first() public {
         Payout memory payout = _transferEther(_one(0));
         if (!payout.done) return;
-        _requireOnePaid(payout, 0, _least(payout.amounts[0], payout.held));
+        _requirePaid(payout, _least(payout.amounts[0], payout.held), 0);
         _requireOwedKept(payout);
     }
 
@@ -61,7 +61,7 @@ contract TransferProofs is Payouts {
         if (!payout.done) return;
         unchecked {
             uint256 available = payout.held - _least(payout.amounts[0], payout.held);
-            _requireOnePaid(payout, 1, _least(payout.amounts[1], available));
+            _requirePaid(payout, 0, _least(payout.amounts[1], available));
         }
         _requireOwedKept(payout);
     }
@@ -97,7 +97,20 @@ contract TransferProofs is Payouts {
         assert(!_transferEther(_two(0, 1)).done);
     }
 
-    /// @dev The record and the holdings of another channel, what this one holds of another asset, the credit of somebody
+    /// @dev Without a record that has an end nothing is paid, whatever is held.
+    function check_transfer_needs_a_record() public {
+        uint256 word = SVM.createUint256("word");
+        VM.assume(_endOf(word) == 0);
+        assert(!_transferWith(word).done);
+    }
+
+    function check_transfer_needs_a_record_twin() public {
+        uint256 word = SVM.createUint256("word");
+        VM.assume(_turnOf(word) == 0);
+        assert(!_transferWith(word).done);
+    }
+
+    /// @dev The words of another channel, what this one holds of another asset, the credit of somebody
     /// else, and the payees' credits in another asset.
     function check_transfer_leaves_all_else() public {
         Bystanders memory others = _anyBystanders();
@@ -106,11 +119,11 @@ contract TransferProofs is Payouts {
             _credit(others.account, ETHER) == others.credit,
             _credit(_payee(payout, 0), others.asset) == others.creditOfPayee
         );
-        bool holdings = both(
-            _holdings(others.channelId, ETHER) == others.holdings,
-            _holdings(payout.channelId, others.asset) == others.holdingsOfAsset
+        bool words = both(
+            _word(others.channelId, ETHER) == others.word,
+            _word(payout.channelId, others.asset) == others.wordOfAsset
         );
-        assert(both(both(credits, holdings), _status(others.channelId) == others.status));
+        assert(both(both(credits, words), _late(others.channelId, ETHER) == others.late));
     }
 
     function check_transfer_leaves_all_else_twin() public {
@@ -123,9 +136,8 @@ contract TransferProofs is Payouts {
 
     function _anyBystanders() private pure returns (Bystanders memory others) {
         others.channelId = SVM.createBytes32("other channel");
-        others.asset = SVM.createAddress("other asset");
+        others.asset = address(0xa55e7);
         others.account = SVM.createAddress("other account");
-        VM.assume(others.asset != ETHER);
     }
 
     function _transferBeside(Bystanders memory others) private returns (Payout memory payout) {
@@ -133,12 +145,13 @@ contract TransferProofs is Payouts {
         bytes32 channelId = SVM.createBytes32("channel");
         VM.assume(channelId != others.channelId);
         VM.assume(both(others.account != _payee(payout, 0), others.account != _payee(payout, 1)));
-        others.status = _anyStatus(others.channelId);
-        others.holdings = _anyHoldings(others.channelId, ETHER);
-        others.holdingsOfAsset = _anyHoldings(channelId, others.asset);
+        others.word = _anyWord(others.channelId, ETHER);
+        others.late = _anyLate(others.channelId, ETHER);
+        others.wordOfAsset = _anyWord(channelId, others.asset);
         others.credit = _anyCredit(others.account, ETHER);
         others.creditOfPayee = _anyCredit(_payee(payout, 0), others.asset);
         _before(payout, channelId);
+        _someRecord(payout);
         _transfer(payout, new uint256[](0));
     }
 
@@ -149,7 +162,16 @@ contract TransferProofs is Payouts {
     function _transferEther(uint256[] memory indices) private returns (Payout memory payout) {
         _anyPayments(payout, true);
         _before(payout, SVM.createBytes32("channel"));
+        _someRecord(payout);
         _transfer(payout, indices);
+    }
+
+    function _transferWith(uint256 word) private returns (Payout memory payout) {
+        _anyPayments(payout, false);
+        _before(payout, SVM.createBytes32("channel"));
+        _storeWord(payout.channelId, ETHER, word);
+        _anyLate(payout.channelId, ETHER);
+        _transfer(payout, new uint256[](0));
     }
 
     function _one(uint256 index) private pure returns (uint256[] memory indices) {
@@ -164,28 +186,21 @@ contract TransferProofs is Payouts {
 
     // ------------------------------------------------------------------------------------------------------ claims
 
-    /// @dev The one is paid what is due to it, and the other nothing.
-    function _requireOnePaid(Payout memory payout, uint256 i, uint256 due) private pure {
-        bool paid = both(payout.paid[1 - i] == 0, payout.paid[i] == due);
-        unchecked {
-            assert(both(paid, payout.left & MAX_HELD == payout.held - due));
-        }
-    }
-
     function _requireOwedKept(Payout memory payout) private pure {
         Allocation[] memory outcome = payout.outcome;
-        assert(uint160(payout.status) == _fingerprint(payout.stateHash, outcome));
-        bool settled = true;
-        for (uint256 i = 0; i < 2; ++i) {
-            outcome[i].amount -= payout.paid[i];
-            settled = both(settled, outcome[i].amount == 0);
-        }
-        if (settled) {
-            assert(both(payout.later == 0, payout.left & CLOSED != 0));
+        assert(_fingerprintIn(payout.word) == _fingerprint(payout.stateHash, outcome));
+        if (_isClosed(payout)) {
+            assert(both(payout.paid[0] == outcome[0].amount, payout.paid[1] >= outcome[1].amount));
+            assert(_isClosedForGood(payout));
         } else {
-            bool owed = uint160(payout.later) == _fingerprint(payout.stateHash, outcome);
-            bool sameEnd = payout.later >> 160 == payout.status >> 160;
-            assert(both(both(owed, sameEnd), _isBegun(payout)));
+            unchecked {
+                for (uint256 i = 0; i < 2; ++i) {
+                    outcome[i].amount -= payout.paid[i];
+                }
+            }
+            assert(outcome[0].amount | outcome[1].amount != 0);
+            bool owed = _fingerprintIn(payout.laterWord) == _fingerprint(payout.stateHash, outcome);
+            assert(both(both(owed, _isSameEnd(payout.word, payout.laterWord)), _isBegun(payout)));
         }
     }
 }

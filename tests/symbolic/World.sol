@@ -62,6 +62,12 @@ function implies(bool one, bool other) pure returns (bool result) {
     }
 }
 
+function select(bool condition, uint256 one, uint256 other) pure returns (uint256 result) {
+    assembly ("memory-safe") {
+        result := xor(other, and(xor(one, other), sub(0, condition)))
+    }
+}
+
 /// @title A channel of two about which nothing is known
 /// @dev The adjudicator is what the committed creation code deploys.
 abstract contract World {
@@ -72,11 +78,13 @@ abstract contract World {
     bytes32 private constant _ALLOCATION = keccak256("Allocation(address asset,bytes32 destination,uint256 amount)");
 
     // Where the adjudicator stores what: `check_slots` proves it. Its views would make paths of their own.
-    uint256 private constant _STATUSES = 0;
-    uint256 private constant _HOLDINGS = 1;
-    uint256 private constant _CREDITS = 2;
+    uint256 private constant _CREDITS = 0;
+    uint256 private constant _LATE = 1 << 160;
     uint256 internal constant CLOSED = 1 << 255;
-    uint256 internal constant PAYOUT_BEGUN = 1 << 254;
+    uint256 internal constant RECORDED = 1 << 254;
+    uint256 internal constant PAYOUT_BEGUN = 1 << 253;
+    uint256 internal constant FULL = 1 << 253;
+    uint256 internal constant SURPLUS = 1 << 252;
     uint256 internal constant MAX_HELD = PAYOUT_BEGUN - 1;
 
     /// @dev More wei than there are.
@@ -110,6 +118,7 @@ abstract contract World {
         fixedPart.channelNonce = uint64(SVM.createUint(64, "nonce"));
         fixedPart.appDefinition = app;
         fixedPart.challengeDuration = uint48(SVM.createUint(48, "duration"));
+        fixedPart.total = SVM.createUint256("total");
     }
 
     function _anyApp() internal returns (address) {
@@ -124,22 +133,24 @@ abstract contract World {
         VM.warp(SVM.createUint(48, "now"));
     }
 
-    function _anyStatus(bytes32 channelId) internal returns (uint256 status) {
-        status = SVM.createUint256("status");
-        _store(_statusSlot(channelId), status);
+    /// @dev The word of an asset: of the home asset it may be a record, unless the channel is closed.
+    function _anyWord(bytes32 channelId, address asset) internal returns (uint256 word) {
+        word = SVM.createUint256("word");
+        VM.assume(word & (CLOSED | RECORDED) != CLOSED | RECORDED);
+        _storeWord(channelId, asset, word);
     }
 
-    function _anyHoldings(bytes32 channelId, address asset) internal returns (uint256 holdings) {
-        holdings = SVM.createUint256("holdings");
-        _store(_holdingsSlot(channelId, asset), holdings);
+    /// @dev The late word of the home asset: an amount, and whether the channel has begun to pay.
+    function _anyLate(bytes32 channelId, address asset) internal returns (uint256 late) {
+        late = SVM.createUint(254, "late");
+        _storeLate(channelId, asset, late);
     }
 
-    /// @dev What is held is there, so that it is below ALL_ETHER. Its bits and the flags are given one by one: the solver
+    /// @dev What is held is there, so that it is below ALL_ETHER. Its bits and the flag are given one by one: the solver
     /// has less to do than with one word about which something is assumed.
-    function _someHoldings(bytes32 channelId, address asset) internal returns (uint256 holdings, uint256 held) {
+    function _someHeld() internal pure returns (uint256 word, uint256 held) {
         held = SVM.createUint(96, "held");
-        holdings = held | (SVM.createUint(2, "flags") << 254);
-        _store(_holdingsSlot(channelId, asset), holdings);
+        word = held | (SVM.createUint(1, "begun") << 253);
     }
 
     function _anyCredit(address account, address asset) internal returns (uint256 credit) {
@@ -172,47 +183,76 @@ abstract contract World {
 
     // ------------------------------------------------------------------------------------------------------- after
 
-    function _status(bytes32 channelId) internal view returns (uint256) {
-        return _load(_statusSlot(channelId));
+    function _word(bytes32 channelId, address asset) internal view returns (uint256) {
+        return _load(_wordSlot(channelId, uint160(asset)));
     }
 
-    /// @dev The word as it is stored.
-    function _holdings(bytes32 channelId, address asset) internal view returns (uint256) {
-        return _load(_holdingsSlot(channelId, asset));
+    function _late(bytes32 channelId, address asset) internal view returns (uint256) {
+        return _load(_wordSlot(channelId, uint160(asset) | _LATE));
     }
 
     function _credit(address account, address asset) internal view returns (uint256) {
         return _load(_creditSlot(account, asset));
     }
 
-    function _turnOf(uint256 status) internal pure returns (uint48) {
-        return uint48(status >> 208);
+    function _isRecorded(uint256 word) internal pure returns (bool) {
+        return word & RECORDED != 0;
     }
 
-    function _endOf(uint256 status) internal pure returns (uint48) {
-        return uint48(status >> 160);
+    function _isFull(uint256 word) internal pure returns (bool) {
+        return both(_isRecorded(word), word & FULL != 0);
     }
 
-    function _isFinalized(uint256 status) internal view returns (bool) {
-        return both(_endOf(status) != 0, block.timestamp >= _endOf(status));
+    /// @dev What is held of the home asset. `total`: what the channel is funded with.
+    function _heldOf(uint256 word, uint256 late, uint256 total) internal pure returns (uint256 held) {
+        uint256 full = select(word & FULL != 0, total, 0);
+        uint256 more = select(word & (FULL | SURPLUS) == FULL, 0, late & MAX_HELD);
+        unchecked {
+            held = select(_isRecorded(word), full + more, word & MAX_HELD);
+        }
     }
 
-    function _fingerprint(bytes32 stateHash, Allocation[] memory outcome) internal pure returns (uint160) {
+    function _turnOf(uint256 word) internal pure returns (uint48) {
+        return uint48(select(_isRecorded(word), uint32(word >> 220), 0));
+    }
+
+    function _endOf(uint256 word) internal pure returns (uint48) {
+        return uint48(select(_isRecorded(word), (word >> 186) & ((1 << 34) - 1), 0));
+    }
+
+    /// @dev Whether two records have one turn and one end.
+    function _isSameEnd(uint256 one, uint256 other) internal pure returns (bool) {
+        return ((one ^ other) & (SURPLUS - 1)) >> 186 == 0;
+    }
+
+    function _fingerprintIn(uint256 word) internal pure returns (uint256) {
+        return word & ((1 << 186) - 1);
+    }
+
+    function _isFinalized(uint256 word) internal view returns (bool) {
+        return both(_endOf(word) != 0, block.timestamp >= _endOf(word));
+    }
+
+    function _fingerprint(bytes32 stateHash, Allocation[] memory outcome) internal pure returns (uint256) {
         bytes memory hashes;
         for (uint256 i = 0; i < outcome.length; ++i) {
             hashes = bytes.concat(hashes, keccak256(abi.encode(_ALLOCATION, outcome[i])));
         }
-        return uint160(uint256(keccak256(abi.encode(stateHash, keccak256(hashes)))));
+        return _fingerprintIn(uint256(keccak256(abi.encode(stateHash, keccak256(hashes)))));
     }
 
     // ----------------------------------------------------------------------------------------------------- storage
 
-    function _statusSlot(bytes32 channelId) private pure returns (bytes32) {
-        return keccak256(abi.encode(channelId, _STATUSES));
+    function _storeWord(bytes32 channelId, address asset, uint256 word) internal {
+        _store(_wordSlot(channelId, uint160(asset)), word);
     }
 
-    function _holdingsSlot(bytes32 channelId, address asset) private pure returns (bytes32) {
-        return keccak256(abi.encode(asset, keccak256(abi.encode(channelId, _HOLDINGS))));
+    function _storeLate(bytes32 channelId, address asset, uint256 late) internal {
+        _store(_wordSlot(channelId, uint160(asset) | _LATE), late);
+    }
+
+    function _wordSlot(bytes32 channelId, uint256 place) private pure returns (bytes32) {
+        return keccak256(abi.encode(channelId, place));
     }
 
     function _creditSlot(address account, address asset) private pure returns (bytes32) {
