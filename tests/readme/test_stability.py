@@ -11,6 +11,7 @@ from forcemove.flow.signed import ENVELOPE_VERSION
 from forcemove.protocol.codec import msgpack_codec
 from forcemove.protocol.codec.wire import MESSAGE_VERSION
 from forcemove.transport import links, offers, wire
+from forcemove.watchtower.appointment import APPOINTMENTS
 from tests.readme.text import DOCS, ROOT
 
 TEXT = (DOCS / "stability.md").read_text("utf-8")
@@ -23,7 +24,8 @@ TEXT = (DOCS / "stability.md").read_text("utf-8")
         ("signed actions", ENVELOPE_VERSION),
         ("frames of the relay", wire.VERSION),
         ("links", links.LINK_VERSION),
-        ("appointments, receipts", msgpack_codec.VERSION),
+        ("appointments", APPOINTMENTS._version),
+        ("receipts", msgpack_codec.VERSION),
         ("offers, joins", offers.OFFER_VERSION),
     ],
 )
