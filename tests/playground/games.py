@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from forcemove.game import Level
 from forcemove.playground.buttons import groups_of, press
 from forcemove.playground.playground import Playground
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
@@ -20,12 +21,15 @@ _PATIENCE = 200
 class TimedPlayground:
     """A playground whose clock is moved by hand. `pressed`: what was done in it, for anyone who reads a failure."""
 
-    def __init__(self, random: Random | None = None) -> None:
+    def __init__(self, random: Random | None = None, level: Level = Level.MEDIUM) -> None:
         self.now = 100.0
         self.random = random or Random(0)
         self.pressed: list[str] = []
         self.playground = Playground(
-            (TIC_TAC_TOE, ROCK_PAPER_SCISSORS), clock=lambda: self.now, randomness=self.random.randbytes
+            (TIC_TAC_TOE, ROCK_PAPER_SCISSORS),
+            clock=lambda: self.now,
+            randomness=self.random.randbytes,
+            level=level,
         )
         self.playground.poll()
 
