@@ -279,7 +279,7 @@ class FollowedChannel:
 
     @property
     def _has_held(self) -> bool:
-        return any(each.amount or each.payout_begun or each.closed for each in self._holdings.values())
+        return any(each.is_used for each in self._holdings.values())
 
     @property
     def is_unheard_of(self) -> bool:

@@ -110,8 +110,8 @@ class ChannelOnChain:
     @property
     def is_unknown(self) -> bool:
         """Whether the adjudicator has no data of the channel."""
-        quiet = all(not (each.amount or each.payout_begun or each.closed) for _, each in self.holdings)
-        return self.status.is_empty and quiet and not self.logs
+        is_used = any(each.is_used for _, each in self.holdings)
+        return self.status.is_empty and not is_used and not self.logs
 
     def held(self, asset: bytes) -> int:
         """What the channel holds of an asset."""

@@ -34,7 +34,7 @@ MAX_TURN_RECORD = 2**32 - 1
 MAX_FINALIZES_AT = 2**34 - 1
 """The last second at which a clock can run out."""
 _FINGERPRINT_MAX = 2**186 - 1
-_CLOSED, _RECORDED, _PAYOUT_BEGUN, _FULL, _SURPLUS = 1 << 255, 1 << 254, 1 << 253, 1 << 253, 1 << 252
+_CLOSED, _RECORDED, _PAYOUT_BEGUN, _FULL = 1 << 255, 1 << 254, 1 << 253, 1 << 253
 _TURN_AT, _FINALIZES_AT = 220, 186
 
 
@@ -118,6 +118,11 @@ class Holdings(Struct, frozen=True):
     payout_begun: bool = False
     closed: bool = False
     full: bool = False
+
+    @property
+    def is_used(self) -> bool:
+        """Whether something is held, or the channel pays or has paid out."""
+        return self.amount > 0 or self.payout_begun or self.closed
 
     def fits(self, more: int) -> bool:
         """Whether `more` can be added."""
