@@ -437,7 +437,7 @@ def test_a_payment_that_needs_its_whole_allowance_is_made_or_the_call_reverts() 
 
 
 def pay(recipient: str, push: int) -> tuple[World, bytes, str | None]:
-    """What comes of a payment of ten that may use so many units of gas: the error."""
+    """The world, the payee and the error after a payment of ten, which may use `push` units of gas."""
     world = World()
     to = world.chain.deploy(recipient)
     world.deposit(A, id_of(world), ETHER, 0, 10)
