@@ -71,7 +71,7 @@ def test_disputes_cost_what_the_game_says_that_they_cost(playground: Playground)
     assert GAME.dispute_gas != OSAKA.usual_dispute
     assert dispute_gas_of(GAME, OSAKA) == GAME.dispute_gas
     assert dispute_gas_of(object(), OSAKA) == OSAKA.usual_dispute
-    assert usual_gas(GAME, OSAKA)["challenge"] == GAME.dispute_gas
+    assert usual_gas(made.agreement, GAME, OSAKA)["challenge"] == GAME.dispute_gas
     costs = costs_of(made.agreement, 0, now(Fees(21 * GWEI, GWEI)), GAME)
     assert costs.disputes == 6 * GAME.dispute_gas * 11 * GWEI
 

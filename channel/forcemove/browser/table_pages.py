@@ -223,7 +223,7 @@ class TablePages:
     ) -> ChannelView:
         id_ = channel.agreement.channel_id
         history = self._histories.read(id_, self.changes.number)
-        gas = {} if channel.agreement.is_friendly else usual_gas(game, self._prices(id_))
+        gas = usual_gas(channel.agreement, game, self._prices(id_))
         seen = overview(channel, history, now, choices=choices, gas=gas)
         path = f"/c/{hex_text(id_)}"
         wall = int(self._wall())

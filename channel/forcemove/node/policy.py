@@ -96,9 +96,11 @@ def dispute_gas_of(app: object, prices: Prices) -> int:
     return prices.dispute(app.dispute_gas) if isinstance(app, Game) else prices.usual_dispute
 
 
-def usual_gas(app: object, prices: Prices) -> Mapping[str, int]:
+def usual_gas(agreement: Agreement, app: object, prices: Prices) -> Mapping[str, int]:
     """About what an operation of a channel with this game uses, for screens, where it cannot be asked for yet: in units
-    of gas, by the operation's name. Of a challenge it is the most."""
+    of gas, by the operation's name. Of a challenge it is the most. Nothing where the channel is friendly."""
+    if agreement.is_friendly:
+        return {}
     return {"conclude": prices.usual_conclude, "challenge": dispute_gas_of(app, prices)}
 
 

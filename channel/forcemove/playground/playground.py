@@ -200,7 +200,10 @@ class Playground:
             self._history_now(),
             self.now,
             choices=self.match.person.choices,
-            gas={**usual_gas(self.match.game, self.match.managed.prices), **self._gas_now()},
+            gas={
+                **usual_gas(self.channel.agreement, self.match.game, self.match.managed.prices),
+                **self._gas_now(),
+            },
         )
 
     def _gas_now(self) -> dict[str, int]:

@@ -90,7 +90,7 @@ class HumanPlayer:
         if played is None or played.is_put_away:
             return ()
         channel, is_friendly = played.channel, played.channel.agreement.is_friendly
-        gas = {} if is_friendly else usual_gas(self._game, played.prices)
+        gas = usual_gas(channel.agreement, self._game, played.prices)
         seen = overview(channel, ChannelHistory(), played.time(), choices=self.choices, gas=gas).options
         silences = () if self.chat is None else self.chat.presence.silences()
         can_end = not played.is_done and can_put_away(channel, silences, self.clock.left())

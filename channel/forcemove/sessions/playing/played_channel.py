@@ -179,7 +179,7 @@ class PlayedChannel:
         return self._patience.move_left(now)
 
     def _gas(self, played: ManagedChannel) -> Mapping[str, int]:
-        return {} if played.channel.agreement.is_friendly else usual_gas(self._game, played.prices)
+        return usual_gas(played.channel.agreement, self._game, played.prices)
 
     # -------------------------------------------------------------------------------------------------------- telling
 
