@@ -6,14 +6,17 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 
 import {IAdjudicator} from "./interfaces/IAdjudicator.sol";
+import {Batch} from "./libraries/Batch.sol";
+import {Channel} from "./libraries/Channels.sol";
 import {Hashing} from "./libraries/Hashing.sol";
-import {Outcomes} from "./libraries/Outcomes.sol";
+import {Entry, Outcome, Outcomes} from "./libraries/Outcomes.sol";
 import {Payments} from "./libraries/Payments.sol";
-import {Records} from "./libraries/Records.sol";
+import {Proof, Reader} from "./libraries/Reader.sol";
 import {Rules} from "./libraries/Rules.sol";
 import {Signatures} from "./libraries/Signatures.sol";
+import {GivenState} from "./libraries/States.sol";
 import {Word, Words} from "./libraries/Words.sol";
-import {Allocation, FixedPart, Signature, State, VariablePart} from "./types/Channel.sol";
+import {FixedPart, State} from "./types/Channel.sol";
 
 /// @title The adjudicator
 /// @dev Entry points read as checks, effects, interactions. One lock spans everything that moves money; and since a word
@@ -67,125 +70,121 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     // ----------------------------------------------------------------------------------------------------- disputes
 
     /// @inheritdoc IAdjudicator
-    function challenge(
-        FixedPart calldata fixedPart,
-        Signature[] calldata signatures,
-        VariablePart[] calldata states,
-        uint256 signedStates,
-        Signature calldata challengerSignature
-    ) external nonReentrantView {
-        address[] calldata participants = fixedPart.participants;
-        (bytes32 channelId, Word word) = _requireLive(fixedPart, participants);
-        VariablePart calldata state = _lastOf(states);
-        uint48 turnNum = state.turnNum;
+    function challenge() external nonReentrantView {
+        (Channel channel, uint256 cursor) = Reader.channel(Reader.START);
+        Proof memory proof = Reader.proof(cursor, channel);
+        cursor = proof.end;
+        bool isSigned = msg.data.length > cursor;
+        Reader.requireEnd(isSigned ? cursor + Reader.SIGNATURE_SIZE : cursor);
+
+        (bytes32 channelId, Word word) = _requireLive(channel);
+        uint48 turnNum = _last(proof).turnNum();
         bytes32 stateHash;
         bytes32 outcomeHash;
-        if (word.isRecorded() && word.isOpen() && turnNum == word.turnNumRecord()) {
-            (stateHash, outcomeHash) = _requireRecorded(channelId, word, state);
-            signatures = signatures[:0]; // What is not checked must not be logged.
-        } else {
-            _requireNewer(word, turnNum);
-            (stateHash, outcomeHash) = _requireSupported(
-                channelId, word, fixedPart, participants, states, state, signatures, signedStates
-            );
-            if (word.isClosed()) revert ChannelClosed(channelId);
-        }
-        _requireChallenger(channelId, participants, turnNum, stateHash, challengerSignature);
+        bool isReopened = word.isRecorded() && word.isOpen() && turnNum == word.turnNumRecord();
+        if (isReopened) (stateHash, outcomeHash) = _requireRecorded(channelId, word, proof);
+        else (stateHash, outcomeHash) = _requireNewer(channelId, word, channel, proof);
+        if (!channel.has(msg.sender)) _requireChallenger(channelId, channel, turnNum, stateHash, isSigned, cursor);
 
-        uint48 finalizesAt = uint48(block.timestamp) + fixedPart.challengeDuration;
-        _record(channelId, fixedPart, word, turnNum, finalizesAt, Words.fingerprintOf(stateHash, outcomeHash));
-        emit ChallengeRegistered(channelId, finalizesAt, Records.pack(state, turnNum, signatures));
+        uint48 finalizesAt = uint48(block.timestamp) + channel.challengeDuration();
+        _record(channelId, channel, word, turnNum, finalizesAt, Words.fingerprintOf(stateHash, outcomeHash));
+        if (isReopened) emit ChallengeRegistered(channelId, finalizesAt, Reader.reopened(proof));
+        else emit ChallengeRegistered(channelId, finalizesAt, msg.data[Reader.START:cursor]);
     }
 
     /// @inheritdoc IAdjudicator
-    function respond(
-        FixedPart calldata fixedPart,
-        VariablePart calldata challenged,
-        VariablePart calldata response,
-        Signature calldata signature
-    ) external nonReentrantView {
-        address[] calldata participants = fixedPart.participants;
-        (bytes32 channelId, Word word) = _requireLive(fixedPart, participants);
+    function respond() external nonReentrantView {
+        (Channel channel, uint256 cursor) = Reader.channel(Reader.START);
+        GivenState challenged;
+        GivenState response;
+        (challenged, cursor) = Reader.state(cursor, channel, Reader.NONE, true);
+        (response, cursor) = Reader.state(cursor, channel, challenged, false);
+        Reader.requireEnd(cursor + Reader.SIGNATURE_SIZE);
+
+        (bytes32 channelId, Word word) = _requireLive(channel);
         if (word.isOpen()) revert NoChallenge(channelId);
-        (, bytes32 fromOutcome) = _requireRecorded(channelId, word, challenged);
-        (bytes32 stateHash, bytes32 outcomeHash) =
-            Rules.requireValidState(channelId, fixedPart, response, fromOutcome);
-        Rules.requireValidTransition(
-            channelId, fixedPart, participants.length, challenged, response, outcomeHash == fromOutcome
-        );
-        uint48 turnNum = response.turnNum;
-        address mover = participants[turnNum % participants.length];
-        Signatures.requireSigner(Hashing.digest(_domain(), stateHash), signature, mover);
+        uint48 turnNum = word.turnNumRecord() + 1;
+        challenged.setTurnNum(turnNum - 1);
+        response.setTurnNum(turnNum);
+        (bytes32 stateHash, bytes32 fromOutcome) = challenged.hashes(channelId, 0);
+        word.requireFingerprint(stateHash, fromOutcome);
+        bytes32 outcomeHash;
+        (stateHash, outcomeHash) = Rules.requireValidState(channelId, channel, response, fromOutcome);
+        Rules.requireValidTransition(channelId, channel, challenged, response, outcomeHash == fromOutcome);
+        Signatures.requireSigner(Hashing.digest(_domain(), stateHash), cursor, channel.mover(turnNum));
 
-        _record(channelId, fixedPart, word, turnNum, 0, Words.fingerprintOf(stateHash, outcomeHash));
-        emit Responded(channelId, Records.pack(response, turnNum, signature));
+        _record(channelId, channel, word, turnNum, 0, Words.fingerprintOf(stateHash, outcomeHash));
+        emit Responded(channelId, bytes.concat(bytes6(turnNum), msg.data[Reader.START:]));
     }
 
     /// @inheritdoc IAdjudicator
-    function checkpoint(
-        FixedPart calldata fixedPart,
-        Signature[] calldata signatures,
-        VariablePart[] calldata states,
-        uint256 signedStates
-    ) external nonReentrantView {
-        address[] calldata participants = fixedPart.participants;
-        (bytes32 channelId, Word word) = _requireLive(fixedPart, participants);
-        VariablePart calldata state = _lastOf(states);
-        uint48 turnNum = state.turnNum;
-        _requireNewer(word, turnNum);
-        (bytes32 stateHash, bytes32 outcomeHash) = _requireSupported(
-            channelId, word, fixedPart, participants, states, state, signatures, signedStates
-        );
-        if (word.isClosed()) revert ChannelClosed(channelId);
+    function checkpoint() external nonReentrantView {
+        (Channel channel, uint256 cursor) = Reader.channel(Reader.START);
+        Proof memory proof = Reader.proof(cursor, channel);
+        Reader.requireEnd(proof.end);
 
-        _record(channelId, fixedPart, word, turnNum, 0, Words.fingerprintOf(stateHash, outcomeHash));
-        emit Checkpointed(channelId, Records.pack(state, turnNum, signatures));
+        (bytes32 channelId, Word word) = _requireLive(channel);
+        (bytes32 stateHash, bytes32 outcomeHash) = _requireNewer(channelId, word, channel, proof);
+        _record(channelId, channel, word, _last(proof).turnNum(), 0, Words.fingerprintOf(stateHash, outcomeHash));
+        emit Checkpointed(channelId, msg.data[Reader.START:]);
     }
 
     // ----------------------------------------------------------------------------------------------------- settling
 
     /// @inheritdoc IAdjudicator
-    function conclude(
-        FixedPart calldata fixedPart,
-        Allocation[] calldata outcome,
-        uint48 turnNum,
-        Signature[] calldata signatures,
-        uint8 push
-    ) external nonReentrant {
-        address[] calldata participants = fixedPart.participants;
-        (bytes32 channelId, Word word) = _requireLive(fixedPart, participants);
-        Outcomes.requireValid(outcome, channelId, fixedPart.asset, fixedPart.total);
+    function conclude() external nonReentrant {
+        (Channel channel, uint256 cursor) = Reader.channel(Reader.START);
+        uint48 turnNum = uint48(Reader.number(cursor, 6));
+        Outcome outcome;
+        (outcome, cursor) = Reader.outcome(cursor + 6, channel);
+        uint256 pushAt = cursor + Reader.SIGNATURE_SIZE * channel.count();
+        Reader.requireEnd(pushAt + 1);
+
+        (bytes32 channelId, Word word) = _requireLive(channel);
+        Outcomes.requireValid(outcome, channelId, channel.asset(), channel.total());
         bytes32 stateHash = Hashing.stateHash(
             channelId, Hashing.outcomeHash(outcome), Hashing.EMPTY_HASH, Hashing.EMPTY_HASH, turnNum, true
         );
-        Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), participants, signatures);
+        Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), channel, cursor);
         if (word.isClosed()) revert ChannelClosed(channelId);
 
-        if (_payAll(channelId, fixedPart.asset, word, outcome, push)) return;
+        uint256 push = Reader.number(pushAt, 1);
+        if (_payAll(channelId, channel.asset(), word, outcome, push)) return;
         emit Concluded(channelId, turnNum);
         uint48 recorded = word.turnNumRecord();
         word = _record(
-            channelId, fixedPart, word, turnNum > recorded ? turnNum : recorded, uint48(block.timestamp), 0
+            channelId, channel, word, turnNum > recorded ? turnNum : recorded, uint48(block.timestamp), 0
         );
-        _payInPart(Payout(channelId, fixedPart.asset, word, stateHash, ALL, push), outcome);
+        _payInPart(Payout(channelId, channel.asset(), word, stateHash, ALL, push), outcome);
     }
 
     /// @inheritdoc IAdjudicator
-    function transfer(
-        bytes32 channelId,
-        address asset,
-        bytes32 stateHash,
-        Allocation[] calldata outcome,
-        uint256[] calldata indices,
-        uint8 push
-    ) external nonReentrant {
-        Word word = Words.load(Words.slotOf(channelId, asset));
-        if (!word.isFinalized()) revert ChannelNotFinalized(channelId, word.finalizesAt());
-        word.requireFingerprint(stateHash, Hashing.outcomeHash(outcome));
-        uint256 chosen = _choose(outcome, indices);
+    function transfer() external nonReentrant {
+        Payout memory payout;
+        uint256 cursor = Reader.START;
+        payout.channelId = Reader.word(cursor);
+        (payout.asset, cursor) = Reader.asset(cursor + 32);
+        payout.stateHash = Reader.word(cursor);
+        Outcome outcome;
+        (outcome, cursor) = Reader.outcome(cursor + 32, Reader.channelOf(payout.asset));
+        uint256 indicesAt = cursor;
+        cursor = Reader.indicesEnd(cursor);
+        payout.push = Reader.number(cursor, 1);
+        Reader.requireEnd(cursor + 1);
 
-        if (chosen == ALL && _payAll(channelId, asset, word, outcome, push)) return;
-        _payInPart(Payout(channelId, asset, word, stateHash, chosen, push), outcome);
+        Word word = Words.load(Words.slotOf(payout.channelId, payout.asset));
+        if (!word.isFinalized()) revert ChannelNotFinalized(payout.channelId, word.finalizesAt());
+        word.requireFingerprint(payout.stateHash, Hashing.outcomeHash(outcome));
+        payout.word = word;
+        payout.chosen = _choose(outcome, indicesAt, cursor);
+
+        if (payout.chosen == ALL && _payAll(payout.channelId, payout.asset, word, outcome, payout.push)) return;
+        _payInPart(payout, outcome);
+    }
+
+    /// @inheritdoc IAdjudicator
+    function batch() external {
+        Batch.run();
     }
 
     /// @inheritdoc IAdjudicator
@@ -234,12 +233,12 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
 
     /// @inheritdoc IAdjudicator
     function channelIdOf(FixedPart calldata fixedPart) external view returns (bytes32) {
-        return Hashing.plainChannelId(fixedPart);
+        return Hashing.channelId(fixedPart);
     }
 
     /// @inheritdoc IAdjudicator
     function stateHashOf(State calldata state) external pure returns (bytes32) {
-        return Hashing.plainStateHash(state);
+        return Hashing.stateHash(state);
     }
 
     /// @inheritdoc IAdjudicator
@@ -263,102 +262,88 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
 
     /// @dev The channel's id and the word of its home asset; refuses a finalised channel, and a bad fixed part where nothing
     /// is recorded (where something is, the id shows that it was good).
-    function _requireLive(FixedPart calldata fixedPart, address[] calldata participants)
-        private
-        view
-        returns (bytes32 channelId, Word word)
-    {
-        channelId = Hashing.channelId(fixedPart, participants);
-        word = Words.load(Words.slotOf(channelId, fixedPart.asset));
-        if (!word.isRecorded()) Rules.requireValidFixedPart(fixedPart, participants);
+    function _requireLive(Channel channel) private view returns (bytes32 channelId, Word word) {
+        channelId = channel.id();
+        word = Words.load(Words.slotOf(channelId, channel.asset()));
+        if (!word.isRecorded()) channel.requireValid();
         else if (word.isFinalized()) revert ChannelFinalized(channelId, word.finalizesAt());
     }
 
-    function _lastOf(VariablePart[] calldata states) private pure returns (VariablePart calldata) {
-        uint256 count = states.length;
-        if (count == 0) revert StateCountOutOfRange(0);
-        unchecked {
-            return states[count - 1];
-        }
+    function _last(Proof memory proof) private pure returns (GivenState) {
+        return proof.states[proof.states.length - 1];
     }
 
-    /// @dev Refuses a turn that is not above the record; where nothing is recorded, any is.
-    function _requireNewer(Word word, uint48 turnNum) private pure {
+    /// @dev Refuses a proof of a turn that is not above the record (where nothing is recorded, any is), and what does not
+    /// support its last state. Returns that state's hashes.
+    function _requireNewer(bytes32 channelId, Word word, Channel channel, Proof memory proof)
+        private
+        view
+        returns (bytes32 stateHash, bytes32 outcomeHash)
+    {
+        uint48 turnNum = _last(proof).turnNum();
         if (word.isRecorded() && turnNum <= word.turnNumRecord()) {
             revert TurnNumberNotIncreased(word.turnNumRecord(), turnNum);
         }
+        (stateHash, outcomeHash) = _requireSupported(channelId, word, channel, proof);
+        if (word.isClosed()) revert ChannelClosed(channelId);
     }
 
-    /// @dev Refuses a proof that does not support its last state, `state`, and returns that state's hashes. A longer one
-    /// with one signature less than states begins with the recorded state.
-    function _requireSupported(
-        bytes32 channelId,
-        Word word,
-        FixedPart calldata fixedPart,
-        address[] calldata participants,
-        VariablePart[] calldata states,
-        VariablePart calldata state,
-        Signature[] calldata signatures,
-        uint256 signedStates
-    ) internal view returns (bytes32 stateHash, bytes32 outcomeHash) {
-        if (states.length == 1) {
-            if (signedStates != 0) revert SignedStatesNotCanonical(signedStates);
-            (stateHash, outcomeHash) = Rules.requireValidState(channelId, fixedPart, state, 0);
-            Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), participants, signatures);
+    /// @dev Refuses a proof that does not support its last state, and returns that state's hashes.
+    function _requireSupported(bytes32 channelId, Word word, Channel channel, Proof memory proof)
+        internal
+        view
+        returns (bytes32 stateHash, bytes32 outcomeHash)
+    {
+        if (proof.states.length == 1 && !proof.isFromRecord) {
+            (stateHash, outcomeHash) = Rules.requireValidState(channelId, channel, proof.states[0], 0);
+            Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), channel, proof.signaturesStart);
         } else {
-            bool fromRecord = signedStates == 0 && signatures.length + 1 == states.length;
             bytes32[] memory hashes;
-            (hashes, outcomeHash) =
-                Rules.requireValidChain(channelId, word, fixedPart, participants.length, states, fromRecord);
-            if (fromRecord) {
-                Rules.requireSignedByMovers(_domain(), hashes, state.turnNum, participants, signatures);
-            } else {
-                Rules.requireSignedInTurn(_domain(), hashes, state.turnNum, participants, signatures, signedStates);
-            }
+            (hashes, outcomeHash) = Rules.requireValidChain(channelId, word, channel, proof);
+            if (proof.isFromRecord) Rules.requireSignedByMovers(_domain(), hashes, channel, proof);
+            else Rules.requireSignedInTurn(_domain(), hashes, channel, proof);
             stateHash = hashes[hashes.length - 1];
         }
     }
 
-    /// @dev Refuses a state that is not the recorded one, which was found valid when it was recorded.
-    function _requireRecorded(bytes32 channelId, Word word, VariablePart calldata state)
+    /// @dev Refuses a proof whose last state is not the recorded one, which was found valid when it was recorded.
+    function _requireRecorded(bytes32 channelId, Word word, Proof memory proof)
         private
         pure
         returns (bytes32 stateHash, bytes32 outcomeHash)
     {
-        (stateHash, outcomeHash) = Rules.hashState(channelId, state);
+        for (uint256 i = 0; i < proof.states.length; ++i) {
+            (stateHash, outcomeHash) = proof.states[i].hashes(channelId, outcomeHash);
+        }
         word.requireFingerprint(stateHash, outcomeHash);
     }
 
-    /// @dev The sender is a participant, or a participant has signed the challenge.
+    /// @dev A participant has signed the challenge, if anybody has (`isSigned`, where `cursor` is).
     function _requireChallenger(
         bytes32 channelId,
-        address[] calldata participants,
+        Channel channel,
         uint48 turnNum,
         bytes32 stateHash,
-        Signature calldata signature
+        bool isSigned,
+        uint256 cursor
     ) private view {
-        if (_isAmong(participants, msg.sender)) return;
-        if (signature.r == 0 && signature.vs == 0) revert ChallengerNotParticipant(msg.sender);
+        if (!isSigned) revert ChallengerNotParticipant(msg.sender);
         bytes32 challengeHash = Hashing.challengeHash(channelId, turnNum, stateHash);
-        address signer = Signatures.recover(Hashing.digest(_domain(), challengeHash), signature);
-        if (!_isAmong(participants, signer)) revert ChallengerNotParticipant(signer);
+        address signer = Signatures.recover(Hashing.digest(_domain(), challengeHash), cursor);
+        if (!channel.has(signer)) revert ChallengerNotParticipant(signer);
     }
 
-    function _isAmong(address[] calldata participants, address account) private pure returns (bool) {
-        for (uint256 i = 0; i < participants.length; ++i) {
-            if (participants[i] == account) return true;
-        }
-        return false;
-    }
-
-    /// @dev The allocations to pay, as a set of bits.
-    function _choose(Allocation[] calldata outcome, uint256[] calldata indices) private pure returns (uint256 chosen) {
-        if (indices.length == 0) return ALL;
-        for (uint256 i = 0; i < indices.length; ++i) {
-            uint256 index = indices[i];
-            if (index >= outcome.length) revert IndexOutOfRange(index);
-            if (i != 0 && index <= indices[i - 1]) revert IndicesNotIncreasing(i);
-            if (outcome[index].asset != outcome[indices[0]].asset) revert IndexOfAnotherAsset(index);
+    /// @dev The allocations to pay, as a set of bits. `cursor` and `end`: between which calldata has their indices, behind
+    /// their count.
+    function _choose(Outcome outcome, uint256 cursor, uint256 end) private pure returns (uint256 chosen) {
+        if (cursor == end) return ALL;
+        uint256 count = end - cursor - 1;
+        uint256 first = Reader.number(cursor + 1, 1);
+        for (uint256 i = 0; i < count; ++i) {
+            uint256 index = Reader.number(cursor + 1 + i, 1);
+            if (index >= outcome.length()) revert IndexOutOfRange(index);
+            if (i != 0 && index <= Reader.number(cursor + i, 1)) revert IndicesNotIncreasing(i);
+            if (outcome.entry(index).asset() != outcome.entry(first).asset()) revert IndexOfAnotherAsset(index);
             chosen |= 1 << index;
         }
     }
@@ -373,16 +358,16 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// @dev Records a state in the home asset's word, which was `word`; what the channel holds stays what it was.
     function _record(
         bytes32 channelId,
-        FixedPart calldata fixedPart,
+        Channel channel,
         Word word,
         uint48 turnNum,
         uint48 finalizesAt,
         uint256 fingerprint
     ) private returns (Word recorded) {
-        address asset = fixedPart.asset;
+        address asset = channel.asset();
         recorded = word.record(turnNum, finalizesAt, fingerprint);
         if (!word.isRecorded()) {
-            uint256 total = fixedPart.total;
+            uint256 total = channel.total();
             uint256 late = word.amount();
             if (total != 0 && late >= total) {
                 late -= total;
@@ -421,18 +406,18 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
 
     /// @dev Pays everything and closes the channel; false, and nothing done, unless it is of the home asset alone, the
     /// holdings cover it, and it goes to addresses. What is held beyond it goes with the last payment.
-    function _payAll(bytes32 channelId, address asset, Word word, Allocation[] calldata outcome, uint256 push)
+    function _payAll(bytes32 channelId, address asset, Word word, Outcome outcome, uint256 push)
         private
         returns (bool)
     {
-        uint256 last = outcome.length - 1;
-        if (outcome[0].asset != asset || outcome[last].asset != asset) return false;
+        uint256 last = outcome.length() - 1;
+        if (outcome.entry(0).asset() != asset || outcome.entry(last).asset() != asset) return false;
         uint256 total = 0;
         for (uint256 i = 0; i <= last; ++i) {
-            Allocation calldata entry = outcome[i];
-            if (!entry.destination.isAddress()) return false;
+            Entry entry = outcome.entry(i);
+            if (!entry.destination().isAddress()) return false;
             unchecked {
-                total += entry.amount;
+                total += entry.amount();
             }
         }
         uint256 held = _held(channelId, asset, word, total);
@@ -440,10 +425,10 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         _close(channelId, asset, word, 0);
 
         for (uint256 i = 0; i < last; ++i) {
-            _push(asset, outcome[i].destination, outcome[i].amount, push);
+            _push(asset, outcome.entry(i).destination(), outcome.entry(i).amount(), push);
         }
         unchecked {
-            _push(asset, outcome[last].destination, outcome[last].amount + (held - total), push);
+            _push(asset, outcome.entry(last).destination(), outcome.entry(last).amount() + (held - total), push);
         }
         return true;
     }
@@ -458,49 +443,51 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         uint256 push;
     }
 
-    /// @dev Pays what the holdings reach for, keeps the rest owed, and closes the channel if nothing is.
-    function _payInPart(Payout memory payout, Allocation[] calldata outcome) private {
+    /// @dev Pays what the holdings reach for, keeps the rest owed, and closes the channel if nothing is. Of `outcome` is
+    /// left what is owed then.
+    function _payInPart(Payout memory payout, Outcome outcome) private {
         (uint256[] memory payments, uint256[] memory left) = _takePayments(payout, outcome);
-        Allocation[] memory remaining = outcome;
         bool owesNothing = true;
         bool paysAny = false;
         for (uint256 i = 0; i < payments.length; ++i) {
-            remaining[i].amount -= payments[i];
-            if (remaining[i].amount != 0) owesNothing = false;
+            Entry entry = outcome.entry(i);
+            uint256 rest = entry.amount() - payments[i];
+            entry.setAmount(rest);
+            if (rest != 0) owesNothing = false;
             if (payments[i] != 0) paysAny = true;
         }
         if (owesNothing) {
             _closeAll(payout, outcome, payments, left);
         } else {
-            bytes32 outcomeHash = Hashing.remainingOutcomeHash(remaining);
+            bytes32 outcomeHash = Hashing.outcomeHash(outcome);
             _keepOwed(payout, outcome, left, paysAny, Words.fingerprintOf(payout.stateHash, outcomeHash));
-            emit PartlyPaid(payout.channelId, payout.stateHash, remaining);
+            emit PartlyPaid(payout.channelId, payout.stateHash, outcome.toList());
         }
         for (uint256 i = 0; i < payments.length; ++i) {
             // Channels were credited when their payment was taken.
-            if (!outcome[i].destination.isAddress()) continue;
-            _push(outcome[i].asset, outcome[i].destination, payments[i], payout.push);
+            if (!outcome.entry(i).destination().isAddress()) continue;
+            _push(outcome.entry(i).asset(), outcome.entry(i).destination(), payments[i], payout.push);
         }
     }
 
     /// @dev What each chosen allocation is paid now; what goes to channels has arrived there on return. `left` is, at the
     /// place of an asset's last allocation, what the channel then holds of it. Nothing of it is stored yet.
-    function _takePayments(Payout memory payout, Allocation[] calldata outcome)
+    function _takePayments(Payout memory payout, Outcome outcome)
         private
         returns (uint256[] memory payments, uint256[] memory left)
     {
-        payments = new uint256[](outcome.length);
-        left = new uint256[](outcome.length);
-        for (uint256 i = 0; i < outcome.length;) {
-            address asset = outcome[i].asset;
+        payments = new uint256[](outcome.length());
+        left = new uint256[](outcome.length());
+        for (uint256 i = 0; i < outcome.length();) {
+            address asset = outcome.entry(i).asset();
             (uint256 end, uint256 total) = Outcomes.groupTotal(outcome, i);
             uint256 held = _heldOf(payout, asset, total);
             uint256 available = held;
             for (; i < end; ++i) {
-                uint256 worth = outcome[i].amount < available ? outcome[i].amount : available;
+                uint256 worth = outcome.entry(i).amount() < available ? outcome.entry(i).amount() : available;
                 available -= worth;
                 if (worth == 0 || (payout.chosen >> i) & 1 == 0) continue;
-                bytes32 destination = outcome[i].destination;
+                bytes32 destination = outcome.entry(i).destination();
                 if (!destination.isAddress() && !_creditChannel(destination, asset, worth)) continue;
                 payments[i] = worth;
                 held -= worth;
@@ -519,15 +506,15 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// stuck only where that goes to a channel that takes no more, or the home asset is not in the outcome.
     function _closeAll(
         Payout memory payout,
-        Allocation[] calldata outcome,
+        Outcome outcome,
         uint256[] memory payments,
         uint256[] memory left
     ) private {
         uint256 ofHome = _heldOf(payout, payout.asset, 0);
-        for (uint256 i = 0; i < outcome.length; ++i) {
-            address asset = outcome[i].asset;
-            if (i + 1 < outcome.length && outcome[i + 1].asset == asset) continue;
-            bytes32 destination = outcome[i].destination;
+        for (uint256 i = 0; i < outcome.length(); ++i) {
+            address asset = outcome.entry(i).asset();
+            if (!outcome.isEnd(i + 1)) continue;
+            bytes32 destination = outcome.entry(i).destination();
             uint256 stuck = left[i];
             if (destination.isAddress()) {
                 payments[i] += stuck;
@@ -544,7 +531,7 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// @dev Writes down what is held and owed after a payout in part: `fingerprint` is that of what is left.
     function _keepOwed(
         Payout memory payout,
-        Allocation[] calldata outcome,
+        Outcome outcome,
         uint256[] memory left,
         bool paysAny,
         uint256 fingerprint
@@ -552,9 +539,9 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         Word word = payout.word.record(payout.word.turnNumRecord(), payout.word.finalizesAt(), fingerprint);
         if (paysAny) {
             uint256 held = _heldOf(payout, payout.asset, 0);
-            for (uint256 i = 0; i < outcome.length; ++i) {
-                address asset = outcome[i].asset;
-                if (i + 1 < outcome.length && outcome[i + 1].asset == asset) continue;
+            for (uint256 i = 0; i < outcome.length(); ++i) {
+                address asset = outcome.entry(i).asset();
+                if (!outcome.isEnd(i + 1)) continue;
                 if (asset == payout.asset) held = left[i];
                 else Words.store(Words.slotOf(payout.channelId, asset), Words.afterPayout(left[i]));
             }

@@ -3,7 +3,8 @@
 Each contract that is deployed is compiled by itself, from its own source and what that imports. The compiler's output
 can depend on everything that it is given at once, and a contract's address follows from its creation code: a new game
 could move the adjudicator. Its artifact contains the standard JSON input, for block explorers. The contracts of
-demonstrations and tests are compiled together. Warnings about our own sources are refused.
+demonstrations and tests are compiled together. Warnings about our own sources are refused, and a compiler with a known
+bug that may touch them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,37 @@ PINNED = CONTRACTS.parent / "tests" / "contracts" / "creation_codes.json"
 
 _PRODUCT = ("games", ".")
 _EXTRA = ("demo", "test", "testing")
+
+KNOWN_BUGS = CONTRACTS / "known-bugs.jsonl"
+"""The compiler's known bugs, one on a line: `uid`, `name`, and the versions in which it was `introduced` (null: the
+first one) and `fixed`. See CONTRIBUTING.md for how it is renewed."""
+
+REASONS = {
+    "SOL-2026-7": "Only an address that was counted from a Yul variable in two steps can mislead the optimizer, and "
+    "only once the variable is assigned anew. The Yul of our four contracts was searched for such addresses, as it is "
+    "at each step that drops loads or stores (E and L). Those that there are belong to loops: either the address has "
+    "no constant distance from the variable, a counter, or the variable is assigned anew only after the last load and "
+    "store of a turn, at whose end the optimizer forgets what is in memory, or not at all after the address is there. "
+    "Also, tests and proofs ask the bytecode itself: what was lost would show.",
+}
+"""By the uid of each bug that the pinned compiler has: why it does not touch our sources with our settings."""
+
+
+def known_bugs(version: str) -> list[dict[str, str]]:
+    """The bugs that a version of the compiler (`0.8.37`) has, with any settings."""
+    listed = map(json.loads, KNOWN_BUGS.read_text("utf-8").splitlines())
+    return [bug for bug in listed if _parts(bug["introduced"] or "0") <= _parts(version) < _parts(bug["fixed"])]
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def require_known_compiler(version: str = compiler.SOLC_VERSION) -> None:
+    """Refuse a compiler with a bug that is not among our reasons. Raises `SystemExit`."""
+    unknown = [bug["name"] for bug in known_bugs(version) if bug["uid"] not in REASONS]
+    if unknown:
+        raise SystemExit(f"solc {version} has bugs that nobody has looked at: {', '.join(unknown)}")
 
 
 def product_sources() -> list[Path]:
@@ -79,7 +111,8 @@ def _is_internal_library(output: Mapping[str, Any]) -> bool:
 
 
 def build_files() -> dict[Path, str]:
-    """Every generated file with its text."""
+    """Every generated file with its text. Raises `SystemExit` where the compiler is not to be trusted, or warns."""
+    require_known_compiler()
     files = {}
     for source in product_sources():
         for name, artifact in build_artifacts([source]).items():

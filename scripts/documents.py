@@ -18,6 +18,7 @@ from forcemove.inspect import channel_json, documents
 from forcemove.inspect.documents import Document, FailureDocument, FundedKeyDocument, KeyDocument
 from forcemove.inspect.report_shapes import (
     BareDocument,
+    CallDocument,
     ChannelDocument,
     DeploymentDocument,
     GameRecordReportDocument,
@@ -34,7 +35,7 @@ DOCUMENTS: dict[str, Any] = {
     "channel verify": channel_json.SoundnessDocument,
     "channel prune": channel_json.PruneDocument,
     "demo": DemoDocument | NetworkDemoDocument | TableDemoDocument,
-    "inspect": SignedStateDocument | GameRecordReportDocument | BareDocument | ChannelDocument,
+    "inspect": SignedStateDocument | GameRecordReportDocument | BareDocument | CallDocument | ChannelDocument,
     "key new": KeyDocument,
     "key import": KeyDocument,
     "key show": KeyDocument,

@@ -47,14 +47,16 @@ def _begin() -> VariablePart:
 
 
 def _refusals(states: list[VariablePart]) -> Iterator[dict[str, Any]]:
-    """Moves to states of the hand with one word of appData changed. `state`: the number of the changed one."""
+    """Moves to states of the hand with one word of appData or evidence changed. `state`: the number of the changed
+    one. `word`: in its appData, or, as if it followed there, in its evidence."""
     chance = Random(LABEL)  # noqa: S311  # nothing secret
     for number, (from_, to) in enumerate(pairwise(states), 1):
-        for word in sorted(chance.sample(range(len(to.app_data) // 32), _CHANGES)):
-            value = bytearray(to.app_data[32 * word : 32 * word + 32])
+        data, length = to.app_data + to.evidence, len(to.app_data)
+        for word in sorted(chance.sample(range(len(data) // 32), _CHANGES)):
+            value = bytearray(data[32 * word : 32 * word + 32])
             value[31] ^= 1
-            app_data = to.app_data[: 32 * word] + bytes(value) + to.app_data[32 * word + 32 :]
-            found = _refusal(from_, replace(to, app_data=app_data))
+            changed = data[: 32 * word] + bytes(value) + data[32 * word + 32 :]
+            found = _refusal(from_, replace(to, app_data=changed[:length], evidence=changed[length:]))
             yield {"state": number, "word": word, "value": hex_(bytes(value)), **found}
 
 

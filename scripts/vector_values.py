@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from forcemove import Allocation, Key, VariablePart, address_destination, keccak256
+from forcemove import Allocation, Key, Outcome, VariablePart, address_destination, keccak256
 from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state
 from forcemove.protocol.types import ETHER, MAX_AMOUNT, UINT64_MAX, FixedPart, Signature
 
@@ -19,6 +19,7 @@ __all__ = [
     "fixed_part_to_json",
     "hex_",
     "id_of",
+    "outcome_to_json",
     "sign",
     "state_to_json",
 ]
@@ -85,13 +86,18 @@ def fixed_part_to_json(fixed: FixedPart) -> dict[str, Any]:
     }
 
 
+def outcome_to_json(outcome: Outcome) -> list[dict[str, str]]:
+    """Allocations as in a signed-state file."""
+    return [
+        {"asset": hex_(each.asset), "destination": hex_(each.destination), "amount": str(each.amount)}
+        for each in outcome
+    ]
+
+
 def state_to_json(state: VariablePart) -> dict[str, Any]:
     """A state as in a signed-state file, which is also the form of typed data."""
     return {
-        "outcome": [
-            {"asset": hex_(each.asset), "destination": hex_(each.destination), "amount": str(each.amount)}
-            for each in state.outcome
-        ],
+        "outcome": outcome_to_json(state.outcome),
         "appData": hex_(state.app_data),
         "evidence": hex_(state.evidence),
         "turnNum": state.turn_num,

@@ -26,6 +26,7 @@ from forcemove import Allocation, Outcome, VariablePart, address_destination, ke
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address  # noqa: E402
 from forcemove.protocol import encoding, words  # noqa: E402
 from forcemove.protocol.types import ETHER, MAX_AMOUNT, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
+from scripts.vector_calls import call_vectors  # noqa: E402
 from scripts.vector_cards import card_vectors  # noqa: E402
 from scripts.vector_discard import discard_vectors  # noqa: E402
 from scripts.vector_messages import file_vectors, message_vectors  # noqa: E402
@@ -105,6 +106,7 @@ def vectors() -> dict[str, Any]:
         "signatures": signature_vectors(),
         "records": record_vectors(),
         "proofs": proof_vectors(),
+        "calls": call_vectors(),
         "deployments": _deployments(),
         "messages": message_vectors(),
         "files": file_vectors(),

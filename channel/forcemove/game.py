@@ -76,14 +76,16 @@ class LabelledEnum(IntEnum):
 
 
 class Move(NamedTuple):
-    """What a mover decides on: the outcome and the appData of the next state."""
+    """What a mover decides on: the outcome and the appData of the next state, and its evidence, where the rules look
+    for something in a move that no later move needs: a proof, or what a hash stands for."""
 
     outcome: Outcome
     app_data: bytes
+    evidence: bytes = b""
 
     def after(self, state: VariablePart) -> VariablePart:
         """The state that this move makes of `state`."""
-        return VariablePart(self.outcome, self.app_data, state.turn_num + 1)
+        return VariablePart(self.outcome, self.app_data, state.turn_num + 1, evidence=self.evidence)
 
 
 class Choice(NamedTuple):
@@ -241,7 +243,8 @@ class Game(PlayableApp, Protocol):
         ...
 
     def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
-        """The position as data, for screens: all that appData says, and which seat has which part in it.
+        """The position as data, for screens: all that appData says, and which seat has which part in it. Where evidence
+        is not at hand the state has none: what depends on it then says less, here and in `move_text`.
 
         Raises an `AppError` on bytes that are not a position. Of a final state, whose appData nobody reads, it is
         `{"type": "Final"}`; else `type` is the label of the position's type.

@@ -9,11 +9,14 @@ import {Allocation, VariablePart} from "../types/Channel.sol";
 /// @title Discard with hands of masked cards for a stake; the twin of `games/forcemove_games/discard`
 /// @notice Two players mask and shuffle 24 cards, deal five to each, and in turn lay a card that fits on the top card,
 /// draw, or say that they can't move. An empty hand wins. From the deal on, who is to move has lost the stake so far.
-/// @dev appData begins with 19 words, the core. What follows depends on the type of the position; see the twin. Words
-/// are read where they stand in the calldata: a struct would cost 20,000 gas more. What a type does not use is zero.
-/// Deck and proof of a shuffle are not looked at: players check them before they answer. Nothing overflows: each number
-/// that is added to was bounded as a part of a position.
+/// @dev appData is 19 words, the core, and in the types from ShuffledFirst to DealtFirst the deck's 49 words behind
+/// them. Evidence is what shows that the move was right: proofs, shares, and cards with their paths, by the type of the
+/// position; see the twin. Words are read where they stand in the calldata, but for a copy of the core: a struct would
+/// cost 20,000 gas more. What a type does not use is zero. Deck and proof of a shuffle are not looked at: players check
+/// them before they answer. Nothing overflows: each number that is added to was bounded as a part of a position.
 contract Discard is IForceMoveApp {
+    /// @notice Evidence has exactly the length that the position asks for, in bytes.
+    error WrongEvidenceLength(uint256 expected, uint256 submitted);
     /// @notice The position is of another channel.
     error OtherChannel(bytes32 expected, bytes32 submitted);
     /// @notice After this move word `word` of appData is another one.
@@ -31,9 +34,10 @@ contract Discard is IForceMoveApp {
     /// @notice The masked card with this index is not that of the deck: its path does not lead to the root.
     error CardNotInDeck(uint256 index);
 
-    // 1 and 3 are those of A, before B's 2 and 4.
+    // 1 is that of A, before B's 2.
     uint256 private constant READY = 0;
     uint256 private constant KEYED = 2;
+    uint256 private constant SHUFFLED_FIRST = 3;
     uint256 private constant SHUFFLED = 4;
     uint256 private constant DEALT_FIRST = 5;
     uint256 private constant DEALT = 6;
@@ -58,9 +62,10 @@ contract Discard is IForceMoveApp {
     uint256 private constant LAID = 18;
     uint256 private constant CORE_WORDS = 19;
 
-    // What follows the core, in words: c and s; the deck; a card with its share and path. In bytes: a shuffle's proof.
-    uint256 private constant PAIR_WORDS = 2;
     uint256 private constant DECK_WORDS = 49;
+
+    // Words of evidence: c and s; a card with its share and path. In bytes: a shuffle's proof.
+    uint256 private constant PAIR_WORDS = 2;
     uint256 private constant TOUCHED_WORDS = 17;
     uint256 private constant ITEM_AT = 3;
     uint256 private constant PATH_AT = 12;
@@ -88,23 +93,28 @@ contract Discard is IForceMoveApp {
         uint256 numParticipants
     ) external pure returns (bool)
     {
+        bytes calldata old = from.appData;
+        bytes calldata next = to.appData;
+        bytes calldata evidence = to.evidence;
+        uint256 turnNum = to.turnNum;
         Allocation[] calldata oldOutcome = from.outcome;
         Allocation[] calldata nextOutcome = to.outcome;
         TwoPlayer.requireTwoPlayers(oldOutcome, nextOutcome, numParticipants);
-        TwoPlayer.requireNoEvidence(to.evidence);
-        bytes calldata old = from.appData;
-        bytes calldata next = to.appData;
         uint256 fromType = _requirePosition(old);
         uint256 toType = _requirePosition(next);
+        _requireEvidenceLength(next, toType, evidence.length);
         uint256 stake = _word(old, STAKE);
         TwoPlayer.requireSameStake(stake, _word(next, STAKE));
         if (!_isRow(fromType, toType, _word(old, PASSES))) revert TwoPlayer.NoSuchTransition(fromType, toType);
         bytes32 submitted = bytes32(_word(old, CHANNEL_ID));
         if (submitted != channelId) revert OtherChannel(channelId, submitted);
-        uint256 turnNum = to.turnNum;
-        _requireMove(toType, turnNum, old, next);
         if (fromType == READY) TwoPlayer.requireBothAfford(oldOutcome, stake);
-        TwoPlayer.requirePaid(oldOutcome, nextOutcome, turnNum % TwoPlayer.PLAYERS, _stakesTaken(toType), stake);
+        uint256 mover = turnNum % TwoPlayer.PLAYERS;
+        TwoPlayer.requirePaid(oldOutcome, nextOutcome, mover, _stakesTaken(toType), stake);
+        uint256[CORE_WORDS] memory core = _coreOf(old);
+        _move(toType, mover, core, next);
+        _requireCore(core, next);
+        _requireShown(toType, turnNum, core, old, next, evidence);
         return true;
     }
 
@@ -119,7 +129,8 @@ contract Discard is IForceMoveApp {
             positionType = _word(position, 0);
             if (positionType > TIED) revert TwoPlayer.MalformedPosition(0, positionType);
             _requireLimits(position, positionType);
-            uint256 expected = 32 * CORE_WORDS + _lengthAfterCore(position, positionType);
+            bool hasDeck = positionType >= SHUFFLED_FIRST && positionType <= DEALT_FIRST;
+            uint256 expected = 32 * (hasDeck ? CORE_WORDS + DECK_WORDS : CORE_WORDS);
             if (position.length != expected) revert TwoPlayer.WrongPositionLength(expected, position.length);
         }
     }
@@ -156,19 +167,22 @@ contract Discard is IForceMoveApp {
         if (value > limit) revert TwoPlayer.MalformedPosition(place, value);
     }
 
-    function _lengthAfterCore(bytes calldata position, uint256 positionType) private pure returns (uint256) {
+    function _requireEvidenceLength(bytes calldata next, uint256 toType, uint256 submitted) private pure {
+        uint256 expected = _evidenceLength(toType, _word(next, SHARED), _word(next, LAID));
+        if (submitted != expected) revert WrongEvidenceLength(expected, submitted);
+    }
+
+    /// @dev `shared` and `laid`: those words of the position.
+    function _evidenceLength(uint256 toType, uint256 shared, uint256 laid) private pure returns (uint256) {
         unchecked {
-            uint256 laid = _word(position, LAID);
-            if (positionType >= SHOWING) return laid == 0 ? 0 : 32 * (PAIR_WORDS + laid * (TOUCHED_WORDS + 1));
-            if (positionType >= PLAYING) {
-                uint256 touched = (_word(position, SHARED) == 0 ? 0 : 1) + (laid == 0 ? 0 : 1);
+            if (toType >= SHOWING) return laid == 0 ? 0 : 32 * (PAIR_WORDS + laid * (TOUCHED_WORDS + 1));
+            if (toType >= PLAYING) {
+                uint256 touched = (shared == 0 ? 0 : 1) + (laid == 0 ? 0 : 1);
                 return touched == 0 ? 0 : 32 * (PAIR_WORDS + touched * TOUCHED_WORDS);
             }
-            if (positionType == READY) return 0;
-            if (positionType <= KEYED) return 32 * PAIR_WORDS;
-            if (positionType <= SHUFFLED) return 32 * DECK_WORDS + SHUFFLE_PROOF;
-            uint256 shares = PAIR_WORDS + DEAL_ITEMS * CardProofs.ITEM_WORDS;
-            return 32 * (positionType == DEALT_FIRST ? DECK_WORDS + shares : shares);
+            if (toType == READY) return 0;
+            if (toType <= KEYED) return 32 * PAIR_WORDS;
+            return toType <= SHUFFLED ? SHUFFLE_PROOF : 32 * (PAIR_WORDS + DEAL_ITEMS * CardProofs.ITEM_WORDS);
         }
     }
 
@@ -188,48 +202,137 @@ contract Discard is IForceMoveApp {
         return toType == DEALT_FIRST || toType == TIED ? 1 : 2;
     }
 
-    function _requireMove(uint256 toType, uint256 turnNum, bytes calldata old, bytes calldata next) private pure {
-        if (toType == READY) {
-            _requireNextHand(old, next);
-        } else if (toType <= KEYED) {
-            _requireKeyed(turnNum, old, next);
-        } else if (toType <= SHUFFLED) {
-            _requireSame(old, next, CHANNEL_ID, ROOT);
-        } else if (toType == DEALT_FIRST) {
-            _requireDealtFirst(turnNum, old, next);
-        } else if (toType == DEALT) {
-            _requireDealt(turnNum, old, next);
-        } else if (toType <= OVER) {
-            _requirePlayed(turnNum, old, next);
-        } else {
-            _requireShown(turnNum, old, next);
+    /// @dev Makes of the core before what it is after the mover's move. What the mover is free to choose comes from
+    /// `next`.
+    function _move(uint256 toType, uint256 mover, uint256[CORE_WORDS] memory core, bytes calldata next) private pure {
+        unchecked {
+            if (toType == READY) {
+                _beginHand(core);
+            } else if (toType <= KEYED) {
+                core[KEYS + 2 * mover] = _word(next, KEYS + 2 * mover);
+                core[KEYS + 2 * mover + 1] = _word(next, KEYS + 2 * mover + 1);
+            } else if (toType == DEALT) {
+                core[ROOT] = _word(next, ROOT);
+                core[HELD + mover] = FIRST_HAND << HAND_SIZE;
+                core[HELD + 1 - mover] = FIRST_HAND;
+                core[DRAWN] = TOP_INDEX + 1;
+                core[TOP] = _word(next, TOP);
+            } else if (toType == PLAYING || toType == OVER) {
+                toType = _play(mover, core, next);
+            } else if (toType >= SHOWING) {
+                toType = _show(mover, core);
+            }
+            core[0] = toType;
         }
     }
 
-    function _requireNextHand(bytes calldata old, bytes calldata next) private pure {
-        uint256 hand = _word(old, HAND) + 1;
-        if (hand > type(uint48).max) revert TwoPlayer.MalformedPosition(HAND, hand);
-        _requireSame(old, next, CHANNEL_ID, HAND);
-        _requireWord(next, HAND, hand);
-    }
-
-    function _requireKeyed(uint256 turnNum, bytes calldata old, bytes calldata next) private pure {
-        uint256 mover = turnNum % TwoPlayer.PLAYERS;
-        _requireSame(old, next, CHANNEL_ID, KEYS);
-        uint256 others = KEYS + 2 * (1 - mover);
-        _requireSame(old, next, others, others + 2);
-        CardProofs.requireKey(_prover(turnNum, next, next, CORE_WORDS));
-    }
-
-    function _requireDealtFirst(uint256 turnNum, bytes calldata old, bytes calldata next) private pure {
+    function _beginHand(uint256[CORE_WORDS] memory core) private pure {
         unchecked {
-            _requireSame(old, next, CHANNEL_ID, ROOT);
+            uint256 hand = core[HAND] + 1;
+            if (hand > type(uint48).max) revert TwoPlayer.MalformedPosition(HAND, hand);
+            core[HAND] = hand;
+            for (uint256 place = KEYS; place < CORE_WORDS; ++place) {
+                core[place] = 0;
+            }
+        }
+    }
+
+    /// @dev A card is laid or drawn, or the mover can't move. Returns the type of the position after it.
+    function _play(uint256 mover, uint256[CORE_WORDS] memory core, bytes calldata next)
+        private
+        pure
+        returns (uint256 toType)
+    {
+        unchecked {
+            uint256 top = core[TOP];
+            uint256 held = core[HELD + mover];
+            uint256 drawn = core[DRAWN];
+            uint256 laid = _word(next, LAID);
+            uint256 passes = core[PASSES];
+            toType = PLAYING;
+            core[PASSES] = 0;
+            core[SHARED] = core[PENDING];
+            core[PENDING] = 0;
+            core[LAID] = laid;
+            if (core[SHARED] != 0) core[ROOT] = _word(next, ROOT);
+            if (laid != 0) {
+                if ((held >> (laid - 1)) & 1 == 0) revert CardNotHeld(laid - 1);
+                uint256 card = _word(next, TOP);
+                if ((_fitting(top) >> card) & 1 == 0) revert CardDoesNotFit(card, top);
+                _requireNotDenied(core[DENIED + mover], card);
+                held ^= 1 << (laid - 1);
+                core[TOP] = card;
+                if (held == 0) toType = OVER;
+            } else if (_word(next, PENDING) != 0) {
+                if (drawn == SIZE) revert NothingToDraw(drawn);
+                held |= 1 << drawn;
+                core[DRAWN] = core[PENDING] = drawn + 1;
+            } else {
+                if (drawn != SIZE) revert CouldDraw(drawn);
+                core[DENIED + mover] |= _fitting(top);
+                core[PASSES] = passes + 1;
+            }
+            core[HELD + mover] = held;
+        }
+    }
+
+    /// @dev The mover's lowest four cards are shown, or all. Returns the type of the position after it.
+    function _show(uint256 mover, uint256[CORE_WORDS] memory core) private pure returns (uint256) {
+        unchecked {
+            uint256 held = core[HELD + mover];
+            uint256 count = 0;
+            for (; held != 0 && count < SHOWN_AT_ONCE; ++count) {
+                held &= held - 1;
+            }
+            core[HELD + mover] = held;
+            core[PENDING] = 0;
+            core[SHARED] = 0;
+            core[LAID] = count;
+            return held | core[HELD + 1 - mover] == 0 ? TIED : SHOWING;
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------------------ evidence
+
+    /// @dev The evidence shows that the move is right. `core`: of `next`.
+    function _requireShown(
+        uint256 toType,
+        uint256 turnNum,
+        uint256[CORE_WORDS] memory core,
+        bytes calldata old,
+        bytes calldata next,
+        bytes calldata evidence
+    ) private pure {
+        unchecked {
+            if (toType == READY || toType == SHUFFLED_FIRST || toType == SHUFFLED) return;
+            CardProofs.Prover memory prover = _prover(turnNum, core, evidence);
+            if (toType <= KEYED) {
+                CardProofs.requireKey(prover);
+            } else if (toType == DEALT_FIRST) {
+                _requireDealtFirst(prover, old, next, evidence);
+            } else if (toType == DEALT) {
+                _requireDealt(prover, core, old, evidence);
+            } else if (toType <= OVER) {
+                _requirePlayed(prover, core, _word(old, ROOT), evidence);
+            } else {
+                uint256 seat = turnNum % TwoPlayer.PLAYERS;
+                _requireCardsShown(prover, core, _word(old, HELD + seat) ^ core[HELD + seat], seat, evidence);
+            }
+        }
+    }
+
+    function _requireDealtFirst(
+        CardProofs.Prover memory prover,
+        bytes calldata old,
+        bytes calldata next,
+        bytes calldata evidence
+    ) private pure {
+        unchecked {
             CardProofs.Card[] memory cards = new CardProofs.Card[](DEAL_ITEMS);
             for (uint256 i = 0; i < DEAL_ITEMS; ++i) {
                 cards[i] = _cardOfDeck(old, HAND_SIZE + i);
             }
-            uint256 proof = CORE_WORDS + DECK_WORDS;
-            _takeShares(turnNum, old, next, cards, proof, CardProofs.ITEM_WORDS);
+            _takeShares(prover, evidence, cards, PAIR_WORDS, CardProofs.ITEM_WORDS);
             uint256 parities = _word(old, CORE_WORDS) & ALL_PARITIES;
             for (uint256 i = 0; i < DEAL_ITEMS; ++i) {
                 uint256 shift = 2 * (HAND_SIZE + i);
@@ -238,140 +341,85 @@ contract Discard is IForceMoveApp {
             _requireWord(next, CORE_WORDS, parities);
             for (uint256 i = 0; i < SIZE; ++i) {
                 uint256 place = CORE_WORDS + 1 + 2 * i;
-                _requireSame(old, next, place, place + 1);
+                _requireWord(next, place, _word(old, place));
                 bool isTouched = i >= HAND_SIZE && i < HAND_SIZE + DEAL_ITEMS;
                 _requireWord(next, place + 1, isTouched ? cards[i - HAND_SIZE].c2x : _word(old, place + 1));
             }
         }
     }
 
-    function _requireDealt(uint256 turnNum, bytes calldata old, bytes calldata next) private pure {
+    function _requireDealt(
+        CardProofs.Prover memory prover,
+        uint256[CORE_WORDS] memory core,
+        bytes calldata old,
+        bytes calldata evidence
+    ) private pure {
         unchecked {
-            uint256 mover = turnNum % TwoPlayer.PLAYERS;
-            _requireSame(old, next, CHANNEL_ID, ROOT);
-            _requireWord(next, HELD, mover == 1 ? FIRST_HAND : FIRST_HAND << HAND_SIZE);
-            _requireWord(next, HELD + 1, mover == 1 ? FIRST_HAND << HAND_SIZE : FIRST_HAND);
-            _requireWord(next, DRAWN, TOP_INDEX + 1);
             CardProofs.Card[] memory cards = new CardProofs.Card[](DEAL_ITEMS);
             for (uint256 i = 0; i < HAND_SIZE; ++i) {
                 cards[i] = _cardOfDeck(old, i);
             }
             cards[HAND_SIZE] = _cardOfDeck(old, TOP_INDEX);
-            _takeShares(turnNum, old, next, cards, CORE_WORDS, CardProofs.ITEM_WORDS);
-            bytes32[] memory leaves = CardProofs.leavesOf(old[32 * CORE_WORDS:32 * (CORE_WORDS + DECK_WORDS)]);
+            _takeShares(prover, evidence, cards, PAIR_WORDS, CardProofs.ITEM_WORDS);
+            bytes32[] memory leaves = CardProofs.leavesOf(old[32 * CORE_WORDS:]);
             for (uint256 i = 0; i < HAND_SIZE; ++i) {
                 leaves[i] = _leaf(i, cards[i]);
             }
             leaves[TOP_INDEX] = _leaf(TOP_INDEX, cards[HAND_SIZE]);
-            _requireWord(next, ROOT, uint256(CardProofs.rootOf(leaves)));
-            _requireOpens(cards[HAND_SIZE], _word(next, TOP));
+            _requireRoot(CardProofs.rootOf(leaves), core);
+            _requireOpens(cards[HAND_SIZE], core[TOP]);
         }
     }
 
-    function _requirePlayed(uint256 turnNum, bytes calldata old, bytes calldata next) private pure {
+    /// @dev `root`: of the deck before.
+    function _requirePlayed(
+        CardProofs.Prover memory prover,
+        uint256[CORE_WORDS] memory core,
+        uint256 root,
+        bytes calldata evidence
+    ) private pure {
         unchecked {
-            uint256 mover = turnNum % TwoPlayer.PLAYERS;
-            uint256 toType = PLAYING;
-            uint256 held = _word(old, HELD + mover);
-            uint256 drawn = _word(old, DRAWN);
-            uint256 top = _word(old, TOP);
-            uint256 denied = _word(old, DENIED + mover);
-            uint256 pending = 0;
-            uint256 passes = 0;
-            uint256 laid = _word(next, LAID);
-            if (laid != 0) {
-                if ((held >> (laid - 1)) & 1 == 0) revert CardNotHeld(laid - 1);
-                uint256 card = _word(next, TOP);
-                if ((_fitting(top) >> card) & 1 == 0) revert CardDoesNotFit(card, top);
-                _requireNotDenied(denied, card);
-                held ^= 1 << (laid - 1);
-                if (held == 0) toType = OVER;
-                top = card;
-            } else if (_word(next, PENDING) != 0) {
-                if (drawn == SIZE) revert NothingToDraw(drawn);
-                held |= 1 << drawn;
-                pending = ++drawn;
-            } else {
-                if (drawn != SIZE) revert CouldDraw(drawn);
-                denied |= _fitting(top);
-                passes = _word(old, PASSES) + 1;
-            }
-            uint256 shared = _word(old, PENDING);
-            _requireWord(next, 0, toType);
-            _requireSame(old, next, CHANNEL_ID, shared == 0 ? HELD : ROOT);
-            _requirePair(old, next, HELD, mover, held);
-            _requireWord(next, DRAWN, drawn);
-            _requireWord(next, TOP, top);
-            _requirePair(old, next, DENIED, mover, denied);
-            _requireWord(next, PENDING, pending);
-            _requireWord(next, PASSES, passes);
-            _requireWord(next, SHARED, shared);
-            _requirePlayShares(turnNum, old, next, shared, laid);
-        }
-    }
-
-    /// @dev `shared` and `laid`: one more than the index of the card in the deck, or 0.
-    function _requirePlayShares(uint256 turnNum, bytes calldata old, bytes calldata next, uint256 shared, uint256 laid)
-        private
-        pure
-    {
-        unchecked {
+            uint256 shared = core[SHARED];
+            uint256 laid = core[LAID];
             uint256 count = (shared == 0 ? 0 : 1) + (laid == 0 ? 0 : 1);
             if (count == 0) return;
             uint256[] memory indices = new uint256[](count);
             if (shared != 0) indices[0] = shared - 1;
             if (laid != 0) indices[count - 1] = laid - 1;
-            uint256 first = CORE_WORDS + PAIR_WORDS;
-            CardProofs.Card[] memory cards = _takeTouched(turnNum, old, next, indices, first, TOUCHED_WORDS);
+            CardProofs.Card[] memory cards = _takeTouched(prover, root, evidence, indices, PAIR_WORDS, TOUCHED_WORDS);
             if (shared != 0) {
-                bytes32 root = CardProofs.rootFrom(shared - 1, _leaf(shared - 1, cards[0]), next, first + PATH_AT);
-                _requireWord(next, ROOT, uint256(root));
+                bytes32 leaf = _leaf(shared - 1, cards[0]);
+                _requireRoot(CardProofs.rootFrom(shared - 1, leaf, evidence, PAIR_WORDS + PATH_AT), core);
             }
-            if (laid != 0) _requireOpens(cards[count - 1], _word(next, TOP));
+            if (laid != 0) _requireOpens(cards[count - 1], core[TOP]);
         }
     }
 
-    function _requireShown(uint256 turnNum, bytes calldata old, bytes calldata next) private pure {
+    /// @dev `shown`: the indices of the cards, as bits. `seat`: of the mover.
+    function _requireCardsShown(
+        CardProofs.Prover memory prover,
+        uint256[CORE_WORDS] memory core,
+        uint256 shown,
+        uint256 seat,
+        bytes calldata evidence
+    ) private pure {
         unchecked {
-            uint256 mover = turnNum % TwoPlayer.PLAYERS;
-            uint256 held = _word(old, HELD + mover);
-            uint256[] memory indices = _shownIndices(held);
-            uint256 count = indices.length;
-            for (uint256 i = 0; i < count; ++i) {
-                held ^= 1 << indices[i];
-            }
-            _requireWord(next, 0, held | _word(old, HELD + 1 - mover) == 0 ? TIED : SHOWING);
-            _requireSame(old, next, CHANNEL_ID, HELD);
-            _requirePair(old, next, HELD, mover, held);
-            _requireSame(old, next, DRAWN, PENDING);
-            _requireSame(old, next, PASSES, SHARED);
-            _requireWord(next, LAID, count);
+            uint256 count = core[LAID];
             if (count == 0) return;
-            uint256 number = CORE_WORDS + PAIR_WORDS;
-            uint256 denied = _word(old, DENIED + mover);
-            for (uint256 i = 0; i < count; ++i) {
-                uint256 card = _word(next, number + i * (TOUCHED_WORDS + 1));
-                if (card >= SIZE) revert CardProofs.CardUnknown(card);
-                _requireNotDenied(denied, card);
-            }
-            CardProofs.Card[] memory cards = _takeTouched(turnNum, old, next, indices, number + 1, TOUCHED_WORDS + 1);
-            for (uint256 i = 0; i < count; ++i) {
-                _requireOpens(cards[i], _word(next, number + i * (TOUCHED_WORDS + 1)));
-            }
-        }
-    }
-
-    /// @dev The lowest four bits, or all.
-    function _shownIndices(uint256 held) private pure returns (uint256[] memory indices) {
-        unchecked {
-            uint256 count = 0;
-            for (uint256 rest = held; rest != 0 && count < SHOWN_AT_ONCE; rest &= rest - 1) {
-                ++count;
-            }
-            indices = new uint256[](count);
+            uint256[] memory indices = new uint256[](count);
+            uint256 stride = TOUCHED_WORDS + 1;
             uint256 index = 0;
             for (uint256 i = 0; i < count; ++index) {
-                if ((held >> index) & 1 != 0) indices[i++] = index;
+                if ((shown >> index) & 1 == 0) continue;
+                uint256 card = _word(evidence, PAIR_WORDS + i * stride);
+                if (card >= SIZE) revert CardProofs.CardUnknown(card);
+                _requireNotDenied(core[DENIED + seat], card);
+                indices[i++] = index;
+            }
+            CardProofs.Card[] memory cards =
+                _takeTouched(prover, core[ROOT], evidence, indices, PAIR_WORDS + 1, stride);
+            for (uint256 i = 0; i < count; ++i) {
+                _requireOpens(cards[i], _word(evidence, PAIR_WORDS + i * stride));
             }
         }
     }
@@ -385,55 +433,47 @@ contract Discard is IForceMoveApp {
         if ((denied >> card) & 1 != 0) revert CardDenied(card);
     }
 
-    // -------------------------------------------------------------------------------------------------------- shares
-
-    /// @dev The touched cards without the mover's shares. They are in the deck of the position before. `first`: the
-    /// word at which the first one begins; the others follow at equal distances of `stride` words.
+    /// @dev The touched cards without the mover's shares. `root`: of the deck that they are in. `first`: the word of
+    /// evidence at which the first one begins; each next one begins `stride` words later.
     function _takeTouched(
-        uint256 turnNum,
-        bytes calldata old,
-        bytes calldata next,
+        CardProofs.Prover memory prover,
+        uint256 root,
+        bytes calldata evidence,
         uint256[] memory indices,
         uint256 first,
         uint256 stride
     ) private pure returns (CardProofs.Card[] memory cards)
     {
         unchecked {
-            uint256 root = _word(old, ROOT);
             cards = new CardProofs.Card[](indices.length);
             for (uint256 i = 0; i < indices.length; ++i) {
                 uint256 place = first + i * stride;
                 CardProofs.Card memory card =
-                    CardProofs.Card(_word(next, place), _word(next, place + 1), _word(next, place + 2), 0);
+                    CardProofs.Card(_word(evidence, place), _word(evidence, place + 1), _word(evidence, place + 2), 0);
                 uint256 index = indices[i];
-                if (uint256(CardProofs.rootFrom(index, _leaf(index, card), next, place + PATH_AT)) != root) {
+                if (uint256(CardProofs.rootFrom(index, _leaf(index, card), evidence, place + PATH_AT)) != root) {
                     revert CardNotInDeck(index);
                 }
                 cards[i] = card;
             }
-            CardProofs.Prover memory prover = _prover(turnNum, old, next, CORE_WORDS);
-            CardProofs.requirePoint(prover.keyX, prover.keyY);
-            CardProofs.takeShares(prover, cards, next, first + ITEM_AT, stride);
+            _takeShares(prover, evidence, cards, first + ITEM_AT, stride);
         }
     }
 
-    /// @dev `proof`: the word at which c and s begin; the items follow.
+    /// @dev Takes the mover's shares off the cards. `first` and `stride`: as of the items of `CardProofs.takeShares`.
     function _takeShares(
-        uint256 turnNum,
-        bytes calldata old,
-        bytes calldata next,
+        CardProofs.Prover memory prover,
+        bytes calldata evidence,
         CardProofs.Card[] memory cards,
-        uint256 proof,
+        uint256 first,
         uint256 stride
     ) private pure {
-        CardProofs.Prover memory prover = _prover(turnNum, old, next, proof);
         CardProofs.requirePoint(prover.keyX, prover.keyY);
-        CardProofs.takeShares(prover, cards, next, proof + PAIR_WORDS, stride);
+        CardProofs.takeShares(prover, cards, evidence, first, stride);
     }
 
-    /// @dev `keys`: the position that has the mover's key. `proof`: the word of `next` at which c and s begin. The
-    /// channel of both positions was compared.
-    function _prover(uint256 turnNum, bytes calldata keys, bytes calldata next, uint256 proof)
+    /// @dev The mover with its key in this core. Evidence begins with c and s; where there is none, nobody reads them.
+    function _prover(uint256 turnNum, uint256[CORE_WORDS] memory core, bytes calldata evidence)
         private
         pure
         returns (CardProofs.Prover memory)
@@ -441,12 +481,7 @@ contract Discard is IForceMoveApp {
         unchecked {
             uint256 key = KEYS + 2 * (turnNum % TwoPlayer.PLAYERS);
             return CardProofs.Prover(
-                bytes32(_word(next, CHANNEL_ID)),
-                turnNum,
-                _word(keys, key),
-                _word(keys, key + 1),
-                _word(next, proof),
-                _word(next, proof + 1)
+                bytes32(core[CHANNEL_ID]), turnNum, core[key], core[key + 1], _word(evidence, 0), _word(evidence, 1)
             );
         }
     }
@@ -464,14 +499,18 @@ contract Discard is IForceMoveApp {
         return CardProofs.leaf(index, card.c1x, card.c2x, card.parities);
     }
 
+    function _requireRoot(bytes32 root, uint256[CORE_WORDS] memory core) private pure {
+        if (uint256(root) != core[ROOT]) revert UnexpectedWord(ROOT, uint256(root), core[ROOT]);
+    }
+
     function _requireOpens(CardProofs.Card memory card, uint256 number) private pure {
         CardProofs.requireOpens(card.c2x, card.c2y, number);
     }
 
     // --------------------------------------------------------------------------------------------------------- words
 
-    function _word(bytes calldata position, uint256 place) private pure returns (uint256) {
-        return CardProofs.wordAt(position, place);
+    function _word(bytes calldata data, uint256 place) private pure returns (uint256) {
+        return CardProofs.wordAt(data, place);
     }
 
     function _requireWord(bytes calldata next, uint256 place, uint256 expected) private pure {
@@ -479,23 +518,25 @@ contract Discard is IForceMoveApp {
         if (submitted != expected) revert UnexpectedWord(place, expected, submitted);
     }
 
-    /// @dev The words from `first` on and before `end` stay as they are.
-    function _requireSame(bytes calldata old, bytes calldata next, uint256 first, uint256 end) private pure {
-        unchecked {
-            for (uint256 place = first; place < end; ++place) {
-                _requireWord(next, place, _word(old, place));
-            }
+    /// @dev The words of the core, to write a move's changes into.
+    function _coreOf(bytes calldata position) private pure returns (uint256[CORE_WORDS] memory core) {
+        assembly ("memory-safe") {
+            calldatacopy(core, position.offset, mul(32, CORE_WORDS))
         }
     }
 
-    /// @dev Of a pair of words the mover's is `expected`, and the other's stays as it is.
-    function _requirePair(bytes calldata old, bytes calldata next, uint256 first, uint256 mover, uint256 expected)
-        private
-        pure
-    {
+    /// @dev The core of `next` is this one. By its hash, which is cheaper: words are only compared to name the one that
+    /// differs.
+    function _requireCore(uint256[CORE_WORDS] memory core, bytes calldata next) private pure {
+        bytes32 hash;
+        assembly ("memory-safe") {
+            hash := keccak256(core, mul(32, CORE_WORDS))
+        }
+        if (keccak256(next[:32 * CORE_WORDS]) == hash) return;
         unchecked {
-            _requireWord(next, first, mover == 0 ? expected : _word(old, first));
-            _requireWord(next, first + 1, mover == 0 ? _word(old, first + 1) : expected);
+            for (uint256 place = 0; place < CORE_WORDS; ++place) {
+                _requireWord(next, place, core[place]);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Allocation, FixedPart, Signature, State, VariablePart} from "../types/Channel.sol";
+import {Allocation, FixedPart, State} from "../types/Channel.sol";
 
 /// @title A ForceMove adjudicator
 /// @notice Holds the deposits of state channels and decides when somebody stops. Participants exchange signed states
@@ -55,18 +55,16 @@ interface IAdjudicator {
     event TokenDeposited(bytes32 indexed channelId, address asset, uint256 held);
 
     /// @notice A clock was started: without an answer the channel pays the recorded state's outcome from `finalizesAt`
-    /// (a block time) on. `record`, here and below, is that state with the signatures given, packed: allocations
-    /// (three words each), appData, evidence, signatures (64 bytes each); and in the 12 bytes before the first asset turnNum
-    /// (6 bytes), isFinal (1), number of allocations (1), length of appData (2), length of evidence (2). Of n signatures the i-th is
-    /// participant i's, maybe of an earlier state of the proof; fewer are of a proof from the record (or of `respond`):
-    /// the last one is the mover's, of this state. There is none where the recorded state was challenged.
-    event ChallengeRegistered(bytes32 indexed channelId, uint48 finalizesAt, bytes record);
+    /// (a block time) on. `arguments`, here and below, are those of the operation, as far as they were checked: the fixed
+    /// part and a proof. Where the recorded state was challenged, they are those of a proof from the record, without
+    /// signatures.
+    event ChallengeRegistered(bytes32 indexed channelId, uint48 finalizesAt, bytes arguments);
 
-    /// @notice The mover answered the challenge with the next state.
-    event Responded(bytes32 indexed channelId, bytes record);
+    /// @notice The mover answered the challenge with the next state. Before the arguments stands its turn number (6 bytes).
+    event Responded(bytes32 indexed channelId, bytes arguments);
 
     /// @notice A later supported state was recorded; no clock runs.
-    event Checkpointed(bytes32 indexed channelId, bytes record);
+    event Checkpointed(bytes32 indexed channelId, bytes arguments);
 
     /// @notice The channel was finalised by a final state that all have signed. Where its holdings of its one asset cover
     /// everything and everything goes to addresses, Closed is logged alone.
@@ -81,8 +79,20 @@ interface IAdjudicator {
     /// @notice A payment could not be pushed; `account` can claim it.
     event Credited(address indexed account, address asset, uint256 amount);
 
+    /// @notice An item of a batch failed; `selector` is that of what it reverted with. The first item has index 0.
+    event BatchFailed(uint256 index, bytes4 selector);
+
     /// @notice `account` collected its credit, to `to`.
     event Claimed(address indexed account, address asset, address to, uint256 amount);
+
+    // ------------------------------------------------------------------------------------------ errors: the calldata
+
+    /// @notice The byte of calldata at this place (0 is the selector's first) means nothing there.
+    error NotCanonical(uint256 place);
+    /// @notice Calldata ends where the operation's arguments do.
+    error LengthMismatch(uint256 read, uint256 submitted);
+    /// @notice A batch has challenges, answers, checkpoints, conclusions and transfers.
+    error NotInABatch(bytes4 selector);
 
     // ------------------------------------------------------------------------------------------ errors: the channel
 
@@ -137,12 +147,8 @@ interface IAdjudicator {
 
     /// @notice A proof has 1 to n states.
     error StateCountOutOfRange(uint256 count);
-    /// @notice A proof has exactly n signatures, or from the record one less than states.
-    error SignatureCountMismatch(uint256 expected, uint256 submitted);
     /// @notice A participant signs the state of its own turn or a later one of the proof.
     error SignedStateOutOfRange(uint256 participant, uint256 signedState);
-    /// @notice Bytes of `signedStates` that belong to no participant are zero.
-    error SignedStatesNotCanonical(uint256 signedStates);
     /// @notice `s` is at most half the group order; the twin signature is refused.
     error SignatureMalleable(bytes32 s);
     /// @notice The signature recovers to no address.
@@ -217,114 +223,73 @@ interface IAdjudicator {
     /// @notice Starts the clock on a supported state above the record; or, in mode Open, on the recorded state itself,
     /// whatever proof comes with it: none is needed, and none is logged. So a challenge that somebody has front-run with
     /// a checkpoint of the same state still starts the clock.
-    /// @dev Reverts, in this order, with
+    /// @dev Packed arguments, as are those of `respond`, `checkpoint`, `conclude`, `transfer` and `batch`: after the
+    /// selector the bytes that `contracts/README.md` lists, none of them spare. Here: the fixed part; a proof; a participant's
+    /// signature of the challenge, which may be missing, and is ignored, where the sender is a participant.
+    ///
+    /// Reverts, in this order, with
+    /// - while calldata is read NotCanonical, StateCountOutOfRange (no state, or more than n); then LengthMismatch;
     /// - where nothing is recorded: ParticipantCountOutOfRange; for each participant ZeroParticipant,
     ///   DuplicateParticipant; ChallengeDurationOutOfRange; TotalTooHigh;
-    /// - ChannelFinalized; StateCountOutOfRange (no state);
+    /// - ChannelFinalized;
     /// - the recorded turn in mode Open: FingerprintMismatch;
     /// - any other turn: TurnNumberNotIncreased; what is wrong with the proof, see below; where nothing is recorded
     ///   ChannelClosed;
     /// - ChallengerNotParticipant, SignatureMalleable, SignatureUnrecoverable (of the challenger's signature);
     ///   TurnNumberTooHigh, TimeTooLate.
     ///
-    /// A proof of one state: SignedStatesNotCanonical; what is wrong with the state; SignatureCountMismatch; for each
-    /// participant SignatureMalleable, SignatureUnrecoverable, WrongSigner.
-    /// A longer one: StateCountOutOfRange (more than n); what is wrong with the first state, from the record
-    /// FingerprintMismatch; for each later state what is wrong with it, then TurnNumberNotConsecutive, AssetsChanged,
-    /// TotalChanged, OutcomeChanged, FinalStateRequired, AppDataChanged, what the app reverts with, TransitionRefused;
-    /// SignatureCountMismatch; for each participant SignedStateOutOfRange, SignatureMalleable, SignatureUnrecoverable,
-    /// WrongSigner; SignedStatesNotCanonical. From the record, instead of the last four: for each signature
+    /// A proof of one state: what is wrong with the state; for each participant SignatureMalleable,
+    /// SignatureUnrecoverable, WrongSigner.
+    /// A longer one: what is wrong with the first state, from the record FingerprintMismatch; for each later state what is
+    /// wrong with it, then AssetsChanged, TotalChanged, OutcomeChanged, FinalStateRequired, AppDataChanged, what the app
+    /// reverts with, TransitionRefused; for each participant SignedStateOutOfRange, SignatureMalleable,
+    /// SignatureUnrecoverable, WrongSigner. From the record, instead of the last four: for each signature
     /// SignatureMalleable, SignatureUnrecoverable, WrongSigner.
     /// A state: AllocationCountOutOfRange; for each allocation AssetsNotSorted, TooManyAssets, ForbiddenDestination,
     /// OutcomeTotalOverflow; WrongTotal; AppDataTooLong; FinalStateWithAppData.
-    /// @param fixedPart The channel.
-    /// @param signatures Exactly n, the i-th being participant i's; or, from the record, one for each state but the first.
-    /// @param states 1 to n consecutive states, each a valid transition from the one before; the last is the challenge.
-    /// @param signedStates Byte i, counted from the lowest, is the index in `states` of what participant i signed: the
-    /// state of its own turn or a later one, any where its own turn lies before them. Bytes n to 31 are zero. From the
-    /// record, zero.
-    /// @param challengerSignature A participant's signature of the challenge where the sender is not a participant;
-    /// ignored (and best zero) where it is one.
-    function challenge(
-        FixedPart calldata fixedPart,
-        Signature[] calldata signatures,
-        VariablePart[] calldata states,
-        uint256 signedStates,
-        Signature calldata challengerSignature
-    ) external;
+    function challenge() external;
 
     /// @notice Answers a challenge with the next state, signed by its mover alone.
-    /// @dev Reverts, in this order, with what `challenge` reverts with where nothing is recorded; ChannelFinalized;
-    /// NoChallenge; FingerprintMismatch; what is wrong with the response, and with the step to it, as in a proof;
-    /// SignatureMalleable, SignatureUnrecoverable, WrongSigner.
-    /// @param fixedPart The channel.
-    /// @param challenged The state in challenge, given again.
-    /// @param response The next state.
-    /// @param signature Of `response`, by its mover.
-    function respond(
-        FixedPart calldata fixedPart,
-        VariablePart calldata challenged,
-        VariablePart calldata response,
-        Signature calldata signature
-    ) external;
+    /// @dev Arguments: the fixed part; the state in challenge, given again; the next state; its mover's signature.
+    /// Reverts, in this order, with NotCanonical, LengthMismatch; what `challenge` reverts with where nothing is recorded;
+    /// ChannelFinalized; NoChallenge; FingerprintMismatch; what is wrong with the response, and with the step to it, as in
+    /// a proof; SignatureMalleable, SignatureUnrecoverable, WrongSigner.
+    function respond() external;
 
     /// @notice Records a later supported state and stops the clock. Anyone may send it.
-    /// @dev Reverts, in this order, with what `challenge` reverts with where nothing is recorded; ChannelFinalized;
-    /// StateCountOutOfRange (no state); TurnNumberNotIncreased; what is wrong with the proof, as in `challenge`; where
-    /// nothing is recorded ChannelClosed; TurnNumberTooHigh.
-    /// @param fixedPart The channel.
-    /// @param signatures As in `challenge`.
-    /// @param states As in `challenge`.
-    /// @param signedStates As in `challenge`.
-    function checkpoint(
-        FixedPart calldata fixedPart,
-        Signature[] calldata signatures,
-        VariablePart[] calldata states,
-        uint256 signedStates
-    ) external;
+    /// @dev Arguments: the fixed part; a proof. Reverts, in this order, with NotCanonical, StateCountOutOfRange,
+    /// LengthMismatch; what `challenge` reverts with where nothing is recorded; ChannelFinalized; TurnNumberNotIncreased;
+    /// what is wrong with the proof, as in `challenge`; where nothing is recorded ChannelClosed; TurnNumberTooHigh.
+    function checkpoint() external;
 
     /// @notice Finalises at once with a final state that all have signed, and pays as `transfer` does. It may be of any
     /// turn, and the channel may hold nothing.
-    /// @dev Reverts, in this order, with what `challenge` reverts with where nothing is recorded; ChannelFinalized;
-    /// AllocationCountOutOfRange; for each allocation AssetsNotSorted, TooManyAssets, ForbiddenDestination,
-    /// OutcomeTotalOverflow; WrongTotal; SignatureCountMismatch; for each participant SignatureMalleable,
+    /// @dev Arguments: the fixed part; turn number and outcome of the final state; each participant's signature of it; push,
+    /// as of `transfer`. Reverts, in this order, with NotCanonical, LengthMismatch; what `challenge` reverts with where
+    /// nothing is recorded; ChannelFinalized; AllocationCountOutOfRange; for each allocation AssetsNotSorted, TooManyAssets,
+    /// ForbiddenDestination, OutcomeTotalOverflow; WrongTotal; for each participant SignatureMalleable,
     /// SignatureUnrecoverable, WrongSigner; ChannelClosed; TurnNumberTooHigh, TimeTooLate (where not everything is paid);
     /// NotEnoughGasToPush.
-    /// @param fixedPart The channel.
-    /// @param outcome Of the final state, whose appData is empty.
-    /// @param turnNum Of the final state; it may be below the record.
-    /// @param signatures The i-th is participant i's.
-    /// @param push As in `transfer`.
-    function conclude(
-        FixedPart calldata fixedPart,
-        Allocation[] calldata outcome,
-        uint48 turnNum,
-        Signature[] calldata signatures,
-        uint8 push
-    ) external;
+    function conclude() external;
 
     /// @notice Pays a finalised channel out, as far as its holdings reach. Entry i of an asset is worth
     /// min(amount i, max(0, held - unpaid amounts before i)), no matter who else is chosen. What goes to an address is pushed,
     /// and what it refuses becomes its credit; what goes to a channel is added to its holdings, and logged there as a
     /// deposit is. A channel that is closed, or could not hold so much, is skipped and stays owed.
-    /// @dev Reverts, in this order, with ChannelNotFinalized; FingerprintMismatch; for each index IndexOutOfRange,
-    /// IndicesNotIncreasing, IndexOfAnotherAsset; NotEnoughGasToPush.
-    /// @param channelId The channel.
-    /// @param asset Its home asset.
-    /// @param stateHash The EIP-712 struct hash of the recorded state.
-    /// @param outcome Its outcome, less what has been paid.
-    /// @param indices Which allocations to pay: strictly increasing, of one asset; none means all.
-    /// @param push The gas that each payment may use, in units of 16,384; what is left of the transaction's gas can make it
-    /// less. A payment that fails must have been allowed 60,000 and what two new storage slots cost, which the contract
-    /// measures: 7 units are enough at today's prices.
-    function transfer(
-        bytes32 channelId,
-        address asset,
-        bytes32 stateHash,
-        Allocation[] calldata outcome,
-        uint256[] calldata indices,
-        uint8 push
-    ) external;
+    /// @dev Arguments: the channel's id; its home asset; the EIP-712 struct hash of the recorded state; its outcome, less
+    /// what has been paid; the indices of the allocations to pay, strictly increasing and of one asset, where not all are
+    /// to be paid; push: the gas that each payment may use, in units of 16,384 (what is left of the transaction's gas can make
+    /// it less). A payment that fails must have been allowed 60,000 and what two new storage slots cost, which the
+    /// contract measures: 7 units are enough at today's prices.
+    /// Reverts, in this order, with NotCanonical, LengthMismatch, ChannelNotFinalized; FingerprintMismatch; for each index
+    /// IndexOutOfRange, IndicesNotIncreasing, IndexOfAnotherAsset; NotEnoughGasToPush.
+    function transfer() external;
+
+    /// @notice Runs several of the five operations above, each with its own share of gas; one that fails is logged, and
+    /// stops no other. The contract is their sender, so a challenge needs its challenger's signature.
+    /// @dev Arguments: for each, its gas, the length of its calldata, and that calldata. Reverts with LengthMismatch and
+    /// NotInABatch.
+    function batch() external;
 
     /// @notice Pays the sender's whole credit in one asset to `to`. If the payment fails the credit stays.
     /// @dev Reverts with NothingToClaim, ForbiddenRecipient, PaymentRefused, in this order.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Allocation, FixedPart, State} from "../types/Channel.sol";
+import {FixedPart, State} from "../types/Channel.sol";
+import {Outcome} from "./Outcomes.sol";
 
 /// @title Ids and typed hashes (EIP-712)
 /// @dev The one place where a few lines of assembly earn their keep: they hash at the free memory pointer instead of
-/// allocating. Each is proved equal to plain Solidity and to the Python twin by test. Addresses inside `Allocation`s
-/// are copied as they stand in calldata: `Outcomes.requireValid` must have refused dirty ones before.
+/// allocating. Each is proved equal to plain Solidity and to the Python twin by test.
 library Hashing {
     /// @dev keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)")
     bytes32 internal constant DOMAIN_TYPEHASH = 0x8b73c3c69bb8fe3d512ecc4cf759cc79239f7b179b0ffacaa9a75d522b39400f;
@@ -24,43 +24,16 @@ library Hashing {
     /// @dev keccak256(""): the hash of a final state's empty appData and evidence.
     bytes32 internal constant EMPTY_HASH = 0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470;
 
-    /// @dev keccak256(abi.encodePacked(chainId, adjudicator, channelNonce, appDefinition, challengeDuration,
-    /// asset, total, participants)), each as one word.
-    function channelId(FixedPart calldata fixedPart, address[] calldata participants)
-        internal
-        view
-        returns (bytes32 id)
-    {
-        uint256 channelNonce = fixedPart.channelNonce;
-        address appDefinition = fixedPart.appDefinition;
-        uint256 challengeDuration = fixedPart.challengeDuration;
-        address asset = fixedPart.asset;
-        uint256 total = fixedPart.total;
-        assembly ("memory-safe") {
-            let p := mload(0x40)
-            mstore(p, chainid())
-            mstore(add(p, 0x20), address())
-            mstore(add(p, 0x40), channelNonce)
-            mstore(add(p, 0x60), appDefinition)
-            mstore(add(p, 0x80), challengeDuration)
-            mstore(add(p, 0xa0), asset)
-            mstore(add(p, 0xc0), total)
-            let size := shl(5, participants.length)
-            calldatacopy(add(p, 0xe0), participants.offset, size)
-            id := keccak256(p, add(0xe0, size))
-        }
-    }
-
     /// @dev The EIP-712 hash of a list of allocations, which outcomes are also compared by.
-    function outcomeHash(Allocation[] calldata outcome) internal pure returns (bytes32 result) {
+    function outcomeHash(Outcome outcome) internal pure returns (bytes32 result) {
         assembly ("memory-safe") {
             let p := mload(0x40)
             mstore(p, ALLOCATION_TYPEHASH)
             let hashes := add(p, 0x80)
-            let size := shl(5, outcome.length)
-            let source := outcome.offset
+            let size := shl(5, mload(outcome))
+            let source := add(outcome, 0x20)
             for { let i := 0 } lt(i, size) { i := add(i, 0x20) } {
-                calldatacopy(add(p, 0x20), source, 0x60)
+                mcopy(add(p, 0x20), source, 0x60)
                 mstore(add(hashes, i), keccak256(p, 0x80))
                 source := add(source, 0x60)
             }
@@ -68,21 +41,10 @@ library Hashing {
         }
     }
 
-    /// @dev The same of allocations in memory: what is left of an outcome after a payout. Rare, so plain.
-    function remainingOutcomeHash(Allocation[] memory outcome) internal pure returns (bytes32) {
-        bytes32[] memory hashes = new bytes32[](outcome.length);
-        for (uint256 i = 0; i < outcome.length; ++i) {
-            hashes[i] = keccak256(abi.encode(ALLOCATION_TYPEHASH, outcome[i]));
-        }
-        return keccak256(abi.encodePacked(hashes));
-    }
-
-    /// @dev keccak256 of bytes in calldata.
-    function bytesHash(bytes calldata data) internal pure returns (bytes32 result) {
+    /// @dev The hash of bytes in memory, whose length stands at `data`.
+    function bytesHash(uint256 data) internal pure returns (bytes32 result) {
         assembly ("memory-safe") {
-            let p := mload(0x40)
-            calldatacopy(p, data.offset, data.length)
-            result := keccak256(p, data.length)
+            result := keccak256(add(data, 0x20), mload(data))
         }
     }
 
@@ -133,8 +95,8 @@ library Hashing {
         }
     }
 
-    /// @dev `channelId` in plain Solidity: views that shared it would undo its inlining in the operations, and cost them.
-    function plainChannelId(FixedPart calldata fixedPart) internal view returns (bytes32) {
+    /// @dev A channel's id in plain Solidity: views have ABI arguments.
+    function channelId(FixedPart calldata fixedPart) internal view returns (bytes32) {
         return keccak256(
             abi.encodePacked(
                 block.chainid,
@@ -149,18 +111,19 @@ library Hashing {
         );
     }
 
-    /// @dev The typed hash of a whole state in plain Solidity, for the same reason.
-    function plainStateHash(State calldata state) internal pure returns (bytes32) {
-        return keccak256(
-            abi.encode(
-                STATE_TYPEHASH,
-                state.channelId,
-                remainingOutcomeHash(state.outcome),
-                keccak256(state.appData),
-                keccak256(state.evidence),
-                state.turnNum,
-                state.isFinal
-            )
+    /// @dev The typed hash of a whole state, likewise.
+    function stateHash(State calldata state) internal pure returns (bytes32) {
+        bytes32[] memory hashes = new bytes32[](state.outcome.length);
+        for (uint256 i = 0; i < hashes.length; ++i) {
+            hashes[i] = keccak256(abi.encode(ALLOCATION_TYPEHASH, state.outcome[i]));
+        }
+        return stateHash(
+            state.channelId,
+            keccak256(abi.encodePacked(hashes)),
+            keccak256(state.appData),
+            keccak256(state.evidence),
+            state.turnNum,
+            state.isFinal
         );
     }
 

@@ -2,189 +2,132 @@
 pragma solidity 0.8.37;
 
 import {IAdjudicator} from "../interfaces/IAdjudicator.sol";
-import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.sol";
 import {AppCalls} from "./AppCalls.sol";
+import {Channel} from "./Channels.sol";
 import {Hashing} from "./Hashing.sol";
 import {Outcomes} from "./Outcomes.sol";
+import {Proof, Reader} from "./Reader.sol";
 import {Signatures} from "./Signatures.sol";
-import {Word, Words} from "./Words.sol";
+import {GivenState} from "./States.sol";
+import {Word} from "./Words.sol";
 
-/// @title The protocol's rules about fixed parts, states, pairs of states and support proofs
+/// @title The protocol's rules about states, pairs of states and support proofs
 /// @dev Each function returns when its rule holds and reverts with an error of IAdjudicator when it does not.
 library Rules {
-    uint256 internal constant MIN_PARTICIPANTS = 2;
-    uint256 internal constant MAX_PARTICIPANTS = 8;
-    uint256 internal constant MIN_CHALLENGE_DURATION = 60 seconds;
-    uint256 internal constant MAX_CHALLENGE_DURATION = 365 days;
     uint256 internal constant MAX_APP_DATA = 8_192;
-
-    function requireValidFixedPart(FixedPart calldata fixedPart, address[] calldata participants) internal pure {
-        uint256 count = participants.length;
-        if (count < MIN_PARTICIPANTS || count > MAX_PARTICIPANTS) {
-            revert IAdjudicator.ParticipantCountOutOfRange(count);
-        }
-        for (uint256 i = 0; i < count; ++i) {
-            address participant = participants[i];
-            if (participant == address(0)) revert IAdjudicator.ZeroParticipant(i);
-            for (uint256 j = 0; j < i; ++j) {
-                if (participants[j] == participant) revert IAdjudicator.DuplicateParticipant(j, i);
-            }
-        }
-        uint48 duration = fixedPart.challengeDuration;
-        if (duration < MIN_CHALLENGE_DURATION || duration > MAX_CHALLENGE_DURATION) {
-            revert IAdjudicator.ChallengeDurationOutOfRange(duration);
-        }
-        if (fixedPart.total > Words.MAX_AMOUNT) revert IAdjudicator.TotalTooHigh(fixedPart.total);
-    }
 
     /// @dev Refuses a malformed state and returns the hashes of a good one: what states are compared and recorded by.
     /// @param validOutcome The hash of an outcome that is known to be valid in this channel, or zero.
-    function requireValidState(
-        bytes32 channelId,
-        FixedPart calldata fixedPart,
-        VariablePart calldata state,
-        bytes32 validOutcome
-    ) internal view returns (bytes32 stateHash, bytes32 outcomeHash) {
-        Allocation[] calldata outcome = state.outcome;
-        bytes calldata appData = state.appData;
-        bytes calldata evidence = state.evidence;
-        bool isFinal = state.isFinal;
-        outcomeHash = Hashing.outcomeHash(outcome);
-        if (outcomeHash != validOutcome) Outcomes.requireValid(outcome, channelId, fixedPart.asset, fixedPart.total);
-        uint256 length = appData.length + evidence.length;
-        if (length > MAX_APP_DATA) revert IAdjudicator.AppDataTooLong(length);
-        if (isFinal && length != 0) revert IAdjudicator.FinalStateWithAppData(length);
-        stateHash = Hashing.stateHash(
-            channelId, outcomeHash, Hashing.bytesHash(appData), Hashing.bytesHash(evidence), state.turnNum, isFinal
-        );
-    }
-
-    /// @dev The same hashes of a state that is compared by them to one that was found valid.
-    function hashState(bytes32 channelId, VariablePart calldata state)
+    function requireValidState(bytes32 channelId, Channel channel, GivenState state, bytes32 validOutcome)
         internal
-        pure
+        view
         returns (bytes32 stateHash, bytes32 outcomeHash)
     {
-        outcomeHash = Hashing.outcomeHash(state.outcome);
-        bytes32 appDataHash = Hashing.bytesHash(state.appData);
-        bytes32 evidenceHash = Hashing.bytesHash(state.evidence);
-        stateHash = Hashing.stateHash(channelId, outcomeHash, appDataHash, evidenceHash, state.turnNum, state.isFinal);
+        (stateHash, outcomeHash) = state.hashes(channelId, validOutcome);
+        if (outcomeHash != validOutcome) {
+            Outcomes.requireValid(state.outcome(), channelId, channel.asset(), channel.total());
+        }
+        uint256 length = state.dataLength();
+        if (length > MAX_APP_DATA) revert IAdjudicator.AppDataTooLong(length);
+        if (state.isFinal() && length != 0) revert IAdjudicator.FinalStateWithAppData(length);
     }
 
-    /// @dev Both states are valid in themselves and of one channel of `count` participants; whether their outcomes
-    /// are the same, their hashes tell.
+    /// @dev Both states are valid in themselves and of one channel; whether their outcomes are the same, their hashes
+    /// tell.
     function requireValidTransition(
         bytes32 channelId,
-        FixedPart calldata fixedPart,
-        uint256 count,
-        VariablePart calldata from,
-        VariablePart calldata to,
+        Channel channel,
+        GivenState from,
+        GivenState to,
         bool sameOutcome
     ) internal view {
-        uint256 turnNum = to.turnNum;
-        if (uint256(from.turnNum) + 1 != turnNum) {
-            revert IAdjudicator.TurnNumberNotConsecutive(from.turnNum, to.turnNum);
+        uint256 turnNum = to.turnNum();
+        if (uint256(from.turnNum()) + 1 != turnNum) {
+            revert IAdjudicator.TurnNumberNotConsecutive(from.turnNum(), to.turnNum());
         }
-        if (!sameOutcome) Outcomes.requireSameTotals(from.outcome, to.outcome);
+        if (!sameOutcome) Outcomes.requireSameTotals(from.outcome(), to.outcome());
 
-        if (to.isFinal) {
+        uint256 count = channel.count();
+        if (to.isFinal()) {
             if (!sameOutcome) revert IAdjudicator.OutcomeChanged();
-        } else if (from.isFinal) {
+        } else if (from.isFinal()) {
             revert IAdjudicator.FinalStateRequired();
         } else if (turnNum < 2 * count) {
             if (!sameOutcome) revert IAdjudicator.OutcomeChanged();
-            if (Hashing.bytesHash(from.appData) != Hashing.bytesHash(to.appData)) revert IAdjudicator.AppDataChanged();
-            if (Hashing.bytesHash(from.evidence) != Hashing.bytesHash(to.evidence)) revert IAdjudicator.AppDataChanged();
+            if (from.appDataHash() != to.appDataHash()) revert IAdjudicator.AppDataChanged();
+            if (from.evidenceHash() != to.evidenceHash()) revert IAdjudicator.AppDataChanged();
         } else {
-            AppCalls.requireValidMove(fixedPart.appDefinition, channelId, from, to, count);
+            AppCalls.requireValidMove(channel.appDefinition(), channelId, from, to, count);
         }
     }
 
-    /// @dev Refuses what is not a chain of 2 to `count` consecutive states, each a valid transition from the one before; the
-    /// first one is the recorded one where `fromRecord`. Returns the states' hashes, and the hash of the last one's outcome.
-    function requireValidChain(
-        bytes32 channelId,
-        Word word,
-        FixedPart calldata fixedPart,
-        uint256 count,
-        VariablePart[] calldata states,
-        bool fromRecord
-    ) internal view returns (bytes32[] memory hashes, bytes32 outcomeHash) {
-        uint256 length = states.length;
-        if (length > count) revert IAdjudicator.StateCountOutOfRange(length);
-        hashes = new bytes32[](length);
-        VariablePart calldata from = states[0];
-        if (fromRecord) {
-            (hashes[0], outcomeHash) = hashState(channelId, from);
+    /// @dev Refuses a row of states of which one is not a valid transition from the one before, or the first is not the
+    /// recorded one where it has to be. Returns the states' hashes, and the hash of the last one's outcome.
+    function requireValidChain(bytes32 channelId, Word word, Channel channel, Proof memory proof)
+        internal
+        view
+        returns (bytes32[] memory hashes, bytes32 outcomeHash)
+    {
+        uint256 count = proof.states.length;
+        hashes = new bytes32[](count);
+        GivenState from = proof.states[0];
+        if (proof.isFromRecord) {
+            (hashes[0], outcomeHash) = from.hashes(channelId, 0);
             word.requireFingerprint(hashes[0], outcomeHash);
         } else {
-            (hashes[0], outcomeHash) = requireValidState(channelId, fixedPart, from, 0);
+            (hashes[0], outcomeHash) = requireValidState(channelId, channel, from, 0);
         }
-        for (uint256 i = 1; i < length; ++i) {
-            VariablePart calldata to = states[i];
+        for (uint256 i = 1; i < count; ++i) {
+            GivenState to = proof.states[i];
             bytes32 previousOutcome = outcomeHash;
-            (hashes[i], outcomeHash) = requireValidState(channelId, fixedPart, to, previousOutcome);
-            requireValidTransition(channelId, fixedPart, count, from, to, outcomeHash == previousOutcome);
+            (hashes[i], outcomeHash) = requireValidState(channelId, channel, to, previousOutcome);
+            requireValidTransition(channelId, channel, from, to, outcomeHash == previousOutcome);
             from = to;
         }
     }
 
-    /// @dev Each participant has signed the one digest.
-    function requireSignedByAll(bytes32 digest, address[] calldata participants, Signature[] calldata signatures)
-        internal
-        pure
-    {
-        uint256 count = participants.length;
-        if (signatures.length != count) revert IAdjudicator.SignatureCountMismatch(count, signatures.length);
+    /// @dev Each participant has signed the one digest. `cursor`: where in calldata the signatures begin.
+    function requireSignedByAll(bytes32 digest, Channel channel, uint256 cursor) internal pure {
+        uint256 count = channel.count();
         for (uint256 i = 0; i < count; ++i) {
-            Signatures.requireSigner(digest, signatures[i], participants[i]);
+            Signatures.requireSigner(digest, cursor, channel.participant(i));
+            cursor += Reader.SIGNATURE_SIZE;
         }
     }
 
-    /// @dev Each state but the first, the recorded one, is signed by its own mover. `hashes` are those of the proof's
-    /// states, which end in `lastTurn`.
-    function requireSignedByMovers(
-        bytes32 domainSeparator,
-        bytes32[] memory hashes,
-        uint256 lastTurn,
-        address[] calldata participants,
-        Signature[] calldata signatures
-    ) internal pure {
-        uint256 count = signatures.length;
-        for (uint256 i = 0; i < count; ++i) {
-            unchecked {
-                // The states are consecutive, so there were as many turns before the last one.
-                address mover = participants[(lastTurn + i + 1 - count) % participants.length];
-                Signatures.requireSigner(Hashing.digest(domainSeparator, hashes[i + 1]), signatures[i], mover);
-            }
+    /// @dev Each state but the first, the recorded one, is signed by its own mover. `hashes` are those of the states.
+    function requireSignedByMovers(bytes32 domainSeparator, bytes32[] memory hashes, Channel channel, Proof memory proof)
+        internal
+        pure
+    {
+        uint256 cursor = proof.signaturesStart;
+        for (uint256 i = 1; i < hashes.length; ++i) {
+            address mover = channel.mover(proof.states[i].turnNum());
+            Signatures.requireSigner(Hashing.digest(domainSeparator, hashes[i]), cursor, mover);
+            cursor += Reader.SIGNATURE_SIZE;
         }
     }
 
     /// @dev Each participant has signed the state of its own turn or a later one; where its own turn lies before the
-    /// proof, any of it. `hashes` are those of the proof's states, which end in `lastTurn`.
-    function requireSignedInTurn(
-        bytes32 domainSeparator,
-        bytes32[] memory hashes,
-        uint256 lastTurn,
-        address[] calldata participants,
-        Signature[] calldata signatures,
-        uint256 signedStates
-    ) internal pure {
-        uint256 count = participants.length;
-        if (signatures.length != count) revert IAdjudicator.SignatureCountMismatch(count, signatures.length);
+    /// proof, any of it. `hashes` are those of the states.
+    function requireSignedInTurn(bytes32 domainSeparator, bytes32[] memory hashes, Channel channel, Proof memory proof)
+        internal
+        pure
+    {
+        uint256 count = channel.count();
         uint256 last = hashes.length - 1;
-        uint256 lastMover = lastTurn % count;
-        uint256 rest = signedStates;
+        uint256 lastMover = proof.states[last].turnNum() % count;
+        uint256 cursor = proof.signaturesStart;
         for (uint256 i = 0; i < count; ++i) {
-            uint256 signed = rest & 0xff;
-            rest >>= 8;
+            uint256 signed = Reader.number(proof.signedStart + i, 1);
             unchecked {
                 // How many turns before the last one participant i moved, at the latest.
                 uint256 turnsAgo = lastMover < i ? lastMover + count - i : lastMover - i;
                 if (signed > last || signed + turnsAgo < last) revert IAdjudicator.SignedStateOutOfRange(i, signed);
             }
-            Signatures.requireSigner(Hashing.digest(domainSeparator, hashes[signed]), signatures[i], participants[i]);
+            bytes32 digest = Hashing.digest(domainSeparator, hashes[signed]);
+            Signatures.requireSigner(digest, cursor, channel.participant(i));
+            cursor += Reader.SIGNATURE_SIZE;
         }
-        if (rest != 0) revert IAdjudicator.SignedStatesNotCanonical(signedStates);
     }
 }

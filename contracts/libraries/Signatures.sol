@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IAdjudicator} from "../interfaces/IAdjudicator.sol";
-import {Signature} from "../types/Channel.sol";
+import {Reader} from "./Reader.sol";
 
 /// @title Recovery of compact signatures (EIP-2098)
 library Signatures {
@@ -10,18 +10,19 @@ library Signatures {
     uint256 internal constant HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0;
     uint256 private constant S_MASK = type(uint256).max >> 1;
 
-    /// @dev The signer of `digest`; reverts with SignatureMalleable or SignatureUnrecoverable, and never returns zero.
-    function recover(bytes32 digest, Signature calldata signature) internal pure returns (address signer) {
-        uint256 vs = uint256(signature.vs);
+    /// @dev The signer of `digest`, whose signature stands in calldata at `cursor`; reverts with SignatureMalleable or
+    /// SignatureUnrecoverable, and never returns zero.
+    function recover(bytes32 digest, uint256 cursor) internal pure returns (address signer) {
+        uint256 vs = uint256(Reader.word(cursor + 32));
         uint256 s = vs & S_MASK;
         if (s > HALF_ORDER) revert IAdjudicator.SignatureMalleable(bytes32(s));
         uint8 v = vs == s ? 27 : 28;
-        signer = ecrecover(digest, v, signature.r, bytes32(s));
+        signer = ecrecover(digest, v, Reader.word(cursor), bytes32(s));
         if (signer == address(0)) revert IAdjudicator.SignatureUnrecoverable();
     }
 
-    function requireSigner(bytes32 digest, Signature calldata signature, address expected) internal pure {
-        address recovered = recover(digest, signature);
+    function requireSigner(bytes32 digest, uint256 cursor, address expected) internal pure {
+        address recovered = recover(digest, cursor);
         if (recovered != expected) revert IAdjudicator.WrongSigner(expected, recovered);
     }
 }

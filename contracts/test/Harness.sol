@@ -3,12 +3,14 @@ pragma solidity 0.8.37;
 
 import {IForceMoveApp} from "../interfaces/IForceMoveApp.sol";
 import {AppCalls} from "../libraries/AppCalls.sol";
+import {Channel} from "../libraries/Channels.sol";
 import {Hashing} from "../libraries/Hashing.sol";
-import {Outcomes} from "../libraries/Outcomes.sol";
+import {Outcome, Outcomes} from "../libraries/Outcomes.sol";
 import {Rules} from "../libraries/Rules.sol";
 import {Signatures} from "../libraries/Signatures.sol";
+import {GivenState} from "../libraries/States.sol";
 import {Words} from "../libraries/Words.sol";
-import {Allocation, FixedPart, Signature, VariablePart} from "../types/Channel.sol";
+import {Allocation, FixedPart, VariablePart} from "../types/Channel.sol";
 
 /// @title The internal libraries, callable: what the adjudicator inlines is tested through here
 /// @dev Each hash comes twice, as the library makes it and as plain Solidity would.
@@ -23,7 +25,7 @@ contract Harness {
     // ------------------------------------------------------------------------------------------------------- hashes
 
     function channelId(FixedPart calldata fixedPart) external view returns (bytes32 hash, bytes32 plain) {
-        hash = Hashing.channelId(fixedPart, fixedPart.participants);
+        hash = _channel(fixedPart).id();
         plain = keccak256(
             abi.encodePacked(
                 block.chainid,
@@ -39,30 +41,13 @@ contract Harness {
     }
 
     function outcomeHash(Allocation[] calldata outcome) external pure returns (bytes32 hash, bytes32 plain) {
-        hash = Hashing.outcomeHash(outcome);
+        hash = Hashing.outcomeHash(_outcome(outcome));
         plain = _plainOutcomeHash(outcome);
-    }
-
-    /// @dev The hash of an outcome in memory, which is what is left after a payout.
-    function remainingOutcomeHash(Allocation[] calldata outcome) external pure returns (bytes32 hash, bytes32 plain) {
-        hash = Hashing.remainingOutcomeHash(outcome);
-        plain = _plainOutcomeHash(outcome);
-    }
-
-    function bytesHash(bytes calldata data) external pure returns (bytes32 hash, bytes32 plain) {
-        return (Hashing.bytesHash(data), keccak256(data));
     }
 
     /// @dev The typed hash of a whole state.
     function stateHash(bytes32 id, VariablePart calldata state) external pure returns (bytes32 hash, bytes32 plain) {
-        hash = Hashing.stateHash(
-            id,
-            Hashing.outcomeHash(state.outcome),
-            Hashing.bytesHash(state.appData),
-            Hashing.bytesHash(state.evidence),
-            state.turnNum,
-            state.isFinal
-        );
+        (hash,) = _given(state).hashes(id, 0);
         plain = keccak256(
             abi.encode(
                 keccak256(abi.encodePacked(STATE_TYPE, ALLOCATION_TYPE)),
@@ -103,7 +88,6 @@ contract Harness {
 
     // --------------------------------------------------------------------------------------------- questions to apps
 
-    /// @dev All fields are read first, as the rules do.
     function moveCall(bytes32 id, VariablePart calldata from, VariablePart calldata to, uint256 count)
         external
         pure
@@ -112,26 +96,33 @@ contract Harness {
         VariablePart memory bare = from;
         bare.evidence = "";
         plain = abi.encodeCall(IForceMoveApp.validTransition, (id, bare, to, count));
-        data = AppCalls.encode(id, from, to, count);
+        data = AppCalls.encode(id, _given(from), _given(to), count);
     }
 
     // -------------------------------------------------------------------------------------------------------- rules
 
-    function recover(bytes32 digest_, Signature calldata signature) external pure returns (address) {
-        return Signatures.recover(digest_, signature);
+    /// @param signature 64 bytes.
+    function recover(bytes32 digest_, bytes calldata signature) external pure returns (address) {
+        return Signatures.recover(digest_, _placeOf(signature));
     }
 
-    function requireSigner(bytes32 digest_, Signature calldata signature, address expected) external pure {
-        Signatures.requireSigner(digest_, signature, expected);
+    function requireSigner(bytes32 digest_, bytes calldata signature, address expected) external pure {
+        Signatures.requireSigner(digest_, _placeOf(signature), expected);
     }
 
-    function requireValidFixedPart(FixedPart calldata fixedPart) external pure {
-        Rules.requireValidFixedPart(fixedPart, fixedPart.participants);
+    function _placeOf(bytes calldata data) private pure returns (uint256 cursor) {
+        assembly ("memory-safe") {
+            cursor := data.offset
+        }
+    }
+
+    function requireValidFixedPart(FixedPart calldata fixedPart) external view {
+        _channel(fixedPart).requireValid();
     }
 
     /// @param home The home asset, and `total` what the channel is funded with in it.
     function requireValidOutcome(bytes32 id, Allocation[] calldata outcome, address home, uint256 total) external view {
-        Outcomes.requireValid(outcome, id, home, total);
+        Outcomes.requireValid(_outcome(outcome), id, home, total);
     }
 
     /// @return The hashes of state and outcome.
@@ -140,7 +131,7 @@ contract Harness {
         view
         returns (bytes32, bytes32)
     {
-        return Rules.requireValidState(id, fixedPart, state, 0);
+        return Rules.requireValidState(id, _channel(fixedPart), _given(state), 0);
     }
 
     /// @dev Both states are checked in themselves first, the earlier one before the later one.
@@ -148,12 +139,44 @@ contract Harness {
         external
         view
     {
-        bytes32 id = Hashing.channelId(fixedPart, fixedPart.participants);
-        (, bytes32 fromOutcome) = Rules.requireValidState(id, fixedPart, from, 0);
-        (, bytes32 toOutcome) = Rules.requireValidState(id, fixedPart, to, fromOutcome);
-        Rules.requireValidTransition(
-            id, fixedPart, fixedPart.participants.length, from, to, fromOutcome == toOutcome
+        Channel channel = _channel(fixedPart);
+        bytes32 id = channel.id();
+        (, bytes32 fromOutcome) = Rules.requireValidState(id, channel, _given(from), 0);
+        (, bytes32 toOutcome) = Rules.requireValidState(id, channel, _given(to), fromOutcome);
+        Rules.requireValidTransition(id, channel, _given(from), _given(to), fromOutcome == toOutcome);
+    }
+
+    // ------------------------------------------------------------------------------------ what the reader would make
+
+    function _channel(FixedPart memory fixedPart) private view returns (Channel channel) {
+        bytes memory words = abi.encodePacked(
+            block.chainid,
+            uint256(uint160(address(this))),
+            uint256(fixedPart.channelNonce),
+            uint256(uint160(fixedPart.appDefinition)),
+            uint256(fixedPart.challengeDuration),
+            uint256(uint160(fixedPart.asset)),
+            fixedPart.total,
+            fixedPart.participants
         );
+        assembly ("memory-safe") {
+            channel := words
+        }
+    }
+
+    function _outcome(Allocation[] memory list) private pure returns (Outcome outcome) {
+        bytes memory encoded = abi.encode(list);
+        assembly ("memory-safe") {
+            outcome := add(encoded, 0x40)
+        }
+    }
+
+    function _given(VariablePart memory part) private pure returns (GivenState state) {
+        bytes memory encoded = bytes.concat(keccak256(part.evidence), abi.encode(part));
+        assembly ("memory-safe") {
+            state := add(encoded, 0x60)
+            mstore(sub(state, 0x20), 0)
+        }
     }
 
     function _plainOutcomeHash(Allocation[] calldata outcome) private pure returns (bytes32) {

@@ -60,11 +60,3 @@ struct State {
     uint48 turnNum;
     bool isFinal;
 }
-
-/// @notice A compact ECDSA signature (EIP-2098).
-/// @param r The x coordinate of the ephemeral point, modulo the group order.
-/// @param vs The parity of its y in the highest bit, `s` (at most half the group order) in the others.
-struct Signature {
-    bytes32 r;
-    bytes32 vs;
-}

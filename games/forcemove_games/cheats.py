@@ -42,7 +42,7 @@ def wrong_payments(state: VariablePart, move: Move, stake: int) -> Iterator[Labe
     )
     for label, payment in payments:
         if _can_pay(state.outcome, mover, payment):
-            yield label, Move(shift(state.outcome, mover, payment), move.app_data)
+            yield label, move._replace(outcome=shift(state.outcome, mover, payment))
 
 
 def _can_pay(outcome: Outcome, mover: int, payment: int) -> bool:

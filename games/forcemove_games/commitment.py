@@ -3,6 +3,9 @@
 A commitment binds because Keccak-256 has no known collisions, and hides because its salt is 32 fresh random bytes. A
 salt that is used twice hides nothing: equal choices would show equal hashes. So `Opening.fresh` draws one each time,
 and nothing else in the library makes salts.
+
+This one is bound to no place. Where it could be copied, and opened with what its maker shows, a game hashes more: see
+`forcemove_games.rock_paper_scissors.openings.pre_commit_of`, and `commitment_of` of the same game's table.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ __all__ = [
     "NotOneAsset",
     "NotTwoAllocations",
     "NotTwoParticipants",
+    "OtherChannel",
     "StakeChanged",
     "UnwantedEvidence",
     "WrongAmount",
@@ -108,6 +109,14 @@ class MalformedPosition(AppError):
 
 
 @dataclass(eq=False)
+class OtherChannel(AppError):
+    """The position names another channel: of games whose position has a word for it."""
+
+    expected: bytes
+    submitted: bytes
+
+
+@dataclass(eq=False)
 class StakeChanged(AppError):
     """The stake stays as it is as long as the channel lives."""
 
@@ -156,7 +165,6 @@ SHARED_ERRORS: tuple[type[AppError], ...] = (
     NotTwoAllocations,
     NotOneAsset,
     DestinationChanged,
-    UnwantedEvidence,
     WrongPositionLength,
     MalformedPosition,
     StakeChanged,

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from random import Random
 
 from forcemove.protocol.state import VariablePart
-from forcemove_games.discard.position import Core, PositionType, decode
-from forcemove_games.discard.tails import SHOWN_AT_ONCE
+from forcemove_games.discard.position import SHOWN_AT_ONCE, Core, PositionType, decode
 from tests.games.discard.dealer import Dealer, draw_first
 
 __all__ = ["LABEL", "TARGETS", "disputed_states"]
@@ -48,18 +47,18 @@ def _leaves(from_: Core, _to: Core) -> bool:
 
 
 _ROWS: dict[str, tuple[_Wanted, int]] = {
-    "discard_challenge_share": (lambda from_, to: from_.pending and from_.shared and to.laid, 163_000),
-    "discard_challenge_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 136_000),
-    "discard_respond_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 125_000),
-    "discard_respond_share": (lambda from_, to: from_.pending and not from_.shared and to.pending, 112_500),
-    "discard_respond_share_discard": (lambda from_, to: from_.pending and from_.shared and to.laid, 151_500),
-    "discard_challenge_deal": (_makes(PositionType.DEALT_FIRST), 400_000),
-    "discard_challenge_second_deal": (_makes(PositionType.DEALT), 292_500),
-    "discard_challenge_shuffle": (_makes(PositionType.SHUFFLED), 460_000),
-    "discard_respond_leave": (_leaves, 250_000),
+    "discard_challenge_share": (lambda from_, to: from_.pending and from_.shared and to.laid, 145_800),
+    "discard_challenge_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 116_500),
+    "discard_respond_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 106_690),
+    "discard_respond_share": (lambda from_, to: from_.pending and not from_.shared and to.pending, 106_940),
+    "discard_respond_share_discard": (lambda from_, to: from_.pending and from_.shared and to.laid, 136_760),
+    "discard_challenge_deal": (_makes(PositionType.DEALT_FIRST), 254_540),
+    "discard_challenge_second_deal": (_makes(PositionType.DEALT), 266_100),
+    "discard_challenge_shuffle": (_makes(PositionType.SHUFFLED), 292_710),
+    "discard_respond_leave": (_leaves, 97_060),
     "discard_challenge_show": (
         lambda from_, to: from_.position_type is PositionType.SHOWING and from_.laid == to.laid == SHOWN_AT_ONCE,
-        254_000,
+        209_510,
     ),
 }
 TARGETS = {row: target for row, (_, target) in _ROWS.items()}

@@ -1,6 +1,6 @@
 """The cost of a state and of a turn over that of libsecp256k1 and of eth_account.
 
-States have two participants and 224 bytes of appData, positions of rock-paper-scissors; they are those of one long
+States have two participants and 288 bytes of appData, positions of rock-paper-scissors; they are those of one long
 game, and the bare operations get the same digests and signatures.
 """
 

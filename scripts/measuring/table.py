@@ -132,7 +132,7 @@ class LongGame:
         self.inputs = tuple(table.given)
         self.received = [happens.signed for happens in self.inputs if isinstance(happens, StateReceived)]
         moves = ((turn, move) for turn, move in table.moves.items() if turn % 2 == 0)
-        self.states = [VariablePart(move.outcome, move.app_data, turn) for turn, move in moves]
+        self.states = [VariablePart(move.outcome, move.app_data, turn, evidence=move.evidence) for turn, move in moves]
 
     def replay(self) -> Channel:
         """Apply every input once."""

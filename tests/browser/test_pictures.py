@@ -243,7 +243,7 @@ def test_a_hidden_hand_is_face_down_for_all_but_its_owner(looks: Looks, seat: in
     view = view_of(story, seat)
     weapons = {"rock", "paper", "scissors"}
     shown = {each.words for each in picture(view, viewer=seat).shapes} & weapons
-    (opening,) = decode_openings(story.alice.bot.secrets()).values()
+    (opening,) = decode_openings(story.alice.bot.secrets())
     chosen = ("rock", "paper", "scissors")[opening.choice]
     assert shown == ({chosen} if seat == 0 else set())
     assert {each.words for each in picture(view).shapes} & weapons == set()

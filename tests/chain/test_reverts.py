@@ -35,7 +35,10 @@ def test_every_error_takes_its_solidity_values_in_order(entry: dict[str, object]
     error = ADJUDICATOR_ERRORS[str(entry["name"])]
     (selector,) = (key for key, (known, _) in adjudicator_errors().entries.items() if known is error)
     types = adjudicator_errors().entries[selector][1]
-    given = [{"address": TO, "bytes32": DATA[4:]}.get(kind, 7 + index) for index, kind in enumerate(types)]
+    given = [
+        {"address": TO, "bytes32": DATA[4:], "bytes4": DATA[:4]}.get(kind, 7 + index)
+        for index, kind in enumerate(types)
+    ]
 
     assert adjudicator_errors().decode(selector + encode(types, given), TO) == error(*given)
 

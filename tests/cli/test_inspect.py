@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,9 @@ from forcemove import Allocation, Key, SignedState, VariablePart
 from forcemove.chain.addresses import show_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
 from forcemove.inspect.possibilities import ACTIONS
+from forcemove.protocol.codec.packed_writer import batch_call, challenge_call, checkpoint_call
 from forcemove.protocol.encoding import encode_record, encode_variable_part
+from forcemove.protocol.state import SupportProof
 from forcemove.protocol.types import Signature
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command
@@ -67,6 +70,7 @@ def test_a_file_is_told_field_by_field(forcemove: Command) -> None:
         "outcome": [_entry(A, 0, 8), _entry(B, 1, 12)],
         "appData": "0x" + state_of(5).app_data.hex(),
         "evidence": "0x",
+        "evidenceHash": "0x",
     }
     assert (finding["problem"], finding["refused"], finding["channel"]) == (None, None, None)
 
@@ -105,6 +109,14 @@ def test_people_see_the_board_and_amounts_in_ether_and_wei(forcemove: Command) -
         assert line in said.out
     assert "Participant 1 placed an O." in said.out
     assert "\x1b" not in said.out
+
+
+def test_evidence_is_shown_where_there_is_some(forcemove: Command) -> None:
+    file = SAVED.save(replace(state_of(5), evidence=b"why"))
+
+    assert re.search(r"^  evidence +3 bytes: 0x776879$", forcemove("inspect", file).out, re.MULTILINE)
+    assert found(forcemove, file)["state"]["evidence"] == "0x776879"
+    assert "evidence" not in forcemove("inspect", SAVED.save(state_of(5))).out
 
 
 def test_an_asset_is_not_taken_for_ether(forcemove: Command) -> None:
@@ -313,6 +325,37 @@ def test_a_record_in_hex(forcemove: Command, count: int) -> None:
     assert finding["kind"] == "record"
     assert finding["signatures"] == ["0x" + signature.compact.hex() for signature in signatures]
     assert finding["position"]["board"] == TIC_TAC_TOE.board(state_of(6))
+
+
+def test_calldata_in_hex(forcemove: Command) -> None:
+    """Of a challenge with two moves, and of a batch in which one call means nothing."""
+    states = (state_of(5), state_of(6))
+    signatures = tuple(SAVED.signature(key, states[1]) for key in (builders.ALICE, builders.BOB))
+    challenge = challenge_call(SAVED.fixed, SupportProof(states, signatures, 0x0101))
+    batch = batch_call([(50_000, challenge), (7, challenge[:-1])])
+
+    finding, of_batch = found(forcemove, "0x" + challenge.hex()), found(forcemove, "0x" + batch.hex())
+    said = forcemove("inspect", "0x" + batch.hex()).out
+
+    assert (finding["kind"], finding["operation"], finding["fromRecord"]) == ("call", "challenge", False)
+    assert finding["signatures"] == ["0x" + signature.compact.hex() for signature in signatures]
+    assert [each["state"]["turnNum"] for each in finding["states"]] == [5, 6]
+    assert finding["states"][1]["position"]["board"] == TIC_TAC_TOE.board(states[1])
+    good, bad = of_batch["items"]
+    assert good == {"gas": 50_000, "call": finding, "problem": None}
+    assert (bad["gas"], bad["call"]) == (7, None)
+    assert "LengthMismatch" in bad["problem"]
+    assert "A call of the adjudicator: batch" in said
+    assert "A call of the adjudicator: challenge" in said
+    assert "PROBLEM" in said
+
+
+def test_calldata_that_means_nothing(forcemove: Command) -> None:
+    data = checkpoint_call(SAVED.fixed, SupportProof((state_of(6),), (), 0))
+    said = forcemove("inspect", "0x" + data[:-1].hex())
+
+    assert said.code == 1
+    assert "LengthMismatch" in said.err
 
 
 @each_game

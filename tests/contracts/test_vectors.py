@@ -8,19 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import astuple
 
-from forcemove import ETHER, Allocation, ForcemoveError, MalformedBytes, keccak256
+from forcemove import ETHER, Allocation, ForcemoveError, MalformedBytes, RuleError, keccak256
 from forcemove.chain import addresses, chain, codec, create2, local, reverts
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.contracts import artifact
 from forcemove.protocol import adjudication, encoding, signing, types, words
-from forcemove.protocol.codec import wire
+from forcemove.protocol.codec import packed_writer, wire
+from forcemove.protocol.codec.packed import ETHER_BIT, SELECTORS
+from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.machine.inputs import Greeted, StateReceived
+from forcemove.protocol.rule_errors import StateCountOutOfRange
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.words import Status
 from scripts import vectors
 from scripts.vectors import CARDS, DISCARD, EIP712, VECTORS
 from tests.protocol.builders import COUNTING, MalformedCount, WrongCount
+from tests.protocol.calls import write
 
 CONTENT: dict[str, Any] = json.loads(VECTORS.read_text("utf-8"))
 KEYS = [signing.Key(bytes.fromhex(each["privateKey"][2:])) for each in CONTENT["keys"]]
@@ -245,7 +250,38 @@ def test_proofs(vector: dict[str, Any]) -> None:
     assert verdict(lambda: adjudication.checkpoint(before, sent, fixed, proof_of(vector), COUNTING)) == vector["error"]
 
 
+@pytest.mark.parametrize("vector", CONTENT["proofs"], ids=lambda vector: vector["name"])
+def test_the_calldata_of_proofs(vector: dict[str, Any]) -> None:
+    _, fixed, _ = channel(vector)
+    if vector["calldata"] is None:
+        with pytest.raises(StateCountOutOfRange):
+            packed_writer.checkpoint_call(fixed, proof_of(vector))
+    else:
+        assert packed_writer.checkpoint_call(fixed, proof_of(vector)) == bytes_(vector["calldata"])
+
+
+@pytest.mark.parametrize("vector", CONTENT["calls"]["whole"], ids=lambda vector: vector["name"])
+def test_calls(vector: dict[str, Any]) -> None:
+    calldata = bytes_(vector["calldata"])
+    assert SELECTORS[vector["operation"]] == calldata[:4]
+    assert write(decode_call(calldata)) == calldata
+
+
+@pytest.mark.parametrize("vector", CONTENT["calls"]["refused"], ids=lambda vector: vector["name"])
+def test_calls_that_mean_nothing(vector: dict[str, Any]) -> None:
+    with pytest.raises(RuleError) as caught:
+        decode_call(bytes_(vector["calldata"]))
+    found = {"error": type(caught.value).__name__, "values": [*caught.value.values().values()]}
+    assert found.items() <= vector.items()
+
+
 # ------------------------------------------------------------------------------------------------------- the bytecode
+
+
+@pytest.mark.parametrize("vector", CONTENT["calls"]["refused"], ids=lambda vector: vector["name"])
+def test_calls_that_mean_nothing_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
+    operation = Operation("checkpoint", bytes_(vector["calldata"]))
+    assert verdict(lambda: adjudicator.simulate(operation, KEYS[0].address)) == vector["error"]
 
 
 @pytest.fixture(scope="module")
@@ -277,29 +313,40 @@ def record(adjudicator: Adjudicator, id_: bytes, asset: bytes, status: Status) -
     assert adjudicator.status_of(id_, asset) == status
 
 
-PROOFS_HERE = [each for each in CONTENT["proofs"] if CONTENT["channels"][each["channel"]]["domain"] == HERE]
+PROOFS_HERE = [
+    each for each in CONTENT["proofs"] if each["calldata"] and CONTENT["channels"][each["channel"]]["domain"] == HERE
+]
 
 
 @pytest.mark.parametrize("vector", [each for each in CONTENT["channels"] if each["domain"] == HERE])
 def test_channels_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
-    values = codec.fixed_part_values(fixed_part(vector["fixedPart"]))
-    assert view(adjudicator, "channelIdOf", values) == (bytes_(vector["channelId"]),)
+    assert view(adjudicator, "channelIdOf", astuple(fixed_part(vector["fixedPart"]))) == (bytes_(vector["channelId"]),)
 
 
 @pytest.mark.parametrize("vector", CONTENT["noChannels"])
 def test_fixed_parts_that_are_refused_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
     given = vector["fixedPart"]
-    app, nonce = bytes_(given["appDefinition"]), int(given["channelNonce"])
-    asset, total = bytes_(given["asset"]), int(given["total"])
-    values = (list(map(bytes_, given["participants"])), nonce, app, given["challengeDuration"], asset, total)
-    operation = Operation("checkpoint", codec.function("checkpoint").encode(values, [], [], 0))
+    asset, total, participants = bytes_(given["asset"]), int(given["total"]), list(map(bytes_, given["participants"]))
+    fixed = (
+        bytes((len(participants) | (0 if any(asset) else ETHER_BIT),)),
+        int(given["channelNonce"]).to_bytes(8),
+        bytes_(given["appDefinition"]),
+        given["challengeDuration"].to_bytes(4),
+        asset if any(asset) else b"",
+        b"\x20" + encoding.word(total),
+        *participants,
+    )
+    rest = bytes(6 + 1 + 64 * len(participants) + 1)  # turn 0, no allocation, signatures, no gas for payments
+    operation = Operation("conclude", SELECTORS["conclude"] + b"".join(fixed) + rest)
     sender = local.local_keys()[7].address
     assert verdict(lambda: adjudicator.simulate(operation, sender)) == vector["error"]
 
 
 @pytest.mark.parametrize("vector", CONTENT["states"])
 def test_states_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
-    values = (channel(vector)[2], *codec.state_values(state_of(vector["state"])))
+    state = state_of(vector["state"])
+    outcome = [astuple(entry) for entry in state.outcome]
+    values = (channel(vector)[2], outcome, state.app_data, state.evidence, state.turn_num, state.is_final)
     assert view(adjudicator, "stateHashOf", values) == (bytes_(vector["stateHash"]),)
 
 
@@ -318,14 +365,15 @@ def view(adjudicator: Adjudicator, name: str, *values: Any) -> tuple[Any, ...]:
 def test_proofs_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]) -> None:
     _, fixed, id_ = channel(vector)
     record(adjudicator, id_, fixed.asset, status_of(vector))
-    operation, sender = adjudicator.checkpoint(fixed, proof_of(vector)), local.local_keys()[7]
+    operation, sender = Operation("checkpoint", bytes_(vector["calldata"])), local.local_keys()[7]
     try:
         assert verdict(lambda: adjudicator.simulate(operation, sender.address)) == vector["error"]
         if vector["error"] is None:
             block = adjudicator.send(operation, sender).block_number
             (log,) = adjudicator.chain.logs(adjudicator.address, (), block, block)
-            assert log.data[64:].startswith(bytes_(vector["logged"]))
-            assert int.from_bytes(log.data[32:64], "big") == len(bytes_(vector["logged"]))
+            logged = operation.data[4:]
+            assert log.data[64:].startswith(logged)
+            assert int.from_bytes(log.data[32:64], "big") == len(logged)
     finally:
         record(adjudicator, id_, fixed.asset, Status(0, 0, 0))
 

@@ -15,7 +15,9 @@ from forcemove import ETHER, Adjudicator, Agreement, FixedPart, VariablePart
 from forcemove.chain import codec, errors, rpc, worker
 from forcemove.follower.followed_channel import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
-from forcemove.protocol.encoding import Domain, encode_record, fingerprint, hash_state
+from forcemove.protocol.codec.packed_writer import checkpoint_call
+from forcemove.protocol.encoding import Domain, fingerprint, hash_state
+from forcemove.protocol.state import SupportProof
 from forcemove.protocol.words import Status, late_key, word_key
 from tests.simulation.chain import MemoryChain
 from tests.simulation.state import CHAIN_ID, from_hex
@@ -110,8 +112,8 @@ class PaperNode(rpc.Rpc):
         opening = VariablePart(state.outcome, b"", 0, is_final=False)
         hashes, finalizes_at = hash_state(id_, opening), self.now + DURATION
         self.statuses[id_] = Status(0, finalizes_at, fingerprint(hashes.state, hashes.outcome)).pack()
-        record = encode_record(opening, ())
-        self.log(self.height, "ChallengeRegistered", id_, encode(["uint48", "bytes"], [finalizes_at, record]))
+        arguments = checkpoint_call(agreement(number).fixed_part, SupportProof((opening,), (), 0))[4:]
+        self.log(self.height, "ChallengeRegistered", id_, encode(["uint48", "bytes"], [finalizes_at, arguments]))
         return id_
 
     def close(self, numbers: Iterable[int]) -> None:

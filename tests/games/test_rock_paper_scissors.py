@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forcemove import UINT256_MAX, AppError, InvalidValue, VariablePart
+from forcemove import UINT256_MAX, AppError, InvalidValue, VariablePart, keccak256
 from forcemove_games import two_player
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME, rules
+from forcemove_games.rock_paper_scissors.openings import pre_commit_of
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
 from tests.expected import raising
-from tests.games.states import BALANCE, ID, STAKE, amounts, final, outcome, state
+from tests.games.states import BALANCE, ID, PLAYING, STAKE, amounts, final, outcome, state
 from tests.protocol.builders import terms
 
 SALT = b"\x5a" * 32
@@ -26,12 +27,17 @@ def opening(weapon: Weapon = ROCK) -> Opening:
     return Opening(weapon, SALT)
 
 
+def pre_commit(of: Opening) -> bytes:
+    """What `proposed` commits to."""
+    return pre_commit_of(ID, PLAYING + 1, of)
+
+
 def start(round_num: int = 0) -> VariablePart:
-    return state(Position(PositionType.START, STAKE, round_num=round_num))
+    return state(Position(PositionType.START, STAKE, ID, round_num=round_num))
 
 
 def proposed(weapon: Weapon = ROCK) -> VariablePart:
-    return rules.propose(start(), opening(weapon).commitment).after(start())
+    return rules.propose(start(), opening(weapon)).after(start())
 
 
 def accepted(a_play: Weapon = ROCK, b_play: Weapon = PAPER) -> VariablePart:
@@ -61,21 +67,31 @@ def refusal(from_: VariablePart, to: VariablePart, num_participants: int = 2) ->
 # ---------------------------------------------------------------------------------------------------------- positions
 
 
-def test_a_position_is_seven_words() -> None:
-    position = Position(PositionType.REVEAL, 5, b"\x11" * 32, 2, 1, b"\x22" * 32, 9)
-    words = [3, 5, int.from_bytes(b"\x11" * 32, "big"), 2, 1, int.from_bytes(b"\x22" * 32, "big"), 9]
-    assert position.encode() == b"".join(word.to_bytes(32, "big") for word in words)
+def test_a_position_is_nine_words() -> None:
+    position = Position(PositionType.REVEAL, 5, b"\x33" * 32, b"\x11" * 32, 7, 2, 1, b"\x22" * 32, 9)
+    bytes32, numbers = (b"\x33" * 32, b"\x11" * 32, b"\x22" * 32), (3, 5, 7, 2, 1, 9)
+    kind, stake, turn, b_play, a_play, round_num = (number.to_bytes(32, "big") for number in numbers)
+    channel_id, pre_commit, salt = bytes32
+    assert position.encode() == kind + stake + channel_id + pre_commit + turn + b_play + a_play + salt + round_num
     assert decode(position.encode()) == position
 
 
+def test_a_commitment_is_the_hash_of_five_words() -> None:
+    channel_id = bytes(range(32))
+    words = channel_id + (15).to_bytes(32, "big") + (1).to_bytes(32, "big") + (2).to_bytes(32, "big") + SALT
+    assert pre_commit_of(channel_id, 15, opening(SCISSORS)) == keccak256(words)
+
+
 def test_a_channel_starts_before_the_first_round() -> None:
-    assert decode(GAME.initial_app_data(terms(STAKE))) == initial(STAKE) == Position(PositionType.START, STAKE)
+    channel_id = terms(STAKE).channel_id
+    first = decode(GAME.initial_app_data(terms(STAKE)))
+    assert first == initial(channel_id, STAKE) == Position(PositionType.START, STAKE, channel_id)
     assert GAME.stake_of(GAME.initial_app_data(terms(STAKE))) == STAKE
 
 
-@pytest.mark.parametrize("length", [0, 192, 223, 225, 256])
+@pytest.mark.parametrize("length", [0, 256, 287, 289, 320])
 def test_appdata_of_another_length_is_no_position(length: int) -> None:
-    with raising(two_player.WrongPositionLength(224, length)):
+    with raising(two_player.WrongPositionLength(288, length)):
         decode(bytes(length))
 
 
@@ -84,33 +100,43 @@ def test_appdata_of_another_length_is_no_position(length: int) -> None:
     [
         (4, 0, 4),
         (2**255, 0, 2**255),
-        (0, 2, 1),
         (0, 3, 1),
-        (1, 3, 1),
-        (2, 3, 3),
-        (3, 3, 2**128),
         (0, 4, 1),
-        (1, 4, 1),
-        (2, 4, 1),
-        (3, 4, 3),
         (0, 5, 1),
         (1, 5, 1),
-        (2, 5, 1),
+        (2, 5, 3),
+        (3, 5, 2**128),
+        (0, 6, 1),
+        (1, 6, 1),
+        (2, 6, 1),
+        (3, 6, 3),
+        (0, 7, 1),
+        (1, 7, 1),
+        (2, 7, 1),
     ],
 )
 def test_a_word_out_of_its_range_is_named(kind: int, word: int, value: int) -> None:
-    words = [kind, STAKE, 0, 0, 0, 0, 0]
+    words = [kind, STAKE, 0, 0, 0, 0, 0, 0, 0]
     words[word] = value
     with raising(two_player.MalformedPosition(word, value)):
         decode(b"".join(number.to_bytes(32, "big") for number in words))
 
 
 @pytest.mark.parametrize(
-    "fields", [{"stake": -1}, {"stake": 2**256}, {"salt": b""}, {"b_play": -1}, {"round_num": True}]
+    "fields",
+    [
+        {"stake": -1},
+        {"stake": 2**256},
+        {"salt": b""},
+        {"channel_id": b""},
+        {"proposed_at": 2**256},
+        {"b_play": -1},
+        {"round_num": True},
+    ],
 )
 def test_values_that_no_word_holds_are_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(InvalidValue):
-        replace(initial(STAKE), **fields)
+        replace(initial(ID, STAKE), **fields)
 
 
 # ---------------------------------------------------------------------------------------------------------- the nine
@@ -144,7 +170,7 @@ def test_no_other_payment_is_accepted_for_any_of_the_nine(a_play: Weapon, b_play
 def test_a_whole_round_returns_to_start_with_the_next_number() -> None:
     before = revealed()
     after = rules.next_round(before).after(before)
-    assert decode(after.app_data) == Position(PositionType.START, STAKE, round_num=1)
+    assert decode(after.app_data) == Position(PositionType.START, STAKE, ID, round_num=1)
     assert amounts(after) == amounts(before)
 
 
@@ -158,9 +184,9 @@ def test_a_rejected_round_costs_nothing_and_is_not_counted() -> None:
 
 
 def test_a_friendly_game_is_played_for_nothing() -> None:
-    before = state(initial(0), outcome(0, 0))
+    before = state(initial(ID, 0), outcome(0, 0))
     for move in (
-        lambda s: rules.propose(s, opening().commitment),
+        lambda s: rules.propose(s, opening()),
         lambda s: rules.accept(s, PAPER),
         lambda s: rules.reveal(s, opening()),
         rules.next_round,
@@ -170,8 +196,8 @@ def test_a_friendly_game_is_played_for_nothing() -> None:
 
 
 def test_nothing_more_is_asked_in_the_middle_of_a_round() -> None:
-    before = state(initial(BALANCE))
-    proposal = rules.propose(before, opening(SCISSORS).commitment).after(before)
+    before = state(initial(ID, BALANCE))
+    proposal = rules.propose(before, opening(SCISSORS)).after(before)
     reply = rules.accept(proposal, PAPER).after(proposal)
     assert amounts(reply) == (2 * BALANCE, 0)
     assert amounts(rules.reveal(reply, opening(SCISSORS))) == (0, 2 * BALANCE)
@@ -189,7 +215,7 @@ def test_every_reachable_position_has_a_legal_successor() -> None:
 
 @pytest.mark.parametrize("balances", [(STAKE - 1, BALANCE), (BALANCE, STAKE - 1)])
 def test_from_a_start_that_somebody_cannot_pay_for_only_concluding_is_left(balances: tuple[int, int]) -> None:
-    assert rules.legal_moves(state(initial(STAKE), outcome(*balances)), opening()) == []
+    assert rules.legal_moves(state(initial(ID, STAKE), outcome(*balances)), opening()) == []
 
 
 def test_from_a_commitment_that_a_cannot_open_only_concluding_is_left() -> None:
@@ -293,7 +319,7 @@ def test_a_payment_out_of_nothing_is_refused() -> None:
 
 
 def test_dirty_upper_bits_of_every_bounded_word_are_refused() -> None:
-    for index in (0, 3, 4):
+    for index in (0, 5, 6):
         value = int.from_bytes(revealed().app_data[32 * index : 32 * index + 32], "big") | 2**200
         assert refusal(accepted(), with_word(revealed(), index, value)) == two_player.MalformedPosition(index, value)
         assert refusal(with_word(revealed(), index, value), start(1)) == two_player.MalformedPosition(index, value)
@@ -301,19 +327,19 @@ def test_dirty_upper_bits_of_every_bounded_word_are_refused() -> None:
 
 def test_another_weapon_than_the_committed_one_is_refused() -> None:
     wrong = changed(revealed(ROCK, ROCK), a_play=int(PAPER))
-    committed, shown = opening(ROCK).commitment, opening(PAPER).commitment
+    committed, shown = pre_commit(opening(ROCK)), pre_commit(opening(PAPER))
     assert refusal(accepted(ROCK, ROCK), wrong) == rules.WrongReveal(committed, shown)
 
 
 def test_another_salt_than_the_committed_one_is_refused() -> None:
     wrong = changed(revealed(), salt=b"\x01" * 32)
     error = refusal(accepted(), wrong)
-    assert error == rules.WrongReveal(opening().commitment, Opening(ROCK, b"\x01" * 32).commitment)
+    assert error == rules.WrongReveal(pre_commit(opening()), pre_commit(Opening(ROCK, b"\x01" * 32)))
 
 
 def test_a_replaced_commitment_is_refused() -> None:
-    other = opening(SCISSORS).commitment
-    error = rules.PreCommitChanged(opening().commitment, other)
+    other = pre_commit(opening(SCISSORS))
+    error = rules.PreCommitChanged(pre_commit(opening()), other)
     assert refusal(proposed(), changed(accepted(), pre_commit=other)) == error
     assert refusal(accepted(), changed(revealed(), pre_commit=other)) == error
 
@@ -350,7 +376,7 @@ def test_there_is_no_fourth_weapon(weapon: int) -> None:
 
 def test_moves_out_of_turn_raise_what_forbids_them() -> None:
     with pytest.raises(two_player.NoSuchTransition):
-        rules.propose(proposed(), opening().commitment)
+        rules.propose(proposed(), opening())
     with pytest.raises(two_player.NoSuchTransition):
         rules.accept(start(), ROCK)
     with pytest.raises(AppError):

@@ -13,7 +13,7 @@ from forcemove_games.rock_paper_scissors.position import PositionType, Weapon, d
 from tests.games.states import ID, STAKE, always, amounts, final, outcome, state
 
 A, B = 1, 0
-START = state(initial(STAKE))
+START = state(initial(ID, STAKE))
 
 
 def kind(of: VariablePart) -> PositionType:
@@ -54,7 +54,7 @@ def test_a_round_that_has_begun_is_played_out() -> None:
 
 
 def test_a_round_that_somebody_cannot_pay_for_is_not_proposed() -> None:
-    assert GAME.bot(A).move(state(initial(STAKE), outcome(STAKE - 1)), another_round=True) is None
+    assert GAME.bot(A).move(state(initial(ID, STAKE), outcome(STAKE - 1)), another_round=True) is None
 
 
 def test_a_final_state_is_answered_by_a_final_state() -> None:
@@ -104,7 +104,7 @@ def test_a_reveal_can_be_asked_for_again() -> None:
 
 
 def test_secrets_do_not_pile_up_over_the_rounds() -> None:
-    bots, at = (GAME.bot(B), GAME.bot(A)), state(initial(0))
+    bots, at = (GAME.bot(B), GAME.bot(A)), state(initial(ID, 0))
     for _ in range(40):
         at = answer(bots[(at.turn_num + 1) % 2], at)
     assert len(bots[A].secrets()) == 64

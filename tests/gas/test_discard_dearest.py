@@ -12,13 +12,13 @@ from forcemove import UINT64_MAX, Allocation, EmbeddedChain, VariablePart
 from forcemove.protocol.encoding import challenge_hash, channel_id, digest, hash_state
 from forcemove.protocol.types import Signature
 from forcemove.protocol.words import MAX_TURN_RECORD
-from forcemove_games.discard import GAME, position, tails
+from forcemove_games.discard import GAME, evidence, position
 from scripts.measuring.gas import Bench, Channel, chain_of_fork
 
 FULL = b"\xff" * 32
 """Each byte of calldata that is not zero costs four times as much as a zero."""
 HALF = int.from_bytes(FULL) // 2
-TAIL = tails.ShuffledDeck(b"\xff" * tails.DECK_LENGTH, b"\xff" * tails.PROOF_LENGTH)
+DECK, PROOF = b"\xff" * position.DECK_LENGTH, b"\xff" * evidence.PROOF_LENGTH
 
 
 @pytest.fixture(scope="module", params=["today", "amsterdam"])
@@ -39,9 +39,9 @@ def second_shuffle(channel: Channel) -> tuple[VariablePart, VariablePart]:
     key = (int.from_bytes(FULL), int.from_bytes(FULL))
     core = position.Core(position.PositionType.SHUFFLED_FIRST, HALF, channel.id, MAX_TURN_RECORD, (key, key))
     paid = tuple(Allocation(FULL[:20], FULL, HALF) for _ in range(2))
-    first = VariablePart(paid, position.Position(core, TAIL).encode(), MAX_TURN_RECORD - 1)
+    first = VariablePart(paid, position.Position(core, DECK).encode(), MAX_TURN_RECORD - 1, evidence=PROOF)
     core = replace(core, position_type=position.PositionType.SHUFFLED)
-    return first, VariablePart(paid, position.Position(core, TAIL).encode(), MAX_TURN_RECORD)
+    return first, VariablePart(paid, position.Position(core, DECK).encode(), MAX_TURN_RECORD, evidence=PROOF)
 
 
 def signed_challenge(channel: Channel, state: VariablePart) -> Signature:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 from msgspec.structs import replace
 
 from forcemove import LocalError, MalformedBytes, SignedState, save_book
@@ -15,6 +16,7 @@ from forcemove.chain.errors import NotGenuine
 from forcemove.inspect import errors
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, Missing, inspect_bytes
+from forcemove.inspect.calls import inspect_call, is_call
 from forcemove.inspect.contracts import adjudicator_address, find_book, open_adjudicator
 from forcemove.inspect.documents import document_json
 from forcemove.inspect.inspection import Report, inspect_channel, inspect_file
@@ -23,14 +25,17 @@ from forcemove.inspect.possibilities import ACTIONS
 from forcemove.inspect.report_json import report_document
 from forcemove.inspect.signatures import SignatureVerdict
 from forcemove.inspect.states import StateKind
+from forcemove.protocol.codec.packed import SELECTORS, Call
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import encode_record, encode_variable_part
 from forcemove.protocol.machine.record import EMPTY_RECORD
 from forcemove.protocol.words import Mode
+from forcemove.text.reports import report_parts
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.saved import Saved, final_of, state_of
 from tests.protocol.builders import ALICE, BOB, MALLORY, terms
+from tests.protocol.calls import as_read, calls, write
 from tests.scenarios.story import DURATION, Playground, Story
 
 GAMES = (ROCK_PAPER_SCISSORS, TIC_TAC_TOE)
@@ -81,6 +86,24 @@ def test_without_its_channel_a_state_has_neither_mover_nor_stage() -> None:
 def test_bytes_that_are_nothing_are_malformed() -> None:
     with pytest.raises(MalformedBytes):
         inspect_bytes(b"nothing", GAMES)
+
+
+@given(calls)
+def test_every_call_is_told(call: Call) -> None:
+    data = write(call)
+    assert is_call(data)
+    report = inspect_call(data, GAMES)
+    assert report.call == as_read(call)
+    assert json.loads(document_json(report_document(report)))["operation"] == report.operation
+    assert report_parts(report)[0].title == f"A call of the adjudicator: {report.operation}"
+
+
+def test_calldata_that_the_adjudicator_would_not_read() -> None:
+    data = SELECTORS["checkpoint"] + b"\x10"
+    with pytest.raises(MalformedBytes) as caught:
+        inspect_call(data, GAMES)
+    assert "NotCanonical(place=4)" in caught.value.reason
+    assert not is_call(encode_variable_part(state_of(6)))
 
 
 # -------------------------------------------------------------------------------------------------------------- files

@@ -10,6 +10,13 @@ from msgspec.structs import replace
 from forcemove import ETHER, UINT256_MAX, Allocation, FixedPart
 from forcemove.chain.prices import OSAKA
 from forcemove.protocol.adjudication import Payment
+from forcemove.protocol.codec.packed_writer import (
+    challenge_call,
+    checkpoint_call,
+    conclude_call,
+    respond_call,
+    transfer_call,
+)
 from forcemove.protocol.encoding import channel_id, hash_state, word
 from forcemove.protocol.logs import Closed, Credited
 from forcemove.protocol.types import MAX_AMOUNT
@@ -59,9 +66,7 @@ def conclude(world: World, *entries: Allocation, nonce: int = 0) -> Verdict:
 def conclude_calldata(world: World, *entries: Allocation, nonce: int = 0, push: int = OSAKA.push) -> bytes:
     fixed = channel(world, nonce)
     signatures = sign_all(final(14, entries), fixed=fixed, domain=world.domain)
-    return function_selector("Adjudicator", "conclude") + abi.arguments(
-        abi.fixed_part(fixed), abi.outcome(entries), word(14), abi.signatures(signatures), word(push)
-    )
+    return conclude_call(fixed, entries, 14, signatures, push)
 
 
 # ---------------------------------------------------------------------------------------------------- recipients
@@ -139,14 +144,8 @@ def deposit_data(world: World) -> bytes:
 
 def transfer_data(world: World) -> bytes:
     entries = (allocation(A, 10), allocation(B, 10))
-    return function_selector("Adjudicator", "transfer") + abi.arguments(
-        id_of(world),
-        abi.address(ETHER),
-        hash_state(id_of(world), final(14, entries)).state,
-        abi.outcome(entries),
-        abi.numbers([]),
-        word(OSAKA.push),
-    )
+    hashes = hash_state(id_of(world), final(14, entries))
+    return transfer_call(id_of(world), ETHER, hashes.state, entries, (), OSAKA.push)
 
 
 def other_conclude_data(world: World) -> bytes:
@@ -232,23 +231,18 @@ def test_nobody_reenters_from_a_credit_that_is_paid(world: World) -> None:
 
 def checkpoint_data(world: World) -> bytes:
     fixed = channel(world, 9)
-    arguments = abi.fixed_part(fixed), *abi.proof(proof(*chain(10, 11), fixed=fixed, domain=world.domain))
-    return function_selector("Adjudicator", "checkpoint") + abi.arguments(*arguments)
+    return checkpoint_call(fixed, proof(*chain(10, 11), fixed=fixed, domain=world.domain))
 
 
 def challenge_data(world: World) -> bytes:
     fixed = channel(world, 9)
     good = proof(*chain(10, 11), fixed=fixed, domain=world.domain)
-    signature = abi.signature(sign_challenge(ALICE, good.last, fixed, world.domain))
-    arguments = abi.fixed_part(fixed), *abi.proof(good), signature
-    return function_selector("Adjudicator", "challenge") + abi.arguments(*arguments)
+    return challenge_call(fixed, good, sign_challenge(ALICE, good.last, fixed, world.domain))
 
 
 def respond_data(world: World) -> bytes:
     fixed, (challenged, response) = channel(world, 9), chain(11, 12)
-    signature = abi.signature(sign(ALICE, response, fixed, world.domain))
-    arguments = abi.fixed_part(fixed), abi.state(challenged), abi.state(response), signature
-    return function_selector("Adjudicator", "respond") + abi.arguments(*arguments)
+    return respond_call(fixed, challenged, response, sign(ALICE, response, fixed, world.domain))
 
 
 DISPUTES = pytest.mark.parametrize("data", [checkpoint_data, challenge_data, respond_data])

@@ -11,18 +11,17 @@ from typing import NamedTuple
 
 import pytest
 
-from forcemove import ETHER, Allocation, address_destination, keccak256
+from forcemove import ETHER, Allocation, Outcome, address_destination, keccak256
 from forcemove.chain.prices import OSAKA
+from forcemove.protocol.codec.packed_writer import transfer_call
 from forcemove.protocol.encoding import fingerprint, outcome_hash, word
 from forcemove.protocol.words import EMPTY_STATUS, Status, late_key, word_key
-from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import GENESIS, Chain
 from tests.sampled import sampled
 
 PAYEES = tuple(bytes((0xB0 + index,)) * 20 for index in range(4))
 STATE_HASH = keccak256(b"the recorded state")
-TRANSFER = function_selector("Adjudicator", "transfer")
 
 
 class Case(NamedTuple):
@@ -79,9 +78,9 @@ def cases(count: int, first: int) -> Iterator[Case]:
 
 
 class Hashed(NamedTuple):
-    """An outcome's encoding, and the status that belongs to it."""
+    """An outcome, and the status that belongs to it."""
 
-    encoded: abi.Tail
+    outcome: Outcome
     status: Status
 
 
@@ -105,7 +104,7 @@ class Payer:
             for place, (asset, amount) in enumerate(zip(assets, amounts, strict=True))
         )
         status = Status(7, GENESIS, fingerprint(STATE_HASH, outcome_hash(outcome)))
-        return Hashed(abi.outcome(outcome), status)
+        return Hashed(outcome, status)
 
     def prepare(self, case: Case) -> bytes:
         """A fresh channel; its id. Every other one that holds its total is full."""
@@ -134,9 +133,8 @@ class Payer:
         """Pay, and compare everything that has changed."""
         id_, expected = self.prepare(case), reference(case)
         before = [self.chain.balance(payee) for payee in PAYEES]
-        outcome = self.outcome(case.amounts, case.assets)
-        home, chosen = abi.address(self.assets[0]), abi.numbers(case.chosen)
-        data = TRANSFER + abi.arguments(id_, home, STATE_HASH, outcome.encoded, chosen, word(OSAKA.push))
+        outcome = self.outcome(case.amounts, case.assets).outcome
+        data = transfer_call(id_, self.assets[0], STATE_HASH, outcome, case.chosen, OSAKA.push)
         receipt = self.chain.transact(PAYEES[0], self.at, data)
         assert receipt.success, (case, receipt.output.hex())
 

@@ -9,6 +9,8 @@ from random import Random
 from msgspec.structs import replace
 
 from forcemove import Allocation, Key, Outcome, keccak256
+from forcemove.chain.prices import OSAKA
+from forcemove.protocol.codec import packed_writer
 from forcemove.protocol.encoding import challenge_hash, channel_id, digest, hash_state
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, PartlyPaid, Responded
 from forcemove.protocol.state import SupportProof, VariablePart
@@ -20,7 +22,9 @@ from tests.protocol.builders import count_data, destination, fixed_part, pack_pa
 
 STRANGE_IDS = (keccak256(b"a channel that nobody plays"), bytes(12) + b"\x01" * 20)
 
-OPERATIONS = ("deposit", "challenge", "respond") * 2 + ("checkpoint", "conclude", "transfer", "claim", "pay_credit")
+PACKED = ("challenge", "respond", "checkpoint", "conclude", "transfer")
+OPERATIONS = ("deposit", "challenge", "respond") * 2 + (*PACKED[2:], "claim", "pay_credit", "batch")
+ITEM_GAS = 3_000_000
 
 
 class Actor:
@@ -104,7 +108,8 @@ class Actor:
     def _state(self, index: int, turn: int, is_final: bool = False) -> VariablePart:
         count = len(self.channels[index].participants)
         outcome = self.rng.choice(self.menus[index]) if turn >= 2 * count else self.menus[index][0]
-        evidence = b"" if is_final or turn < 2 * count or self._likely(0.8) else b"why this was right"
+        is_shown = not is_final and turn >= 2 * count and not self._likely(0.8)
+        evidence = b"why this was right" * self.rng.randint(1, 2) if is_shown else b""
         return VariablePart(outcome, b"" if is_final else count_data(turn, count), turn, is_final, evidence)
 
     def _sign(self, index: int, participant: int, state: VariablePart) -> Signature:
@@ -120,9 +125,11 @@ class Actor:
         length = min(self.rng.randint(1, len(channel.participants)), last + 1)
         states = [self._state(index, turn) for turn in range(last - length + 1, last + 1)]
         if not self._likely(0.9):
-            states[-1] = VariablePart(states[-2 if length > 1 else -1].outcome, b"", last, True)
+            outcome = states[-2 if length > 1 else -1].outcome if self._likely() else self.rng.choice(self.menus[index])
+            states[-1] = VariablePart(outcome, b"", last, True)
         if not self._likely(0.95):
-            states[0] = replace(states[0], app_data=b"?")
+            place = self.rng.randrange(length)
+            states[place] = replace(states[place], app_data=b"?")
         return tuple(states)
 
     def _proof(self, index: int) -> SupportProof:
@@ -132,8 +139,7 @@ class Actor:
         if not self._likely(0.95):
             pattern[0] = self.rng.randrange(len(states))
         signatures = tuple(self._sign(index, i, states[signed]) for i, signed in enumerate(pattern))
-        proof = SupportProof(states, signatures, pack_pattern(pattern))
-        return proof if self._likely(0.95) else self._broken(proof)
+        return SupportProof(states, signatures, pack_pattern(pattern))
 
     def _proof_from_record(self, index: int) -> SupportProof:
         """Of states that go on from the recorded one, each signed by its mover."""
@@ -142,15 +148,14 @@ class Actor:
         if not self._likely(0.9):
             recorded = self._state(index, recorded.turn_num)
         states = [recorded]
-        for _ in range(self.rng.randint(1, len(channel.participants) - self._likely(0.9))):
+        for _ in range(self.rng.randint(1, len(channel.participants) - 1)):
             states.append(self._successor(index, states[-1]))
         signatures = [self._sign(index, channel.mover(state.turn_num), state) for state in states[1:]]
-        proof = SupportProof(tuple(states), tuple(signatures), 0)
-        return proof if self._likely(0.95) else self._broken(proof)
+        return SupportProof(tuple(states), tuple(signatures), 0)
 
     def _successor(self, index: int, state: VariablePart) -> VariablePart:
-        """Of the next turn, mostly; mostly a legal one."""
-        turn = state.turn_num + (1 if self._likely(0.97) else self.rng.choice((0, 2)))
+        """Mostly a legal one."""
+        turn = state.turn_num + 1
         if self._likely(0.9 if state.is_final else 0.1):
             return VariablePart(state.outcome, b"", turn, True)
         successor = self._state(index, turn)
@@ -159,24 +164,30 @@ class Actor:
     def _any_proof(self, index: int) -> SupportProof:
         return self._proof(index) if self._likely(0.6) else self._proof_from_record(index)
 
-    def _broken(self, proof: SupportProof) -> SupportProof:
-        return self.rng.choice(
-            (
-                replace(proof, states=()),
-                replace(proof, states=proof.states * 4),
-                replace(proof, signatures=proof.signatures[1:]),
-                replace(proof, signed_states=proof.signed_states | 1 << 200),
-                replace(proof, signed_states=proof.signed_states | 3),
-            )
-        )
-
     def _restated(self, index: int) -> SupportProof:
-        """The recorded state by itself, which needs no signatures."""
+        """The recorded state by itself, which needs no signatures; some come with it all the same."""
         state = self.recorded.get(self.ids[index]) or self._state(index, 0)
         if not self._likely(0.9):
             state = self._state(index, state.turn_num)
-        signatures = () if self._likely(0.9) else (self._sign(index, 0, state),)
-        return SupportProof((state,), signatures, 0 if self._likely(0.9) else 1)
+        count = 0 if self._likely(0.9) else len(self.channels[index].participants)
+        return SupportProof((state,), tuple(self._sign(index, seat, state) for seat in range(count)), 0)
+
+    # ---------------------------------------------------------------------------------------------------- calldata
+
+    def _send(self, data: bytes) -> Verdict:
+        return self.world.packed(self._sender(), data if self._likely(0.95) else self._tampered(data))
+
+    def _tampered(self, data: bytes) -> bytes:
+        """With a byte changed, added or taken out, or cut off. The last byte stays what it is: it may be the gas of a
+        payment, of which the model knows nothing."""
+        place, byte = (
+            self.rng.randrange(4, max(5, len(data))),
+            self.rng.choice((0, 1, 0x3E, 0x3F, self.rng.randrange(256))),
+        )
+        start, rest = data[:place], data[place:]
+        return self.rng.choice(
+            (start, start + rest[1:], start + bytes((byte,)) + rest, start + bytes((byte,)) + rest[1:-1] + data[-1:])
+        )
 
     # ------------------------------------------------------------------------------------------------- operations
 
@@ -192,23 +203,48 @@ class Actor:
         return self.world.deposit(self._sender(), id_, asset, expected, amount, value)
 
     def challenge(self) -> Verdict:
+        return self._send(self._challenge())
+
+    def respond(self) -> Verdict:
+        return self._send(self._respond())
+
+    def checkpoint(self) -> Verdict:
+        return self._send(self._checkpoint())
+
+    def conclude(self) -> Verdict:
+        return self._send(self._conclude())
+
+    def transfer(self) -> Verdict:
+        return self._send(self._transfer())
+
+    def batch(self) -> Verdict:
+        items = []
+        for _ in range(self.rng.randrange(5)):
+            write: Callable[[], bytes] = getattr(self, f"_{self.rng.choice(PACKED)}")
+            data = write() if self._likely(0.97) else packed_writer.batch_call([])
+            items.append((ITEM_GAS, data if self._likely(0.95) else self._tampered(data)))
+        data = packed_writer.batch_call(items)
+        return self.world.packed(
+            self._sender(), data if self._likely(0.95) else data[: self.rng.randrange(4, len(data) + 1)]
+        )
+
+    def _challenge(self) -> bytes:
         index = self._channel_in(Mode.OPEN, Mode.CHALLENGE)
         proof = self._any_proof(index) if self._likely(0.7) else self._restated(index)
         signature = self._challenger(index, proof) if self.rng.random() < 0.5 else None
-        return self.world.challenge(self._sender(), self.channels[index], proof, signature)
+        return packed_writer.challenge_call(self.channels[index], proof, signature)
 
     def _challenger(self, index: int, proof: SupportProof) -> Signature:
-        state = proof.last if proof.states else self._state(index, 0)
-        id_ = self.ids[index]
+        state, id_ = proof.last, self.ids[index]
         hashed = challenge_hash(id_, state.turn_num, hash_state(id_, state).state)
         return cached_signature(self.rng.choice(PEOPLE), digest(self.world.domain, hashed))
 
-    def respond(self) -> Verdict:
+    def _respond(self) -> bytes:
         index = self._channel_in(Mode.CHALLENGE)
         challenged = self.recorded.get(self.ids[index]) or self._state(index, 3)
         if not self._likely(0.9):
             challenged = self._state(index, challenged.turn_num)
-        turn = challenged.turn_num + (1 if self._likely(0.9) else self.rng.choice((0, 2)))
+        turn = challenged.turn_num + 1
         response = self._state(index, turn)
         if not self._likely(0.95 if challenged.is_final else 0.2):
             response = replace(response, outcome=challenged.outcome)
@@ -217,30 +253,28 @@ class Actor:
             response = VariablePart(outcome, b"", turn, True)
         channel = self.channels[index]
         signature = self._sign(index, channel.mover(turn), response)
-        return self.world.respond(self._sender(), channel, challenged, response, signature)
+        return packed_writer.respond_call(channel, challenged, response, signature)
 
-    def checkpoint(self) -> Verdict:
+    def _checkpoint(self) -> bytes:
         index = self._channel_in(Mode.OPEN, Mode.CHALLENGE)
-        return self.world.checkpoint(self._sender(), self.channels[index], self._any_proof(index))
+        return packed_writer.checkpoint_call(self.channels[index], self._any_proof(index))
 
-    def conclude(self) -> Verdict:
+    def _conclude(self) -> bytes:
         index = self._channel_in(Mode.OPEN, Mode.CHALLENGE)
         channel = self.channels[index]
         state = self._state(index, self.rng.choice((0, 5, 9)), is_final=True)
         outcome = state.outcome if self._likely(0.95) else ()
         signatures = [self._sign(index, i, state) for i in range(len(channel.participants))]
-        if not self._likely(0.95):
-            signatures.pop()
-        return self.world.conclude(self._sender(), channel, outcome, state.turn_num, signatures)
+        return packed_writer.conclude_call(channel, outcome, state.turn_num, signatures, OSAKA.push)
 
-    def transfer(self) -> Verdict:
+    def _transfer(self) -> bytes:
         index = self._channel_in(Mode.FINALIZED)
         id_ = self.ids[index]
         state_hash, outcome = self.owed.get(id_, (bytes(32), self.menus[index][0]))
         if not self._likely(0.9):
             outcome = self.rng.choice(self.menus[index])
         asset = self.channels[index].asset if self._likely(0.95) else self.rng.choice(self.assets)
-        return self.world.transfer(self._sender(), id_, state_hash, outcome, self._indices(outcome), asset)
+        return packed_writer.transfer_call(id_, asset, state_hash, outcome, self._indices(outcome), OSAKA.push)
 
     def _indices(self, outcome: Outcome) -> list[int]:
         if self.rng.random() < 0.4:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from forcemove import Domain, Outcome, word
+from forcemove.protocol.codec.packed_writer import checkpoint_call
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import FixedPart, Signature
 from forcemove.protocol.words import EMPTY_STATUS, Status
@@ -43,7 +44,7 @@ class Harness:
         return of_bytecode(*self.call(function, *parts))
 
     def recover(self, digest: bytes, signature: Signature) -> tuple[bool, bytes]:
-        return self.call("recover", digest, abi.signature(signature))
+        return self.call("recover", digest, abi.text(signature.compact))
 
     def valid_outcome(self, id_: bytes, fixed_part: FixedPart, outcome: Outcome) -> Verdict:
         funded = abi.address(fixed_part.asset), word(fixed_part.total)
@@ -56,4 +57,6 @@ class Harness:
         return self.verdict("requireValidTransition", abi.fixed_part(fixed_part), abi.state(from_), abi.state(to))
 
     def supported(self, fixed_part: FixedPart, proof: SupportProof, status: Status = EMPTY_STATUS) -> Verdict:
-        return self.verdict("requireSupported", word(status.pack()), abi.fixed_part(fixed_part), *abi.proof(proof))
+        arguments = word(status.pack()) + checkpoint_call(fixed_part, proof)[4:]
+        data = function_selector(self._contract, "requireSupported") + arguments
+        return of_bytecode(*self._evm.call(self._address, data))

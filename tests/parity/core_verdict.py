@@ -37,7 +37,7 @@ def of_bytecode(success: bool, output: bytes) -> Verdict:
     """What the bytecode says. Fails on reverts without data and on panics: the twin has no such thing."""
     if success:
         return ALLOWED
-    for contract in ("Adjudicator", "CountingApp", "BoundApp", "GivingApp"):
+    for contract in ("Adjudicator", "CountingApp", "BoundApp", "GivingApp", "RockPaperScissors"):
         try:
             revert = decode_error(contract, output)
         except KeyError:

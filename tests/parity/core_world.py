@@ -10,23 +10,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import assert_never
 
-from forcemove import Domain, Key, Outcome, RuleError, word
+from msgspec.structs import replace
+
+from forcemove import Domain, Key, Outcome, RuleError, keccak256, word
 from forcemove.chain.prices import OSAKA
 from forcemove.protocol import adjudication
 from forcemove.protocol.adjudication import Adjudication, OperationResult, Payment, Transaction
 from forcemove.protocol.app import Rules
+from forcemove.protocol.codec import packed_writer
+from forcemove.protocol.codec.packed import (
+    BatchCall,
+    BatchItem,
+    Call,
+    ChallengeCall,
+    CheckpointCall,
+    ConcludeCall,
+    RespondCall,
+    TransferCall,
+)
+from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.logs import Deposited, Log
 from forcemove.protocol.rule_errors import SafeERC20FailedOperation
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart, Signature
 from forcemove.protocol.words import Status, holdings_in, late_key, word_key
-from tests.evm import function_selector
+from tests.evm import artifact, function_selector, signature_of
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import Chain, Receipt
-from tests.parity.core_logs import as_chain_log
+from tests.parity.core_logs import decoded
 from tests.parity.core_verdict import ALLOWED, Verdict, of_bytecode, of_error
-from tests.protocol.builders import ALICE, BOB, CAROL, COUNTING, MALLORY, NO_SIGNATURE
+from tests.protocol.builders import ALICE, BOB, CAROL, COUNTING, MALLORY
 
 PEOPLE = (ALICE, BOB, CAROL, MALLORY)
 REFUSING_RECIPIENTS = ("RevertingRecipient", "BurningRecipient", "RevertingBombRecipient")
@@ -35,6 +50,8 @@ BOUNDLESS_TOKENS = ("EndlessToken", "GenerousToken")
 REFUSING_TOKENS = ("FalseToken", "RubbishToken", "BombToken", *BOUNDLESS_TOKENS)
 TOKENS = (*REFUSING_TOKENS, "TestToken", "SilentToken", "FeeToken", "BlacklistToken", "UnpullableToken", "HookToken")
 MINTED = 10**30
+
+BATCH_FAILED = keccak256(b"BatchFailed(uint256,bytes4)")
 
 Operation = Callable[[Adjudication, Transaction], OperationResult]
 
@@ -57,6 +74,7 @@ class World:
         self.logs: list[Log] = []
         self.kinds_logged: set[type[Log]] = set()
         self.blacklisted: set[bytes] = set()
+        self.failures: list[tuple[int, bytes]] = []
         for person in PEOPLE:
             self.chain.enrich(person.address)
             self._equip(person.address)
@@ -107,7 +125,7 @@ class World:
         sent = (amount if asset == ETHER else 0) if value is None else value
         return self._run(
             "deposit",
-            (id_, abi.address(asset), word(expected_held), word(amount)),
+            _call("deposit", id_, abi.address(asset), word(expected_held), word(amount)),
             Transaction(sender, self.now, sent, self.accepts, self.pulls),
             lambda model, tx: adjudication.deposit(model, tx, id_, asset, expected_held, amount),
         )
@@ -115,12 +133,7 @@ class World:
     def challenge(
         self, sender: bytes, fixed_part: FixedPart, proof: SupportProof, signature: Signature | None = None
     ) -> Verdict:
-        return self._run(
-            "challenge",
-            (abi.fixed_part(fixed_part), *abi.proof(proof), abi.signature(signature or NO_SIGNATURE)),
-            Transaction(sender, self.now),
-            lambda model, tx: adjudication.challenge(model, tx, fixed_part, proof, signature, self.rules),
-        )
+        return self.packed(sender, packed_writer.challenge_call(fixed_part, proof, signature))
 
     def respond(
         self,
@@ -130,36 +143,15 @@ class World:
         response: VariablePart,
         signature: Signature,
     ) -> Verdict:
-        return self._run(
-            "respond",
-            (abi.fixed_part(fixed_part), abi.state(challenged), abi.state(response), abi.signature(signature)),
-            Transaction(sender, self.now),
-            lambda model, tx: adjudication.respond(model, tx, fixed_part, challenged, response, signature, self.rules),
-        )
+        return self.packed(sender, packed_writer.respond_call(fixed_part, challenged, response, signature))
 
     def checkpoint(self, sender: bytes, fixed_part: FixedPart, proof: SupportProof) -> Verdict:
-        return self._run(
-            "checkpoint",
-            (abi.fixed_part(fixed_part), *abi.proof(proof)),
-            Transaction(sender, self.now),
-            lambda model, tx: adjudication.checkpoint(model, tx, fixed_part, proof, self.rules),
-        )
+        return self.packed(sender, packed_writer.checkpoint_call(fixed_part, proof))
 
     def conclude(
         self, sender: bytes, fixed_part: FixedPart, outcome: Outcome, turn_num: int, signatures: Sequence[Signature]
     ) -> Verdict:
-        return self._run(
-            "conclude",
-            (
-                abi.fixed_part(fixed_part),
-                abi.outcome(outcome),
-                word(turn_num),
-                abi.signatures(signatures),
-                word(OSAKA.push),
-            ),
-            Transaction(sender, self.now, 0, self.accepts),
-            lambda model, tx: adjudication.conclude(model, tx, fixed_part, outcome, turn_num, signatures),
-        )
+        return self.packed(sender, packed_writer.conclude_call(fixed_part, outcome, turn_num, signatures, OSAKA.push))
 
     def transfer(
         self,
@@ -170,17 +162,17 @@ class World:
         indices: Sequence[int] = (),
         asset: bytes = ETHER,
     ) -> Verdict:
-        return self._run(
-            "transfer",
-            (id_, abi.address(asset), state_hash, abi.outcome(outcome), abi.numbers(indices), word(OSAKA.push)),
-            Transaction(sender, self.now, 0, self.accepts),
-            lambda model, tx: adjudication.transfer(model, tx, id_, asset, state_hash, outcome, indices),
-        )
+        return self.packed(sender, packed_writer.transfer_call(id_, asset, state_hash, outcome, indices, OSAKA.push))
+
+    def packed(self, sender: bytes, data: bytes) -> Verdict:
+        """Any packed calldata: the model is given what the twin reads of it."""
+        transaction = Transaction(sender, self.now, 0, self.accepts)
+        return self._run("packed", data, transaction, lambda model, tx: self._perform(decode_call(data), model, tx))
 
     def claim(self, sender: bytes, asset: bytes, to: bytes) -> Verdict:
         return self._run(
             "claim",
-            (abi.address(asset), abi.address(to)),
+            _call("claim", abi.address(asset), abi.address(to)),
             Transaction(sender, self.now, 0, self.accepts),
             lambda model, tx: adjudication.claim(model, tx, asset, to),
         )
@@ -188,10 +180,45 @@ class World:
     def pay_credit(self, sender: bytes, account: bytes, asset: bytes) -> Verdict:
         return self._run(
             "payCredit",
-            (abi.address(account), abi.address(asset)),
+            _call("payCredit", abi.address(account), abi.address(asset)),
             Transaction(sender, self.now, 0, self.accepts),
             lambda model, tx: adjudication.pay_credit(model, tx, account, asset),
         )
+
+    def _perform(self, call: Call, model: Adjudication, tx: Transaction) -> OperationResult:
+        """What was read, done on the model."""
+        match call:
+            case ChallengeCall(fixed, proof, signature):
+                return adjudication.challenge(model, tx, fixed, proof, signature, self._rules_of(fixed))
+            case CheckpointCall(fixed, proof):
+                return adjudication.checkpoint(model, tx, fixed, proof, self._rules_of(fixed))
+            case RespondCall(fixed, challenged, response, signature):
+                rules = self._rules_of(fixed)
+                return adjudication.respond(model, tx, fixed, challenged, response, signature, rules)
+            case ConcludeCall(fixed, outcome, turn_num, signatures, _):
+                return adjudication.conclude(model, tx, fixed, outcome, turn_num, signatures)
+            case TransferCall(id_, asset, state_hash, outcome, indices, _):
+                return adjudication.transfer(model, tx, id_, asset, state_hash, outcome, indices)
+            case BatchCall(items):
+                return self._perform_all(items, model, replace(tx, sender=self.adjudicator))
+            case _:
+                assert_never(call)
+
+    def _perform_all(self, items: Sequence[BatchItem], model: Adjudication, tx: Transaction) -> OperationResult:
+        """A batch with enough gas: what fails is noted."""
+        logs, payments, self.failures = list[Log](), list[Payment](), []
+        for index, item in enumerate(items):
+            try:
+                model, its_logs, its_payments = self._perform(decode_call(item.calldata), model, tx)
+            except RuleError as error:
+                self.failures.append((index, error_selector(type(error).__name__)))
+                continue
+            logs += its_logs
+            payments += its_payments
+        return OperationResult(model, tuple(logs), tuple(payments))
+
+    def _rules_of(self, fixed_part: FixedPart) -> Rules:
+        return self.rules if fixed_part.app_definition == self.app else _NoCode()
 
     # -------------------------------------------------------------------------------------------------- comparing
 
@@ -202,19 +229,19 @@ class World:
         act = function_selector("Reentry", "act") + abi.arguments(abi.address(to), abi.text(data))
         return self.chain.transact(MALLORY.address, sender, act, value)
 
-    def _run(
-        self, function: str, parts: Sequence[bytes | abi.Tail], transaction: Transaction, operation: Operation
-    ) -> Verdict:
-        data = function_selector("Adjudicator", function) + abi.arguments(*parts)
+    def _run(self, function: str, data: bytes, transaction: Transaction, operation: Operation) -> Verdict:
         receipt = self.send(transaction.sender, self.adjudicator, data, transaction.value)
         verdict = of_bytecode(receipt.success, receipt.output)
+        self.failures = []
         outcome = _modelled(operation, self.model, transaction)
         if isinstance(outcome, Verdict):
-            assert verdict == outcome, function
+            assert verdict == outcome, data.hex()
             return verdict
-        assert verdict == ALLOWED, (function, verdict, "the model allows it")
+        assert verdict == ALLOWED, (data.hex(), verdict, "the model allows it")
         logs = [log for log in receipt.logs if log.address == self.adjudicator]
-        assert logs == [as_chain_log(self.adjudicator, log) for log in outcome.logs]
+        failed = [log.data for log in logs if log.topics == (BATCH_FAILED,)]
+        assert failed == [word(index) + selector.ljust(32, b"\0") for index, selector in self.failures]
+        assert [decoded(log) for log in logs if log.topics != (BATCH_FAILED,)] == list(outcome.logs)
         self._account_for(function, transaction, outcome)
         self.model = outcome.adjudication
         self.require_equal()
@@ -269,6 +296,25 @@ class World:
         for asset, reserve in self.reserves.items():
             if asset not in boundless:
                 assert self.chain.balance(at, asset) == reserve
+
+
+def _call(function: str, *parts: bytes | abi.Tail) -> bytes:
+    return function_selector("Adjudicator", function) + abi.arguments(*parts)
+
+
+class _NoCode:
+    """An app at whose address there is nothing."""
+
+    def valid_transition(self, channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+        return False
+
+
+@cache
+def error_selector(name: str) -> bytes:
+    """Of an error of the adjudicator or of the app."""
+    entries = (*artifact("Adjudicator")["abi"], *artifact("CountingApp")["abi"])
+    found = (each for each in entries if each["type"] == "error" and each["name"] == name)
+    return keccak256(signature_of(next(found)).encode())[:4]
 
 
 def _modelled(operation: Operation, model: Adjudication, transaction: Transaction) -> OperationResult | Verdict:

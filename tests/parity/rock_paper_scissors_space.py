@@ -9,13 +9,15 @@ import time
 from collections.abc import Iterator
 from itertools import product
 
+from msgspec.structs import replace
+
 from forcemove import UINT256_MAX, VariablePart
-from forcemove.testing.calls import FROM, TO, Bench, TransitionCall, Variation, outcome
-from forcemove_games.commitment import Opening, commit
+from forcemove.testing.calls import FROM, ID, TO, Bench, TransitionCall, Variation, outcome
+from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME
-from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon
+from forcemove_games.rock_paper_scissors.openings import pre_commit_of
+from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, initial
 from forcemove_games.rock_paper_scissors.rules import legal_moves, propose
-from tests.protocol.builders import terms
 
 STAKE = 3
 BALANCE = 10
@@ -23,26 +25,33 @@ ROUND = 7
 SALT = b"\x5a" * 32
 
 _FIRST_TURN = 10
-_STAKE, _ROUND_NUM = 1, 6
-_WORDS = range(7)
+_STAKE, _ROUND_NUM = 1, 8
+_WORDS = range(9)
 _VALUES = (0, 1, 2, 3, 4, 1 << 128, 1 << 255, UINT256_MAX)
-_LENGTHS = (0, 192, 223, 225, 256)
+_LENGTHS = (0, 256, 287, 289, 320)
 _TURNS = (3, 4)
 
 
-def positions() -> list[Position]:
-    """Each type with each of its plays."""
-    proposed = [Position(PositionType.ROUND_PROPOSED, STAKE, commit(a, SALT), round_num=ROUND) for a in Weapon]
-    played = [(commit(a, SALT), int(b), int(a)) for a, b in product(Weapon, Weapon)]
-    return [
-        Position(PositionType.START, STAKE, round_num=ROUND),
-        *proposed,
-        *(
-            Position(PositionType.ROUND_ACCEPTED, STAKE, commitment, b, 0, round_num=ROUND)
-            for commitment, b, _ in played
-        ),
-        *(Position(PositionType.REVEAL, STAKE, commitment, b, a, SALT, ROUND) for commitment, b, a in played),
+def positions(proposed_at: int) -> list[Position]:
+    """Each type with each of its plays, proposed on this turn."""
+    start, hidden = Position(PositionType.START, STAKE, ID, round_num=ROUND), [Opening(a, SALT) for a in Weapon]
+    proposed = [
+        replace(
+            start,
+            position_type=PositionType.ROUND_PROPOSED,
+            pre_commit=pre_commit_of(ID, proposed_at, each),
+            proposed_at=proposed_at,
+        )
+        for each in hidden
     ]
+    accepted = [
+        replace(each, position_type=PositionType.ROUND_ACCEPTED, b_play=int(b)) for each, b in product(proposed, Weapon)
+    ]
+    revealed = [
+        replace(each, position_type=PositionType.REVEAL, a_play=opening.choice, salt=SALT)
+        for each, (opening, _) in zip(accepted, product(hidden, Weapon), strict=True)
+    ]
+    return [start, *proposed, *accepted, *revealed]
 
 
 def reachable() -> list[VariablePart]:
@@ -59,20 +68,21 @@ def reachable() -> list[VariablePart]:
 
 def first_move() -> tuple[VariablePart, VariablePart]:
     """A legal move, from the position in which a channel starts."""
-    return _start(), propose(_start(), commit(Weapon.ROCK, SALT)).after(_start())
+    return _start(), propose(_start(), Opening(Weapon.ROCK, SALT)).after(_start())
 
 
 def _start() -> VariablePart:
-    return VariablePart(outcome(BALANCE, BALANCE), GAME.initial_app_data(terms(STAKE)), _FIRST_TURN)
+    return VariablePart(outcome(BALANCE, BALANCE), initial(ID, STAKE).encode(), _FIRST_TURN)
 
 
 def pairs() -> Iterator[TransitionCall]:
-    """Every pair of positions, with either participant as the mover."""
-    for turn_num, old, new in product(_TURNS, positions(), positions()):
-        balances = outcome(BALANCE, BALANCE)
-        yield TransitionCall(
-            VariablePart(balances, old.encode(), turn_num), VariablePart(balances, new.encode(), turn_num + 1)
-        )
+    """Every pair of positions, with either participant as the mover. All were proposed on the turn of the second."""
+    balances = outcome(BALANCE, BALANCE)
+    for turn_num in _TURNS:
+        for old, new in product(positions(turn_num + 1), positions(turn_num + 1)):
+            yield TransitionCall(
+                VariablePart(balances, old.encode(), turn_num), VariablePart(balances, new.encode(), turn_num + 1)
+            )
 
 
 def neighbours(call: TransitionCall) -> list[Variation]:

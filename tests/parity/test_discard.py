@@ -3,16 +3,18 @@ them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from math import inf
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove.contracts import artifact
 from forcemove.protocol.state import VariablePart
 from forcemove.testing import properties
-from forcemove.testing.calls import FROM, TO, Bench, TransitionCall
+from forcemove.testing.calls import FROM, ID, TO, Bench, TransitionCall
 from forcemove.testing.space import Bounds, StateSpace
 from forcemove_games.discard import GAME, rules
 from forcemove_games.discard.position import CORE_LENGTH, PositionType, decode
@@ -42,17 +44,33 @@ def test_there_is_a_move_of_each_form() -> None:
 
 
 @pytest.mark.parametrize("most", [1, pytest.param(20, marks=pytest.mark.long)])
-def test_every_word_of_every_position_is_checked_but_deck_and_proof_of_a_shuffle(most: int) -> None:
-    """Each word of the state after a move is changed to some other values."""
+def test_every_word_of_every_state_is_checked_but_deck_and_proof_of_a_shuffle(most: int) -> None:
+    """Each word of appData and evidence of the state after a move is changed to some other values."""
     chance = Random(27)
     for from_, to in moves_of_each_form(most):
-        call, data = TransitionCall(from_, to), to.app_data
-        is_free = decode(data).position_type in UNCHECKED
-        for index in range(len(data) // 32):
-            value = int.from_bytes(data[32 * index : 32 * index + 32], "big")
-            others = {value ^ 1, value ^ 1 << chance.randrange(256), 0, chance.randrange(2**256)} - {value}
-            accepted = BENCH.compare(call, [call.word(TO, index, other) for other in sorted(others)])
+        call = TransitionCall(from_, to)
+        is_free = decode(to.app_data).position_type in UNCHECKED
+        for index, others in other_words(to.app_data, chance):
+            accepted = BENCH.compare(call, [call.word(TO, index, other) for other in others])
             assert set(accepted) == {is_free and index >= CORE_LENGTH // 32}, (shape(to), index)
+        for index, others in other_words(to.evidence, chance):
+            accepted = BENCH.compare(call, [call.evidence_word(index, other) for other in others])
+            assert set(accepted) == {is_free}, (shape(to), index)
+
+
+def other_words(data: bytes, chance: Random) -> Iterator[tuple[int, list[int]]]:
+    """The place of each word, with other values for it."""
+    for index in range(len(data) // 32):
+        value = int.from_bytes(data[32 * index : 32 * index + 32], "big")
+        others = {value ^ 1, value ^ 1 << chance.randrange(256), 0, chance.randrange(2**256)} - {value}
+        yield index, sorted(others)
+
+
+def test_nobody_needs_the_evidence_of_the_state_before() -> None:
+    """Neither the bytecode, which is never given any, nor the twin."""
+    for from_, to in moves_of_each_form(1):
+        for evidence in (b"", from_.evidence, b"something else"):
+            assert rules.valid_transition(ID, replace(from_, evidence=evidence), to, 2)
 
 
 @pytest.mark.parametrize("most", [1, pytest.param(5, marks=pytest.mark.long)])

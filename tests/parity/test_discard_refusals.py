@@ -24,9 +24,18 @@ from forcemove_games.discard.errors import (
     NothingToDraw,
     OtherChannel,
     UnexpectedWord,
+    WrongEvidenceLength,
+)
+from forcemove_games.discard.evidence import (
+    DealtShares,
+    Evidence,
+    MoveShares,
+    ShownCards,
+    TouchedCard,
+    encode_evidence,
+    evidence_of,
 )
 from forcemove_games.discard.position import Core, CoreWord, Position, PositionType, decode
-from forcemove_games.discard.tails import DealtShares, MoveShares, ShownCards, Tail, TouchedCard
 from forcemove_games.discard_sra.cards import fits
 from forcemove_games.two_player import BalanceTooLow, MalformedPosition, NoSuchTransition, StakeChanged, WrongAmount
 from tests.games.cards.dealt import ABOVE_ORDER, stream
@@ -48,18 +57,20 @@ def require_refused(from_: VariablePart, to: VariablePart, error: AppError | typ
 
 
 def with_core(state: VariablePart, **changes: Any) -> VariablePart:
-    """The state with another core, and what follows it as it was."""
-    position = decode(state.app_data)
-    return replace(state, app_data=Position(replace(position.core, **changes), position.tail).encode())
+    """The state with another core, and all else as it was."""
+    return replace(state, app_data=replace(core_of(state), **changes).encode() + decode(state.app_data).deck)
 
 
-def with_tail(state: VariablePart, tail: Tail) -> VariablePart:
-    """The state with something else after its core."""
-    return replace(state, app_data=Position(core_of(state), tail).encode())
+def with_deck(state: VariablePart, deck: bytes) -> VariablePart:
+    return replace(state, app_data=Position(core_of(state), deck).encode())
 
 
-def tail_of(state: VariablePart) -> Any:
-    return decode(state.app_data).tail
+def with_evidence(state: VariablePart, shown: Evidence) -> VariablePart:
+    return replace(state, evidence=encode_evidence(shown))
+
+
+def shown_in(state: VariablePart) -> Any:
+    return evidence_of(state)
 
 
 def move_to(wanted: Callable[[Core, Core], bool], states: list[VariablePart] = LONG) -> Pair:
@@ -91,6 +102,14 @@ def test_a_hand_stays_in_its_channel(kind: PositionType) -> None:
     require_refused(
         from_, elsewhere[1], UnexpectedWord(CoreWord.CHANNEL_ID, int.from_bytes(ID), int.from_bytes(b"\x11" * 32))
     )
+
+
+@pytest.mark.parametrize("kind", PositionType)
+def test_evidence_has_the_length_that_the_position_asks_for(kind: PositionType) -> None:
+    from_, to = to_type(kind)
+    shown = to.evidence
+    for other in {shown + b"\0", shown + bytes(32), shown[:-1], shown[:-32], b""} - {shown}:
+        require_refused(from_, replace(to, evidence=other), WrongEvidenceLength(len(shown), len(other)))
 
 
 @pytest.mark.parametrize("kind", PositionType)
@@ -144,7 +163,7 @@ def test_a_copied_key_is_refused() -> None:
     from_, to = to_type(PositionType.KEYED)
     core = core_of(from_)
     copied = with_core(to, keys=(core.keys[0], core.keys[0]))
-    require_refused(from_, with_tail(copied, tail_of(from_)), errors.KeyRefused)
+    require_refused(from_, with_evidence(copied, shown_in(from_)), errors.KeyRefused)
     require_refused(from_, copied, errors.KeyRefused)
 
 
@@ -153,7 +172,7 @@ def test_a_key_of_the_hand_before_needs_a_new_proof() -> None:
     seat = seat_of(second[1])
     old_turn = next(state for state in LONG if core_of(state).keys[seat] != (0, 0))
     stale = with_core(second[1], keys=with_pair(((0, 0), (0, 0)), seat, core_of(old_turn).keys[seat]))
-    require_refused(second[0], with_tail(stale, tail_of(old_turn)), errors.KeyRefused)
+    require_refused(second[0], with_evidence(stale, shown_in(old_turn)), errors.KeyRefused)
     assert first[1].turn_num < second[1].turn_num
 
 
@@ -171,19 +190,19 @@ def test_the_others_key_stays() -> None:
     from_, to = to_type(PositionType.KEYED_FIRST)
     other, proof = key_proof.prove_key(5, ID, to.turn_num, stream("other"))
     second = with_core(to, keys=((0, 0), (other.x, other.y)))
-    require_refused(from_, with_tail(second, proof), UnexpectedWord(6, 0, other.x))
+    require_refused(from_, with_evidence(second, proof), UnexpectedWord(6, 0, other.x))
     assert isinstance(proof, key_proof.KeyProof)
 
 
 @pytest.mark.parametrize("kind", [PositionType.DEALT_FIRST, PositionType.DEALT])
 def test_a_deal_has_the_right_shares_of_this_turn(kind: PositionType) -> None:
     from_, to = to_type(kind)
-    tail = tail_of(to)
-    assert isinstance(tail, DealtShares)
-    swapped = tail._replace(items=(tail.items[1], tail.items[0], *tail.items[2:]))
-    require_refused(from_, with_tail(to, swapped), errors.MaskRefused)
-    forged = tail._replace(proof=tail.proof._replace(challenge=tail.proof.challenge ^ 1))
-    require_refused(from_, with_tail(to, forged), errors.MaskRefused)
+    shown = shown_in(to)
+    assert isinstance(shown, DealtShares)
+    swapped = shown._replace(items=(shown.items[1], shown.items[0], *shown.items[2:]))
+    require_refused(from_, with_evidence(to, swapped), errors.MaskRefused)
+    forged = shown._replace(proof=shown.proof._replace(challenge=shown.proof.challenge ^ 1))
+    require_refused(from_, with_evidence(to, forged), errors.MaskRefused)
     late = [replace(state, turn_num=state.turn_num + 2) for state in (from_, to)]
     require_refused(late[0], late[1], errors.ShareRefused)
 
@@ -199,24 +218,24 @@ def test_a_share_of_another_secret_is_refused() -> None:
 
 def test_the_first_deal_changes_nothing_else_in_the_deck() -> None:
     from_, to = to_type(PositionType.DEALT_FIRST)
-    tail = tail_of(to)
+    deck = decode(to.app_data).deck
     for index in (0, 1, 2, 11, 12, 13, 22, 23, 24, 47, 48):
-        data = bytearray(tail.deck)
+        data = bytearray(deck)
         data[32 * index + 31] ^= 1
         value = int.from_bytes(data[32 * index : 32 * index + 32])
         error = UnexpectedWord(19 + index, value ^ 1, value)
-        require_refused(from_, with_tail(to, tail._replace(deck=bytes(data))), error)
+        require_refused(from_, with_deck(to, bytes(data)), error)
 
 
 def test_parities_of_cards_that_are_not_there_end_with_the_deal() -> None:
     from_, to = to_type(PositionType.DEALT_FIRST)
-    deck = bytearray(tail_of(from_).deck)
+    deck = bytearray(decode(from_.app_data).deck)
     deck[0] = 0x80
-    dirty = with_tail(from_, tail_of(from_)._replace(deck=bytes(deck)))
+    dirty = with_deck(from_, bytes(deck))
     BENCH.require_accepted(TransitionCall(dirty, to))
-    kept = bytearray(tail_of(to).deck)
+    kept = bytearray(decode(to.app_data).deck)
     kept[0] = 0x80
-    require_refused(dirty, with_tail(to, tail_of(to)._replace(deck=bytes(kept))), UnexpectedWord)
+    require_refused(dirty, with_deck(to, bytes(kept)), UnexpectedWord)
 
 
 def test_the_second_deal_has_its_root_hands_and_top_card() -> None:
@@ -246,9 +265,9 @@ def cannot_move(_: Core, to: Core) -> bool:
     return bool(to.passes)
 
 
-def made(state: VariablePart, core: Core, tail: Tail) -> VariablePart:
+def made(state: VariablePart, core: Core, shown: Evidence) -> VariablePart:
     """The state after `state` with this position, paid for as a move of play is."""
-    return DEALER.made(state, core, tail)
+    return DEALER.made(state, core, shown)
 
 
 def test_what_is_laid_is_in_the_movers_hand() -> None:
@@ -271,7 +290,7 @@ def test_what_is_laid_fits() -> None:
             card = QUICK.number(core, index)
             if not fits(card, core.top) and not core.pending:
                 lay = QUICK.lay(core, seat, to.turn_num, index, card, core.root)
-                laid = made(from_, lay.core, lay.tail())
+                laid = made(from_, lay.core, lay.evidence())
                 require_refused(from_, laid, CardDoesNotFit(card, core.top))
                 return
     raise AssertionError("every card fits")
@@ -310,8 +329,8 @@ def test_the_last_card_ends_the_hand_and_no_other_does() -> None:
 
 def test_a_card_of_another_deck_or_place_is_refused() -> None:
     from_, to = move_to(lays, SHORT)
-    tail, index = tail_of(to), core_of(to).laid - 1
-    laid: TouchedCard = tail.laid
+    shown, index = shown_in(to), core_of(to).laid - 1
+    laid: TouchedCard = shown.laid
     foreign = DEALER.deck(core_of(to_type(PositionType.DEALT)[1]))[index]
     for touched in (
         laid._replace(card=CardWords.of(foreign)),
@@ -320,7 +339,7 @@ def test_a_card_of_another_deck_or_place_is_refused() -> None:
         laid._replace(path=(laid.path[1], laid.path[0], *laid.path[2:])),
         laid._replace(path=path_of(QUICK.deck(core_of(from_)), index ^ 1)),
     ):
-        require_refused(from_, with_tail(to, tail._replace(laid=touched)), CardNotInDeck(index))
+        require_refused(from_, with_evidence(to, shown._replace(laid=touched)), CardNotInDeck(index))
 
 
 def test_what_was_drawn_is_shared_at_once() -> None:
@@ -328,19 +347,19 @@ def test_what_was_drawn_is_shared_at_once() -> None:
     core = core_of(to)
     kept = replace(core, shared=0, root=core_of(from_).root)
     require_refused(from_, made(from_, kept, None), UnexpectedWord(CoreWord.SHARED, core.shared, 0))
-    tail = tail_of(to)
+    shown = shown_in(to)
     other = with_core(to, shared=core.shared - 1)
     require_refused(from_, other, UnexpectedWord(CoreWord.SHARED, core.shared, core.shared - 1))
-    assert isinstance(tail, MoveShares)
+    assert isinstance(shown, MoveShares)
 
 
 def test_a_wrong_share_of_this_turn_is_refused() -> None:
     """One of another secret, one of a turn before, and one that leaves another root."""
     from_, to = move_to(lambda a, b: shares(a, b) and bool(b.pending))
-    tail, core = tail_of(to), core_of(to)
-    item = tail.shared.item
-    wrong = tail.shared._replace(item=item._replace(dy=curve.FIELD - item.dy))
-    require_refused(from_, with_tail(to, tail._replace(shared=wrong)), errors.MaskRefused)
+    shown, core = shown_in(to), core_of(to)
+    item = shown.shared.item
+    wrong = shown.shared._replace(item=item._replace(dy=curve.FIELD - item.dy))
+    require_refused(from_, with_evidence(to, shown._replace(shared=wrong)), errors.MaskRefused)
     late = [replace(state, turn_num=state.turn_num + 2) for state in (from_, to)]
     require_refused(late[0], late[1], errors.ShareRefused)
     root = int.from_bytes(core.root)
@@ -407,17 +426,17 @@ def test_after_two_cannot_moves_cards_are_shown_and_not_before() -> None:
 
 def test_four_cards_are_shown_or_all_and_the_lowest_first() -> None:
     from_, to = to_type(PositionType.SHOWING)
-    core, seat, tail = core_of(to), seat_of(to), tail_of(to)
-    assert isinstance(tail, ShownCards)
+    core, seat, shown = core_of(to), seat_of(to), shown_in(to)
+    assert isinstance(shown, ShownCards)
     assert core.laid == 4
-    fewer = Position(replace(core, laid=3), tail._replace(cards=tail.cards[:3]))
-    require_refused(from_, replace(to, app_data=fewer.encode()), UnexpectedWord(CoreWord.LAID, 4, 3))
-    none = Position(replace(core, laid=0), None)
-    require_refused(from_, replace(to, app_data=none.encode()), UnexpectedWord(CoreWord.LAID, 4, 0))
-    first, second, *rest = tail.cards
+    fewer = with_evidence(with_core(to, laid=3), shown._replace(cards=shown.cards[:3]))
+    require_refused(from_, fewer, UnexpectedWord(CoreWord.LAID, 4, 3))
+    none = with_evidence(with_core(to, laid=0), None)
+    require_refused(from_, none, UnexpectedWord(CoreWord.LAID, 4, 0))
+    first, second, *rest = shown.cards
     places = _bits(core_of(from_).held[seat])
-    swapped = tail._replace(cards=(second, first, *rest))
-    require_refused(from_, with_tail(to, swapped), CardNotInDeck(places[0]))
+    swapped = shown._replace(cards=(second, first, *rest))
+    require_refused(from_, with_evidence(to, swapped), CardNotInDeck(places[0]))
     kept = with_core(to, held=core_of(from_).held)
     before = core_of(from_).held[seat]
     require_refused(from_, kept, UnexpectedWord(9 + seat, core.held[seat], before))
@@ -425,26 +444,31 @@ def test_four_cards_are_shown_or_all_and_the_lowest_first() -> None:
 
 def test_a_card_is_shown_as_what_it_is() -> None:
     from_, to = to_type(PositionType.SHOWING)
-    tail = tail_of(to)
+    shown = shown_in(to)
     denied = core_of(from_).denied[seat_of(to)]
-    others = [number for number in range(24) if not denied >> number & 1 and number != tail.cards[0].number]
+    others = [number for number in range(24) if not denied >> number & 1 and number != shown.cards[0].number]
     for number in (others[0], 24, 2**256 - 1):
-        cards = (tail.cards[0]._replace(number=number), *tail.cards[1:])
-        require_refused(from_, with_tail(to, tail._replace(cards=cards)), errors.CardUnknown(number))
-    first, second, *rest = tail.cards
-    swapped = tail._replace(cards=(second._replace(number=24), first, *rest))
-    require_refused(from_, with_tail(to, swapped), errors.CardUnknown(24))
+        cards = (shown.cards[0]._replace(number=number), *shown.cards[1:])
+        require_refused(from_, with_evidence(to, shown._replace(cards=cards)), errors.CardUnknown(number))
+    first, second, *rest = shown.cards
+    swapped = shown._replace(cards=(second._replace(number=24), first, *rest))
+    require_refused(from_, with_evidence(to, swapped), errors.CardUnknown(24))
     for at, number in ((0, _bits(denied)[0]), (3, _bits(denied)[-1])):
-        changed = list(tail.cards)
+        changed = list(shown.cards)
         changed[at] = changed[at]._replace(number=number)
-        require_refused(from_, with_tail(to, tail._replace(cards=tuple(changed))), CardDenied(number))
+        require_refused(from_, with_evidence(to, shown._replace(cards=tuple(changed))), CardDenied(number))
 
 
 def test_it_is_a_tie_when_both_have_shown_all() -> None:
     from_, to = to_type(PositionType.TIED)
-    require_refused(from_, with_core(to, position_type=PositionType.SHOWING), UnexpectedWord(0, 10, 9))
+    require_refused(from_, called(from_, to, PositionType.SHOWING), UnexpectedWord(0, 10, 9))
     from_, to = move_to(lambda a, b: a.position_type is b.position_type is PositionType.SHOWING)
-    require_refused(from_, with_core(to, position_type=PositionType.TIED), UnexpectedWord(0, 9, 10))
+    require_refused(from_, called(from_, to, PositionType.TIED), UnexpectedWord(0, 9, 10))
+
+
+def called(from_: VariablePart, to: VariablePart, kind: PositionType) -> VariablePart:
+    """The state as if it were of another type, and paid for as such."""
+    return made(from_, replace(core_of(to), position_type=kind), shown_in(to))
 
 
 @pytest.mark.parametrize("kind", [PositionType.SHOWING, PositionType.TIED])

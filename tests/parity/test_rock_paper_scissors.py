@@ -12,7 +12,7 @@ from forcemove.testing.calls import Bench, TransitionCall
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import GAME, rules
 from forcemove_games.rock_paper_scissors.position import Weapon, initial
-from tests.games.states import STAKE, state
+from tests.games.states import ID, STAKE, state
 from tests.parity.rock_paper_scissors_space import run_parity
 
 
@@ -23,14 +23,14 @@ def test_a_whole_round_is_accepted_by_both_for_each_of_the_nine_pairs(
 ) -> None:
     bench, opening = Bench(GAME.artifact, GAME), Opening.fresh(a_play)
     steps: tuple[Callable[[VariablePart], Move], ...] = (
-        lambda at: rules.propose(at, opening.commitment),
+        lambda at: rules.propose(at, opening),
         rules.reject,
-        lambda at: rules.propose(at, opening.commitment),
+        lambda at: rules.propose(at, opening),
         lambda at: rules.accept(at, b_play),
         lambda at: rules.reveal(at, opening),
         rules.next_round,
     )
-    at = state(initial(STAKE), turn_num=turn_num)
+    at = state(initial(ID, STAKE), turn_num=turn_num)
     for step in steps:
         successor = step(at).after(at)
         bench.require_accepted(TransitionCall(at, successor))

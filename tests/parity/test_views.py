@@ -21,7 +21,7 @@ from tests.protocol.builders import ALICE, outcome
 @pytest.fixture(scope="module")
 def actor() -> Actor:
     """After a history that has left channels of every kind."""
-    actor = Actor(Random(7), World())
+    actor = Actor(Random(11), World())
     for _ in range(300):
         actor.step()
     return actor

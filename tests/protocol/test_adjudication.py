@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
+from msgspec.structs import replace
 
-from forcemove import Allocation, ForcemoveError, Key, Outcome
+from forcemove import Allocation, ForcemoveError, InvalidValue, Key, Outcome
 from forcemove.protocol import adjudication, logs, rule_errors
 from forcemove.protocol.adjudication import Adjudication, OperationResult, Payment, Transaction
 from forcemove.protocol.encoding import channel_id, fingerprint, hash_state
@@ -248,7 +249,7 @@ def test_another_state_of_the_recorded_turn_does_not_replace_it(court: Court) ->
     refuses(error, lambda: court.challenge(ALICE, SupportProof((other,), (), 0)))
 
 
-@pytest.mark.parametrize("given", [proof(state(11)), proof(*chain(10, 11)), SupportProof((state(11),), (), 1)])
+@pytest.mark.parametrize("given", [proof(state(11)), proof(*chain(10, 11)), SupportProof((state(11),), (), 0)])
 def test_what_is_not_needed_is_neither_checked_nor_logged(court: Court, given: SupportProof) -> None:
     court.checkpoint(MALLORY, proof(*chain(10, 11)))
     court.challenge(ALICE, given)
@@ -282,8 +283,16 @@ def test_without_a_challenge_there_is_nothing_to_answer(court: Court) -> None:
 
 def test_the_challenged_state_is_given_again(court: Court) -> None:
     court.challenge(ALICE, proof(*chain(10, 11)))
-    error = rule_errors.FingerprintMismatch(recorded(state(11)).fingerprint, recorded(state(10)).fingerprint)
-    refuses(error, lambda: court.respond(ALICE, state(10), state(11), BOB))
+    other = state(11, outcome(20, 0))
+    error = rule_errors.FingerprintMismatch(recorded(state(11)).fingerprint, recorded(other).fingerprint)
+    refuses(error, lambda: court.respond(ALICE, other, state(12), ALICE))
+
+
+def test_a_response_has_the_turns_of_the_record(court: Court) -> None:
+    """Whatever turns it is given with: its calldata has none."""
+    court.challenge(ALICE, proof(*chain(10, 11)))
+    court.respond(MALLORY, replace(state(11), turn_num=0), state(12), ALICE)
+    assert court.status == recorded(state(12))
 
 
 def test_a_later_state_clears_a_challenge_whoever_sends_it(court: Court) -> None:
@@ -352,7 +361,7 @@ def test_conclude_with_too_little_keeps_the_higher_record(court: Court) -> None:
 @pytest.mark.parametrize(
     ("signatures", "error"),
     [
-        (sign_all(final())[:1], rule_errors.SignatureCountMismatch(2, 1)),
+        (sign_all(final())[:1], InvalidValue("signatures", 1, "2")),
         (sign_all(final(), (ALICE, MALLORY), CHANNEL), rule_errors.WrongSigner(BOB.address, MALLORY.address)),
         (sign_all(final(), (ALICE, ALICE), CHANNEL), rule_errors.WrongSigner(BOB.address, ALICE.address)),
     ],

@@ -11,12 +11,14 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from forcemove import Allocation, FixedPart
-from forcemove.chain.codec import fixed_part_values, function, proof_values
+from forcemove import Allocation, FixedPart, InvalidValue
+from forcemove.history.entries import StateSigned
+from forcemove.history.packing import pack
 from forcemove.inspect.bare import inspect_bytes
 from forcemove.inspect.report_json import report_document
 from forcemove.protocol import encoding
 from forcemove.protocol.codec.msgpack_codec import Codec
+from forcemove.protocol.codec.packed_writer import checkpoint_call
 from forcemove.protocol.codec.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from tests.protocol.builders import ALICE, CAROL, DOMAIN, NO_SIGNATURE, TOKEN, fixed_part, sign, state
@@ -42,12 +44,12 @@ OTHERS: dict[type, dict[str, Any]] = {
     Allocation: {"asset": TOKEN, "destination": bytes([7]) * 32, "amount": 2**255},
 }
 """Of each field another value than that of the examples."""
+HASHED = replace(STATE, evidence=b"why it was right, in more bytes than its hash").with_hashed_evidence()
 
 
 def calldata(fixed: FixedPart, signed: VariablePart) -> bytes:
     """Of a checkpoint. Its signature stays the same, so that it does not change in a field's place."""
-    values = proof_values(SupportProof((signed,), (NO_SIGNATURE,), 0))
-    return function("checkpoint").encode(fixed_part_values(fixed), *values)
+    return checkpoint_call(fixed, SupportProof((signed,), (NO_SIGNATURE,) * len(fixed.participants), 0))
 
 
 def of_fixed_part(fixed: FixedPart) -> dict[str, object]:
@@ -91,6 +93,7 @@ FIELDS = [
     pytest.param(example, made, each.name, id=f"{type(example).__name__}.{each.name}")
     for example, made in EXAMPLES
     for each in msgspec.structs.fields(example)
+    if each.name != "evidence_hash"
 ]
 
 
@@ -101,6 +104,34 @@ def test_a_field_is_in_whatever_is_made_of_it(
     changed = replace(example, **{field: OTHERS[type(example)][field]})
     before, after = made(example), made(changed)
     assert [name for name in before if before[name] == after[name]] == []
+
+
+def test_where_the_hash_of_the_evidence_is_enough() -> None:
+    """What is made of such a state is what is made of the whole one, but for what keeps the state itself."""
+    whole = replace(STATE, evidence=b"why it was right, in more bytes than its hash")
+    assert encoding.hash_state(ID, HASHED) == encoding.hash_state(ID, whole)
+    last = state(STATE.turn_num + 1)
+    made = [checkpoint_call(FIXED, SupportProof((first, last), (NO_SIGNATURE,), 0)) for first in (HASHED, whole)]
+    assert made[0] == made[1]
+    codec = Codec[VariablePart]("state", VariablePart)
+    assert codec.decode(codec.encode(HASHED)) == HASHED != codec.decode(codec.encode(whole))
+
+
+NEED_THE_EVIDENCE: dict[str, Callable[[VariablePart], object]] = {
+    "wire": lambda state_: encode_message(ID, SignedState(state_)),
+    "record": lambda state_: encoding.encode_record(state_, ()),
+    "app's calldata": encoding.encode_variable_part,
+    "calldata": lambda state_: checkpoint_call(FIXED, SupportProof((state_,), (NO_SIGNATURE,) * 2, 0)),
+    "file": lambda state_: encode_file(SignedStateFile(DOMAIN, FIXED, SignedState(state_))),
+    "history": lambda state_: pack((StateSigned(0, SignedState(state_)),)),
+}
+
+
+@pytest.mark.parametrize("name", NEED_THE_EVIDENCE)
+def test_where_the_hash_of_the_evidence_is_not_enough(name: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        NEED_THE_EVIDENCE[name](HASHED)
+    assert caught.value.field == "evidence"
 
 
 @pytest.mark.parametrize("field", OTHERS[VariablePart])

@@ -13,7 +13,7 @@ SECRETS = b"a paper, and the salt that hides it"
 
 def move(seat: Seat, secrets: bytes | None) -> MoveChosen:
     plain = seat.next_move()
-    return MoveChosen(plain.outcome, plain.app_data, secrets)
+    return MoveChosen(plain.outcome, plain.app_data, secrets=secrets)
 
 
 def test_secrets_are_kept_with_the_move_and_given_back_with_the_next_question() -> None:

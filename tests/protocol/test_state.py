@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove.errors import InvalidValue
+from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from tests.protocol.builders import ALICE, BOB, outcome, sign, signed, state
 
@@ -18,6 +20,11 @@ from tests.protocol.builders import ALICE, BOB, outcome, sign, signed, state
         ((outcome(), b"", 2**48, False), "turn_num"),
         ((outcome(), b"", -1, False), "turn_num"),
         ((outcome(), b"", 0, 1), "is_final"),
+        ((outcome(), b"", 0, False, bytearray()), "evidence"),
+        ((outcome(), b"", 0, False, b"", bytes(31)), "evidence_hash"),
+        ((outcome(), b"", 0, False, b"", bytearray(32)), "evidence_hash"),
+        ((outcome(), b"", 0, False, b"why", bytes(32)), "evidence_hash"),
+        ((outcome(), b"", 0, True, b"", bytes(32)), "evidence_hash"),
     ],
 )
 def test_a_state_has_soliditys_types(values: tuple[object, ...], field: str) -> None:
@@ -30,6 +37,18 @@ def test_states_are_equal_by_value() -> None:
     assert state(5) == state(5)
     assert hash(state(5)) == hash(state(5))
     assert state(5) != state(6)
+
+
+def test_evidence_is_known_itself_or_by_its_hash() -> None:
+    whole = replace(state(), evidence=b"why")
+    hashed = whole.with_hashed_evidence()
+    assert (hashed.evidence, hashed.evidence_hash) == (b"", keccak256(b"why"))
+    assert hashed.with_hashed_evidence() == hashed
+    assert state().with_hashed_evidence() == state()
+    assert whole.full_evidence() == b"why"
+    assert state().full_evidence() == b""
+    with pytest.raises(InvalidValue):
+        hashed.full_evidence()
 
 
 def test_signatures_are_added_to_a_copy() -> None:

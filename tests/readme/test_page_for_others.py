@@ -9,6 +9,7 @@ import pytest
 
 from forcemove.contracts import artifact
 from forcemove.protocol import encoding, outcome, signing, types, words
+from forcemove.protocol.codec.packed import SELECTORS
 from tests.readme.text import ROOT, code_spans
 
 PAGE = ROOT / "contracts" / "README.md"
@@ -30,8 +31,14 @@ def test_calls_and_events_are_spelt_as_in_the_abi(kind: str) -> None:
     found = dict(re.findall(r"^(\w+)\(([\w, ]*)\)$", span)[0] for span in SPANS if re.match(r"^\w+\([\w, ]*\)$", span))
     shown = {name: re.findall(r"\w+", values) for name, values in found.items() if name in NAMES[kind]}
     assert shown == {name: parameters(kind, name) for name in shown}
-    least = {"deposit", "challenge", "respond", "checkpoint", "conclude", "transfer", "claim", "payCredit", "statusOf"}
+    least = {"deposit", "claim", "payCredit", "statusOf"}
     assert shown.keys() >= (least if kind == "function" else NAMES["event"])
+
+
+def test_the_bytes_of_every_packed_call_are_listed() -> None:
+    packed = {name for name in SELECTORS if parameters("function", name) == []}
+    table = TEXT.partition("| operation | after the selector |")[2].partition("\n\n")[0]
+    assert packed == set(SELECTORS) == set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
 
 
 def test_errors_are_those_of_the_abi() -> None:
@@ -55,8 +62,9 @@ def test_views_that_are_named_exist() -> None:
 
 def test_the_members_are_those_of_the_abi() -> None:
     """Of fixed parts and states, in their order."""
-    (entry,) = (each for each in ABI if each["type"] == "function" and each["name"] == "respond")
-    for name, given in (("FixedPart", entry["inputs"][0]), ("VariablePart", entry["inputs"][1])):
+    (channel,) = (each for each in ABI if each.get("name") == "channelIdOf")
+    (move,) = (each for each in artifact("TicTacToe").abi if each.get("name") == "validTransition")
+    for name, given in (("FixedPart", channel["inputs"][0]), ("VariablePart", move["inputs"][1])):
         table = TEXT.partition(f"**{name}**")[2].partition("\n\n")[2].partition("\n\n")[0]
         assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [each["name"] for each in given["components"]]
 

@@ -87,7 +87,7 @@ def test_who_is_sent_a_wrong_shuffle_leaves_and_has_its_deposit(place: Playgroun
     tried = []
     for made, honest, cheat, false in cheating(place, turn):
         honest.stops_at = None
-        cheat.client.feed(MoveChosen(*false.move, false.secrets))
+        cheat.client.feed(MoveChosen(*false.move, secrets=false.secrets))
         made.play()
         made.ends_with(honest.newest.state.outcome)
         assert honest.newest.state.is_final

@@ -248,7 +248,7 @@ class Lie:
         mover, turn = self.mover, self.state.turn_num + 1
         for player in self.story.players:
             player.stops_at = turn
-        mover.client.feed(MoveChosen(*move, secrets))
+        mover.client.feed(MoveChosen(*move, secrets=secrets))
         mover.bot = bot.DiscardBot(mover.seat, stream("later"), secrets)
         self.story.play()
         assert self.state.turn_num == turn

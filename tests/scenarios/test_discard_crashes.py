@@ -15,9 +15,9 @@ from forcemove.protocol.machine.inputs import StateReceived
 from forcemove_games.cards.curve import COMPRESSED_LENGTH, Point, times_g, total
 from forcemove_games.cards.hashing import generator
 from forcemove_games.cards.key_proof import KeyProof
+from forcemove_games.discard.evidence import Evidence, ShuffleProof, decode_evidence
 from forcemove_games.discard.game import Discard
-from forcemove_games.discard.position import KeyWords, Position, PositionType, decode
-from forcemove_games.discard.tails import ShuffledDeck
+from forcemove_games.discard.position import KeyWords, PositionType, decode
 from forcemove_games.discard_sra.cards import SIZE
 from tests.games.cards.dealt import stream
 from tests.process import wrap_commits
@@ -56,18 +56,18 @@ class Statements:
     """All that one player's processes have ever proved, also what they had no time to store; and what was signed."""
 
     seat: int
-    nonces: dict[Point, bytes] = field(default_factory=dict)
+    nonces: dict[Point, Move] = field(default_factory=dict)
     keys: dict[KeyWords, int] = field(default_factory=dict)
     signed: dict[int, SignedState] = field(default_factory=dict)
 
     def made(self, move: Move) -> None:
-        position = decode(move.app_data)
-        key = position.core.keys[self.seat]
+        core = decode(move.app_data).core
+        key, shown = core.keys[self.seat], decode_evidence(core, move.evidence)
         if any(key):
-            assert self.keys.setdefault(key, position.core.hand) == position.core.hand
-        if position.tail is not None:
-            nonce = nonce_point(position, key)
-            assert self.nonces.setdefault(nonce, move.app_data) == move.app_data, "a nonce for two statements"
+            assert self.keys.setdefault(key, core.hand) == core.hand
+        if shown is not None:
+            nonce = nonce_point(shown, key)
+            assert self.nonces.setdefault(nonce, move) == move, "a nonce for two statements"
 
     def has_signed(self, states: Sequence[SignedState]) -> None:
         for each in states:
@@ -76,18 +76,17 @@ class Statements:
                 assert known.state == each.state, f"turn {each.state.turn_num} was signed twice"
 
 
-def nonce_point(position: Position, key: KeyWords) -> Point:
-    """The multiple of the generator with the nonce of the proof in a position; of a shuffle's, that with the first."""
-    tail = position.tail
-    if isinstance(tail, ShuffledDeck):
-        c, first = (int.from_bytes(tail.proof[at : at + 32], "big") for at in (0, 32))
+def nonce_point(shown: Evidence, key: KeyWords) -> Point:
+    """The multiple of the generator with the nonce of a proof; of a shuffle's, that with the first."""
+    if isinstance(shown, ShuffleProof):
+        c, first = (int.from_bytes(shown.proof[at : at + 32], "big") for at in (0, 32))
         begin = 32 * (5 + 2 * SIZE)
         ends = begin + COMPRESSED_LENGTH * SIZE
         places = range(begin, ends, COMPRESSED_LENGTH)
-        com = (Point.from_compressed(tail.proof[at : at + COMPRESSED_LENGTH]) for at in places)
+        com = (Point.from_compressed(shown.proof[at : at + COMPRESSED_LENGTH]) for at in places)
         return (total(com) - total(generator(i + 1) for i in range(SIZE))) * c + times_g(first)
-    assert tail is not None
-    c, s = tail if isinstance(tail, KeyProof) else tail.proof
+    assert shown is not None
+    c, s = shown if isinstance(shown, KeyProof) else shown.proof
     return times_g(s) - Point.from_coordinates(*key) * c
 
 

@@ -20,14 +20,14 @@ from forcemove.protocol.codec.wire import SignedStateFile, encode_file
 from forcemove.store.records import Batch
 from forcemove_games.cards import curve, key_proof, share_proof
 from forcemove_games.cards.deck import Deck, decode_deck, open_card
+from forcemove_games.discard.evidence import DealtShares, MoveShares, ShownCards, evidence_of
 from forcemove_games.discard.game import Discard
 from forcemove_games.discard.position import PositionType, decode
 from forcemove_games.discard.secrets import HandSecrets
 from forcemove_games.discard.steps import indices
-from forcemove_games.discard.tails import DealtShares, MoveShares, ShownCards, ShuffledDeck
 from forcemove_games.discard_sra.cards import SIZE
 from tests.games.cards.dealt import stream
-from tests.games.discard.observer import Named, Observer, states_in
+from tests.games.discard.observer import SHUFFLED, Named, Observer, states_in
 from tests.scenarios.story import Player, Playground, Story
 from tests.secret_forms import is_in
 
@@ -65,7 +65,7 @@ class Hand:
         self.positions = [decode(state.app_data) for state in self.states]
         self.end = self.positions[-1].position_type
         self.keys = [HandSecrets.decode(machine.secrets[-1]).seeds[-1].key for machine in self.machines]
-        shuffled = dict.fromkeys(each.tail.deck for each in self.positions if isinstance(each.tail, ShuffledDeck))
+        shuffled = dict.fromkeys(each.deck for each in self.positions if each.position_type in SHUFFLED)
         first, second = (self._read(decode_deck(deck, SIZE)) for deck in shuffled)
         self.masked, self.cards = decode_deck(list(shuffled)[1], SIZE), second
         places = {card: index for index, card in first.items()}
@@ -176,10 +176,10 @@ def secrets_of(hand: Hand, seat: int) -> Iterator[bytes]:
     key = hand.keys[seat]
     yield from (seed.secret for seed in secrets.seeds)
     yield key.to_bytes(32, "big")
-    for state, position in zip(hand.states, hand.positions, strict=True):
-        tail = position.tail
-        if state.turn_num % 2 == seat and isinstance(tail, key_proof.KeyProof | DealtShares | MoveShares | ShownCards):
-            c, s = tail if isinstance(tail, key_proof.KeyProof) else tail.proof
+    for state in hand.states:
+        shown = evidence_of(state)
+        if state.turn_num % 2 == seat and isinstance(shown, key_proof.KeyProof | DealtShares | MoveShares | ShownCards):
+            c, s = shown if isinstance(shown, key_proof.KeyProof) else shown.proof
             yield ((s - c * key) % curve.ORDER).to_bytes(32, "big")
 
 
@@ -208,7 +208,7 @@ def test_no_secret_is_in_a_repr_a_log_a_report_a_history_or_a_message(
         *histories,
         *(b"".join(machine.messages) for machine in machines),
     ]
-    newest = hand.states[-1].app_data[-32:]
+    newest = next(state.evidence for state in reversed(hand.states) if state.evidence)[-32:]
     assert all(is_in(place, newest) for place in places), "each place has what is not a secret"
     text = b"".join((*places, *map(str.encode, caplog.messages)))
     for seat in range(2):

@@ -10,7 +10,7 @@ import pytest
 from forcemove import Bot, Move, SignedState, VariablePart
 from forcemove_games.cards.deck import decode_deck, encode_deck
 from forcemove_games.cards.shuffle_proof import shuffle
-from forcemove_games.discard import game, hand, moves, position, secrets, steps, tails
+from forcemove_games.discard import evidence, game, hand, moves, position, secrets, steps
 from forcemove_games.discard_sra.cards import SIZE
 from tests.games.cards.dealt import stream
 from tests.scenarios.conftest import PLACES
@@ -50,11 +50,10 @@ class TwoDecks:
 
     def _shuffled(self, label: str) -> SignedState:
         side = hand.PlayerSide.of_mover(self.first.state, secrets.HandSecrets.decode(self.bob.client.channel.secrets))
-        tail, joint = side.position.tail, hand.joint_of(side.core)
-        assert isinstance(tail, tails.ShuffledDeck)
-        before = decode_deck(tail.deck, SIZE)
+        joint, before = hand.joint_of(side.core), decode_deck(side.position.deck, SIZE)
         deck, proof = shuffle(before, joint, side.core.channel_id, SECOND_SHUFFLE, stream(label))
-        made = moves.made(side, steps.shuffled(side.core), tails.ShuffledDeck(encode_deck(deck), proof), side.secrets)
+        shown = evidence.ShuffleProof(proof)
+        made = moves.made(side, steps.shuffled(side.core), shown, side.secrets, encode_deck(deck))
         return self.story.sign(made.move.after(self.first.state), BOB)
 
     def say(self, number: int) -> None:

@@ -173,7 +173,7 @@ def test_threat_26_another_move_on_chain_than_at_the_table_is_not_built_upon(cha
     channel.alice.client.poll()
     bot = channel.game.bot(1, level=Level.EASY)
     others = (bot.move(before.state, another_round=True) for _ in range(100))
-    second = next(each.after(before.state) for each in others if each and each != (first.outcome, first.app_data))  # type: ignore[union-attr]
+    second = next(each.after(before.state) for each in others if each and each[:2] != (first.outcome, first.app_data))  # type: ignore[union-attr]
     channel.challenge(1, before, channel.sign(second, 1))
     channel.alice.stops_at = None
     channel.alice.client.poll()

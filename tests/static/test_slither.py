@@ -29,7 +29,7 @@ def test_nothing_is_found_to_be_of_high_impact(found: frozenset[Finding]) -> Non
 
 def test_slither_has_looked_at_what_is_deployed(found: frozenset[Finding]) -> None:
     """What it cannot fail to find where it has read the sources."""
-    assert {finding.says.partition(".")[0] for finding in found} >= {"Adjudicator", "Hashing", "Payments", "Records"}
+    assert {finding.says.partition(".")[0] for finding in found} >= {"Adjudicator", "Hashing", "Payments", "Reader"}
 
 
 def test_a_new_finding_and_one_that_is_gone_are_told() -> None:

@@ -84,7 +84,7 @@ contract ConcludeProofs is Payouts {
     function _conclude(Payout memory payout, FixedPart memory fixedPart) private returns (uint48 turnNum) {
         turnNum = _anyTurn();
         payout.stateHash = adjudicator.stateHashOf(State(payout.channelId, payout.outcome, "", "", turnNum, true));
-        _pay(payout, abi.encodeCall(adjudicator.conclude, (fixedPart, payout.outcome, turnNum, _anySignatures(2), 7)));
+        _pay(payout, _conclusion(fixedPart, payout, turnNum));
     }
 
     // ------------------------------------------------------------------------------------------------------ claims

@@ -73,7 +73,7 @@ contract GameProofs is World {
     }
 
     function _rockPaperScissors(uint48 turnNum) private returns (Move memory) {
-        return _play("RockPaperScissors", 7, turnNum);
+        return _play("RockPaperScissors", 9, turnNum);
     }
 
     /// @dev The adjudicator asks a game about valid outcomes alone: what is before does not overflow.

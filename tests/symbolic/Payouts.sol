@@ -144,10 +144,22 @@ abstract contract Payouts is World {
         payout.stateHash = SVM.createBytes32("state");
         // What is recorded was found valid.
         VM.assume(payout.amounts[0] <= type(uint256).max - payout.amounts[1]);
-        bytes memory call = abi.encodeCall(
-            adjudicator.transfer, (payout.channelId, payout.asset, payout.stateHash, payout.outcome, indices, 7)
-        );
-        _pay(payout, call);
+        bytes memory chosen = indices.length == 0 ? bytes("") : abi.encodePacked(uint8(indices.length));
+        for (uint256 i = 0; i < indices.length; ++i) {
+            chosen = abi.encodePacked(chosen, uint8(indices[i]));
+        }
+        bytes memory arguments =
+            abi.encodePacked(payout.channelId, uint8(20), payout.asset, payout.stateHash, _packed(payout.outcome));
+        _pay(payout, abi.encodePacked(adjudicator.transfer.selector, arguments, chosen, uint8(7)));
+    }
+
+    function _conclusion(FixedPart memory fixedPart, Payout memory payout, uint48 turnNum)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes memory arguments = bytes.concat(_packed(fixedPart), bytes6(turnNum), _packed(payout.outcome));
+        return abi.encodePacked(adjudicator.conclude.selector, arguments, _anySignatures(2), uint8(7));
     }
 
     function _pay(Payout memory payout, bytes memory call) internal {

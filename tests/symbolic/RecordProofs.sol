@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {FixedPart, Signature, State, VariablePart} from "../../contracts/types/Channel.sol";
+import {FixedPart, State, VariablePart} from "../../contracts/types/Channel.sol";
 import {World, both, either, implies} from "./World.sol";
 
 /// @title What is recorded never falls back, what is final stays, and nothing else is touched
@@ -24,30 +24,30 @@ contract RecordProofs is World {
     // -------------------------------------------------------------------------------------------------- checkpoint
 
     function check_checkpoint() public {
-        _requireCheckpoint(_checkpoint(2, 1, _anyTurn(), 0));
+        _requireCheckpoint(_checkpoint(2, 1, _anyTurn(), ""));
     }
 
     function check_checkpoint_twin() public {
-        Change memory change = _checkpoint(2, 1, _anyTurn(), 0);
+        Change memory change = _checkpoint(2, 1, _anyTurn(), "");
         assert(_turnOf(change.later) != _turnOf(change.word) + 1);
     }
 
     function check_checkpoint_of_three() public {
-        _requireCheckpoint(_checkpoint(3, 1, _anyTurn(), 0));
+        _requireCheckpoint(_checkpoint(3, 1, _anyTurn(), ""));
     }
 
     function check_checkpoint_of_three_twin() public {
-        Change memory change = _checkpoint(3, 1, _anyTurn(), 0);
+        Change memory change = _checkpoint(3, 1, _anyTurn(), "");
         assert(_turnOf(change.later) != _turnOf(change.word) + 1);
     }
 
     /// @dev Each has signed the state of its own turn: participant 0 the first, participant 1 the last.
     function check_checkpoint_of_two_states() public {
-        _requireCheckpoint(_checkpoint(2, 2, 7, 0x0100));
+        _requireCheckpoint(_checkpoint(2, 2, 7, hex"0001"));
     }
 
     function check_checkpoint_of_two_states_twin() public {
-        Change memory change = _checkpoint(2, 2, 7, 0x0100);
+        Change memory change = _checkpoint(2, 2, 7, hex"0001");
         assert(_turnOf(change.later) != _turnOf(change.word) + 1);
     }
 
@@ -104,30 +104,32 @@ contract RecordProofs is World {
     // ------------------------------------------------------------------------------------------------------ events
 
     /// @param turnNum Of the last state.
-    function _checkpoint(uint256 participants, uint256 count, uint48 turnNum, uint256 signedStates)
+    /// @param signed The index of the state that each participant has signed, where there are several.
+    function _checkpoint(uint256 participants, uint256 count, uint48 turnNum, bytes memory signed)
         private
         returns (Change memory change)
     {
         FixedPart memory fixedPart = _anyFixedPartOf(participants, _anyApp());
-        VariablePart[] memory states = new VariablePart[](count);
+        bytes memory states;
+        VariablePart memory state;
         for (uint256 i = 0; i < count; ++i) {
-            states[i] = _anyState(uint48(turnNum + i + 1 - count));
+            state = _anyState(uint48(turnNum + i + 1 - count));
+            states = bytes.concat(states, _packed(state));
         }
-        change = _before(fixedPart, states[count - 1]);
-        bytes memory call =
-            abi.encodeCall(adjudicator.checkpoint, (fixedPart, _anySignatures(participants), states, signedStates));
+        change = _before(fixedPart, state);
+        bytes memory proof = abi.encodePacked(turnNum, uint8(count), states, signed, _anySignatures(participants));
+        bytes memory call = abi.encodePacked(adjudicator.checkpoint.selector, _packed(fixedPart), proof);
         (change.done,) = address(adjudicator).call(call);
         _after(change);
     }
 
     function _challenge() private returns (Change memory change) {
         FixedPart memory fixedPart = _anyFixedPart(_anyApp());
-        VariablePart[] memory states = new VariablePart[](1);
-        states[0] = _anyState(_anyTurn());
-        change = _before(fixedPart, states[0]);
-        bytes memory call = abi.encodeCall(
-            adjudicator.challenge, (fixedPart, _anySignatures(2), states, 0, _anySignature())
-        );
+        VariablePart memory state = _anyState(_anyTurn());
+        change = _before(fixedPart, state);
+        bytes memory proof = abi.encodePacked(state.turnNum, uint8(1), _packed(state), _anySignatures(2));
+        bytes memory call =
+            abi.encodePacked(adjudicator.challenge.selector, _packed(fixedPart), proof, _anySignatures(1));
         VM.prank(SVM.createAddress("sender"));
         (change.done,) = address(adjudicator).call(call);
         _after(change);
@@ -140,7 +142,10 @@ contract RecordProofs is World {
         VariablePart memory response = _anyState(turnNum);
         change = _before(fixedPart, response);
         VM.assume(_turnOf(change.word) == challenged.turnNum);
-        bytes memory call = abi.encodeCall(adjudicator.respond, (fixedPart, challenged, response, _anySignature()));
+        bytes memory states = bytes.concat(_packed(challenged), _packed(response));
+        bytes memory call = abi.encodePacked(
+            adjudicator.respond.selector, _packed(fixedPart), states, _anySignatures(1)
+        );
         (change.done,) = address(adjudicator).call(call);
         _after(change);
     }

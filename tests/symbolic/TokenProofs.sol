@@ -127,9 +127,7 @@ contract TokenProofs is Payouts {
             VM.assume(total >= payout.amounts[0]);
             VM.assume(total <= payout.held);
         }
-        bytes memory call =
-            abi.encodeCall(adjudicator.conclude, (fixedPart, payout.outcome, _anyTurn(), _anySignatures(2), 7));
-        _pay(payout, call);
+        _pay(payout, _conclusion(fixedPart, payout, _anyTurn()));
     }
 
     function _anyTokenPayments(Payout memory payout) private {

@@ -86,7 +86,7 @@ contract TransferProofs is Payouts {
 
     /// @dev One that is not there is refused, and so is one that does not rise.
     function check_transfer_refuses_indices() public {
-        uint256 index = SVM.createUint256("index");
+        uint256 index = SVM.createUint(8, "index");
         VM.assume(index > 1);
         assert(!_transferEther(_one(index)).done);
         assert(!_transferEther(_two(1, 0)).done);

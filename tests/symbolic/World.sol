@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IAdjudicator} from "../../contracts/interfaces/IAdjudicator.sol";
-import {Allocation, FixedPart, Signature, VariablePart} from "../../contracts/types/Channel.sol";
+import {Allocation, FixedPart, VariablePart} from "../../contracts/types/Channel.sol";
 
 /// @title What a proof may change about the chain
 interface Vm {
@@ -117,7 +117,7 @@ abstract contract World {
         }
         fixedPart.channelNonce = uint64(SVM.createUint(64, "nonce"));
         fixedPart.appDefinition = app;
-        fixedPart.challengeDuration = uint48(SVM.createUint(48, "duration"));
+        fixedPart.challengeDuration = uint48(SVM.createUint(32, "duration"));
         fixedPart.total = SVM.createUint256("total");
     }
 
@@ -170,15 +170,41 @@ abstract contract World {
         state.isFinal = SVM.createBool("is final");
     }
 
-    function _anySignatures(uint256 count) internal pure returns (Signature[] memory signatures) {
-        signatures = new Signature[](count);
+    function _anySignatures(uint256 count) internal pure returns (bytes memory signatures) {
         for (uint256 i = 0; i < count; ++i) {
-            signatures[i] = _anySignature();
+            signatures = bytes.concat(signatures, SVM.createBytes32("r"), SVM.createBytes32("vs"));
         }
     }
 
-    function _anySignature() internal pure returns (Signature memory) {
-        return Signature(SVM.createBytes32("r"), SVM.createBytes32("vs"));
+    // ------------------------------------------------------------------------------------------------------- calls
+
+    function _packed(FixedPart memory fixedPart) internal pure returns (bytes memory packed) {
+        packed = abi.encodePacked(
+            uint8(fixedPart.participants.length),
+            fixedPart.channelNonce,
+            fixedPart.appDefinition,
+            uint32(fixedPart.challengeDuration),
+            fixedPart.asset,
+            uint8(32),
+            fixedPart.total
+        );
+        for (uint256 i = 0; i < fixedPart.participants.length; ++i) {
+            packed = bytes.concat(packed, bytes20(fixedPart.participants[i]));
+        }
+    }
+
+    /// @dev Every allocation names its asset, and has a whole word for its destination and one for its amount.
+    function _packed(Allocation[] memory outcome) internal pure returns (bytes memory packed) {
+        packed = abi.encodePacked(uint8(outcome.length));
+        for (uint256 i = 0; i < outcome.length; ++i) {
+            Allocation memory entry = outcome[i];
+            packed = abi.encodePacked(packed, uint8(62), entry.asset, uint8(0xa0), entry.destination, entry.amount);
+        }
+    }
+
+    /// @dev Of a state without appData and evidence.
+    function _packed(VariablePart memory state) internal pure returns (bytes memory) {
+        return abi.encodePacked(state.isFinal, _packed(state.outcome), uint16(0));
     }
 
     // ------------------------------------------------------------------------------------------------------- after

@@ -74,8 +74,8 @@ FAULTS = (
         "check_transfer",
         "Adjudicator",
         "Adjudicator.sol",
-        "outcome[i].amount < available ? outcome[i].amount : available;",
-        "outcome[i].amount <= available ? outcome[i].amount : 0;",
+        "outcome.entry(i).amount() < available ? outcome.entry(i).amount() : available;",
+        "outcome.entry(i).amount() <= available ? outcome.entry(i).amount() : 0;",
     ),
     Fault(
         "what is due before is not kept back",
@@ -110,8 +110,8 @@ FAULTS = (
         "check_conclude_short_of_the_second",
         "Adjudicator",
         "Adjudicator.sol",
-        "            remaining[i].amount -= payments[i];\n",
-        "            if (payments[i] == remaining[i].amount) remaining[i].amount = 0;\n",
+        "entry.setAmount(rest);",
+        "entry.setAmount(rest == 0 ? 0 : rest + payments[i]);",
     ),
     Fault(
         "what has begun to pay takes deposits",
@@ -126,8 +126,8 @@ FAULTS = (
         "check_transfer_of_the_first",
         "Adjudicator",
         "Adjudicator.sol",
-        "if (chosen == ALL && _payAll(channelId, asset, word, outcome, push)) return;",
-        "if (_payAll(channelId, asset, word, outcome, push)) return;",
+        "if (payout.chosen == ALL && _payAll(",
+        "if (_payAll(",
     ),
     Fault(
         "what is paid stays in the holdings",
@@ -142,8 +142,8 @@ FAULTS = (
         "check_transfer_refuses_indices",
         "Adjudicator",
         "Adjudicator.sol",
-        "if (i != 0 && index <= indices[i - 1])",
-        "if (i != 0 && index < indices[i - 1])",
+        "if (i != 0 && index <= Reader.",
+        "if (i != 0 && index < Reader.",
     ),
     Fault(
         "a token that says no has paid",
@@ -159,7 +159,7 @@ FAULTS = (
         "Adjudicator",
         "Adjudicator.sol",
         "uint256 available = held;",
-        "uint256 available = _heldOf(payout, outcome[0].asset, total);",
+        "uint256 available = _heldOf(payout, outcome.entry(0).asset(), total);",
     ),
     Fault(
         "an asset that is not asked for is paid, too",
@@ -190,8 +190,8 @@ FAULTS = (
         "check_conclude_paid",
         "Adjudicator",
         "Adjudicator.sol",
-        "outcome[last].amount + (held - total), push",
-        "outcome[last].amount, push",
+        "outcome.entry(last).amount() + (held - total), push",
+        "outcome.entry(last).amount(), push",
     ),
     Fault(
         "the late word outlives the channel",

@@ -16,11 +16,12 @@ from forcemove_games.randomness import system_randomness
 from forcemove_games.rock_paper_scissors import rules
 from forcemove_games.rock_paper_scissors.bot import RockPaperScissorsBot
 from forcemove_games.rock_paper_scissors.game import RockPaperScissors
+from forcemove_games.rock_paper_scissors.openings import find_opening
 from forcemove_games.rock_paper_scissors.position import PositionType, Weapon, decode, initial
-from tests.games.states import STAKE
+from tests.games.states import ID, STAKE
 from tests.games.states import state as state_of
 
-BEGIN = state_of(initial(STAKE), turn_num=3)
+BEGIN = state_of(initial(ID, STAKE), turn_num=3)
 KNOWN = Opening(Weapon.ROCK, bytes(32))
 """An opening that anybody can guess."""
 
@@ -30,7 +31,7 @@ class Wary(RockPaperScissorsBot):
 
     def move(self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()) -> Move | None:
         position = decode(state.app_data)
-        if position.pre_commit == KNOWN.commitment or position.b_play == Weapon.PAPER:
+        if find_opening([KNOWN], position) or position.b_play == Weapon.PAPER:
             return None
         if position.position_type is PositionType.ROUND_PROPOSED:
             return rules.accept(state, Weapon.ROCK)
@@ -58,12 +59,12 @@ class Guessed(RockPaperScissors):
         position = decode(state.app_data)
         if position.b_play == Weapon.PAPER:
             return "has played paper"
-        return "has hidden nothing" if position.pre_commit == KNOWN.commitment else ""
+        return "has hidden nothing" if find_opening([KNOWN], position) else ""
 
     def false_moves(self, state: VariablePart, _randomness: Randomness, _secrets: bytes, /) -> Sequence[FalseMove]:
         if decode(state.app_data).position_type is not PositionType.START:
             return []
-        return [FalseMove("uses a salt of zeros", rules.propose(state, KNOWN.commitment))]
+        return [FalseMove("uses a salt of zeros", rules.propose(state, KNOWN))]
 
 
 def check(game: Game) -> int:

@@ -8,11 +8,13 @@ from math import inf
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove import AppError, Move, VariablePart, word
 from forcemove.contracts import artifact
 from forcemove.testing import properties
 from forcemove.testing.calls import Bench, TransitionCall, outcome
+from forcemove.testing.difference import TwinsDiffer
 from forcemove.testing.space import Bounds, StateSpace
 from forcemove.testing.walk import LegalMoves, first_state, terms_of
 from forcemove_games.commitment import Opening
@@ -20,7 +22,7 @@ from forcemove_games.rock_paper_scissors import GAME
 from forcemove_games.rock_paper_scissors.position import Weapon, decode
 from forcemove_games.rock_paper_scissors.rules import legal_moves
 from forcemove_games.two_player import NoSuchTransition, WrongAmount
-from tests.protocol.builders import CountingRules
+from tests.protocol.builders import CountingRules, WrongCount
 
 BEGIN = first_state(word(3), (5, 5))
 LAST = 6
@@ -154,6 +156,35 @@ def test_neighbours_differ_from_the_call_in_every_word_length_and_amount() -> No
     assert len({(each.from_, each.to) for each in found}) == len(found)
     assert {len(each.to.app_data) for each in found} == {0, 31, 32, 33, 64}
     assert {(4, 6), (6, 4), (6, 5), (5, 6)} <= {tuple(e.amount for e in each.to.outcome) for each in found}
+
+
+def test_neighbours_differ_in_every_word_and_length_of_the_evidence_of_the_second_state_alone() -> None:
+    plain, shown = a_call(), word(7) + word(8)
+    call = TransitionCall(replace(plain.from_, evidence=shown), replace(plain.to, evidence=shown))
+    found = properties.neighbours(call)
+    assert {each.from_.evidence for each in found} == {b""}
+    assert {len(each.to.evidence) for each in found} == {0, 63, 64, 65, 96}
+    words = [(each.to.evidence[:32] != word(7), each.to.evidence[32:64] != word(8)) for each in found]
+    assert {(True, False), (False, True)} <= set(words)
+    assert {len(each.to.evidence) for each in properties.neighbours(plain)} == {0, 1, 32}
+
+
+class ShowingRules(CountingRules):
+    """As the contract, which looks at no evidence, but for one that is too long."""
+
+    def valid_transition(self, channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> bool:
+        if len(to.evidence) > len(word(0)):
+            raise WrongCount(0, 0)
+        return super().valid_transition(channel_id, from_, to, num_participants)
+
+
+def test_a_twin_that_differs_about_evidence_is_found() -> None:
+    plain = a_call()
+    call = TransitionCall(plain.from_, replace(plain.to, evidence=word(7)))
+    changed = [call.unchanged(), call.evidence_word(0, 8), call.evidence_length(33), call.evidence_length(0)]
+    assert all(Bench(artifact("CountingApp"), CountingRules()).compare(call, changed))
+    with pytest.raises(TwinsDiffer, match="evidence of 33 bytes instead of 32"):
+        Bench(artifact("CountingApp"), ShowingRules()).compare(call, [call.evidence_length(33)])
 
 
 def long_call() -> TransitionCall:

@@ -12,10 +12,9 @@ from forcemove.protocol.logs import Log
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart, Signature
 from forcemove.protocol.words import Status
-from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import Receipt
-from tests.parity.core_logs import as_chain_log
+from tests.parity.core_logs import decoded
 from tests.parity.core_verdict import ALLOWED, Verdict, of_bytecode
 from tests.parity.core_world import Operation, World
 from tests.protocol import builders
@@ -29,10 +28,7 @@ class Court(World):
 
     receipt: Receipt
 
-    def _run(
-        self, function: str, parts: Sequence[bytes | abi.Tail], transaction: Transaction, operation: Operation
-    ) -> Verdict:
-        data = function_selector("Adjudicator", function) + abi.arguments(*parts)
+    def _run(self, function: str, data: bytes, transaction: Transaction, operation: Operation) -> Verdict:
         self.receipt = self.send(transaction.sender, self.adjudicator, data, transaction.value)
         return of_bytecode(self.receipt.success, self.receipt.output)
 
@@ -103,6 +99,11 @@ class Court(World):
         """Let a challenge run out."""
         self.chain.travel_to(self.status(fixed).finalizes_at)
 
+    def proof_at(self, fixed: FixedPart) -> int:
+        """Where the proof begins in calldata with this fixed part, whose home asset is ether and whose total is 0: the
+        last turn in six bytes, then how many states there are."""
+        return 4 + 34 + 20 * len(fixed.participants)
+
     # ------------------------------------------------------------------------------------------ what can be seen
 
     def status(self, fixed: FixedPart) -> Status:
@@ -129,4 +130,4 @@ class Court(World):
 
     def logged(self, log: Log) -> bool:
         """Whether the last transaction logged exactly this."""
-        return as_chain_log(self.adjudicator, log) in self.receipt.logs
+        return log in [decoded(each) for each in self.receipt.logs if each.address == self.adjudicator]

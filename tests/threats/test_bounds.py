@@ -8,11 +8,12 @@ import pytest
 
 from forcemove import ETHER, Agreement, Key, RuleError, keccak256
 from forcemove.protocol import rule_errors, rules, types
+from forcemove.protocol.codec.packed import ETHER_BIT, FINAL, IN_WORDS, SELECTORS
+from forcemove.protocol.codec.packed_writer import checkpoint_call
 from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state, word
-from forcemove.protocol.state import SupportProof, VariablePart
-from tests.evm import function_selector
+from forcemove.protocol.state import VariablePart
 from tests.parity import core_abi as abi
-from tests.parity.core_verdict import Verdict, of_bytecode, of_error
+from tests.parity.core_verdict import Verdict, of_error
 from tests.protocol.builders import (
     ALICE,
     APP,
@@ -36,24 +37,23 @@ A, B = ALICE.address, BOB.address
 # --------------------------------------------------------------------------------------------------------------- 10
 
 
-_UNFUNDED = (abi.address(ETHER), word(0))
-"""In ether, with any total."""
-
-
 class Unchecked:
     """A fixed part as nobody's types would let it pass."""
 
     def __init__(self, participants: tuple[bytes, ...], duration: int) -> None:
         self.participants, self.duration = participants, duration
 
-    def encode(self, app: bytes) -> abi.Tail:
-        participants = abi.Tail(b"".join((word(len(self.participants)), *map(abi.address, self.participants))))
-        return abi.Tail(abi.arguments(participants, word(0), abi.address(app), word(self.duration), *_UNFUNDED))
+    def call(self, name: str, app: bytes, *parts: bytes) -> bytes:
+        """Packed calldata: of a channel in ether, with any total, and what follows."""
+        head = bytes((ETHER_BIT | len(self.participants),))
+        fixed = head, bytes(8), app, self.duration.to_bytes(4), bytes(1), *self.participants
+        return SELECTORS[name] + b"".join((*fixed, *parts))
 
     def id(self, app: bytes, domain: Domain) -> bytes:
         """As the contract would name it."""
         words = (word(domain.chain_id), abi.address(domain.adjudicator), word(0), abi.address(app))
-        return keccak256(b"".join((*words, word(self.duration), *_UNFUNDED, *map(abi.address, self.participants))))
+        unfunded = abi.address(ETHER), word(0)
+        return keccak256(b"".join((*words, word(self.duration), *unfunded, *map(abi.address, self.participants))))
 
 
 MANY = tuple(key.address for key in players(9))
@@ -68,7 +68,7 @@ BAD_CHANNELS = {
     "no time": (Unchecked((A, B), 0), "ChallengeDurationOutOfRange", (0,)),
     "59 seconds": (Unchecked((A, B), 59), "ChallengeDurationOutOfRange", (59,)),
     "over a year": (Unchecked((A, B), 365 * DAY + 1), "ChallengeDurationOutOfRange", (365 * DAY + 1,)),
-    "forever": (Unchecked((A, B), 2**48 - 1), "ChallengeDurationOutOfRange", (2**48 - 1,)),
+    "forever": (Unchecked((A, B), 2**32 - 1), "ChallengeDurationOutOfRange", (2**32 - 1,)),
 }
 bad_channels = pytest.mark.parametrize(("bad", "error", "values"), BAD_CHANNELS.values(), ids=BAD_CHANNELS)
 
@@ -77,23 +77,21 @@ bad_channels = pytest.mark.parametrize(("bad", "error", "values"), BAD_CHANNELS.
 def test_threat_10_the_contract_refuses_a_bad_channel(
     court: Court, bad: Unchecked, error: str, values: tuple[int, ...]
 ) -> None:
-    """Everybody that it names has signed, as far as anybody can."""
-    fixed = bad.encode(court.app)
+    """Everybody that it names has signed, as far as anybody can. A proof for nobody would have no states."""
     keys = {key.address: key for key in players(9)}
     last = final(14, (allocation(A, 1),))
     signatures = tuple(
         sign_raw(keys[each], last, bad.id(court.app, court.domain), court.domain) if each in keys else NO_SIGNATURE
         for each in bad.participants
     )
-    operations = {
-        "conclude": (fixed, abi.outcome(last.outcome), word(14), abi.signatures(signatures)),
-        "challenge": (fixed, *abi.proof(SupportProof((last,), signatures, 0)), NO_SIGNATURE.compact),
-        "checkpoint": (fixed, *abi.proof(SupportProof((last,), signatures, 0))),
-    }
+    paid = b"\x01\x41" + A + b"\x01"
+    signed = b"".join(each.compact for each in signatures)
+    proved = (14).to_bytes(6), b"\x01", bytes((FINAL | IN_WORDS,)), paid, bytes(1), signed
+    operations: dict[str, tuple[bytes, ...]] = {"conclude": ((14).to_bytes(6), paid, signed, b"\x07")}
+    if bad.participants:
+        operations |= {"challenge": (*proved, NO_SIGNATURE.compact), "checkpoint": proved}
     for name, parts in operations.items():
-        data = function_selector("Adjudicator", name) + abi.arguments(*parts)
-        receipt = court.chain.transact(A, court.adjudicator, data)
-        assert of_bytecode(receipt.success, receipt.output) == (error, values)
+        assert court.packed(A, bad.call(name, court.app, *parts)) == (error, values)
 
 
 def sign_raw(key: Key, signed: VariablePart, id_: bytes, domain: Domain) -> types.Signature:
@@ -156,12 +154,9 @@ def test_threat_36_the_contract_takes_no_more_than_fits_a_transaction(court: Cou
     """Eight participants and 32 allocations it takes; of either, not one more, with any signatures."""
     nine, eight = Unchecked(MANY, DAY), court.channel(keys=players(8))
     last = state(11, ENTRIES[:32])
-    signed = tuple(sign_raw(key, last, nine.id(court.app, court.domain), court.domain) for key in players(9))
-    data = function_selector("Adjudicator", "checkpoint") + abi.arguments(
-        nine.encode(court.app), *abi.proof(SupportProof((last,), signed, 0))
-    )
-    receipt = court.chain.transact(A, court.adjudicator, data)
-    assert of_bytecode(receipt.success, receipt.output) == ("ParticipantCountOutOfRange", (9,))
+    proved = checkpoint_call(eight, court.proof(eight, last, keys=players(8)))[court.proof_at(eight) :]
+    data = nine.call("checkpoint", court.app, proved, NO_SIGNATURE.compact)
+    assert court.packed(A, data) == ("ParticipantCountOutOfRange", (9,))
     refused = court.checkpoint(A, eight, court.proof(eight, state(11, ENTRIES), keys=players(8)))
     assert refused == ("AllocationCountOutOfRange", (33,))
     assert court.checkpoint(A, eight, court.proof(eight, last, keys=players(8))) == ALLOWED

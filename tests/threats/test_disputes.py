@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import VariablePart, word
+from forcemove.protocol.codec.packed_writer import challenge_call, checkpoint_call
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Responded
 from forcemove.protocol.types import UINT48_MAX, FixedPart, Signature
 from forcemove.protocol.words import MAX_TURN_RECORD, Mode
@@ -122,17 +123,16 @@ def test_threat_17_the_turn_after_the_last_is_not_the_first(court: Court, channe
     """The states of the setup carry the same, so that nothing but their numbers tells the first from the last."""
     last = VariablePart(outcome(), word(3), UINT48_MAX)
     first = VariablePart(outcome(), word(3), 0)
-    wrapped = court.proof(channel, last, first, pattern=(1, 1))
-    refused = Verdict("TurnNumberNotConsecutive", (UINT48_MAX, 0))
-    assert court.challenge(A, channel, wrapped) == refused
-    assert court.checkpoint(A, channel, wrapped) == refused
+    states = replace(last, turn_num=0), replace(first, turn_num=1)
+    data, at = challenge_call(channel, court.proof(channel, *states)), court.proof_at(channel)
+    wrapped = data[:at] + bytes(6) + data[at + 6 :]
+    assert court.packed(A, wrapped) == ("NotCanonical", (at + 6,))
     assert court.challenge_with(channel, last) == ("TurnNumberTooHigh", (UINT48_MAX,))
 
 
 def test_threat_17_the_turn_after_the_last_that_is_recorded_is_not_the_first(court: Court, channel: FixedPart) -> None:
-    last, first = (VariablePart(outcome(), word(3), turn) for turn in (MAX_TURN_RECORD, 0))
+    last = VariablePart(outcome(), word(3), MAX_TURN_RECORD)
     assert court.challenge_with(channel, last) == ALLOWED
-    assert court.respond_with(channel, last, first) == ("TurnNumberNotConsecutive", (MAX_TURN_RECORD, 0))
     beyond = VariablePart(outcome(), word(4), MAX_TURN_RECORD + 1)
     assert court.respond_with(channel, last, beyond) == ("TurnNumberTooHigh", (MAX_TURN_RECORD + 1,))
     assert court.record(channel) == MAX_TURN_RECORD
@@ -146,21 +146,22 @@ def test_threat_17_the_last_turn_can_be_concluded(court: Court, channel: FixedPa
 
 
 def test_threat_17_a_proof_is_no_longer_than_its_turn_allows(court: Court) -> None:
-    """A state before turn 0 would have to carry the last number of all, or one that is there already."""
+    """A state before turn 0 would have to carry the last number of all."""
     keys = players(3)
     fixed = court.channel(keys=keys)
     first, second = chain(0, 1, num_participants=3)
-    for before in (UINT48_MAX, 0, 1, 2):
-        states = (replace(first, turn_num=before), first, second)
-        proof = court.proof(fixed, *states, keys=keys, pattern=(2, 2, 2))
-        assert court.challenge(A, fixed, proof) == ("TurnNumberNotConsecutive", (before, 0))
+    three = chain(0, 1, 2, num_participants=3)
+    data, at = challenge_call(fixed, court.proof(fixed, *three, keys=keys)), court.proof_at(fixed)
+    for turn in (0, 1):
+        early = data[:at] + turn.to_bytes(6) + data[at + 6 :]
+        assert court.packed(A, early) == ("NotCanonical", (at + 6,))
     assert court.challenge(A, fixed, court.proof(fixed, first, second, keys=keys, pattern=(1, 1, 1))) == ALLOWED
 
 
 def test_threat_17_a_proof_is_no_longer_than_there_are_participants(court: Court, channel: FixedPart) -> None:
-    long = court.proof(channel, *chain(9, 10, 11), pattern=(2, 2))
-    assert court.challenge(A, channel, long) == ("StateCountOutOfRange", (3,))
-    assert court.checkpoint(A, channel, replace(long, states=())) == ("StateCountOutOfRange", (0,))
+    data, at = checkpoint_call(channel, court.proof(channel, *chain(10, 11))), court.proof_at(channel) + 6
+    for count in (0, 3, 127):
+        assert court.packed(A, data[:at] + bytes((count,)) + data[at + 1 :]) == ("StateCountOutOfRange", (count,))
     assert court.checkpoint(A, channel, court.proof(channel, *chain(10, 11))) == ALLOWED
 
 
@@ -220,7 +221,7 @@ def test_threat_26_what_is_not_checked_is_not_logged(court: Court, channel: Fixe
     """With the recorded state nobody smuggles signatures into the log."""
     assert court.checkpoint_with(channel, *chain(10, 11)) == ALLOWED
     forged = replace(court.proof(channel, state(11)), signatures=(Signature(b"\x22" * 64),) * 2)
-    for junk in (forged, replace(forged, signed_states=1), replace(forged, states=chain(10, 11))):
+    for junk in (forged, replace(forged, states=chain(10, 11)), replace(forged, states=chain(10, 11), signed_states=9)):
         with court.trial():
             assert court.challenge(A, channel, junk) == ALLOWED
             assert court.logged(ChallengeRegistered(court.id_of(channel), court.now + DAY, state(11), ()))

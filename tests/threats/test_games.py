@@ -7,13 +7,14 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from forcemove import FixedPart, Game, Outcome, VariablePart
-from forcemove.testing.calls import Bench, TransitionCall
+from forcemove import AppError, FixedPart, Game, Outcome, VariablePart
+from forcemove.testing.calls import ID, Bench, TransitionCall
 from forcemove_games.commitment import SALT_LENGTH, Opening, commit
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.rock_paper_scissors import rules as rps
+from forcemove_games.rock_paper_scissors.openings import decode_openings, pre_commit_of
 from forcemove_games.rock_paper_scissors.position import PositionType, Weapon
-from forcemove_games.rock_paper_scissors.position import decode as decode_rps
+from forcemove_games.rock_paper_scissors.position import initial as initial_rps
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from forcemove_games.tic_tac_toe.position import Position as Board
 from forcemove_games.tic_tac_toe.position import PositionType as Kind
@@ -30,7 +31,7 @@ from tests.threats.court import ALLOWED, Court
 A, B = ALICE.address, BOB.address
 STAKE = 3
 SALT = b"\x5a" * 32
-PRE_COMMIT, B_PLAY, A_PLAY, SALT_WORD = range(2, 6)
+CHANNEL_ID, PRE_COMMIT, PROPOSED_AT, B_PLAY, A_PLAY, SALT_WORD = range(2, 8)
 
 
 # --------------------------------------------------------------------------------------------------------------- 14
@@ -88,10 +89,10 @@ def test_threat_14_an_app_that_says_no_is_heard(court: Court) -> None:
 
 
 class Judge:
-    """A game's bytecode, without its twin."""
+    """A game's bytecode, and its twin where that is asked, too."""
 
     def __init__(self, game: Game) -> None:
-        self._contract = game.artifact.name
+        self._game, self._contract = game, game.artifact.name
         self._bench = Bench(game.artifact, game)
 
     def refusal(self, from_: VariablePart, to: VariablePart) -> str:
@@ -101,6 +102,14 @@ class Judge:
             return ""
         error = known(decode_error(self._contract, data))
         return error.name
+
+    def refusal_of_twin(self, from_: VariablePart, to: VariablePart) -> str:
+        """The same of the twin."""
+        try:
+            self._game.valid_transition(ID, from_, to, 2)
+        except AppError as error:
+            return type(error).__name__
+        return ""
 
 
 def test_threat_18_every_reachable_board_has_a_successor_on_chain() -> None:
@@ -135,20 +144,22 @@ def after(at: VariablePart, stakes: int, app_data: bytes) -> VariablePart:
     return VariablePart(shift(at.outcome, turn_num % 2, stakes * STAKE), app_data, turn_num)
 
 
-def start(turn_num: int = 10) -> VariablePart:
-    return state(turn_num, app_data=ROCK_PAPER_SCISSORS.initial_app_data(terms(STAKE)))
+def start(turn_num: int = 10, channel_id: bytes = ID) -> VariablePart:
+    return state(turn_num, app_data=initial_rps(channel_id, STAKE).encode())
 
 
 def opening(weapon: Weapon) -> Opening:
     return Opening(weapon, SALT)
 
 
-def proposed(weapon: Weapon) -> VariablePart:
-    return rps.propose(start(), opening(weapon).commitment).after(start())
+def proposed(weapon: Weapon, channel_id: bytes = ID) -> VariablePart:
+    begin = start(channel_id=channel_id)
+    return rps.propose(begin, opening(weapon)).after(begin)
 
 
-def accepted(a_play: Weapon, b_play: Weapon) -> VariablePart:
-    return rps.accept(proposed(a_play), b_play).after(proposed(a_play))
+def accepted(a_play: Weapon, b_play: Weapon, channel_id: bytes = ID) -> VariablePart:
+    offer = proposed(a_play, channel_id)
+    return rps.accept(offer, b_play).after(offer)
 
 
 def revealed(a_play: Weapon, b_play: Weapon) -> VariablePart:
@@ -243,11 +254,9 @@ def test_threat_20_a_commitment_is_not_guessed_from_its_three_choices() -> None:
 
 def test_threat_20_every_proposal_of_a_player_has_its_own_salt() -> None:
     player = ROCK_PAPER_SCISSORS.bot(0)
-    commitments = set()
     for turn_num in range(5, 205, 2):
-        move = known(player.move(start(turn_num), another_round=True))
-        commitments.add(decode_rps(move.app_data).pre_commit)
-    assert len(commitments) == 100
+        known(player.move(start(turn_num), another_round=True))
+    assert len({each.salt for each in decode_openings(player.secrets())}) == 100
 
 
 @pytest.mark.parametrize("claimed", Weapon)
@@ -259,9 +268,68 @@ def test_threat_20_a_reveals_what_it_has_committed_to(claimed: Weapon) -> None:
         is_true = claimed is Weapon.ROCK and salt == SALT
         refused = judge.refusal(at, after(at, stakes, opened(at, claimed, salt)))
         assert refused == ("" if is_true else "WrongReveal")
-    other = int.from_bytes(commit(claimed, other_salt), "big")
+    other = int.from_bytes(pre_commit_of(ID, at.turn_num - 1, Opening(claimed, other_salt)), "big")
     exchanged = with_word(opened(at, claimed, other_salt), PRE_COMMIT, other)
     assert judge.refusal(at, after(at, stakes, exchanged)) == "PreCommitChanged"
+
+
+ELSEWHERE = b"\xe1" * 32
+PROPOSAL = 11
+"""The turn of `proposed`, on which participant 1 is A."""
+COPIED = {
+    "of this proposal": (ID, PROPOSAL),
+    "from another channel": (ELSEWHERE, PROPOSAL),
+    "from another turn": (ID, PROPOSAL - 2),
+    "from the other seat": (ID, PROPOSAL - 1),
+}
+"""Channel and turn in which a commitment was made."""
+
+
+@pytest.mark.parametrize("origin", COPIED)
+def test_threat_20_a_copied_commitment_is_not_opened(origin: str) -> None:
+    """A repeats a commitment that it has seen, and waits until its maker shows what opens it."""
+    copied = pre_commit_of(*COPIED[origin], opening(Weapon.ROCK))
+    judge, offer = Judge(ROCK_PAPER_SCISSORS), proposed(Weapon.PAPER)
+    offer = replace(offer, app_data=with_word(offer.app_data, PRE_COMMIT, int.from_bytes(copied, "big")))
+    assert judge.refusal(start(), offer) == ""
+    at = rps.accept(offer, Weapon.SCISSORS).after(offer)
+    reveal = after(at, 2, opened(at, Weapon.ROCK, SALT))
+    expected = "" if origin == "of this proposal" else "WrongReveal"
+    assert judge.refusal(at, reveal) == judge.refusal_of_twin(at, reveal) == expected
+
+
+@pytest.mark.parametrize(("claimed", "error"), [(ID, ""), (ELSEWHERE, "OtherChannel")])
+def test_threat_20_a_round_of_another_channel_is_no_round_of_this_one(claimed: bytes, error: str) -> None:
+    """Else the channel that a commitment was copied from could be named: when it is made, or when it is opened."""
+    judge, at = Judge(ROCK_PAPER_SCISSORS), accepted(Weapon.ROCK, Weapon.SCISSORS)
+    reveal = after(at, 2, opened(at, Weapon.ROCK, SALT))
+    for from_, to in ((start(), proposed(Weapon.ROCK)), (at, reveal)):
+        named = replace(to, app_data=with_word(to.app_data, CHANNEL_ID, int.from_bytes(claimed, "big")))
+        assert judge.refusal(from_, named) == judge.refusal_of_twin(from_, named) == error
+
+
+@pytest.mark.parametrize("claimed", [PROPOSAL, PROPOSAL - 1, PROPOSAL - 2, PROPOSAL + 1, PROPOSAL + 2, 0])
+def test_threat_20_a_proposal_is_of_its_own_turn_until_it_is_opened(claimed: int) -> None:
+    """Else a commitment's own turn could be put into its place."""
+    judge, at = Judge(ROCK_PAPER_SCISSORS), accepted(Weapon.ROCK, Weapon.SCISSORS)
+    reveal = after(at, 2, opened(at, Weapon.ROCK, SALT))
+    moves = (
+        (start(), proposed(Weapon.ROCK), "WrongProposedAt"),
+        (proposed(Weapon.ROCK), at, "ProposedAtChanged"),
+        (at, reveal, "ProposedAtChanged"),
+    )
+    for from_, to, error in moves:
+        moved = replace(to, app_data=with_word(to.app_data, PROPOSED_AT, claimed))
+        expected = "" if claimed == PROPOSAL else error
+        assert judge.refusal(from_, moved) == judge.refusal_of_twin(from_, moved) == expected
+
+
+def test_threat_20_a_round_is_played_in_the_channel_that_it_names(court: Court) -> None:
+    here = rps_channel(court)
+    there, id_ = replace(here, channel_nonce=here.channel_nonce + 1), court.id_of(here)
+    played = proposed(Weapon.ROCK, id_), accepted(Weapon.ROCK, Weapon.PAPER, id_)
+    assert court.challenge_with(there, *played).error == "OtherChannel"
+    assert court.challenge_with(here, *played) == ALLOWED
 
 
 def rps_channel(court: Court) -> FixedPart:
@@ -272,7 +340,8 @@ def test_threat_20_a_reveal_that_is_stalled_pays_b(court: Court) -> None:
     """A proposes (state 11 is Bob's to sign: the roles follow the turns), sees that it has lost, and stays away."""
     channel = rps_channel(court)
     court.fund(channel)
-    offer, reply = proposed(Weapon.ROCK), accepted(Weapon.ROCK, Weapon.PAPER)
+    id_ = court.id_of(channel)
+    offer, reply = proposed(Weapon.ROCK, id_), accepted(Weapon.ROCK, Weapon.PAPER, id_)
     assert (offer.turn_num % 2, reply.turn_num % 2) == (1, 0)
     proposer, accepter = BOB, ALICE
     assert court.challenge_with(channel, offer, reply, by=accepter) == ALLOWED

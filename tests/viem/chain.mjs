@@ -1,10 +1,10 @@
-// The adjudicator and an app on a chain, by their compiled ABIs: transactions, views, logs. From contracts/README.md alone.
+// The adjudicator and an app on a chain, by their compiled ABIs and packed calldata: transactions, views, logs. From
+// contracts/README.md alone.
 import { readFileSync } from "node:fs";
 
 import {
   Refused,
   asArgument,
-  decodeRecord,
   deployedAt,
   lateKey,
   readHoldings,
@@ -12,6 +12,7 @@ import {
   wordKey,
 } from "./forcemove.mjs";
 import { privateKeyToAccount, viem } from "./packages.mjs";
+import { Unreadable, readCheckpoint, readRespond } from "./packed.mjs";
 
 const artifact = (name) => JSON.parse(readFileSync(new URL(`../../contracts/artifacts/${name}.json`, import.meta.url)));
 const ADJUDICATOR = artifact("Adjudicator");
@@ -56,9 +57,11 @@ export class Chain {
     if (!(await this.reader.getCode({ address }))) throw new Refused("NoContract", `there is no ${name} at ${address}`);
   }
 
-  /** Sends a transaction from the wallet and waits until it is mined; what it reverts with is thrown. */
+  /** Sends a transaction from the wallet and waits until it is mined; what it reverts with is thrown. Packed calldata is
+   *  that of a function without arguments, with something behind it. */
   async send(functionName, args, value = 0n) {
-    const call = { address: this.address, abi: this.abi, functionName, args, value };
+    const packed = typeof args === "string" ? { args: [], dataSuffix: viem.slice(args, 4) } : { args };
+    const call = { address: this.address, abi: this.abi, functionName, ...packed, value };
     try {
       const { request } = await this.reader.simulateContract({ ...call, account: this.wallet.account });
       const hash = await this.wallet.writeContract(request);
@@ -103,7 +106,7 @@ export class Chain {
     }
   }
 
-  /** The channel's logs from a block on, oldest first: { name, ...values }, records decoded. */
+  /** The channel's logs from a block on, oldest first: { name, ...values }, with what was recorded. */
   async logs(id, fromBlock) {
     const found = await this.reader.request({
       method: "eth_getLogs",
@@ -121,8 +124,25 @@ export function readLog({ topics, data }) {
   } catch (error) {
     throw new Refused("MalformedBytes", `log: ${error.shortMessage ?? error.message}`);
   }
-  const { record, ...values } = args;
-  return { name: eventName, ...values, ...(record === undefined ? {} : decodeRecord(record)) };
+  const { arguments: packed, ...values } = args;
+  return { name: eventName, ...values, ...(packed === undefined ? {} : readRecorded(eventName, packed)) };
+}
+
+/** The recorded state and the signatures that came with it. */
+function readRecorded(eventName, packed) {
+  const asCalldata = (args) => viem.concat(["0x00000000", args]);
+  try {
+    if (eventName === "Responded") {
+      const turnNum = Number(viem.slice(packed, 0, 6));
+      const { response, signature } = readRespond(asCalldata(viem.slice(packed, 6)), turnNum);
+      return { state: response, signatures: [signature] };
+    }
+    const { states, signatures } = readCheckpoint(asCalldata(packed), true);
+    return { state: states.at(-1), signatures };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    throw new Refused("MalformedBytes", `log: ${error.message}`);
+  }
 }
 
 /** The custom error in a failed call, by its name; anything else as it is. */

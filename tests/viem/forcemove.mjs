@@ -171,10 +171,7 @@ export async function requireSigner(hash, compact, expected) {
   refuseIf(signer !== expected.toLowerCase(), "WrongSigner", `${signer} has signed, not ${expected}`);
 }
 
-/** In calldata. */
-export const asTuple = (compact) => ({ r: slice(compact, 0, 32), vs: slice(compact, 32) });
-
-// -------------------------------------------------------------------------------------------------- calldata and logs
+// ---------------------------------------------------------------------------------------- states in the ABI, and records
 
 const STATE_ABI = {
   type: "tuple",
@@ -195,7 +192,7 @@ export const asArgument = (state) => ({
 
 export const encodeState = (state) => encodeAbiParameters([STATE_ABI], [asArgument(state)]);
 
-/** The layout that the adjudicator logs and that messages carry. */
+/** The layout that messages carry. */
 export function encodeRecord(state, signatures) {
   const head = [
     numberToHex(state.turnNum, { size: 6 }),
@@ -236,7 +233,7 @@ export function decodeRecord(record) {
   return { state: { outcome, appData, evidence, turnNum: number(0, 6), isFinal: isFinal === 1 }, signatures };
 }
 
-/** Which of a logged record's signatures are of the logged state: by participant. */
+/** Which of the logged signatures are of the logged state: by participant. */
 export async function signaturesOfLogged(domain, fixedPart, { state, signatures }) {
   const players = fixedPart.participants;
   const hash = digest(domain, stateHash(channelId(domain, fixedPart), state));
@@ -434,28 +431,17 @@ export async function requireValidTransition(count, from, to, validTransition) {
 /** Refuses what `checkpoint` would. `proof` is { signatures, states, signedStates }, `status` what stands on chain. */
 export async function requireSupported(domain, fixedPart, status, proof, validTransition) {
   const { states } = proof;
-  refuseIf(states.length === 0, "StateCountOutOfRange");
+  refuseIf(states.length === 0 || states.length > fixedPart.participants.length, "StateCountOutOfRange");
   const { turnNum } = states.at(-1);
   refuseIf(status.isRecorded && turnNum <= status.turnNumRecord, "TurnNumberNotIncreased");
-  if (states.length === 1) await requireSignedByAll(domain, fixedPart, proof);
-  else await requireChain(domain, fixedPart, status, proof, validTransition);
+  await requireChain(domain, fixedPart, status, proof, validTransition);
   refuseIf(turnNum > MAX_TURN_RECORD, "TurnNumberTooHigh");
 }
 
-/** A proof of one state. */
-function requireSignedByAll(domain, fixedPart, proof) {
-  refuseIf(BigInt(proof.signedStates) !== 0n, "SignedStatesNotCanonical");
-  const id = channelId(domain, fixedPart);
-  requireValidState(domain, fixedPart, id, proof.states[0]);
-  return requireSignedInTurn(domain, id, fixedPart.participants, proof);
-}
-
-/** A proof of several states. */
 async function requireChain(domain, fixedPart, status, proof, validTransition) {
   const { signatures, states, signedStates } = proof;
   const players = fixedPart.participants;
   const id = channelId(domain, fixedPart);
-  refuseIf(states.length > players.length, "StateCountOutOfRange");
   const fromRecord = signatures.length === states.length - 1 && BigInt(signedStates) === 0n;
   if (fromRecord) requireRecorded(id, status, states[0]);
   else requireValidState(domain, fixedPart, id, states[0]);
@@ -479,7 +465,6 @@ async function requireSignedByMovers(domain, id, players, { signatures, states }
 }
 
 async function requireSignedInTurn(domain, id, players, { signatures, states, signedStates }) {
-  refuseIf(signatures.length !== players.length, "SignatureCountMismatch");
   const last = states.length - 1;
   const lastTurn = states[last].turnNum;
   let rest = BigInt(signedStates);
@@ -490,7 +475,6 @@ async function requireSignedInTurn(domain, id, players, { signatures, states, si
     refuseIf(signed > last || signed + turnsAgo < last, "SignedStateOutOfRange");
     await requireSigner(digest(domain, stateHash(id, states[signed])), signatures[index], player);
   }
-  refuseIf(rest !== 0n, "SignedStatesNotCanonical");
 }
 
 /** A proof of the newest of `held`, [{ state, signatures }] with the oldest first, each signed by its mover; it takes the

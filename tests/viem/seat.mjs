@@ -3,6 +3,7 @@
 import { Chain } from "./chain.mjs";
 import * as forcemove from "./forcemove.mjs";
 import { privateKeyToAccount } from "./packages.mjs";
+import * as packed from "./packed.mjs";
 
 const { Refused } = forcemove;
 const PUSH = 7; // units of gas for each payment
@@ -190,25 +191,16 @@ export class Seat {
     return held >= total && !(await this.chain.status(this.id, this.fixedPart.asset)).isRecorded;
   }
 
-  proofArguments({ signatures, states, signedStates }) {
-    return [this.fixedArgument, signatures.map(forcemove.asTuple), states.map(forcemove.asArgument), signedStates];
-  }
-
-  get fixedArgument() {
-    const { channelNonce, total, ...rest } = this.fixedPart;
-    return { ...rest, channelNonce: BigInt(channelNonce), total: BigInt(total) };
-  }
-
   /** With the newest state that is supported, sent by the wallet and signed as a challenge by the throw-away key. */
   async challenge(proof = forcemove.buildProof(this.count, this.held)) {
     const { turnNum } = proof.states.at(-1);
     const stateHash = this.hashOf(proof.states.at(-1));
     const signed = await this.signTyped("Challenge", { channelId: this.id, turnNum, stateHash });
-    await this.send("challenge", [...this.proofArguments(proof), forcemove.asTuple(signed)]);
+    await this.send("challenge", packed.challengeCall(this.fixedPart, proof, signed));
   }
 
   checkpoint(proof) {
-    return this.send("checkpoint", this.proofArguments(proof));
+    return this.send("checkpoint", packed.checkpointCall(this.fixedPart, proof));
   }
 
   /** From the recorded state on, as far as movers have signed. */
@@ -221,21 +213,20 @@ export class Seat {
 
   respond() {
     const { state, signatures } = this.newest;
-    const challenged = forcemove.asArgument(this.recorded.state);
-    const signature = forcemove.asTuple(signatures[this.mover(state.turnNum)]);
-    return this.send("respond", [this.fixedArgument, challenged, forcemove.asArgument(state), signature]);
+    const signature = signatures[this.mover(state.turnNum)];
+    return this.send("respond", packed.respondCall(this.fixedPart, this.recorded.state, state, signature));
   }
 
   async conclude() {
     const { state, signatures } = this.newest;
-    const all = this.fixedPart.participants.map((_, index) => forcemove.asTuple(signatures[index]));
+    const all = this.fixedPart.participants.map((_, index) => signatures[index]);
     this.concluded = true;
-    await this.send("conclude", [this.fixedArgument, forcemove.asArgument(state).outcome, state.turnNum, all, PUSH]);
+    await this.send("conclude", packed.concludeCall(this.fixedPart, state.outcome, state.turnNum, all, PUSH));
   }
 
   async transfer() {
     const { state } = this.recorded;
-    const { outcome } = forcemove.asArgument(state);
-    await this.send("transfer", [this.id, this.fixedPart.asset, this.hashOf(state), outcome, [], PUSH]);
+    const { asset } = this.fixedPart;
+    await this.send("transfer", packed.transferCall(this.id, asset, this.hashOf(state), state.outcome, [], PUSH));
   }
 }

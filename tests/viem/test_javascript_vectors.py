@@ -32,7 +32,9 @@ def test_javascript_finds_every_vector_right() -> None:
     assert done.returncode == 0, done.stderr
     compared = json.loads(done.stdout)
     assert compared.keys() == CONTENT.keys()
-    assert compared["proofs"] == len(CONTENT["proofs"]) + sum(proof["error"] is None for proof in CONTENT["proofs"])
+    assert compared["proofs"] == sum(4 if proof["calldata"] else 1 for proof in CONTENT["proofs"])
+    responses = sum(call["operation"] == "respond" for call in CONTENT["calls"]["whole"])
+    assert compared["calls"] == sum(map(len, CONTENT["calls"].values())) + responses
     assert compared["channels"] == 2 * len(CONTENT["channels"])
 
 
@@ -52,6 +54,9 @@ FALSE = [
     (("signatures", 0, "signer"), "0x" + "11" * 20, "signatures, as it was made: "),
     (("records", "refused", 0, "record"), CONTENT["records"]["whole"][0]["record"], "records, empty: null"),
     (("proofs", 0, "error"), "WrongSigner", "proofs, one state that both have signed: null"),
+    (("proofs", 2, "calldata"), CONTENT["proofs"][0]["calldata"], "proofs, two states, each signed by its mover: "),
+    (("calls", "whole", 0, "calldata"), "0x8a4068dd", "calls, the recorded state again: "),
+    (("calls", "refused", 0, "values"), [5], "calls, a head with bit 4: "),
     (("surprise",), [], "there are parts that nobody checks: surprise"),
 ]
 """Where a value is false, which one it is, and what is told."""

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 
 import * as forcemove from "./forcemove.mjs";
 import { privateKeyToAccount } from "./packages.mjs";
+import * as packed from "./packed.mjs";
 
 const path = process.argv[2] ?? new URL("../../contracts/vectors.json", import.meta.url);
 const vectors = JSON.parse(readFileSync(path));
@@ -91,10 +92,32 @@ const checks = {
       const status = forcemove.readStatus(vector.recorded?.status ?? `0x${"00".repeat(32)}`);
       const judge = () => forcemove.requireSupported(domain, fixedPart, status, vector, counting);
       check(vector.name, await verdict(judge), vector.error);
-      if (vector.error === null) {
-        check(vector.name, forcemove.encodeRecord(vector.states.at(-1), vector.signatures), vector.logged);
-      }
+      if (vector.calldata === null) continue;
+      check(vector.name, packed.checkpointCall(fixedPart, vector), vector.calldata);
+      const read = packed.readCheckpoint(vector.calldata);
+      check(vector.name, [read.fixedPart, read.signatures], [fixedPart, vector.signatures]);
+      check(vector.name, ordered(read.states.at(-1)), ordered(vector.states.at(-1)));
     }
+  },
+
+  calls() {
+    const write = {
+      challenge: (fixedPart, call) => packed.challengeCall(fixedPart, call, call.challengerSignature),
+      respond: (fixedPart, call) => packed.respondCall(fixedPart, call.challenged, call.response, call.signature),
+      conclude: (fixedPart, { outcome, turnNum, signatures, push }) =>
+        packed.concludeCall(fixedPart, outcome, turnNum, signatures, push),
+      transfer: (_, { channelId, asset, stateHash, outcome, indices, push }) =>
+        packed.transferCall(channelId, asset, stateHash, outcome, indices, push),
+      batch: (_, { items }) => packed.batchCall(items),
+    };
+    for (const call of vectors.calls.whole) {
+      const { fixedPart } = vectors.channels[call.channel ?? 0];
+      check(call.name, write[call.operation](fixedPart, call), call.calldata);
+      if (call.operation !== "respond") continue;
+      const { response, signature } = packed.readRespond(call.calldata, call.response.turnNum);
+      check(call.name, [ordered(response), signature], [ordered(call.response), call.signature]);
+    }
+    for (const { name, calldata, error, values } of vectors.calls.refused) check(name, refusal(calldata), [error, values]);
   },
 
   deployments: () =>
@@ -135,6 +158,17 @@ const checks = {
     }
   },
 };
+
+/** Why calldata of a checkpoint means nothing: the name and the values of the error. */
+function refusal(calldata) {
+  try {
+    packed.readCheckpoint(calldata);
+    return null;
+  } catch (error) {
+    if (error instanceof packed.Unreadable) return [error.name, error.values];
+    throw error;
+  }
+}
 
 function placeOf({ channel }) {
   const { domain, fixedPart, channelId } = vectors.channels[channel];

@@ -19,7 +19,9 @@ from eth_abi.abi import encode
 
 from forcemove import Adjudicator, Agreement, SignedState, Tower, TowerSettings, VariablePart, keccak256, open_journal
 from forcemove.chain.errors import Unreachable
-from forcemove.protocol.encoding import Domain, encode_record, fingerprint, hash_state
+from forcemove.protocol.codec.packed_writer import checkpoint_call
+from forcemove.protocol.encoding import Domain, fingerprint, hash_state
+from forcemove.protocol.state import SupportProof
 from forcemove.protocol.types import ETHER, FixedPart, Signature
 from forcemove.protocol.words import Status
 from forcemove.sender import sender
@@ -133,10 +135,11 @@ class TowerNode(CountingNode):
             self._record(number, 0, finalizes_at, "ChallengeRegistered", ["uint48"], [finalizes_at])
 
     def _record(self, number: int, turn: int, finalizes_at: int, log: str, types: list[str], values: list[int]) -> None:
-        id_, recorded = agreement(number).channel_id, state(number, turn)
+        fixed_part, id_, recorded = agreement(number).fixed_part, agreement(number).channel_id, state(number, turn)
         hashes = hash_state(id_, recorded)
         self.statuses[id_] = Status(turn, finalizes_at, fingerprint(hashes.state, hashes.outcome)).pack()
-        self.log(self.height, log, id_, encode([*types, "bytes"], [*values, encode_record(recorded, ())]))
+        arguments = checkpoint_call(fixed_part, SupportProof((recorded,), (), 0))[4:]
+        self.log(self.height, log, id_, encode([*types, "bytes"], [*values, arguments]))
 
     def take(self, seconds: float) -> None:
         """So long no more is asked: blocks with all that can be mined."""

@@ -19,6 +19,7 @@ from forcemove.chain.prices import OSAKA
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
 from forcemove.chain.rpc import Rpc, making_sense
 from forcemove.errors import ForcemoveError
+from forcemove.protocol.codec import packed_writer
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.logs import Log
 from forcemove.protocol.outcome import Outcome
@@ -75,31 +76,20 @@ class Adjudicator:
         return self._operation("deposit", channel_id, asset, expected_held, amount, value=value)
 
     def challenge(
-        self, fixed_part: FixedPart, proof: SupportProof, challenger_signature: Signature = codec.EMPTY_SIGNATURE
+        self, fixed_part: FixedPart, proof: SupportProof, challenger_signature: Signature | None = None
     ) -> Operation:
         """Starts the clock on the proof's last state; the signature only where the sender is not a participant."""
-        return self._operation(
-            "challenge",
-            codec.fixed_part_values(fixed_part),
-            *codec.proof_values(proof),
-            codec.signature_values(challenger_signature),
-        )
+        return Operation("challenge", packed_writer.challenge_call(fixed_part, proof, challenger_signature))
 
     def respond(
         self, fixed_part: FixedPart, challenged: VariablePart, response: VariablePart, signature: Signature
     ) -> Operation:
         """Answers a challenge with the next state, signed by its mover."""
-        return self._operation(
-            "respond",
-            codec.fixed_part_values(fixed_part),
-            codec.state_values(challenged),
-            codec.state_values(response),
-            codec.signature_values(signature),
-        )
+        return Operation("respond", packed_writer.respond_call(fixed_part, challenged, response, signature))
 
     def checkpoint(self, fixed_part: FixedPart, proof: SupportProof) -> Operation:
         """Records a later supported state and stops the clock."""
-        return self._operation("checkpoint", codec.fixed_part_values(fixed_part), *codec.proof_values(proof))
+        return Operation("checkpoint", packed_writer.checkpoint_call(fixed_part, proof))
 
     def conclude(
         self,
@@ -118,14 +108,8 @@ class Adjudicator:
         - `signatures`: of it, by every participant in their order.
         - `push`: the gas that each payment may use, see `Prices`.
         """
-        return self._operation(
-            "conclude",
-            codec.fixed_part_values(fixed_part),
-            codec.outcome_values(outcome),
-            turn_num,
-            codec.signatures_values(signatures),
-            push,
-        )
+        data = packed_writer.conclude_call(fixed_part, outcome, turn_num, tuple(signatures), push)
+        return Operation("conclude", data)
 
     def transfer(
         self,
@@ -146,8 +130,8 @@ class Adjudicator:
         - `indices`: of the allocations to pay; none: all.
         - `push`: as of `conclude`.
         """
-        values = codec.outcome_values(outcome), list(indices), push
-        return self._operation("transfer", channel_id, asset, state_hash, *values)
+        data = packed_writer.transfer_call(channel_id, asset, state_hash, outcome, indices, push)
+        return Operation("transfer", data)
 
     def claim(self, asset: bytes, to: bytes) -> Operation:
         """Pays the sender's credit to `to`."""

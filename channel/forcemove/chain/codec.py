@@ -1,4 +1,4 @@
-"""The adjudicator's calldata and logs: the protocol's values to and from ABI encodings, by the compiled ABI."""
+"""What the adjudicator has an ABI for, by the compiled one: the calldata of payments and views, results, and logs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, assert_never, get_args
 from forcemove.chain.chain import RawLog
 from forcemove.chain.reverts import abi_type
 from forcemove.contracts import artifact
-from forcemove.errors import MalformedBytes
-from forcemove.protocol.encoding import decode_record
+from forcemove.errors import MalformedBytes, RuleError
+from forcemove.protocol.codec.packed_reader import decode_proof_log, decode_response_log
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.logs import (
     ChallengeRegistered,
@@ -26,24 +26,10 @@ from forcemove.protocol.logs import (
     Responded,
 )
 from forcemove.protocol.outcome import Allocation, Outcome
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import ETHER, Signature
 
-__all__ = [
-    "EMPTY_SIGNATURE",
-    "Function",
-    "decode_log",
-    "fixed_part_values",
-    "function",
-    "outcome_values",
-    "proof_values",
-    "signature_values",
-    "signatures_values",
-    "state_values",
-]
-
-EMPTY_SIGNATURE = Signature(bytes(64))
-"""The signature for calls in which the contract ignores it."""
+__all__ = ["Function", "decode_log", "function"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,47 +69,7 @@ def _decode(types: Sequence[str], data: bytes, what: str) -> tuple[Any, ...]:
         raise MalformedBytes(what, f"{error!s:.200}") from None
 
 
-# ------------------------------------------------------------------------------------------------------- into the ABI
-
-
-def fixed_part_values(fixed_part: FixedPart) -> tuple[Any, ...]:
-    """The members of Solidity's FixedPart."""
-    return (
-        fixed_part.participants,
-        fixed_part.channel_nonce,
-        fixed_part.app_definition,
-        fixed_part.challenge_duration,
-        fixed_part.asset,
-        fixed_part.total,
-    )
-
-
-def outcome_values(outcome: Outcome) -> list[tuple[Any, ...]]:
-    """Allocations, each as the members of Solidity's Allocation."""
-    return [(allocation.asset, allocation.destination, allocation.amount) for allocation in outcome]
-
-
-def state_values(state: VariablePart) -> tuple[Any, ...]:
-    """The members of Solidity's VariablePart."""
-    return (outcome_values(state.outcome), state.app_data, state.evidence, state.turn_num, state.is_final)
-
-
-def signature_values(signature: Signature) -> tuple[bytes, bytes]:
-    """The members of Solidity's Signature."""
-    return (signature.r, signature.vs)
-
-
-def signatures_values(signatures: Iterable[Signature]) -> list[tuple[bytes, bytes]]:
-    """Signatures, each as the members of Solidity's Signature."""
-    return list(map(signature_values, signatures))
-
-
-def proof_values(proof: SupportProof) -> tuple[Any, ...]:
-    """The three arguments of a proof: signatures, states, signedStates."""
-    return (signatures_values(proof.signatures), list(map(state_values, proof.states)), proof.signed_states)
-
-
-# ------------------------------------------------------------------------------------------------------ out of the ABI
+# --------------------------------------------------------------------------------------------------------------- logs
 
 
 def decode_log(log: RawLog) -> Log:
@@ -131,7 +77,10 @@ def decode_log(log: RawLog) -> Log:
     event = _events().get(log.topics[0] if log.topics else b"")
     if event is None or len(log.topics) != 2:
         raise MalformedBytes("log", "it is not an event of the adjudicator")
-    return event.build(log.topics[1], *_decode(event.types, log.data, event.name))
+    try:
+        return event.build(log.topics[1], *_decode(event.types, log.data, event.name))
+    except RuleError as error:  # of packed arguments
+        raise MalformedBytes("log", str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +97,7 @@ def _events() -> dict[bytes, _Event]:
     kinds: dict[str, type[Log]] = {kind.__name__: kind for kind in get_args(Log)}
     events = {}
     for entry in artifact("Adjudicator").abi:
-        if entry["type"] == "event":
+        if entry["type"] == "event" and entry["name"] != _OF_A_BATCH:
             name, types = entry["name"], tuple(map(abi_type, entry["inputs"]))
             topic = keccak256(f"{name}({','.join(types)})".encode())
             build = _builder(kinds[_KIND_NAMES.get(name, name)])
@@ -156,6 +105,8 @@ def _events() -> dict[bytes, _Event]:
     return events
 
 
+_OF_A_BATCH = "BatchFailed"
+"""The one event that is of no channel and no account; who sends a batch looks for it."""
 _KIND_NAMES = {"EtherDeposited": "Deposited", "TokenDeposited": "Deposited"}
 """The kind of log that an event is, where its name is another."""
 
@@ -165,11 +116,11 @@ def _builder(kind: type[Log]) -> Callable[..., Log]:
     if issubclass(kind, Deposited):
         return _deposited
     if issubclass(kind, ChallengeRegistered):
-        return lambda id_, finalizes_at, record: ChallengeRegistered(id_, finalizes_at, *decode_record(record))
+        return lambda id_, finalizes_at, arguments: ChallengeRegistered(id_, finalizes_at, *_proved(arguments))
     if issubclass(kind, Responded):
-        return lambda id_, record: _responded(id_, *decode_record(record))
+        return _responded
     if issubclass(kind, Checkpointed):
-        return lambda id_, record: Checkpointed(id_, *decode_record(record))
+        return lambda id_, arguments: Checkpointed(id_, *_proved(arguments))
     if issubclass(kind, PartlyPaid):
         return lambda id_, state_hash, remaining: PartlyPaid(id_, state_hash, _outcome(remaining))
     if issubclass(kind, Credited):
@@ -203,7 +154,11 @@ def _deposited(id_: bytes, *values: Any) -> Deposited:
     return Deposited(id_, _address(*assets) if assets else ETHER, held)
 
 
-def _responded(id_: bytes, state: VariablePart, signatures: tuple[Signature, ...]) -> Responded:
-    if len(signatures) != 1:
-        raise MalformedBytes("log", "a response has one signature")
-    return Responded(id_, state, signatures[0])
+def _proved(arguments: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
+    _, proof = decode_proof_log(arguments)
+    return proof.last, proof.signatures
+
+
+def _responded(id_: bytes, arguments: bytes) -> Responded:
+    call = decode_response_log(arguments)
+    return Responded(id_, call.response, call.signature)

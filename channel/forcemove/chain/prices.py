@@ -29,9 +29,9 @@ class Prices:
     more than `MAX_TX_GAS`, as deploying does.
 
     In honest use at the most: `byte` of calldata; `deposit`, and `token` beyond that; `record`, to record or clear a
-    status; `signature`; `allocation` of a state; `step` that an app is asked about; `app_byte` of appData; `payment`,
-    with all that a payee or token may use, and what the adjudicator uses; `approval` of a token. `push`: what a payee
-    may use, in units of 16,384, so that it can make two slots.
+    status; `signature`; `allocation` of a state; `step` that an app is asked about; `app_byte` of appData and evidence;
+    `payment`, with all that a payee or token may use, and what the adjudicator uses; `approval` of a token. `push`:
+    what a payee may use, in units of 16,384, so that it can make two slots.
 
     As small channels of two use them: `usual_deposit`, `usual_conclude`, and `usual_dispute`, a challenge. More than
     under Osaka, where calldata decides: `calldata_quarters` of it."""
@@ -70,8 +70,8 @@ OSAKA = Prices(
     push=7,
     approval=100_000,
     usual_deposit=46_500,
-    usual_conclude=64_300,
-    usual_dispute=65_300,
+    usual_conclude=61_650,
+    usual_dispute=59_250,
 )
 AMSTERDAM = Prices(
     fork="Amsterdam",
@@ -84,9 +84,9 @@ AMSTERDAM = Prices(
     push=18,
     approval=220_000,
     usual_deposit=134_600,
-    usual_conclude=71_000,
-    usual_dispute=123_900,
-    calldata_quarters=8,  # a byte costs 64 in place of 16, a zero in place of 4, where calldata decides what is paid
+    usual_conclude=67_850,
+    usual_dispute=60_900,
+    calldata_quarters=7,  # a byte costs 64 in place of 16 or 40, and a new slot 97,920, where these decide what is paid
 )
 
 

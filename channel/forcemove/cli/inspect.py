@@ -22,6 +22,7 @@ from forcemove.cli.pages import page
 from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 from forcemove.inspect.bare import BareReport, inspect_bytes
+from forcemove.inspect.calls import CallReport, inspect_call, is_call
 from forcemove.inspect.contracts import find_book
 from forcemove.inspect.inspection import (
     AnyFile,
@@ -132,13 +133,13 @@ def _inspect(subject: AnyFile | bytes, options: _Options) -> Report:
     return _inspect_channel(subject, options) if len(subject) == 32 else _inspect_hex(subject, options)
 
 
-def _inspect_hex(data: bytes, options: _Options) -> BareReport:
+def _inspect_hex(data: bytes, options: _Options) -> BareReport | CallReport:
     if options.endpoint or options.book_file or options.adjudicator:
         raise Explained(
             "Bare hex names neither its chain nor its channel, so there is nothing to look up.",
             "Leave --chain, --book and --adjudicator out, or give a signed-state file or a channel's id.",
         )
-    return inspect_bytes(data, usable_games())
+    return inspect_call(data, usable_games()) if is_call(data) else inspect_bytes(data, usable_games())
 
 
 def _inspect_channel(id_: bytes, options: _Options) -> ChannelReport:

@@ -42,7 +42,7 @@ async def bad_shuffle(table: DemoTable) -> ScenarioResult:
     await table.play(lambda: cheat.is_waiting)
     lie, *_ = _false(table.game, cheat, cheat.newest.state)
     table.say(f"{cheat.name} {lie.label}.")
-    cheat.managed.feed(MoveChosen(*lie.move, lie.secrets))
+    cheat.managed.feed(MoveChosen(*lie.move, secrets=lie.secrets))
     cheat.managed.feed(ConcludeWanted())
     await table.play(lambda: table.is_paid)
     last = table.last.outcome

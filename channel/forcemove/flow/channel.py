@@ -58,8 +58,9 @@ class Player(Protocol):
 
     def move(
         self, state: VariablePart, *, another_round: bool, between: Sequence[VariablePart] = ()
-    ) -> tuple[Outcome, bytes] | None:
-        """The outcome and appData of the state after `state`, or None to conclude; see `forcemove.game.Bot.move`."""
+    ) -> tuple[Outcome, bytes, bytes] | None:
+        """The outcome, appData and evidence of the state after `state`, or None to conclude; see
+        `forcemove.game.Bot.move`."""
         ...
 
     def secrets(self) -> bytes:
@@ -180,7 +181,7 @@ def moves_of(player: Player, *, another_round: Callable[[VariablePart], bool] = 
         state = question.state
         goes_on = another_round(state) and not question.is_last_round
         move = player.move(state, another_round=goes_on, between=question.between)
-        return ConcludeWanted() if move is None else MoveChosen(*move, player.secrets())
+        return ConcludeWanted() if move is None else MoveChosen(*move, secrets=player.secrets())
 
     return choose
 

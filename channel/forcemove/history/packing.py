@@ -76,7 +76,7 @@ def _pack_state(signed: SignedState, last: Outcome | None) -> tuple[object, ...]
     state, signatures = signed.state, signed.signatures
     outcome = None if state.outcome == last else [(each.asset, each.destination, each.amount) for each in state.outcome]
     by_seat = [(index, signatures[index].compact) for index in sorted(signatures)]
-    return (state.turn_num, state.is_final, state.app_data, outcome, by_seat, state.evidence)
+    return (state.turn_num, state.is_final, state.app_data, outcome, by_seat, state.full_evidence())
 
 
 def _unpacked(packed: Iterable[_Signed | _Accepted | EntryWithoutState]) -> Iterator[Entry]:

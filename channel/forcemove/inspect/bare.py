@@ -1,4 +1,4 @@
-"""What a piece of hex is without its channel: a state, a logged record, or a game's position."""
+"""What a piece of hex is without its channel: a state, a record, or a game's position. (Calldata: `calls`.)"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["BareKind", "BareReport", "Missing", "inspect_bytes"]
 
 
 class BareKind(Enum):
-    """`abi.encode(VariablePart)`, a state as the adjudicator logs it with signatures, or a game's appData."""
+    """`abi.encode(VariablePart)`, a state as messages have it with signatures, or a game's appData."""
 
     STATE = "state"
     RECORD = "record"

@@ -1,5 +1,5 @@
 """Inspects a channel, or a signed state with its channel, with a chain at hand or without. Together with
-`bare.inspect_bytes`, these are the functions that other packages call."""
+`bare.inspect_bytes` and `calls.inspect_call`, these are the functions that other packages call."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from forcemove.errors import MalformedBytes
 from forcemove.game import Game
 from forcemove.inspect.apps import guess_app
 from forcemove.inspect.bare import BareReport
+from forcemove.inspect.calls import CallReport
 from forcemove.inspect.contracts import adjudicator_address, find_app, open_adjudicator
 from forcemove.inspect.errors import ChannelUnknown, NodeOfAnotherChain, NotThisAdjudicator, NotThisKindOfId
 from forcemove.inspect.game_record_json import FAMILY, GameRecordFile, decode_game_record
@@ -34,7 +35,7 @@ __all__ = [
     "require_channel_id",
 ]
 
-Report = SignedStateReport | BareReport | ChannelReport | GameRecordReport
+Report = SignedStateReport | BareReport | CallReport | ChannelReport | GameRecordReport
 """Everything that an inspection can return."""
 AnyFile = SignedStateFile | GameRecordFile
 """Everything that a file can be."""

@@ -11,6 +11,7 @@ from forcemove.chain.book import AddressBook
 from forcemove.inspect import report_shapes as shapes
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareReport
+from forcemove.inspect.calls import CallReport
 from forcemove.inspect.deployments import DeploymentReport
 from forcemove.inspect.game_record_report import GameRecordReport
 from forcemove.inspect.inspection import Report
@@ -18,13 +19,22 @@ from forcemove.inspect.onchain import ChannelReport, turn_of
 from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.codec.packed import ConcludeCall
 
-__all__ = ["deployment_document", "log_json", "report_document", "signed_state_document"]
+__all__ = ["ReportDocument", "deployment_document", "log_json", "report_document", "signed_state_document"]
 
 
-def report_document(
-    report: Report,
-) -> shapes.ChannelDocument | shapes.SignedStateDocument | shapes.BareDocument | shapes.GameRecordReportDocument:
+ReportDocument = (
+    shapes.ChannelDocument
+    | shapes.SignedStateDocument
+    | shapes.BareDocument
+    | shapes.CallDocument
+    | shapes.GameRecordReportDocument
+)
+"""What a report is printed as."""
+
+
+def report_document(report: Report) -> ReportDocument:
     """The document of a report."""
     match report:
         case SignedStateReport():
@@ -41,6 +51,8 @@ def report_document(
                 position=_position(report.position),
                 signatures=[each.compact for each in report.signatures],
             )
+        case CallReport():
+            return _call(report)
         case _:
             assert_never(report)
 
@@ -97,6 +109,33 @@ def _game_record(report: GameRecordReport) -> shapes.GameRecordReportDocument:
         states=len(record.states),
         result=report.shares,
         channel=report.channel and _channel(report.channel),
+    )
+
+
+def _call(report: CallReport) -> shapes.CallDocument:
+    challenger = getattr(report.call, "challenger_signature", None)
+    return shapes.CallDocument.of(
+        report,
+        channel_id=getattr(report.call, "channel_id", None),
+        state_hash=getattr(report.call, "state_hash", None),
+        turn_num=report.call.turn_num if isinstance(report.call, ConcludeCall) else None,
+        states=[
+            shapes.StateInCallJson.of(
+                each, state=_state(each.facts), app=_app(each.app), position=_position(each.position)
+            )
+            for each in report.states
+        ],
+        pays=_outcome(report.pays),
+        signatures=[each.compact for each in report.signatures],
+        challenger_signature=challenger and challenger.compact,
+        indices=list(getattr(report.call, "indices", ())),
+        push=getattr(report.call, "push", None),
+        items=[
+            shapes.CallItemJson(each.gas, _call(each.found), None)
+            if isinstance(each.found, CallReport)
+            else shapes.CallItemJson(each.gas, None, str(each.found))
+            for each in report.items
+        ],
     )
 
 

@@ -11,6 +11,8 @@ __all__ = [
     "AllocationJson",
     "AppJson",
     "BareDocument",
+    "CallDocument",
+    "CallItemJson",
     "ChannelDocument",
     "ContractJson",
     "CreditJson",
@@ -27,6 +29,7 @@ __all__ = [
     "ShareJson",
     "SignatureJson",
     "SignedStateDocument",
+    "StateInCallJson",
     "StateJson",
 ]
 
@@ -68,7 +71,7 @@ class ShareJson(Document):
 
 class StateJson(Document):
     """A state. `stage`: `prefund`, `postfund`, `app` or `final`; `mover`: a participant's index; both are null
-    where the participants are unknown."""
+    where the participants are unknown. `evidenceHash`: in place of evidence of which no more is known, else empty."""
 
     turn_num: int
     is_final: bool
@@ -77,6 +80,7 @@ class StateJson(Document):
     outcome: list[AllocationJson]
     app_data: Hex
     evidence: Hex
+    evidence_hash: Hex
 
 
 class AppJson(Document):
@@ -239,6 +243,43 @@ class BareDocument(Document):
     position: PositionJson | None
     signatures: list[Hex]
     missing: list[str]
+
+
+class StateInCallJson(Document):
+    """A state that a call gives."""
+
+    state: StateJson
+    app: AppJson | None
+    position: PositionJson | None
+
+
+class CallItemJson(Document):
+    """An operation of a batch: what it asks, or the `problem` for which the adjudicator would not read it. `gas`: that
+    it may use."""
+
+    gas: int
+    call: CallDocument | None
+    problem: str | None
+
+
+class CallDocument(Document, tag_field="kind", tag="call"):
+    """Calldata of the adjudicator. `fromRecord`: whether the first state is the recorded one. The states of a response
+    count from 0, since the record has their turns. `turnNum`: of a conclusion's final state. `push`: the gas that each
+    payment may use, in units of 16,384. What an operation does not have is null, or empty."""
+
+    operation: str
+    fixed_part: FixedPartJson | None
+    channel_id: Hash | None
+    state_hash: Hash | None
+    from_record: bool
+    turn_num: int | None
+    states: list[StateInCallJson]
+    pays: list[AllocationJson]
+    signatures: list[Hex]
+    challenger_signature: Hex | None
+    indices: list[int]
+    push: int | None
+    items: list[CallItemJson]
 
 
 class GameOfContractJson(Document):

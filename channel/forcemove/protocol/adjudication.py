@@ -16,6 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from forcemove.errors import InvalidValue
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import (
     EMPTY_HASH,
@@ -59,8 +60,6 @@ from forcemove.protocol.rule_errors import (
     NothingToDeposit,
     PaymentRefused,
     PayoutBegun,
-    SignatureCountMismatch,
-    StateCountOutOfRange,
     TimeTooLate,
     TurnNumberNotIncreased,
     TurnNumberTooHigh,
@@ -275,14 +274,13 @@ def challenge(
     - `challenger_signature`: of a participant, looked at only where the sender is not a participant.
     - `app_rules`: the rules of the game.
 
-    Raises `ChannelFinalized`, `StateCountOutOfRange`; for the recorded state `FingerprintMismatch`; for another
-    `TurnNumberNotIncreased`, what `require_supported` raises, `ChannelClosed`; then `ChallengerNotParticipant` and what
-    `recover` raises.
+    Raises what `SupportProof.require_complete` raises, `ChannelFinalized`; for the recorded state
+    `FingerprintMismatch`; for another `TurnNumberNotIncreased`, what `require_supported` raises, `ChannelClosed`; then
+    `ChallengerNotParticipant` and what `recover` raises.
     """
+    proof.require_complete(len(fixed_part.participants))
     draft = _Draft(before, transaction)
     id_, status = _require_live(draft, fixed_part)
-    if not proof.states:
-        raise StateCountOutOfRange(0)
     state = proof.last
     is_recorded = _is_open_at(draft, status, state.turn_num)
     if is_recorded:
@@ -312,8 +310,8 @@ def respond(
     - `before`: what the adjudicator holds and has recorded.
     - `transaction`: its sender, time and ether.
     - `fixed_part`: of the channel.
-    - `challenged`: the state that the challenge has recorded.
-    - `response`: the state that follows it.
+    - `challenged`: the state that the challenge has recorded; its turn is taken from the record.
+    - `response`: the state that follows it; so is its turn.
     - `signature`: of `response`, by its mover.
     - `app_rules`: the rules of the game.
 
@@ -324,6 +322,8 @@ def respond(
     id_, status = _require_live(draft, fixed_part)
     if draft.mode(status) is Mode.OPEN:
         raise NoChallenge(id_)
+    challenged = replace(challenged, turn_num=status.turn_num_record)
+    response = replace(response, turn_num=status.turn_num_record + 1)
     from_ = require_recorded(id_, status, challenged)
     to = require_valid_state(id_, draft.domain.adjudicator, fixed_part, response)
     require_valid_transition(id_, fixed_part, challenged, from_, response, to, app_rules)
@@ -346,13 +346,12 @@ def checkpoint(
     - `proof`: the signed states that support the last of them.
     - `app_rules`: the rules of the game.
 
-    Raises `ChannelFinalized`, `StateCountOutOfRange`, `TurnNumberNotIncreased`, what `require_supported` raises,
-    `ChannelClosed`.
+    Raises what `SupportProof.require_complete` raises, `ChannelFinalized`, `TurnNumberNotIncreased`, what
+    `require_supported` raises, `ChannelClosed`.
     """
+    proof.require_complete(len(fixed_part.participants))
     draft = _Draft(before, transaction)
     id_, status = _require_live(draft, fixed_part)
-    if not proof.states:
-        raise StateCountOutOfRange(0)
     hashes = _require_newer(draft, id_, status, fixed_part, proof, app_rules)
 
     _record(draft, id_, fixed_part, proof.last.turn_num, 0, fingerprint(hashes.state, hashes.outcome))
@@ -380,15 +379,15 @@ def conclude(
     - `turn_num`: of the final state.
     - `signatures`: of the final state, by every participant in their order.
 
-    Raises `ChannelFinalized`, what `require_valid_outcome` raises, `SignatureCountMismatch`, what `require_signer`
-    raises, `ChannelClosed`.
+    Raises `InvalidValue` of another number of signatures, `ChannelFinalized`, what `require_valid_outcome` raises, what
+    `require_signer` raises, `ChannelClosed`.
     """
+    if len(signatures) != len(fixed_part.participants):
+        raise InvalidValue("signatures", len(signatures), f"{len(fixed_part.participants)}")
     draft = _Draft(before, transaction)
     id_, status = _require_live(draft, fixed_part)
     require_valid_outcome(outcome, id_, draft.domain.adjudicator, fixed_part.asset, fixed_part.total)
     hash_ = state_hash(id_, outcome_hash(outcome), EMPTY_HASH, EMPTY_HASH, turn_num, True)
-    if len(signatures) != len(fixed_part.participants):
-        raise SignatureCountMismatch(len(fixed_part.participants), len(signatures))
     for participant, signature in zip(fixed_part.participants, signatures, strict=True):
         require_signer(digest(draft.domain, hash_), signature, participant)
     _require_not_closed(draft, id_, fixed_part.asset)

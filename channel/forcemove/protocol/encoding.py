@@ -168,7 +168,8 @@ def hash_state(id_: bytes, state: VariablePart) -> StateHashes:
 
 def hash_with(id_: bytes, outcome: bytes, state: VariablePart) -> StateHashes:
     """The same, where the hash of the outcome (32 bytes) is known."""
-    app_data, evidence = keccak256(state.app_data), keccak256(state.evidence) if state.evidence else EMPTY_HASH
+    app_data = keccak256(state.app_data)
+    evidence = keccak256(state.evidence) if state.evidence else state.evidence_hash or EMPTY_HASH
     hashed = state_hash(id_, outcome, app_data, evidence, state.turn_num, state.is_final)
     return StateHashes(outcome, app_data, evidence, hashed)
 
@@ -230,13 +231,13 @@ _ALLOCATION_SIZE = 3 * 32
 def encode_variable_part(state: VariablePart) -> bytes:
     """`abi.encode(VariablePart)`: an offset word (32), then the tuple (offsets of outcome, appData and evidence,
     turnNum, isFinal), the allocations (length, then asset, destination, amount each), appData and evidence (length,
-    bytes padded to words)."""
+    bytes padded to words). Raises `InvalidValue` where only the hash of the evidence is known."""
     return word(32) + encode_variable_part_tail(state)
 
 
 def encode_variable_part_tail(state: VariablePart) -> bytes:
     """The same without the leading offset, for a state in an array or among other arguments."""
-    outcome, app_data, evidence = state.outcome, state.app_data, state.evidence
+    outcome, app_data, evidence = state.outcome, state.app_data, state.full_evidence()
     padding = bytes(12)
     app_data_at = _HEAD + 32 + _ALLOCATION_SIZE * len(outcome)
     parts = [
@@ -316,13 +317,14 @@ def encode_record(state: VariablePart, signatures: Sequence[Signature]) -> bytes
 
     Raises `InvalidValue` on a state or signatures that no adjudicator would have logged.
     """
-    _require_recordable(len(state.outcome), len(state.app_data) + len(state.evidence), len(signatures))
-    lengths = len(state.outcome) << 32 | len(state.app_data) << 16 | len(state.evidence)
+    evidence = state.full_evidence()
+    _require_recordable(len(state.outcome), len(state.app_data) + len(evidence), len(signatures))
+    lengths = len(state.outcome) << 32 | len(state.app_data) << 16 | len(evidence)
     parts: list[bytes] = []
     for entry in state.outcome:
         parts += (_PADDING, entry.asset, entry.destination, entry.amount.to_bytes(32, "big"))
     parts[0] = (state.turn_num << 48 | state.is_final << 40 | lengths).to_bytes(12, "big")
-    return b"".join((*parts, state.app_data, state.evidence, *[signature.compact for signature in signatures]))
+    return b"".join((*parts, state.app_data, evidence, *[signature.compact for signature in signatures]))
 
 
 def decode_record(data: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:

@@ -30,9 +30,12 @@ __all__ = [
     "IndexOfAnotherAsset",
     "IndexOutOfRange",
     "IndicesNotIncreasing",
+    "LengthMismatch",
     "NoChallenge",
     "NotAChannelId",
+    "NotCanonical",
     "NotEnoughGasToPush",
+    "NotInABatch",
     "NothingToClaim",
     "NothingToDeposit",
     "OutcomeChanged",
@@ -42,11 +45,9 @@ __all__ = [
     "PayoutBegun",
     "ReentrancyGuardReentrantCall",
     "SafeERC20FailedOperation",
-    "SignatureCountMismatch",
     "SignatureMalleable",
     "SignatureUnrecoverable",
     "SignedStateOutOfRange",
-    "SignedStatesNotCanonical",
     "StateCountOutOfRange",
     "TimeTooLate",
     "TooManyAssets",
@@ -61,6 +62,28 @@ __all__ = [
     "WrongTotal",
     "ZeroParticipant",
 ]
+
+
+@dataclass(eq=False)
+class NotCanonical(RuleError):
+    """The byte at this place of the calldata means nothing."""
+
+    place: int
+
+
+@dataclass(eq=False)
+class LengthMismatch(RuleError):
+    """Calldata is as long as what is read of it."""
+
+    read: int
+    submitted: int
+
+
+@dataclass(eq=False)
+class NotInABatch(RuleError):
+    """A batch is of challenges, checkpoints, responses, conclusions and transfers."""
+
+    selector: bytes
 
 
 @dataclass(eq=False)
@@ -207,26 +230,11 @@ class StateCountOutOfRange(RuleError):
 
 
 @dataclass(eq=False)
-class SignatureCountMismatch(RuleError):
-    """A proof has exactly n signatures, or from the record one less than states."""
-
-    expected: int
-    submitted: int
-
-
-@dataclass(eq=False)
 class SignedStateOutOfRange(RuleError):
     """A participant signs the state of its own turn or a later one of the proof."""
 
     participant: int
     signed_state: int
-
-
-@dataclass(eq=False)
-class SignedStatesNotCanonical(RuleError):
-    """Bytes of `signedStates` that belong to no participant are zero."""
-
-    signed_states: int
 
 
 @dataclass(eq=False)
@@ -437,6 +445,9 @@ class SafeERC20FailedOperation(RuleError):
 ADJUDICATOR_ERRORS: dict[str, type[RuleError]] = {
     error.__name__: error
     for error in (
+        NotCanonical,
+        LengthMismatch,
+        NotInABatch,
         ParticipantCountOutOfRange,
         ZeroParticipant,
         DuplicateParticipant,
@@ -458,9 +469,7 @@ ADJUDICATOR_ERRORS: dict[str, type[RuleError]] = {
         FinalStateRequired,
         TransitionRefused,
         StateCountOutOfRange,
-        SignatureCountMismatch,
         SignedStateOutOfRange,
-        SignedStatesNotCanonical,
         SignatureMalleable,
         SignatureUnrecoverable,
         WrongSigner,

@@ -31,10 +31,7 @@ from forcemove.protocol.rule_errors import (
     FinalStateWithAppData,
     FingerprintMismatch,
     OutcomeChanged,
-    SignatureCountMismatch,
     SignedStateOutOfRange,
-    SignedStatesNotCanonical,
-    StateCountOutOfRange,
     TransitionRefused,
     TurnNumberNotConsecutive,
 )
@@ -99,9 +96,11 @@ def require_valid_transition(
     - `to_hashes`: its hashes.
     - `app_rules`: the rules of the game.
 
-    Raises `TurnNumberNotConsecutive`, `AssetsChanged`, `TotalChanged`, `OutcomeChanged`, `FinalStateRequired`,
-    `AppDataChanged`, `TransitionRefused`, and what the app raises.
+    Raises `InvalidValue` where only the hash of the later evidence is known; `TurnNumberNotConsecutive`,
+    `AssetsChanged`, `TotalChanged`, `OutcomeChanged`, `FinalStateRequired`, `AppDataChanged`, `TransitionRefused`, and
+    what the app raises.
     """
+    to.full_evidence()
     if from_.turn_num + 1 != to.turn_num:
         raise TurnNumberNotConsecutive(from_.turn_num, to.turn_num)
     same_outcome = from_hashes.outcome == to_hashes.outcome
@@ -125,7 +124,7 @@ def require_valid_transition(
 
 def without_evidence(state: VariablePart) -> VariablePart:
     """A state as an app sees it before a move: what showed that it was right is not asked for again."""
-    return replace(state, evidence=b"") if state.evidence else state
+    return replace(state, evidence=b"", evidence_hash=b"") if state.evidence or state.evidence_hash else state
 
 
 def require_supported(
@@ -139,15 +138,12 @@ def require_supported(
     - `app_rules`: the rules of the game.
     - `status`: what is recorded of the channel, which a proof may begin with.
 
-    Raises `StateCountOutOfRange`; of a single state `SignedStatesNotCanonical` where `signed_states` is not zero; then
-    state by state what `require_valid_state` and `require_valid_transition` raise (of the recorded state only
-    `FingerprintMismatch`), then what `require_signed_by_all` or `require_signed_by_movers` raises.
+    Raises what `SupportProof.require_complete` raises; then state by state what `require_valid_state` and
+    `require_valid_transition` raise (of the recorded state only `FingerprintMismatch`), then what
+    `require_signed_by_all` or `require_signed_by_movers` raises.
     """
+    proof.require_complete(len(fixed_part.participants))
     states = proof.states
-    if not 1 <= len(states) <= len(fixed_part.participants):
-        raise StateCountOutOfRange(len(states))
-    if len(states) == 1 and proof.signed_states:
-        raise SignedStatesNotCanonical(proof.signed_states)
     id_ = channel_id(fixed_part, domain)
     if proof.is_from_record:
         last = require_recorded(id_, status, states[0])
@@ -194,12 +190,9 @@ def require_signed_by_all(fixed_part: FixedPart, proof: SupportProof, digests: S
     """Refuse a proof that some participant has not signed: the state of its own turn or a later one, or any where its
     own turn lies before the proof. `digests` are those of the proof's states.
 
-    Raises `SignatureCountMismatch`, then by participant `SignedStateOutOfRange` and what `require_signer` raises, then
-    `SignedStatesNotCanonical`.
+    Raises by participant `SignedStateOutOfRange` and what `require_signer` raises.
     """
     participants = fixed_part.participants
-    if len(proof.signatures) != len(participants):
-        raise SignatureCountMismatch(len(participants), len(proof.signatures))
     signed_states = proof.signed_states
     last = len(digests) - 1
     last_turn = proof.last.turn_num
@@ -209,8 +202,6 @@ def require_signed_by_all(fixed_part: FixedPart, proof: SupportProof, digests: S
         if signed > last or signed + _turns_ago(last_turn, index, len(participants)) < last:
             raise SignedStateOutOfRange(index, signed)
         require_signer(digests[signed], proof.signatures[index], participant)
-    if signed_states:
-        raise SignedStatesNotCanonical(proof.signed_states)
 
 
 def build_support_proof(fixed_part: FixedPart, signed_states: Sequence[SignedState]) -> SupportProof | None:

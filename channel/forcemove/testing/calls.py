@@ -20,6 +20,7 @@ from forcemove.errors import AppError
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import encode_variable_part_tail, word
 from forcemove.protocol.outcome import Allocation, Outcome, address_destination
+from forcemove.protocol.rules import without_evidence
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.testing.difference import ACCEPTED, Pair, TwinsDiffer, bytecode_verdict, explain, twin_verdict
@@ -33,10 +34,10 @@ ID = bytes.fromhex("c0" * 32)
 """The channel's id in every call."""
 
 _SLACK = bytes(64)
-"""Zeros behind the calldata, so that an appData that claims to be longer is refused by the game, not the decoder."""
+"""Zeros behind the calldata, so that evidence that claims to be longer is refused by the game, not the decoder."""
 
 # Where a field is in an encoded state. Five words of the head, then the outcome: its length, three words for each
-# allocation; then the length of appData.
+# allocation; then the length of appData, appData filled up to whole words, and evidence in the same way.
 TURN_NUM = 3 * 32
 """Where the turn number is in an encoded state."""
 _FIRST_AMOUNT = 8 * 32
@@ -68,11 +69,12 @@ class Variation(NamedTuple):
 
 
 class TransitionCall:
-    """The calldata for two states, and the places to patch it at."""
+    """The calldata for two states, and the places to patch it at. The evidence of the first one is left out, as the
+    adjudicator leaves it out."""
 
     def __init__(self, from_: VariablePart, to: VariablePart, num_participants: int = 2) -> None:
-        self.from_, self.to, self.num_participants = from_, to, num_participants
-        tails = (encode_variable_part_tail(from_), encode_variable_part_tail(to))
+        self.from_, self.to, self.num_participants = without_evidence(from_), to, num_participants
+        tails = (encode_variable_part_tail(self.from_), encode_variable_part_tail(to))
         head = (ID, word(4 * 32), word(4 * 32 + len(tails[FROM])), word(num_participants))
         self.exact = b"".join((*head, *tails))
         self.calldata = self.exact + _SLACK
@@ -84,18 +86,35 @@ class TransitionCall:
 
     def word(self, side: int, index: int, value: int) -> Variation:
         """The call with another word of appData."""
-        changed = value.to_bytes(32, "big")
         state = (self.from_, self.to)[side]
-        patch = self.patch(side, length_position(len(state.outcome)) + 32 + 32 * index, changed)
-        old = state.app_data
-        return self._with(side, (patch,), app_data=old[: 32 * index] + changed + old[32 * index + 32 :])
+        patch = self.patch(side, length_position(len(state.outcome)) + 32 + 32 * index, word(value))
+        return self._with(side, (patch,), app_data=_with_word(state.app_data, index, value))
 
     def length(self, side: int, length: int) -> Variation:
         """The call with an appData that claims another length: the bytes after it in the calldata become part of it."""
         position = length_position(len((self.from_, self.to)[side].outcome))
-        start = self._starts[side] + position + 32 - 4
         patch = self.patch(side, position, word(length))
-        return self._with(side, (patch,), app_data=self.calldata[start : start + length])
+        return self._with(side, (patch,), app_data=self._claimed(side, position, length))
+
+    def evidence_word(self, index: int, value: int) -> Variation:
+        """The call with another word of the evidence."""
+        patch = self.patch(TO, self._evidence_position + 32 + 32 * index, word(value))
+        return self._with(TO, (patch,), evidence=_with_word(self.to.evidence, index, value))
+
+    def evidence_length(self, length: int) -> Variation:
+        """The call with evidence that claims another length, at most 64 bytes longer: zeros follow."""
+        patch = self.patch(TO, self._evidence_position, word(length))
+        return self._with(TO, (patch,), evidence=self._claimed(TO, self._evidence_position, length))
+
+    @property
+    def _evidence_position(self) -> int:
+        """Where the length of the evidence is in the state to which the call leads."""
+        return length_position(len(self.to.outcome)) + 32 + len(self.to.app_data) + -len(self.to.app_data) % 32
+
+    def _claimed(self, side: int, position: int, length: int) -> bytes:
+        """The bytes behind a length that is written anew."""
+        start = self._starts[side] + position + 32 - 4
+        return self.calldata[start : start + length]
 
     def amounts(self, side: int, *amounts: int) -> Variation:
         """The call with other amounts in one of the two outcomes, one for each seat."""
@@ -129,17 +148,27 @@ class TransitionCall:
 def _joined(base: VariablePart, first: VariablePart, second: VariablePart) -> VariablePart:
     if first is base or second is base:
         return second if first is base else first
-    old = tuple(_words_of(base.app_data))
-    words = [
-        b if b != a else c for a, b, c in zip(old, _words_of(first.app_data), _words_of(second.app_data), strict=True)
-    ]
-    return VariablePart(
-        first.outcome if second.outcome is base.outcome else second.outcome, b"".join(words), base.turn_num
+    return replace(
+        base,
+        outcome=first.outcome if second.outcome is base.outcome else second.outcome,
+        app_data=_joined_words(base.app_data, first.app_data, second.app_data),
+        evidence=_joined_words(base.evidence, first.evidence, second.evidence),
+        is_final=False,
     )
 
 
-def _words_of(app_data: bytes) -> list[bytes]:
-    return [app_data[start : start + 32] for start in range(0, len(app_data), 32)]
+def _joined_words(*data: bytes) -> bytes:
+    """The words of the first one, with what the second and the third have instead."""
+    words = zip(*map(_words_of, data), strict=True)
+    return b"".join(second if second != base else third for base, second, third in words)
+
+
+def _words_of(data: bytes) -> list[bytes]:
+    return [data[start : start + 32] for start in range(0, len(data), 32)]
+
+
+def _with_word(data: bytes, index: int, value: int) -> bytes:
+    return data[: 32 * index] + word(value) + data[32 * index + 32 :]
 
 
 class Bench:

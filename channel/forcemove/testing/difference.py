@@ -125,7 +125,7 @@ def _as_word(rules: Rules, pair: Pair) -> str:
         choices = rules.choices(pair.from_, Random(0).randbytes, b"")  # noqa: S311  # nothing secret
     except Exception:
         return ""
-    move = Move(pair.to.outcome, pair.to.app_data)
+    move = Move(pair.to.outcome, pair.to.app_data, pair.to.evidence)
     words = [f", {each.word!r} ({each.text})" for each in choices if each.move == move]
     return words[0] if words else ""
 
@@ -134,8 +134,9 @@ def _state(when: str, rules: Rules, state: VariablePart) -> Iterator[str]:
     yield f"{when} (turn {state.turn_num}; amounts {', '.join(_value(each.amount) for each in state.outcome)}):"
     if isinstance(rules, Game):
         yield from (f"{_INDENT}{line}" for line in _drawn(rules, state))
-    words = [state.app_data[at : at + _WORD] for at in range(0, len(state.app_data), _WORD)]
-    yield f"{_INDENT}appData: {' '.join(_short(word) for word in words) or 'empty'}"
+    yield f"{_INDENT}appData: {' '.join(map(_short, _words_of(state.app_data))) or 'empty'}"
+    if state.evidence:
+        yield f"{_INDENT}evidence: {' '.join(map(_short, _words_of(state.evidence)))}"
 
 
 def _drawn(game: Game, state: VariablePart) -> list[str]:
@@ -151,6 +152,10 @@ def _drawn(game: Game, state: VariablePart) -> list[str]:
     except Exception as error:
         lines.append(f"the game cannot draw it: {error!r}")
     return lines
+
+
+def _words_of(data: bytes) -> list[bytes]:
+    return [data[at : at + _WORD] for at in range(0, len(data), _WORD)]
 
 
 def _short(word: bytes) -> str:
@@ -170,13 +175,13 @@ def _changes(pair: Pair) -> Iterator[str]:
 
 
 def _changed(when: str, was: VariablePart, is_: VariablePart) -> Iterator[str]:
-    if len(was.app_data) != len(is_.app_data):
-        yield f"{when}: appData of {len(is_.app_data)} bytes instead of {len(was.app_data)}"
-    else:
-        for at in range(0, len(was.app_data), _WORD):
-            old, new = was.app_data[at : at + _WORD], is_.app_data[at : at + _WORD]
+    for what, was_, now in (("appData", was.app_data, is_.app_data), ("evidence", was.evidence, is_.evidence)):
+        if len(was_) != len(now):
+            yield f"{when}: {what} of {len(now)} bytes instead of {len(was_)}"
+            continue
+        for index, (old, new) in enumerate(zip(_words_of(was_), _words_of(now), strict=True)):
             if old != new:
-                yield f"{when}: word {at // _WORD} of appData is {_short(new)} instead of {_short(old)}"
+                yield f"{when}: word {index} of {what} is {_short(new)} instead of {_short(old)}"
     for seat, (old_entry, new_entry) in enumerate(zip(was.outcome, is_.outcome, strict=False)):
         if old_entry != new_entry:
             yield f"{when}: participant {seat} has {_value(new_entry.amount)} instead of {_value(old_entry.amount)}"

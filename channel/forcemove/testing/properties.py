@@ -6,7 +6,8 @@ space with balances that last for a round or two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import inf
 from random import Random
 
@@ -263,34 +264,43 @@ class _Sample:
 def _compare_strangers(bench: Bench, states: list[VariablePart], pairs: int, random: Random) -> None:
     for _ in range(pairs):
         from_, to = random.choice(states), random.choice(states)
-        follower = VariablePart(to.outcome, to.app_data, from_.turn_num + 1)
+        follower = VariablePart(to.outcome, to.app_data, from_.turn_num + 1, evidence=to.evidence)
         call = TransitionCall(from_, follower, len(from_.outcome))
         bench.compare(call, [call.unchanged()])
 
 
 def neighbours(call: TransitionCall, random: Random | None = None) -> list[Variation]:
     """The call itself, and calls that differ from it in one field of either state: a bit or the value of a word, the
-    length of appData, an amount. Of words, at most `WORD_CHANGES` are changed: of long positions a sample. `random`:
-    what draws it; the same one in each run unless it is given."""
-    changes = [(side, *change) for side in (FROM, TO) for change in _word_changes((call.from_, call.to)[side])]
+    length of appData or evidence, an amount. Of words, at most `WORD_CHANGES` are changed: of long positions a sample.
+    `random`: what draws it; the same one in each run unless it is given."""
+    changes = [
+        partial(call.word, side, *change) for side in (FROM, TO) for change in _word_changes(_app_data(call, side))
+    ]
+    changes += [partial(call.evidence_word, *change) for change in _word_changes(call.to.evidence)]
     if len(changes) > WORD_CHANGES:
         changes = (random or Random(0)).sample(changes, WORD_CHANGES)  # noqa: S311  # nothing secret
-    found = [call.unchanged(), *(call.word(*change) for change in changes)]
+    found = [call.unchanged(), *(change() for change in changes)]
     for side in (FROM, TO):
-        found += [*_lengths(call, side), *_amounts(call, side)]
-    return found
+        found += [call.length(side, other) for other in _lengths(_app_data(call, side))]
+        found += _amounts(call, side)
+    return found + [call.evidence_length(other) for other in _lengths(call.to.evidence)]
 
 
-def _word_changes(state: VariablePart) -> Iterator[tuple[int, int]]:
-    """The places of words in appData with the values that are put there."""
-    for index in range(len(state.app_data) // _WORD):
-        value = int.from_bytes(state.app_data[index * _WORD : (index + 1) * _WORD], "big")
+def _app_data(call: TransitionCall, side: int) -> bytes:
+    return (call.from_, call.to)[side].app_data
+
+
+def _word_changes(data: bytes) -> Iterator[tuple[int, int]]:
+    """The places of words with the values that are put there."""
+    for index in range(len(data) // _WORD):
+        value = int.from_bytes(data[index * _WORD : (index + 1) * _WORD], "big")
         yield from ((index, other) for other in sorted({*(value ^ bit for bit in _BITS), *_VALUES} - {value}))
 
 
-def _lengths(call: TransitionCall, side: int) -> Iterable[Variation]:
-    length = len((call.from_, call.to)[side].app_data)
-    return [call.length(side, other) for other in {0, length - 1, length + 1, length + _WORD} if other >= 0]
+def _lengths(data: bytes) -> list[int]:
+    """Other lengths."""
+    length = len(data)
+    return [other for other in {0, length - 1, length + 1, length + _WORD} - {length} if other >= 0]
 
 
 def _amounts(call: TransitionCall, side: int) -> Iterator[Variation]:

@@ -12,6 +12,7 @@ from forcemove.chain.adjudicator import PlacedLog
 from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, BareReport
+from forcemove.inspect.calls import CallReport
 from forcemove.inspect.game_record_report import ChainPayment, GameRecordReport
 from forcemove.inspect.inspection import Report
 from forcemove.inspect.onchain import ChannelReport, Credit, turn_of
@@ -19,7 +20,9 @@ from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict
 from forcemove.inspect.signed_state import SignedStateReport
 from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
+from forcemove.protocol.codec.packed import ChallengeCall, ConcludeCall, TransferCall
 from forcemove.protocol.machine.results import Ending
+from forcemove.protocol.types import FixedPart
 from forcemove.protocol.words import Holdings, Mode
 from forcemove.text.amounts import show_asset
 from forcemove.text.durations import show_time
@@ -70,7 +73,7 @@ _KNOWN_BY = {
 }
 _TITLES = {
     BareKind.STATE: "A state without a channel",
-    BareKind.RECORD: "A record, as the adjudicator logs it",
+    BareKind.RECORD: "A record, as messages have it",
     BareKind.POSITION: "A game's position",
 }
 
@@ -84,6 +87,8 @@ def report_parts(report: Report) -> tuple[ReportPart, ...]:
             parts = _channel(report)
         case BareReport():
             parts = _bare(report)
+        case CallReport():
+            parts = _call(report)
         case GameRecordReport():
             parts = _game_record(report)
         case _:
@@ -96,17 +101,11 @@ def report_parts(report: Report) -> tuple[ReportPart, ...]:
 
 def _signed_state(report: SignedStateReport) -> Iterator[ReportPart]:
     domain, fixed_part = report.file.domain, report.file.fixed_part
-    participants = (
-        ReportEntry(f"participant {index}", show_address(each)) for index, each in enumerate(fixed_part.participants)
-    )
     yield ReportPart(
         "A signed state",
         (
             *_place(report.channel_id, domain.chain_id, domain.adjudicator),
-            ReportEntry("app", f"{show_address(fixed_part.app_definition)}\n{_app(report.app)}"),
-            ReportEntry("nonce", str(fixed_part.channel_nonce)),
-            ReportEntry("duration", f"{fixed_part.challenge_duration:,} seconds to answer a challenge"),
-            *participants,
+            *_fixed_part(fixed_part, report.app),
         ),
     )
     problem = () if report.problem is None else (ReportEntry("PROBLEM", describe(report.problem), "bad"),)
@@ -116,6 +115,55 @@ def _signed_state(report: SignedStateReport) -> Iterator[ReportPart]:
     if report.channel is not None:
         yield _on_chain(report.channel)
     yield from _could(report)
+
+
+def _fixed_part(fixed_part: FixedPart, app: KnownApp | None) -> Iterator[ReportEntry]:
+    yield ReportEntry("app", f"{show_address(fixed_part.app_definition)}\n{_app(app)}")
+    yield ReportEntry("nonce", str(fixed_part.channel_nonce))
+    yield ReportEntry("duration", f"{fixed_part.challenge_duration:,} seconds to answer a challenge")
+    for index, each in enumerate(fixed_part.participants):
+        yield ReportEntry(f"participant {index}", show_address(each))
+
+
+def _call(report: CallReport) -> Iterator[ReportPart]:
+    fixed_part, states = report.fixed_part, report.states
+    entries = [] if fixed_part is None else [*_fixed_part(fixed_part, states[-1].app if states else None)]
+    yield ReportPart(f"A call of the adjudicator: {report.operation}", (*entries, *_call_entries(report)))
+    for place, each in enumerate(states):
+        title = f"State {place + 1} of {len(states)}" if report.operation != "respond" else _OF_A_RESPONSE[place]
+        yield _state(each.facts, title)
+        yield from _position(each.app, each.position, each.facts)
+    for place, item in enumerate(report.items):
+        gas = ReportEntry("gas", f"{item.gas:,}")
+        if isinstance(item.found, CallReport):
+            yield ReportPart(f"Item {place} of the batch", (gas,))
+            yield from _call(item.found)
+        else:
+            yield ReportPart(f"Item {place} of the batch", (gas, ReportEntry("PROBLEM", describe(item.found), "bad")))
+
+
+_OF_A_RESPONSE = ("The state in challenge; its turn is the record's", "The answer, of the turn after it")
+
+
+def _call_entries(report: CallReport) -> Iterator[ReportEntry]:
+    call = report.call
+    match call:
+        case ConcludeCall(turn_num=turn_num):
+            yield ReportEntry("turn", f"{turn_num}, of the final state")
+        case TransferCall(channel_id=id_, state_hash=state_hash):
+            yield ReportEntry("channel", hex_text(id_))
+            yield ReportEntry("state", hex_text(state_hash))
+        case ChallengeCall(challenger_signature=signature):
+            yield ReportEntry("challenger", "the sender" if signature is None else hex_text(signature.compact))
+    if report.from_record:
+        yield ReportEntry("proof", "it goes on from the recorded state")
+    if isinstance(call, ConcludeCall | TransferCall):
+        yield _outcome("pays", report.pays)
+        yield ReportEntry("push", f"{call.push * 16_384:,} gas for each payment")
+    if isinstance(call, TransferCall):
+        yield ReportEntry("to be paid", f"allocations {', '.join(map(str, call.indices))}" if call.indices else "all")
+    for index, each in enumerate(report.signatures):
+        yield ReportEntry(f"signature {index}", hex_text(each.compact))
 
 
 def _ended_by(entries: tuple[ReportEntry, ...], *parts: ReportPart) -> Iterator[ReportPart]:
@@ -229,16 +277,23 @@ def _state(facts: StateFacts, title: str = "State") -> ReportPart:
     state = facts.state
     mover = "" if facts.mover is None else f", of participant {facts.mover}"
     stage = f" ({facts.kind.value})" if facts.kind else ""
-    data = f": {hex_text(state.app_data)}" if state.app_data else ""
+    shows = (ReportEntry("evidence", _bytes(state.evidence)),) if state.evidence else ()
+    if state.evidence_hash:
+        shows = (ReportEntry("evidence", f"only its hash is known: {hex_text(state.evidence_hash)}"),)
     return ReportPart(
         title,
         (
             ReportEntry("turn", f"{state.turn_num}{mover}{stage}"),
             ReportEntry("final", "yes: only concluding may follow" if state.is_final else "no"),
             _outcome("pays", facts.pays),
-            ReportEntry("app data", f"{len(state.app_data)} bytes{data}"),
+            ReportEntry("app data", _bytes(state.app_data)),
+            *shows,
         ),
     )
+
+
+def _bytes(data: bytes) -> str:
+    return f"{len(data)} bytes{f': {hex_text(data)}' if data else ''}"
 
 
 def _outcome(name: str, entries: Iterable[OutcomeEntry]) -> ReportEntry:

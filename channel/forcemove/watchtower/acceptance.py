@@ -161,6 +161,9 @@ def require_proved(appointment: Appointment, apps: Apps) -> None:
 def _require_chain(appointment: Appointment, states: Sequence[SignedState], rules: Rules) -> None:
     """Require valid states, legal transitions from each to the next, and signatures that are their signers'."""
     agreement = appointment.agreement
+    for each in states:
+        if each.state.evidence_hash:  # the adjudicator would ask for the evidence itself
+            raise NotProved(each.state.turn_num)
     id_, adjudicator = agreement.channel_id, agreement.domain.adjudicator
     hashes = [require_valid_state(id_, adjudicator, agreement.fixed_part, each.state) for each in states]
     for (from_, from_hashes), (to, to_hashes) in pairwise(zip(states, hashes, strict=True)):

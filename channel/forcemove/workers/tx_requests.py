@@ -86,7 +86,7 @@ def gas_of(submission: Submission, data: bytes, prices: Prices) -> int:
 
 def _checks(states: Sequence[VariablePart], signatures: int, prices: Prices) -> int:
     """Gas for the checks of a proof. The app is asked about each step."""
-    app = sum(prices.step + prices.app_byte * len(state.app_data) for state in states)
+    app = sum(prices.step + prices.app_byte * (len(state.app_data) + len(state.evidence)) for state in states)
     return app + sum(len(state.outcome) for state in states) * prices.allocation + signatures * prices.signature
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from forcemove import JsonValue, Names, RoundResult, VariablePart, keccak256
+from forcemove_games.discard.evidence import ShownCards, evidence_of
 from forcemove_games.discard.hand import PlayerSide
-from forcemove_games.discard.position import CORE_LENGTH, NO_KEY, Core, PositionType, decode
+from forcemove_games.discard.position import NO_KEY, Core, PositionType, decode
 from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost
 from forcemove_games.discard.steps import indices
-from forcemove_games.discard.tails import ShownCards
 from forcemove_games.discard_sra import cards
 from forcemove_games.two_player import PLAYERS, round_result
 
 __all__ = ["board", "count_text", "move_text", "own_cards", "position_data", "prompt", "result"]
 
 _IS_DEALT = PositionType.DEALT
+_SHOWN = (PositionType.SHOWING, PositionType.TIED)
 
 
 def count_text(count: int) -> str:
@@ -28,17 +29,16 @@ def count_text(count: int) -> str:
 
 def move_text(state: VariablePart) -> str:
     """What the mover of a state did; `state` is not final."""
-    position = decode(state.app_data)
-    core, kind = position.core, position.core.position_type
+    core = decode(state.app_data).core
+    kind = core.position_type
     if kind is PositionType.READY:
         return "asked for another hand"
     if kind < _IS_DEALT:
         return f"dealt, step {int(kind)} of {int(_IS_DEALT)}"
     if kind is _IS_DEALT:
         return f"turned {cards.name(core.top)} up: the cards are dealt"
-    if kind in (PositionType.SHOWING, PositionType.TIED):
-        shown = position.tail.cards if isinstance(position.tail, ShownCards) else ()
-        return f"showed {' '.join(_names(each.number for each in shown)) or 'no card'}"
+    if kind in _SHOWN:
+        return f"showed {' '.join(_names(_shown(state))) or count_text(core.laid)}"
     if kind is PositionType.OVER:
         return f"laid {cards.name(core.top)}, the last card"
     if core.laid:
@@ -120,9 +120,8 @@ def _table(core: Core) -> str:
 def position_data(state: VariablePart) -> dict[str, JsonValue]:
     """See `forcemove_games.discard.game.Discard.position`; `state` is not final."""
     position = decode(state.app_data)
-    core, tail, rest = position.core, position.tail, state.app_data[CORE_LENGTH:]
-    is_dealt = core.position_type >= _IS_DEALT
-    shown = [each.number for each in tail.cards] if isinstance(tail, ShownCards) else []
+    core = position.core
+    is_dealt, is_shown = core.position_type >= _IS_DEALT, core.position_type in _SHOWN
     return {
         "type": core.position_type.label,
         "stake": str(core.stake),
@@ -137,15 +136,26 @@ def position_data(state: VariablePart) -> dict[str, JsonValue]:
         "drawn": core.pending - 1 if core.pending else None,
         "passes": core.passes,
         "shared": core.shared - 1 if core.shared else None,
-        "laid": core.laid - 1 if core.laid and not shown else None,
-        "shown": _names(shown),
-        "proofs": _hex(keccak256(rest)) if rest else None,
+        "laid": core.laid - 1 if core.laid and not is_shown else None,
+        "shown": _names(_shown(state)),
+        "deck": _hash(position.deck),
+        "evidence": _hash(state.evidence),
     }
+
+
+def _shown(state: VariablePart) -> list[int]:
+    """The cards that are shown in a state, by their numbers; none where only its position is at hand."""
+    evidence = evidence_of(state) if state.evidence else None
+    return [each.number for each in evidence.cards] if isinstance(evidence, ShownCards) else []
 
 
 def _names(numbers: Iterable[int]) -> list[str]:
     """What cards are called, also those that no deck has."""
     return [cards.name(number) if number < cards.SIZE else f"card {number}" for number in numbers]
+
+
+def _hash(data: bytes) -> str | None:
+    return _hex(keccak256(data)) if data else None
 
 
 def _hex(data: bytes) -> str:

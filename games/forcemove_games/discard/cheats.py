@@ -17,19 +17,20 @@ from forcemove_games.cards.share_proof import ShareItem, ShareProof
 from forcemove_games.cards.shuffle_proof import shuffle
 from forcemove_games.cheats import Labelled, wrong_payments
 from forcemove_games.discard import moves, steps
-from forcemove_games.discard.hand import PlayerSide, joint_of
-from forcemove_games.discard.moves import MadeMove
-from forcemove_games.discard.position import Core, Position, PositionType, decode
-from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost, HandSeed
-from forcemove_games.discard.tails import (
-    DECK_LENGTH,
+from forcemove_games.discard.evidence import (
     PROOF_LENGTH,
     DealtShares,
+    Evidence,
     MoveShares,
-    ShuffledDeck,
-    Tail,
+    ShuffleProof,
     TouchedCard,
+    decode_evidence,
+    encode_evidence,
 )
+from forcemove_games.discard.hand import PlayerSide, joint_of
+from forcemove_games.discard.moves import MadeMove
+from forcemove_games.discard.position import DECK_LENGTH, Core, PositionType, decode
+from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost, HandSeed
 from forcemove_games.discard_sra.cards import SIZE, fits
 from forcemove_games.two_player import PLAYERS, encode_words, shift
 
@@ -49,7 +50,7 @@ def cheats(state: VariablePart, secrets: bytes) -> Iterator[Labelled]:
     """Moves to try after a reachable state, most of them illegal. Raises `MalformedBytes`."""
     side = PlayerSide.of_mover(state, HandSecrets.decode(secrets))
     core = side.core
-    yield "repeats the position", Move(state.outcome, state.app_data)
+    yield "repeats the position", Move(state.outcome, state.app_data, state.evidence)
     yield "changes the stake", Move(state.outcome, _words(core, 1, (core.stake + 1) % 2**256))
     yield "speaks of another channel", Move(state.outcome, _words(core, 2, 1))
     yield "sends half a position", Move(state.outcome, state.app_data[:304])
@@ -71,8 +72,8 @@ def _words(core: Core, place: int, value: int) -> bytes:
     return encode_words(*words)
 
 
-def _unpaid(side: PlayerSide, core: Core, tail: Tail = None) -> Move:
-    return Move(side.state.outcome, Position(core, tail).encode())
+def _unpaid(side: PlayerSide, core: Core, evidence: Evidence = None) -> Move:
+    return Move(side.state.outcome, core.encode(), encode_evidence(evidence))
 
 
 def _of_type(side: PlayerSide) -> Iterator[Labelled]:
@@ -81,8 +82,8 @@ def _of_type(side: PlayerSide) -> Iterator[Labelled]:
     if kind in _KEYS:
         yield from _bad_keys(side)
     elif kind in _SHUFFLES:
-        empty = ShuffledDeck(bytes(DECK_LENGTH), bytes(PROOF_LENGTH))
-        shuffled = moves.made(side, steps.shuffled(side.core), empty, side.secrets)
+        empty = ShuffleProof(bytes(PROOF_LENGTH))
+        shuffled = moves.made(side, steps.shuffled(side.core), empty, side.secrets, bytes(DECK_LENGTH))
         yield from wrong_payments(side.state, shuffled.move, stake)
     elif kind in _DEALS:
         yield "deals with shares of another key", _foreign_deal(side)
@@ -93,13 +94,17 @@ def _of_type(side: PlayerSide) -> Iterator[Labelled]:
 def _bad_keys(side: PlayerSide) -> Iterator[Labelled]:
     honest = moves.show_key(_with_made_up_key(side), _nothing).move
     yield from wrong_payments(side.state, honest, side.core.stake)
-    position = decode(honest.app_data)
-    tail = position.tail
-    if isinstance(tail, KeyProof):
-        yield "shows a key of another one's", _unpaid(side, position.core, tail._replace(response=tail.challenge))
-    if side.core.position_type is PositionType.KEYED_FIRST and isinstance(side.position.tail, KeyProof):
+    proof = _evidence_of(honest)
+    if isinstance(proof, KeyProof):
+        forged = encode_evidence(proof._replace(response=proof.challenge))
+        yield "shows a key of another one's", honest._replace(evidence=forged)
+    if side.core.position_type is PositionType.KEYED_FIRST:
         copied = steps.keyed(side.core, side.seat, side.core.keys[1 - side.seat])
-        yield "copies the other's key and proof", _unpaid(side, copied, side.position.tail)
+        yield "copies the other's key and proof", _unpaid(side, copied, side.evidence)
+
+
+def _evidence_of(move: Move) -> Evidence:
+    return decode_evidence(decode(move.app_data).core, move.evidence)
 
 
 def _foreign_deal(side: PlayerSide) -> Move:
@@ -108,7 +113,7 @@ def _foreign_deal(side: PlayerSide) -> Move:
     deck, shares, _ = moves.deal_parts(_with_made_up_key(side))
     is_first = side.core.position_type is PositionType.SHUFFLED
     core = steps.dealt_first(side.core) if is_first else steps.dealt(side.core, side.seat, deck_root(deck), 0)
-    return moves.made(side, core, shares, side.secrets).move
+    return moves.made(side, core, shares, side.secrets, encode_deck(deck) if is_first else b"").move
 
 
 def _nothing(length: int) -> bytes:
@@ -131,8 +136,8 @@ def _bad_plays(side: PlayerSide) -> Iterator[Labelled]:
     for label, held in (("its own", core.held[side.seat]), ("the other's", core.held[1 - side.seat])):
         index = steps.indices(held)[0]
         laid = steps.laid(core, side.seat, index, fitting, core.root)
-        tail = MoveShares(ShareProof(1, 1), shared, nobody)
-        yield f"lays a card of {label} without its share", moves.made(side, laid, tail, side.secrets).move
+        shares = MoveShares(ShareProof(1, 1), shared, nobody)
+        yield f"lays a card of {label} without its share", moves.made(side, laid, shares, side.secrets).move
     empty = None if shared is None else MoveShares(ShareProof(1, 1), shared, None)
     if core.drawn < SIZE:
         drawn = steps.drew(core, side.seat, core.root)
@@ -169,25 +174,26 @@ def _any_play(side: PlayerSide) -> MadeMove:
 
 
 def _bad_deals(honest: Move) -> Iterator[Labelled]:
-    position = decode(honest.app_data)
-    tail = position.tail
-    if isinstance(tail, DealtShares):
-        swapped = (tail.items[1], tail.items[0], *tail.items[2:])
-        forged = Position(position.core, tail._replace(items=swapped)).encode()
-        yield "swaps two shares", honest._replace(app_data=forged)
-        forged = Position(position.core, tail._replace(proof=ShareProof(*reversed(tail.proof)))).encode()
-        yield "gives shares without a proof", honest._replace(app_data=forged)
+    shares = _evidence_of(honest)
+    if isinstance(shares, DealtShares):
+        swapped = (shares.items[1], shares.items[0], *shares.items[2:])
+        yield "swaps two shares", honest._replace(evidence=encode_evidence(shares._replace(items=swapped)))
+        yield "gives shares without a proof", _without_proof(honest, shares)
+
+
+def _without_proof(honest: Move, shares: DealtShares | MoveShares) -> Move:
+    forged = shares._replace(proof=ShareProof(*reversed(shares.proof)))
+    return honest._replace(evidence=encode_evidence(forged))
 
 
 def _bad_shares(side: PlayerSide, honest: Move) -> Iterator[Labelled]:
-    tail = decode(honest.app_data).tail
-    if isinstance(tail, MoveShares):
-        forged = Position(decode(honest.app_data).core, tail._replace(proof=ShareProof(*reversed(tail.proof)))).encode()
-        yield "gives a share without a proof", honest._replace(app_data=forged)
+    shares = _evidence_of(honest)
+    if isinstance(shares, MoveShares):
+        yield "gives a share without a proof", _without_proof(honest, shares)
         turn = side.state.turn_num
         kept = side.secrets.with_deck(turn + 1, side.secrets.deck_of(turn - 1) or b"")
         later = PlayerSide(replace(side.state, turn_num=turn + 2), side.seat, kept)
-        yield "gives a share of another turn", Move(honest.outcome, _any_play(later).move.app_data)
+        yield "gives a share of another turn", _any_play(later).move._replace(outcome=honest.outcome)
 
 
 # -------------------------------------------------------------------------------------------------------------- false
@@ -204,22 +210,22 @@ def false_moves(state: VariablePart, randomness: Randomness, secrets: bytes) -> 
 
 
 def _false_shuffles(side: PlayerSide, randomness: Randomness) -> Iterator[FalseMove]:
-    tail, joint, turn = side.position.tail, joint_of(side.core), side.state.turn_num + 1
+    given, joint, turn = side.position.deck, joint_of(side.core), side.state.turn_num + 1
     first = first_deck(SIZE, joint)
-    before = decode_deck(tail.deck, SIZE) if isinstance(tail, ShuffledDeck) else first
+    before = decode_deck(given, SIZE) if given else first
     deck, proof = shuffle(before, joint, side.core.channel_id, turn, randomness)
     twice = (deck[0], remask(deck[0], 1, joint), *deck[2:])
     yield _false_shuffle(side, "sends a deck that has a card twice", encode_deck(twice), proof)
     flipped = bytes((*proof[:40], proof[40] ^ 1, *proof[41:]))
     yield _false_shuffle(side, "sends a proof that does not hold", encode_deck(deck), flipped)
     yield _false_shuffle(side, "sends a deck that is none", bytes(DECK_LENGTH), proof)
-    if isinstance(tail, ShuffledDeck):
+    if isinstance(side.evidence, ShuffleProof):
         stacked, proof = shuffle(first, joint, side.core.channel_id, turn, randomness)
         yield _false_shuffle(side, "puts a deck of its own in place of the other's", encode_deck(stacked), proof)
-        yield _false_shuffle(side, "sends the other's deck and proof again", *tail)
+        yield _false_shuffle(side, "sends the other's deck and proof again", given, side.evidence.proof)
 
 
 def _false_shuffle(side: PlayerSide, label: str, deck: bytes, proof: bytes) -> FalseMove:
     secrets = side.secrets.with_deck(side.state.turn_num + 1, deck)
-    made = moves.made(side, steps.shuffled(side.core), ShuffledDeck(deck, proof), secrets)
+    made = moves.made(side, steps.shuffled(side.core), ShuffleProof(proof), secrets, deck)
     return FalseMove(label, made.move, secrets.encode())

@@ -14,7 +14,7 @@ from forcemove_games.cards.errors import (
     ShareRefused,
     SlopeRefused,
 )
-from forcemove_games.two_player import SHARED_ERRORS
+from forcemove_games.two_player import SHARED_ERRORS, OtherChannel
 
 __all__ = [
     "ERRORS",
@@ -26,15 +26,16 @@ __all__ = [
     "NothingToDraw",
     "OtherChannel",
     "UnexpectedWord",
+    "WrongEvidenceLength",
 ]
 
 
 @dataclass(eq=False)
-class OtherChannel(AppError):
-    """The position is of another channel."""
+class WrongEvidenceLength(AppError):
+    """Evidence has exactly the length that the position asks for, in bytes."""
 
-    expected: bytes
-    submitted: bytes
+    expected: int
+    submitted: int
 
 
 @dataclass(eq=False)
@@ -93,6 +94,7 @@ ERRORS: dict[str, type[AppError]] = {
     error.__name__: error
     for error in (
         *SHARED_ERRORS,
+        WrongEvidenceLength,
         OtherChannel,
         UnexpectedWord,
         CardNotHeld,

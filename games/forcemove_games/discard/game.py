@@ -56,7 +56,7 @@ class Discard:
         "In a hand the player to move has less than before: leaving then costs the stake.",
     )
     seats = (PLAYERS,)
-    dispute_gas = 470_000
+    dispute_gas = 295_000
     table: tuple[TransitionRow, ...] = rules.TABLE
     errors: Mapping[str, type[AppError]] = rules.ERRORS
 
@@ -73,7 +73,8 @@ class Discard:
     def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
         """What the core says, by the names of its words: `stake` and `hand` in decimal digits, `keys` as pairs of hex,
         `held` as the indices of each player's cards, cards by their names, and null where the type does not use it.
-        `pile`: how many are left. `drawn`, `shared`, `laid`: indices. `proofs`: the hash of what follows the core."""
+        `pile`: how many are left. `drawn`, `shared`, `laid`: indices. `shown`: cards, where the evidence is at hand.
+        `deck`, `evidence`: the hashes of their bytes."""
         return {"type": "Final"} if state.is_final else board.position_data(state)
 
     def move_text(self, _before: VariablePart | None, after: VariablePart) -> str:

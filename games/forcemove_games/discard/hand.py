@@ -15,10 +15,10 @@ from forcemove_games.cards.deck import Deck, deck_root, decode_deck, first_deck,
 from forcemove_games.cards.key_proof import joint_key
 from forcemove_games.cards.share_proof import ShareItem, share_of
 from forcemove_games.cards.shuffle_proof import require_shuffle
-from forcemove_games.discard.position import Core, KeyWords, Position, PositionType, decode
+from forcemove_games.discard.evidence import DealtShares, Evidence, MoveShares, ShuffleProof, decode_evidence
+from forcemove_games.discard.position import HAND_SIZE, TOP_INDEX, Core, KeyWords, Position, PositionType, decode
 from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost, HandSeed
 from forcemove_games.discard.steps import indices
-from forcemove_games.discard.tails import HAND_SIZE, TOP_INDEX, DealtShares, MoveShares, ShuffledDeck
 from forcemove_games.discard_sra.cards import SIZE, fits
 from forcemove_games.two_player import PLAYERS
 
@@ -26,7 +26,6 @@ __all__ = ["DeckBytes", "PlayerSide", "dealt_places", "joint_of", "objection"]
 
 DeckBytes = bytes
 """A deck as `forcemove_games.cards.deck.encode_deck` writes it."""
-_SHUFFLED = (PositionType.SHUFFLED_FIRST, PositionType.SHUFFLED)
 
 
 def joint_of(core: Core) -> Point:
@@ -44,7 +43,7 @@ class PlayerSide:
     """What one player knows in one state, which is one of its own or the other's answer to one."""
 
     def __init__(self, state: VariablePart, seat: int, secrets: HandSecrets, seed: HandSeed | None = None) -> None:
-        """Look at a state. Raises an `AppError` on bytes that are not a position.
+        """Look at a state. Raises an `AppError` on bytes that are not a position, and on evidence of another one.
 
         - `state`: no final one.
         - `seat`: of the player.
@@ -55,6 +54,7 @@ class PlayerSide:
         self._seed = seed
         self.position: Position = decode(state.app_data)
         self.core = self.position.core
+        self.evidence: Evidence = decode_evidence(self.core, state.evidence)
 
     @classmethod
     def of_mover(cls, state: VariablePart, secrets: HandSecrets) -> PlayerSide:
@@ -78,7 +78,7 @@ class PlayerSide:
             raise self._lost("the masked deck")
         deck = decode_deck(kept, SIZE)
         if not own:
-            deck = without(deck, _changes(self.position))
+            deck = without(deck, _changes(self.core, self.evidence))
         if deck_root(deck) != self.core.root:
             raise self._lost("the masked deck")
         return deck
@@ -125,13 +125,12 @@ def without(deck: Deck, shares: Iterable[tuple[int, ShareItem]]) -> Deck:
     return tuple(cards)
 
 
-def _changes(position: Position) -> list[tuple[int, ShareItem]]:
+def _changes(core: Core, evidence: Evidence) -> list[tuple[int, ShareItem]]:
     """The shares by which the deck of a state differs from that of the state before."""
-    tail, core = position.tail, position.core
-    if isinstance(tail, DealtShares):
-        return list(zip(dealt_places(core.position_type), tail.items, strict=True))
-    if isinstance(tail, MoveShares) and tail.shared is not None:
-        return [(core.shared - 1, tail.shared.item)]
+    if isinstance(evidence, DealtShares):
+        return list(zip(dealt_places(core.position_type), evidence.items, strict=True))
+    if isinstance(evidence, MoveShares) and evidence.shared is not None:
+        return [(core.shared - 1, evidence.shared.item)]
     return []
 
 
@@ -141,8 +140,8 @@ def _changes(position: Position) -> list[tuple[int, ShareItem]]:
 def objection(side: PlayerSide) -> str:
     """What is wrong with the shuffle in the other's newest state, which no contract has looked into; empty where
     nothing is, or it is not a shuffle. Raises `HandSecretsLost` where we have shuffled before, and have not kept it."""
-    core, tail = side.core, side.position.tail
-    if core.position_type not in _SHUFFLED or not isinstance(tail, ShuffledDeck):
+    core, shown = side.core, side.evidence
+    if not isinstance(shown, ShuffleProof):
         return ""
     before = b""
     if core.position_type is PositionType.SHUFFLED:
@@ -150,17 +149,23 @@ def objection(side: PlayerSide) -> str:
         if kept is None:
             raise side._lost("the deck as we have shuffled it")
         before = kept
-    return _fault(before, tail, core.keys, core.channel_id, side.state.turn_num)
+    return _fault(before, side.position.deck, shown.proof, core.keys, core.channel_id, side.state.turn_num)
 
 
 @lru_cache(maxsize=16)
 def _fault(
-    before: DeckBytes, tail: ShuffledDeck, keys: tuple[KeyWords, KeyWords], channel_id: bytes, turn_num: int
+    before: DeckBytes,
+    after: DeckBytes,
+    proof: bytes,
+    keys: tuple[KeyWords, KeyWords],
+    channel_id: bytes,
+    turn_num: int,
 ) -> str:
     """What is wrong with a shuffle. It is asked more than once about one state.
 
     - `before`: the deck that was to be shuffled; no bytes for the first one of a hand.
-    - `tail`: the deck after it, and the proof.
+    - `after`: the deck after it.
+    - `proof`: that it is one.
     - `keys`: of both players.
     - `channel_id`: 32 bytes.
     - `turn_num`: of the state with the shuffle.
@@ -168,7 +173,7 @@ def _fault(
     try:
         key = joint_key([Point.from_coordinates(*each) for each in keys])
         old = decode_deck(before, SIZE) if before else first_deck(SIZE, key)
-        require_shuffle(old, decode_deck(tail.deck, SIZE), tail.proof, key, channel_id, turn_num)
+        require_shuffle(old, decode_deck(after, SIZE), proof, key, channel_id, turn_num)
     except (AppError, MalformedBytes) as error:
         return f"has sent a deck that is not a shuffle of the one before ({type(error).__name__})"
     return ""

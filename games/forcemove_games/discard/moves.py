@@ -24,19 +24,20 @@ from forcemove_games.cards.key_proof import prove_key
 from forcemove_games.cards.share_proof import ShareItem, ShareProof, prove_shares, share_of
 from forcemove_games.cards.shuffle_proof import shuffle
 from forcemove_games.discard import steps
+from forcemove_games.discard.evidence import (
+    DealtShares,
+    Evidence,
+    MoveShares,
+    ShownCard,
+    ShownCards,
+    ShuffleProof,
+    TouchedCard,
+    encode_evidence,
+)
 from forcemove_games.discard.hand import PlayerSide, dealt_places, joint_of
 from forcemove_games.discard.position import Core, Position, PositionType
 from forcemove_games.discard.secrets import HandSecrets, HandSeed
 from forcemove_games.discard.table import STAKES
-from forcemove_games.discard.tails import (
-    DealtShares,
-    MoveShares,
-    ShownCard,
-    ShownCards,
-    ShuffledDeck,
-    Tail,
-    TouchedCard,
-)
 from forcemove_games.discard_sra.cards import SIZE
 from forcemove_games.randomness import Randomness
 from forcemove_games.two_player import take_stakes
@@ -66,17 +67,18 @@ class MadeMove(NamedTuple):
     secrets: HandSecrets
 
 
-def made(side: PlayerSide, core: Core, tail: Tail, secrets: HandSecrets) -> MadeMove:
+def made(side: PlayerSide, core: Core, evidence: Evidence, secrets: HandSecrets, deck: bytes = b"") -> MadeMove:
     """The move to this position, with what its type pays.
 
     - `side`: of the mover, in the state before.
     - `core`: of the position.
-    - `tail`: of the position.
+    - `evidence`: of the move.
     - `secrets`: with which the mover goes on.
+    - `deck`: of the position, where its type has one.
     """
     stakes = STAKES.get(core.position_type, 0)
     outcome = take_stakes(side.state.outcome, side.seat, stakes, core.stake)
-    return MadeMove(Move(outcome, Position(core, tail).encode()), secrets)
+    return MadeMove(Move(outcome, Position(core, deck).encode(), encode_evidence(evidence)), secrets)
 
 
 def next_hand(side: PlayerSide) -> MadeMove:
@@ -108,12 +110,12 @@ def show_key(side: PlayerSide, randomness: Randomness) -> MadeMove:
 
 
 def _shuffle(side: PlayerSide) -> MadeMove:
-    tail, joint, turn = side.position.tail, joint_of(side.core), side.state.turn_num + 1
-    before = decode_deck(tail.deck, SIZE) if isinstance(tail, ShuffledDeck) else first_deck(SIZE, joint)
+    joint, turn = joint_of(side.core), side.state.turn_num + 1
+    before = decode_deck(side.position.deck, SIZE) if side.position.deck else first_deck(SIZE, joint)
     deck, proof = shuffle(before, joint, side.core.channel_id, turn, side.seed.source("shuffle", side.state))
     shuffled = encode_deck(deck)
     secrets = side.secrets.with_deck(turn, shuffled)
-    return made(side, steps.shuffled(side.core), ShuffledDeck(shuffled, proof), secrets)
+    return made(side, steps.shuffled(side.core), ShuffleProof(proof), secrets, shuffled)
 
 
 class DealParts(NamedTuple):
@@ -127,21 +129,21 @@ class DealParts(NamedTuple):
 
 def deal_parts(side: PlayerSide) -> DealParts:
     """Our shares of the other's hand and of the card that is turned up, whatever that turns out to be."""
-    tail, is_first = side.position.tail, side.core.position_type is PositionType.SHUFFLED
-    assert isinstance(tail, ShuffledDeck | DealtShares)  # noqa: S101  # by its type
+    is_first = side.core.position_type is PositionType.SHUFFLED
     places = dealt_places(PositionType.DEALT_FIRST if is_first else PositionType.DEALT)
-    deck = decode_deck(tail.deck, SIZE)
+    deck = decode_deck(side.position.deck, SIZE)
     proof, items = _shares(side, [deck[place] for place in places])
     after = _without_ours(side, deck, places)
-    return DealParts(after, DealtShares(encode_deck(after) if is_first else b"", proof, items), after[places[-1]])
+    return DealParts(after, DealtShares(proof, items), after[places[-1]])
 
 
 def deal(side: PlayerSide) -> MadeMove:
     """Our shares of the other's hand and of the card that is turned up."""
     deck, shares, top = deal_parts(side)
-    secrets = side.secrets.with_deck(side.state.turn_num + 1, encode_deck(deck))
+    encoded = encode_deck(deck)
+    secrets = side.secrets.with_deck(side.state.turn_num + 1, encoded)
     if side.core.position_type is PositionType.SHUFFLED:
-        return made(side, steps.dealt_first(side.core), shares, secrets)
+        return made(side, steps.dealt_first(side.core), shares, secrets, encoded)
     core = steps.dealt(side.core, side.seat, deck_root(deck), open_card(top.c2, SIZE))
     return made(side, core, shares, secrets)
 
@@ -197,7 +199,7 @@ def _without_ours(side: PlayerSide, deck: Deck, places: Sequence[int]) -> Deck:
     )
 
 
-def _move_shares(side: PlayerSide, index: int | None = None) -> Tail:
+def _move_shares(side: PlayerSide, index: int | None = None) -> MoveShares | None:
     """Our shares of what the other has drawn, and of what we lay."""
     pending = side.core.pending
     places = [*([pending - 1] if pending else []), *([] if index is None else [index])]

@@ -1,8 +1,9 @@
 """Positions of Discard in a channel, as data and as bytes. A position that exists is valid, and has one encoding.
 
 appData begins with the core, 19 words: positionType, stake, channelId, hand, key0.x, key0.y, key1.x, key1.y, root,
-held0, held1, drawn, top, denied0, denied1, pending, passes, shared, laid. What follows depends on the type, see
-`tails`. What a type does not use is zero. Knows no rule about two positions.
+held0, held1, drawn, top, denied0, denied1, pending, passes, shared, laid. What a type does not use is zero. While the
+deck is shuffled and dealt (types 3 to 5) its 49 words follow, as `forcemove_games.cards.deck` reads them. What shows
+that a move was right is the state's evidence, see `evidence`. Knows no rule about two positions.
 """
 
 from __future__ import annotations
@@ -11,15 +12,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from forcemove import UINT48_MAX, UINT256_MAX, InvalidValue, require_bytes, require_uint
-from forcemove_games.discard.tails import (
-    SHOWN_AT_ONCE,
-    PositionType,
-    Tail,
-    decode_tail,
-    encode_tail,
-    tail_length,
-)
+from forcemove import UINT48_MAX, UINT256_MAX, InvalidValue, LabelledEnum, require_bytes, require_uint
+from forcemove_games.cards.deck import deck_length
 from forcemove_games.discard_sra.cards import SIZE
 from forcemove_games.two_player import (
     DECODED_POSITIONS,
@@ -29,17 +23,61 @@ from forcemove_games.two_player import (
     encode_words,
 )
 
-__all__ = ["CORE_LENGTH", "NO_KEY", "Core", "KeyWords", "CoreWord", "Position", "PositionType", "decode", "initial"]
+__all__ = [
+    "CORE_LENGTH",
+    "DEAL_ITEMS",
+    "DECK_LENGTH",
+    "HAND_SIZE",
+    "NO_KEY",
+    "SHOWN_AT_ONCE",
+    "TOP_INDEX",
+    "Core",
+    "CoreWord",
+    "KeyWords",
+    "Position",
+    "PositionType",
+    "decode",
+    "initial",
+]
 
+HAND_SIZE = 5
+"""How many cards each side is dealt: indices 0 to 4 of the deck to A, who shows the first key, 5 to 9 to B."""
+TOP_INDEX = 2 * HAND_SIZE
+"""The index of the card that is turned up."""
+DEAL_ITEMS = HAND_SIZE + 1
+"""The shares of a deal: of the other's hand, and of the card that is turned up."""
+SHOWN_AT_ONCE = 4
+"""How many cards one move of showing has, unless fewer are left."""
 KeyWords = tuple[int, int]
 """x and y of a key."""
 NO_KEY: KeyWords = (0, 0)
 """In the place of a key that was not shown yet."""
 CORE_LENGTH = 19 * 32
 """Bytes of the core."""
+DECK_LENGTH = deck_length(SIZE)
+"""Bytes of a deck."""
 _ZERO = bytes(32)
 _ALL_CARDS = 2**SIZE - 1
+
+
+class PositionType(LabelledEnum):
+    """What the mover of the state has done."""
+
+    READY = 0
+    KEYED_FIRST = 1
+    KEYED = 2
+    SHUFFLED_FIRST = 3
+    SHUFFLED = 4
+    DEALT_FIRST = 5
+    DEALT = 6
+    PLAYING = 7
+    OVER = 8
+    SHOWING = 9
+    TIED = 10
+
+
 _PLAYING = PositionType.PLAYING
+_WITH_DECK = (PositionType.SHUFFLED_FIRST, PositionType.SHUFFLED, PositionType.DEALT_FIRST)
 
 
 class CoreWord:
@@ -163,14 +201,14 @@ class Core(Struct, frozen=True):
 
 
 class Position(Struct, frozen=True):
-    """One position: its core and what follows it. Raises `InvalidValue` where they do not fit together."""
+    """One position: its core, and from `SHUFFLED_FIRST` to `DEALT_FIRST` the deck's 1,568 bytes; what they are, only
+    players look at before it is dealt. Raises `InvalidValue` where they do not fit together."""
 
     core: Core
-    tail: Tail = None
+    deck: bytes = b""
 
     def __post_init__(self) -> None:
-        if not _fits(self.core, self.tail):
-            raise InvalidValue("tail", self.tail, f"what follows in a position of type {self.core.position_type.label}")
+        require_bytes("deck", self.deck, _deck_length(self.core))
 
     @property
     def position_type(self) -> PositionType:
@@ -183,8 +221,8 @@ class Position(Struct, frozen=True):
         return self.core.stake
 
     def encode(self) -> bytes:
-        """The bytes of appData."""
-        return self.core.encode() + encode_tail(self.tail)
+        """The bytes of appData: 608, with a deck 2,176."""
+        return self.core.encode() + self.deck
 
 
 @lru_cache(maxsize=DECODED_POSITIONS)
@@ -194,10 +232,10 @@ def decode(app_data: bytes) -> Position:
     if len(app_data) < CORE_LENGTH:
         raise WrongPositionLength(CORE_LENGTH, len(app_data))
     core = _decode_core(app_data[:CORE_LENGTH])
-    expected = CORE_LENGTH + tail_length(core.position_type, core.shared, core.laid)
+    expected = CORE_LENGTH + _deck_length(core)
     if len(app_data) != expected:
         raise WrongPositionLength(expected, len(app_data))
-    return Position(core, decode_tail(core.position_type, core.shared, core.laid, app_data[CORE_LENGTH:]))
+    return Position(core, app_data[CORE_LENGTH:])
 
 
 def initial(channel_id: bytes, stake: int) -> Position:
@@ -231,11 +269,5 @@ def _decode_core(data: bytes) -> Core:
     )
 
 
-def _fits(core: Core, tail: Tail) -> bool:
-    """Whether this can follow a core: it is what its bytes would be read as."""
-    by_type = core.position_type, core.shared, core.laid
-    try:
-        data = encode_tail(tail)
-    except OverflowError:
-        return False
-    return len(data) == tail_length(*by_type) and decode_tail(*by_type, data) == tail
+def _deck_length(core: Core) -> int:
+    return DECK_LENGTH if core.position_type in _WITH_DECK else 0

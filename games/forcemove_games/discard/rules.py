@@ -27,23 +27,30 @@ from forcemove_games.discard.errors import (
     OtherChannel,
     UnexpectedWord,
 )
-from forcemove_games.discard.position import CORE_LENGTH, Core, CoreWord, Position, PositionType, decode
-from forcemove_games.discard.table import STAKES, TABLE
-from forcemove_games.discard.tails import (
-    HAND_SIZE,
-    TOP_INDEX,
+from forcemove_games.discard.evidence import (
     DealtShares,
+    Evidence,
     MoveShares,
     ShownCards,
-    ShuffledDeck,
     TouchedCard,
+    decode_evidence,
 )
+from forcemove_games.discard.position import (
+    CORE_LENGTH,
+    HAND_SIZE,
+    TOP_INDEX,
+    Core,
+    CoreWord,
+    Position,
+    PositionType,
+    decode,
+)
+from forcemove_games.discard.table import STAKES, TABLE
 from forcemove_games.discard_sra.cards import SIZE, fits
 from forcemove_games.two_player import (
     PLAYERS,
     NoSuchTransition,
     require_both_afford,
-    require_no_evidence,
     require_paid,
     require_same_stake,
     require_two_players,
@@ -57,10 +64,11 @@ _PASSES = 2
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """Two positions, and who has made the second of the first."""
+    """Two positions, who has made the second of the first, and by what it is shown to be right."""
 
     old: Position
     new: Position
+    evidence: Evidence
     turn_num: int
 
     @property
@@ -80,17 +88,17 @@ def valid_transition(channel_id: bytes, from_: VariablePart, to: VariablePart, n
 def require_legal(channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> None:
     """Refuse, with an `AppError`, a state that may not follow `from_` in this channel."""
     require_two_players(from_.outcome, to.outcome, num_participants)
-    require_no_evidence(to.evidence)
-    move = _Move(decode(from_.app_data), decode(to.app_data), to.turn_num)
-    old, new = move.old.core, move.new.core
+    before, after = decode(from_.app_data), decode(to.app_data)
+    old, new = before.core, after.core
+    move = _Move(before, after, decode_evidence(new, to.evidence), to.turn_num)
     require_same_stake(old.stake, new.stake)
     _require_row(old, new)
     if old.channel_id != channel_id:
         raise OtherChannel(channel_id, old.channel_id)
-    _CHECKS[new.position_type](move)
     if old.position_type is PositionType.READY:
         require_both_afford(from_.outcome, old.stake)
     require_paid(from_.outcome, to.outcome, move.seat, STAKES.get(new.position_type, 0), old.stake)
+    _CHECKS[new.position_type](move)
 
 
 def _require_row(old: Core, new: Core) -> None:
@@ -121,8 +129,8 @@ def _check_ready(move: _Move) -> None:
 def _check_keyed(move: _Move) -> None:
     key = move.new.core.keys[move.seat]
     _require_core(move, steps.keyed(move.old.core, move.seat, key))
-    assert isinstance(move.new.tail, KeyProof)  # noqa: S101  # by its type
-    require_key(Point.from_coordinates(*key), move.new.tail, move.new.core.channel_id, move.turn_num)
+    assert isinstance(move.evidence, KeyProof)  # noqa: S101  # by its type
+    require_key(Point.from_coordinates(*key), move.evidence, move.new.core.channel_id, move.turn_num)
 
 
 def _check_shuffled(move: _Move) -> None:
@@ -131,11 +139,9 @@ def _check_shuffled(move: _Move) -> None:
 
 def _check_dealt_first(move: _Move) -> None:
     _require_core(move, steps.dealt_first(move.old.core))
-    tail = move.new.tail
-    assert isinstance(tail, DealtShares)  # noqa: S101  # by its type
     deck = encode_words_of(_dealt_deck(move, range(HAND_SIZE, TOP_INDEX + 1)))
     for at in range(0, len(deck), 32):
-        pair = (int.from_bytes(data[at : at + 32], "big") for data in (deck, tail.deck))
+        pair = (int.from_bytes(data[at : at + 32], "big") for data in (deck, move.new.deck))
         _require_word((CORE_LENGTH + at) // 32, *pair)
 
 
@@ -149,13 +155,12 @@ def _check_dealt(move: _Move) -> None:
 
 def _dealt_deck(move: _Move, places: Sequence[int]) -> list[CardWords]:
     """The deck of the position before, without the mover's shares of these cards."""
-    before, tail = move.old.tail, move.new.tail
-    assert isinstance(before, ShuffledDeck | DealtShares)  # noqa: S101  # by its type
-    assert isinstance(tail, DealtShares)  # noqa: S101  # by its type
-    deck = list(split_deck(before.deck))
+    shares = move.evidence
+    assert isinstance(shares, DealtShares)  # noqa: S101  # by its type
+    deck = list(split_deck(move.old.deck))
     key, channel_id = _key(move), move.new.core.channel_id
     cards = [deck[place] for place in places]
-    taken = take_shares(key, cards, tail.proof, tail.items, channel_id, move.turn_num)
+    taken = take_shares(key, cards, shares.proof, shares.items, channel_id, move.turn_num)
     for place, card in zip(places, taken, strict=True):
         deck[place] = card
     return deck
@@ -179,8 +184,8 @@ def _check_play(move: _Move) -> None:
             raise CouldDraw(old.drawn)
         expected = steps.could_not_move(old, move.seat, root)
     _require_core(move, expected)
-    if isinstance(move.new.tail, MoveShares):
-        _require_play_shares(move, move.new.tail)
+    if isinstance(move.evidence, MoveShares):
+        _require_play_shares(move, move.evidence)
 
 
 def _require_may_lay(old: Core, seat: int, index: int, card: int) -> None:
@@ -196,29 +201,29 @@ def _require_not_denied(old: Core, seat: int, card: int) -> None:
         raise CardDenied(card)
 
 
-def _require_play_shares(move: _Move, tail: MoveShares) -> None:
+def _require_play_shares(move: _Move, shares: MoveShares) -> None:
     new = move.new.core
     places = [place - 1 for place in (new.shared, new.laid) if place]
-    taken = _take_touched(move, places, tail.proof, tail.touched)
-    if tail.shared is not None:
-        _require_root(new, root_from(places[0], taken[0].leaf(places[0]), tail.shared.path))
-    if tail.laid is not None:
+    taken = _take_touched(move, places, shares.proof, shares.touched)
+    if shares.shared is not None:
+        _require_root(new, root_from(places[0], taken[0].leaf(places[0]), shares.shared.path))
+    if shares.laid is not None:
         _require_opens(taken[-1], new.top)
 
 
 def _check_shown(move: _Move) -> None:
     old = move.old.core
     _require_core(move, steps.shown(old, move.seat))
-    tail = move.new.tail
-    if not isinstance(tail, ShownCards):
+    shown = move.evidence
+    if not isinstance(shown, ShownCards):
         return
-    for card in tail.cards:
+    for card in shown.cards:
         if card.number >= SIZE:
             raise CardUnknown(card.number)
         _require_not_denied(old, move.seat, card.number)
     places = steps.shown_indices(old.held[move.seat])
-    taken = _take_touched(move, places, tail.proof, [card.touched for card in tail.cards])
-    for card, words in zip(tail.cards, taken, strict=True):
+    taken = _take_touched(move, places, shown.proof, [card.touched for card in shown.cards])
+    for card, words in zip(shown.cards, taken, strict=True):
         _require_opens(words, card.number)
 
 

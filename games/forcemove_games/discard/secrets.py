@@ -11,8 +11,7 @@ from functools import cached_property
 
 from forcemove import LocalError, MalformedBytes, VariablePart, keccak256, word
 from forcemove_games.cards.curve import fresh_scalar, times_g
-from forcemove_games.discard.position import KeyWords
-from forcemove_games.discard.tails import DECK_LENGTH
+from forcemove_games.discard.position import DECK_LENGTH, KeyWords
 from forcemove_games.randomness import Randomness, seeded
 
 __all__ = ["HandSecrets", "HandSecretsLost", "HandSeed"]
@@ -52,7 +51,8 @@ class HandSeed:
 
     def source(self, what: str, state: VariablePart) -> Randomness:
         """Bytes for one part of the answer to a state: the same for the same state, and others for each other one."""
-        return seeded(self.secret, what.encode() + word(state.turn_num) + keccak256(state.app_data))
+        said = keccak256(state.app_data + state.evidence)  # a position says by itself where it ends
+        return seeded(self.secret, what.encode() + word(state.turn_num) + said)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from forcemove_games.discard.position import Core, KeyWords, PositionType
-from forcemove_games.discard.tails import HAND_SIZE, SHOWN_AT_ONCE, TOP_INDEX
+from forcemove_games.discard.position import HAND_SIZE, SHOWN_AT_ONCE, TOP_INDEX, Core, KeyWords, PositionType
 from forcemove_games.discard_sra.cards import SIZE, fits
 
 __all__ = [

@@ -8,7 +8,7 @@ from forcemove import Move, VariablePart
 from forcemove_games.commitment import Opening
 from forcemove_games.randomness import Randomness, choose, system_randomness
 from forcemove_games.rock_paper_scissors import rules
-from forcemove_games.rock_paper_scissors.openings import decode_openings, encode_openings, opening_of
+from forcemove_games.rock_paper_scissors.openings import decode_openings, encode_openings, find_opening, opening_of
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 from forcemove_games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
 
@@ -57,29 +57,29 @@ class RockPaperScissorsBot:
         position = decode(state.app_data)
         if position.position_type is PositionType.REVEAL:
             return Weapon(position.a_play).beats(Weapon(position.b_play))
-        opening = self._openings.get(position.pre_commit)
+        opening = find_opening(self._openings, position)
         if position.position_type is not PositionType.ROUND_ACCEPTED or opening is None:
             return False
         return Weapon(position.b_play).beats(Weapon(opening.choice))
 
     def secrets(self) -> bytes:
         """The openings that may still be needed, 64 bytes each (see `Opening.encode`). Store before signing."""
-        return encode_openings(self._openings.values())
+        return encode_openings(self._openings)
 
     def _draw(self) -> Weapon:
         return choose(tuple(Weapon), self._randomness)
 
     def _propose(self, state: VariablePart) -> Move:
         opening = Opening.fresh(self._draw(), self._randomness)
-        move = rules.propose(state, opening.commitment)
+        move = rules.propose(state, opening)
         # Earlier ones stay: a proposal that was asked for twice may have been signed the first time.
-        self._openings[opening.commitment] = opening
+        self._openings = (*self._openings, opening)
         return move
 
     def _reveal(self, state: VariablePart, position: Position) -> Move:
-        opening = opening_of(self._openings, position.pre_commit)
+        opening = opening_of(self._openings, position)
         move = rules.reveal(state, opening)
-        self._openings = {position.pre_commit: opening}
+        self._openings = (opening,)
         return move
 
 

@@ -33,7 +33,7 @@ def cheats(state: VariablePart) -> Iterator[Labelled]:
             yield from _instead_of_going_on(state, position)
     yield "repeats the position", Move(state.outcome, state.app_data)
     yield "changes the stake", Move(state.outcome, _words(position, stake=(position.stake + 1) % 2**256))
-    yield "sends half a position", Move(state.outcome, state.app_data[:112])
+    yield "sends half a position", Move(state.outcome, state.app_data[:144])
 
 
 def _instead_of_proposing(state: VariablePart, position: Position) -> Iterator[Labelled]:
@@ -41,8 +41,11 @@ def _instead_of_proposing(state: VariablePart, position: Position) -> Iterator[L
         proposal = _words(position, position_type=PositionType.ROUND_PROPOSED)
         yield "proposes a round that somebody cannot pay for", Move(state.outcome, proposal)
         return
-    legal = propose(state, _OPENING.commitment)
+    legal = propose(state, _OPENING)
     yield from wrong_payments(state, legal, position.stake)
+    others = decode(legal.app_data)
+    yield "proposes as if on another turn", Move(state.outcome, _words(others, proposed_at=others.proposed_at + 2))
+    yield "commits in another channel", Move(state.outcome, _words(others, channel_id=bytes(32)))
     proposal = _words(position, position_type=PositionType.ROUND_PROPOSED, b_play=Weapon.SCISSORS)
     yield "plays for the other side", Move(state.outcome, proposal)
     skipped = (position.round_num + 1) % 2**256
@@ -54,7 +57,7 @@ def _instead_of_accepting(state: VariablePart, position: Position) -> Iterator[L
     legal = accept(state, Weapon.PAPER)
     yield from wrong_payments(state, legal, position.stake)
     yield "plays a fourth weapon", Move(legal.outcome, _words(decode(legal.app_data), b_play=len(Weapon)))
-    replaced = _words(decode(legal.app_data), pre_commit=_OPENING.commitment)
+    replaced = _words(decode(legal.app_data), pre_commit=bytes(32))
     yield "replaces the other's commitment", Move(legal.outcome, replaced)
     yield "rejects and takes the stake", Move(legal.outcome, reject(state).app_data)
 
@@ -66,7 +69,7 @@ def _instead_of_revealing(state: VariablePart, position: Position) -> Iterator[L
         revealed = _words(position, position_type=PositionType.REVEAL, a_play=a_play)
         label = f"reveals {a_play.name.lower()} without having committed to it"
         yield label, Move(shift(state.outcome, mover, won * position.stake), revealed)
-    unplayed = Position(PositionType.START, position.stake, round_num=position.round_num).encode()
+    unplayed = Position(PositionType.START, position.stake, position.channel_id, round_num=position.round_num).encode()
     yield "calls the round off", Move(shift(state.outcome, mover, position.stake), unplayed)
     dirty = _words(position, position_type=PositionType.REVEAL, a_play=2**255)
     yield "plays a weapon out of range", Move(state.outcome, dirty)

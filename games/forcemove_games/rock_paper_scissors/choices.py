@@ -6,7 +6,7 @@ from forcemove import Choice, Randomness, VariablePart
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors import rules
 from forcemove_games.rock_paper_scissors.openings import decode_openings, encode_openings, opening_of
-from forcemove_games.rock_paper_scissors.position import PositionType, Weapon, decode
+from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 from forcemove_games.two_player import can_afford
 
 __all__ = ["choices"]
@@ -22,7 +22,7 @@ def choices(state: VariablePart, randomness: Randomness, secrets: bytes) -> tupl
         case PositionType.ROUND_PROPOSED:
             return (*(_accept(state, weapon) for weapon in Weapon), _reject(state))
         case PositionType.ROUND_ACCEPTED:
-            return (_reveal(state, position.pre_commit, secrets),)
+            return (_reveal(state, position, secrets),)
         case PositionType.REVEAL:
             can_play = can_afford(state.outcome, position.stake)
             return (Choice("next", "go on to the next round", rules.next_round(state)),) if can_play else ()
@@ -35,9 +35,9 @@ def _word(weapon: Weapon) -> str:
 def _propose(state: VariablePart, weapon: Weapon, randomness: Randomness, secrets: bytes) -> Choice:
     """A proposal. Earlier openings stay: a proposal that was asked for twice may have been signed the first time."""
     opening = Opening.fresh(weapon, randomness)
-    kept = encode_openings((*decode_openings(secrets).values(), opening))
+    kept = encode_openings((*decode_openings(secrets), opening))
     text = f"choose {_word(weapon)}, which stays hidden until the other has played"
-    return Choice(_word(weapon), text, rules.propose(state, opening.commitment), kept)
+    return Choice(_word(weapon), text, rules.propose(state, opening), kept)
 
 
 def _accept(state: VariablePart, weapon: Weapon) -> Choice:
@@ -48,7 +48,7 @@ def _reject(state: VariablePart) -> Choice:
     return Choice("reject", "play no such round: nothing is won or lost", rules.reject(state))
 
 
-def _reveal(state: VariablePart, pre_commit: bytes, secrets: bytes) -> Choice:
-    opening = opening_of(decode_openings(secrets), pre_commit)
+def _reveal(state: VariablePart, position: Position, secrets: bytes) -> Choice:
+    opening = opening_of(decode_openings(secrets), position)
     text = f"show that you have chosen {_word(Weapon(opening.choice))}"
     return Choice("reveal", text, rules.reveal(state, opening), encode_openings((opening,)), is_forced=True)

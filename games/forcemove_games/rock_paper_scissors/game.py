@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from forcemove import (
     AppError,
@@ -26,7 +27,7 @@ from forcemove_games.rock_paper_scissors import rules
 from forcemove_games.rock_paper_scissors.bot import RockPaperScissorsBot
 from forcemove_games.rock_paper_scissors.cheats import cheats
 from forcemove_games.rock_paper_scissors.choices import choices
-from forcemove_games.rock_paper_scissors.openings import decode_openings
+from forcemove_games.rock_paper_scissors.openings import decode_openings, find_opening
 from forcemove_games.rock_paper_scissors.picture import draw
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
 from forcemove_games.two_player import PLAYERS, movers, round_result
@@ -60,13 +61,13 @@ class RockPaperScissors:
         "Between two rounds everybody may leave, and nothing is lost.",
     )
     seats = (PLAYERS,)
-    dispute_gas = 95_000
+    dispute_gas = 100_000
     table: tuple[TransitionRow, ...] = rules.TABLE
     errors: Mapping[str, type[AppError]] = rules.ERRORS
 
     def initial_app_data(self, terms: Terms) -> bytes:
         """The first round, not yet proposed."""
-        return initial(terms.stake).encode()
+        return initial(terms.channel_id, terms.stake).encode()
 
     def stake_of(self, app_data: bytes) -> int:
         """The stake of a position."""
@@ -75,8 +76,9 @@ class RockPaperScissors:
     valid_transition = staticmethod(rules.valid_transition)
 
     def position(self, state: VariablePart) -> Mapping[str, JsonValue]:
-        """`type`, `stake`, `roundNum` (decimal digits), the seats of `a` and `b`; `aPlay` and `bPlay` ("rock", "paper",
-        "scissors"), `preCommit` and `salt` (hex), each null where the position does not have it."""
+        """`type`, `stake`, `roundNum` (decimal digits), `channelId` (hex), the seats of `a` and `b`; `aPlay` and
+        `bPlay` ("rock", "paper", "scissors"), `preCommit` and `salt` (hex), `proposedAt` (decimal digits), each null
+        where the position does not have it."""
         if state.is_final:
             return {"type": "Final"}
         position = decode(state.app_data)
@@ -88,10 +90,12 @@ class RockPaperScissors:
         return {
             "type": kind.label,
             "stake": str(position.stake),
+            "channelId": "0x" + position.channel_id.hex(),
             "roundNum": str(position.round_num),
             "a": a,
             "b": b,
             "preCommit": "0x" + position.pre_commit.hex() if has_proposal else None,
+            "proposedAt": str(position.proposed_at) if has_proposal else None,
             "bPlay": _weapon(position.b_play) if has_play else None,
             "aPlay": _weapon(position.a_play) if has_reveal else None,
             "salt": "0x" + position.salt.hex() if has_reveal else None,
@@ -179,7 +183,10 @@ class RockPaperScissors:
     def illegal_moves(self, state: VariablePart, secrets: bytes = b"") -> list[tuple[str, VariablePart]]:
         """Successors that the core lets pass and the game refuses, each with a label; the same with any openings."""
         decode_openings(secrets)
-        return [] if state.is_final else refused(rules.require_legal, state, cheats(state))
+        if state.is_final:
+            return []
+        require_legal = partial(rules.require_legal, decode(state.app_data).channel_id)
+        return refused(require_legal, state, cheats(state))
 
 
 def _players(state: VariablePart, position: Position) -> tuple[int, int]:
@@ -192,12 +199,12 @@ def _weapon(play: int) -> str:
     return Weapon(play).name.lower()
 
 
-def _hand_of_a(position: Position, openings: Mapping[bytes, Opening]) -> str:
+def _hand_of_a(position: Position, openings: Iterable[Opening]) -> str:
     if position.position_type is PositionType.REVEAL:
         return _weapon(position.a_play)
     if position.position_type is PositionType.START:
         return "nothing yet"
-    hidden, opening = f"hidden ({position.pre_commit.hex()})", openings.get(position.pre_commit)
+    hidden, opening = f"hidden ({position.pre_commit.hex()})", find_opening(openings, position)
     return hidden if opening is None or opening.choice not in set(Weapon) else f"{_weapon(opening.choice)}, {hidden}"
 
 

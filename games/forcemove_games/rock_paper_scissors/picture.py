@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from forcemove import Names, VariablePart
 from forcemove.picture import Shape, Spot, Svg, circle, line, path, rect, text
-from forcemove_games.rock_paper_scissors.openings import decode_openings
+from forcemove_games.rock_paper_scissors.openings import decode_openings, find_opening
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 
 __all__ = ["draw"]
@@ -72,7 +72,7 @@ def draw(
 
 def _own_weapon(position: Position, own: bytes) -> Weapon | None:
     """What we have committed to, while it is hidden from the other. Raises `MalformedBytes`."""
-    opening = decode_openings(own).get(position.pre_commit)
+    opening = find_opening(decode_openings(own), position)
     return None if opening is None or opening.choice >= len(Weapon) else Weapon(opening.choice)
 
 

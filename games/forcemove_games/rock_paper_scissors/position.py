@@ -1,7 +1,8 @@
 """Positions of rock-paper-scissors, as data and as bytes. A position that exists is valid, and has one encoding.
 
-appData is seven 32-byte words, 224 bytes: positionType, stake, preCommit, bPlay, aPlay, salt, roundNum. A proposes the
-round. Words that a position type does not use are zero.
+appData is nine 32-byte words, 288 bytes: positionType, stake, channelId, preCommit, proposedAt, bPlay, aPlay, salt,
+roundNum. A proposes the round. Words that a position type does not use are zero. Players commit to the channel, and
+know it by its word here.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from forcemove_games.two_player import DECODED_POSITIONS, MalformedPosition, enc
 
 __all__ = ["Position", "PositionType", "Weapon", "decode", "initial"]
 
-_WORDS = 7
-_POSITION_TYPE, _PRE_COMMIT, _B_PLAY, _A_PLAY, _SALT = 0, 2, 3, 4, 5
+_WORDS = 9
+_POSITION_TYPE, _PRE_COMMIT, _PROPOSED_AT, _B_PLAY, _A_PLAY, _SALT = 0, 3, 4, 5, 6, 7
 _NO_HASH = bytes(32)
 
 
@@ -52,15 +53,18 @@ _SCISSORS = int(Weapon.SCISSORS)
 class Position(Struct, frozen=True):
     """One position.
 
-    `stake`: uint256, in the asset's smallest unit. `pre_commit`: 32 bytes, from ROUND_PROPOSED on. `b_play`: 0 to 2,
-    from ROUND_ACCEPTED on. `a_play`: 0 to 2, and `salt`: 32 bytes, in REVEAL. `round_num`: uint256, how many rounds
-    have been played out. Raises `InvalidValue` on what is not a uint256 or not 32 bytes at all, then
-    `MalformedPosition` in the order of the contract.
+    `stake`: uint256, in the asset's smallest unit. `channel_id`: 32 bytes. `pre_commit`: 32 bytes, and `proposed_at`:
+    uint256, the turn of the proposal, from ROUND_PROPOSED on. `b_play`: 0 to 2, from ROUND_ACCEPTED on. `a_play`: 0 to
+    2, and `salt`: 32 bytes, in REVEAL. `round_num`: uint256, how many rounds have been played out. Raises
+    `InvalidValue` on what is not a uint256 or not 32 bytes at all, then `MalformedPosition` in the order of the
+    contract.
     """
 
     position_type: PositionType
     stake: int
+    channel_id: bytes
     pre_commit: bytes = _NO_HASH
+    proposed_at: int = 0
     b_play: int = 0
     a_play: int = 0
     salt: bytes = _NO_HASH
@@ -69,31 +73,34 @@ class Position(Struct, frozen=True):
     def __post_init__(self) -> None:
         # Every turn decodes two positions: a valid one is accepted at once, the fault of another is found afterwards.
         stake, b_play, a_play, round_num = self.stake, self.b_play, self.a_play, self.round_num
-        pre_commit, salt = self.pre_commit, self.salt
+        channel_id, pre_commit, proposed_at, salt = self.channel_id, self.pre_commit, self.proposed_at, self.salt
         if not (
-            type(stake) is type(b_play) is type(a_play) is type(round_num) is int
+            type(stake) is type(proposed_at) is type(b_play) is type(a_play) is type(round_num) is int
             and 0 <= stake <= UINT256_MAX
+            and 0 <= proposed_at <= UINT256_MAX
             and 0 <= round_num <= UINT256_MAX
             and 0 <= b_play <= _SCISSORS
             and 0 <= a_play <= _SCISSORS
             and type(self.position_type) is PositionType
-            and type(pre_commit) is type(salt) is bytes
-            and len(pre_commit) == len(salt) == 32
+            and type(channel_id) is type(pre_commit) is type(salt) is bytes
+            and len(channel_id) == len(pre_commit) == len(salt) == 32
         ):
             self._require_types()
         self._require_fields_fit(int(self.position_type))
 
     def _require_types(self) -> None:
-        for field in ("stake", "b_play", "a_play", "round_num"):
+        for field in ("stake", "proposed_at", "b_play", "a_play", "round_num"):
             require_uint(field, getattr(self, field), UINT256_MAX)
         if type(self.position_type) is not PositionType:
             raise InvalidValue("position_type", self.position_type, "a PositionType")
-        require_bytes("pre_commit", self.pre_commit, 32)
-        require_bytes("salt", self.salt, 32)
+        for field in ("channel_id", "pre_commit", "salt"):
+            require_bytes(field, getattr(self, field), 32)
 
     def _require_fields_fit(self, kind: int) -> None:
         if kind < _ROUND_PROPOSED and self.pre_commit != _NO_HASH:
             raise MalformedPosition(_PRE_COMMIT, int.from_bytes(self.pre_commit, "big"))
+        if kind < _ROUND_PROPOSED and self.proposed_at:
+            raise MalformedPosition(_PROPOSED_AT, self.proposed_at)
         if self.b_play > (0 if kind < _ROUND_ACCEPTED else _SCISSORS):
             raise MalformedPosition(_B_PLAY, self.b_play)
         if self.a_play > (0 if kind < _REVEAL else _SCISSORS):
@@ -102,12 +109,13 @@ class Position(Struct, frozen=True):
             raise MalformedPosition(_SALT, int.from_bytes(self.salt, "big"))
 
     def encode(self) -> bytes:
-        """The 224 bytes of appData."""
+        """The 288 bytes of appData."""
         return b"".join(
             (
                 encode_words(self.position_type, self.stake),
+                self.channel_id,
                 self.pre_commit,
-                encode_words(self.b_play, self.a_play),
+                encode_words(self.proposed_at, self.b_play, self.a_play),
                 self.salt,
                 encode_words(self.round_num),
             )
@@ -117,12 +125,13 @@ class Position(Struct, frozen=True):
 @lru_cache(maxsize=DECODED_POSITIONS)
 def decode(app_data: bytes) -> Position:
     """The position in appData. Raises `WrongPositionLength`, then `MalformedPosition`."""
-    kind, stake, _, b_play, a_play, _, round_num = read_words(app_data, _WORDS)
+    kind, stake, _, _, proposed_at, b_play, a_play, _, round_num = read_words(app_data, _WORDS)
     if kind > _REVEAL:
         raise MalformedPosition(_POSITION_TYPE, kind)
-    return Position(_TYPES[kind], stake, app_data[64:96], b_play, a_play, app_data[160:192], round_num)
+    channel_id, pre_commit, salt = app_data[64:96], app_data[96:128], app_data[224:256]
+    return Position(_TYPES[kind], stake, channel_id, pre_commit, proposed_at, b_play, a_play, salt, round_num)
 
 
-def initial(stake: int) -> Position:
-    """The first position of a channel with this stake."""
-    return Position(PositionType.START, stake)
+def initial(channel_id: bytes, stake: int) -> Position:
+    """The first position of a channel (its id has 32 bytes) with this stake."""
+    return Position(PositionType.START, stake, channel_id)

@@ -26,6 +26,7 @@ from forcemove_games.two_player import (
     PLAYERS,
     SHARED_ERRORS,
     NoSuchTransition,
+    UnwantedEvidence,
     can_afford,
     require_both_afford,
     require_no_evidence,
@@ -96,6 +97,7 @@ ERRORS: dict[str, type[AppError]] = {
     error.__name__: error
     for error in (
         *SHARED_ERRORS,
+        UnwantedEvidence,
         MarksOverlap,
         WrongMarkCount,
         BoardFull,

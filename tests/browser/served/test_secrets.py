@@ -114,7 +114,7 @@ def hidden_now(playground: Playground) -> dict[str, bytes]:
     for player in playground.players:
         own = player.managed.channel.secrets
         if playground.match.game is ROCK_PAPER_SCISSORS:
-            salts = [each.salt for each in decode_openings(own).values()]
+            salts = [each.salt for each in decode_openings(own)]
             found |= {f"salt {each.hex()}": each for each in salts if each not in shown}
         if playground.match.game is DISCARD:
             for seed in HandSecrets.decode(own).seeds:

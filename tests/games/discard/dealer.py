@@ -24,8 +24,8 @@ from forcemove_games.cards.deck import (
     path_of,
     take_off,
 )
-from forcemove_games.discard import steps, tails
-from forcemove_games.discard.position import Core, Position, PositionType, decode, initial
+from forcemove_games.discard import evidence, steps
+from forcemove_games.discard.position import HAND_SIZE, TOP_INDEX, Core, Position, PositionType, decode, initial
 from forcemove_games.discard.table import STAKES
 from forcemove_games.discard_sra.cards import SIZE, fits
 from forcemove_games.randomness import Randomness
@@ -49,11 +49,12 @@ def core_of(state: VariablePart) -> Core:
 
 @dataclass(frozen=True)
 class Made:
-    """A seat's move to a core. Its proofs are dear: they are made where the tail is asked for."""
+    """A seat's move to a core. Its proofs are dear: they are made where the evidence is asked for."""
 
     seat: int
     core: Core
-    tail: Callable[[], tails.Tail]
+    evidence: Callable[[], evidence.Evidence]
+    deck: bytes = b""
 
 
 Strategy = Callable[[Sequence[Made]], Made]
@@ -88,7 +89,7 @@ class Dealer:
 
     def moves(self, state: VariablePart) -> list[Move]:
         """All honest moves after a state; cards are laid by rising index, then there is drawing."""
-        return [self.move(state, made.core, made.tail()) for made in self._made(state)]
+        return [self.move(state, made.core, made.evidence(), made.deck) for made in self._made(state)]
 
     def successors(self, state: VariablePart) -> list[VariablePart]:
         return [move.after(state) for move in self.moves(state)]
@@ -98,18 +99,18 @@ class Dealer:
         states = [begin(self.channel_id) if state is None else state]
         while moves := list(self._made(states[-1])):
             chosen = strategy(moves)
-            states.append(self.made(states[-1], chosen.core, chosen.tail()))
+            states.append(self.made(states[-1], chosen.core, chosen.evidence(), chosen.deck))
         return states
 
-    def move(self, state: VariablePart, core: Core, tail: tails.Tail) -> Move:
+    def move(self, state: VariablePart, core: Core, shown: evidence.Evidence, deck: bytes = b"") -> Move:
         """The move to a position, paid for as the table says."""
         stakes = STAKES.get(core.position_type, 0)
         paid = take_stakes(state.outcome, (state.turn_num + 1) % 2, stakes, core.stake)
-        return Move(paid, Position(core, tail).encode())
+        return Move(paid, Position(core, deck).encode(), evidence.encode_evidence(shown))
 
-    def made(self, state: VariablePart, core: Core, tail: tails.Tail) -> VariablePart:
+    def made(self, state: VariablePart, core: Core, shown: evidence.Evidence, deck: bytes = b"") -> VariablePart:
         """The state after such a move."""
-        return self.move(state, core, tail).after(state)
+        return self.move(state, core, shown, deck).after(state)
 
     def _made(self, state: VariablePart) -> Iterator[Made]:
         core, turn = core_of(state), state.turn_num + 1
@@ -135,28 +136,27 @@ class Dealer:
         return Made(seat, steps.keyed(core, seat, (key.x, key.y)), lambda: proof)
 
     def _shuffled(self, state: VariablePart, core: Core, seat: int, turn: int) -> Made:
-        tail, joint = decode(state.app_data).tail, self.joint(core)
-        before = decode_deck(tail.deck, SIZE) if isinstance(tail, tails.ShuffledDeck) else first_deck(SIZE, joint)
+        given, joint = decode(state.app_data).deck, self.joint(core)
+        before = decode_deck(given, SIZE) if given else first_deck(SIZE, joint)
         deck, proof = shuffle_proof.shuffle(before, joint, self.channel_id, turn, self._random(turn, "shuffle"))
-        return Made(seat, steps.shuffled(core), lambda: tails.ShuffledDeck(encode_deck(deck), proof))
+        return Made(seat, steps.shuffled(core), lambda: evidence.ShuffleProof(proof), encode_deck(deck))
 
     def _dealt(self, state: VariablePart, core: Core, seat: int, turn: int) -> Made:
-        tail = decode(state.app_data).tail
-        assert isinstance(tail, tails.ShuffledDeck | tails.DealtShares)
         is_first = core.position_type is PositionType.SHUFFLED
-        places = range(tails.HAND_SIZE, tails.TOP_INDEX + 1) if is_first else (*range(tails.HAND_SIZE), tails.TOP_INDEX)
-        deck = list(decode_deck(tail.deck, SIZE))
+        places = range(HAND_SIZE, TOP_INDEX + 1) if is_first else (*range(HAND_SIZE), TOP_INDEX)
+        deck = list(decode_deck(decode(state.app_data).deck, SIZE))
         secret = self.secret(core.hand, seat)
         proof, items = share_proof.prove_shares(
             secret, [deck[place] for place in places], self.channel_id, turn, self._random(turn, "deal")
         )
         for place in places:
             deck[place] = take_off(deck[place], share_proof.share_of(secret, deck[place]))
+        shares = evidence.DealtShares(proof, items)
         if is_first:
-            return Made(seat, steps.dealt_first(core), lambda: tails.DealtShares(encode_deck(deck), proof, items))
+            return Made(seat, steps.dealt_first(core), lambda: shares, encode_deck(deck))
         root = self._keep(tuple(deck))
-        top = open_card(deck[tails.TOP_INDEX].c2, SIZE)
-        return Made(seat, steps.dealt(core, seat, root, top), lambda: tails.DealtShares(b"", proof, items))
+        top = open_card(deck[TOP_INDEX].c2, SIZE)
+        return Made(seat, steps.dealt(core, seat, root, top), lambda: shares)
 
     def joint(self, core: Core) -> curve.Point:
         return key_proof.joint_key([curve.Point.from_coordinates(*key) for key in core.keys])
@@ -185,33 +185,33 @@ class Dealer:
         """A card is laid, whether it fits or not."""
         return Made(seat, steps.laid(core, seat, index, card, root), partial(self._shares, core, seat, turn, index))
 
-    def _shares(self, core: Core, seat: int, turn: int, laid: int | None = None) -> tails.Tail:
+    def _shares(self, core: Core, seat: int, turn: int, laid: int | None = None) -> evidence.Evidence:
         places = [*([core.pending - 1] if core.pending else []), *([] if laid is None else [laid])]
         if not places:
             return None
         proof, touched = self._touched(core, seat, turn, places)
-        return tails.MoveShares(proof, touched[0] if core.pending else None, None if laid is None else touched[-1])
+        return evidence.MoveShares(proof, touched[0] if core.pending else None, None if laid is None else touched[-1])
 
     def _shown(self, core: Core, seat: int, turn: int) -> Made:
-        def tail() -> tails.Tail:
+        def shown() -> evidence.Evidence:
             places = steps.shown_indices(core.held[seat])
             if not places:
                 return None
             proof, touched = self._touched(core, seat, turn, places)
             numbers = [self.number(core, place) for place in places]
-            return tails.ShownCards(proof, tuple(map(tails.ShownCard, numbers, touched)))
+            return evidence.ShownCards(proof, tuple(map(evidence.ShownCard, numbers, touched)))
 
-        return Made(seat, steps.shown(core, seat), tail)
+        return Made(seat, steps.shown(core, seat), shown)
 
     def _touched(
         self, core: Core, seat: int, turn: int, places: Sequence[int]
-    ) -> tuple[share_proof.ShareProof, list[tails.TouchedCard]]:
+    ) -> tuple[share_proof.ShareProof, list[evidence.TouchedCard]]:
         deck = self._decks[core.root]
         cards = [deck[place] for place in places]
         random = self._random(turn, "share")
         proof, items = share_proof.prove_shares(self.secret(core.hand, seat), cards, self.channel_id, turn, random)
         return proof, [
-            tails.TouchedCard(CardWords.of(card), item, path_of(deck, place))
+            evidence.TouchedCard(CardWords.of(card), item, path_of(deck, place))
             for card, item, place in zip(cards, items, places, strict=True)
         ]
 

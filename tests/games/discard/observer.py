@@ -16,12 +16,14 @@ from forcemove.protocol.machine.inputs import StateReceived
 from forcemove_games.cards import errors, key_proof, share_proof
 from forcemove_games.cards.curve import FIELD, ORDER, G, Point, times_g
 from forcemove_games.cards.deck import Deck, card_point, decode_deck, first_deck
-from forcemove_games.discard.position import decode
+from forcemove_games.discard.evidence import DealtShares, MoveShares, ShownCards, evidence_of
+from forcemove_games.discard.position import PositionType, decode
 from forcemove_games.discard.secrets import HandSecrets
-from forcemove_games.discard.tails import DealtShares, MoveShares, ShownCards, ShuffledDeck
 from forcemove_games.discard_sra.cards import SIZE
 
-__all__ = ["Named", "Observer", "states_in"]
+__all__ = ["SHUFFLED", "Named", "Observer", "states_in"]
+
+SHUFFLED = (PositionType.SHUFFLED_FIRST, PositionType.SHUFFLED)
 
 _HEX = re.compile(rb"[0-9a-f]{64,}")
 _POINT = 64
@@ -59,16 +61,17 @@ class Observer:
         """
         self._messages = list(dict.fromkeys(messages))
         seeds = {seed for each in secrets for seed in HandSecrets.decode(each).seeds}
-        positions = [decode(state.app_data) for state in states_in(self._messages)]
-        self._tails = [each.tail for each in positions]
-        self._public = [Point.from_coordinates(*key) for key in positions[-1].core.keys]
+        states = states_in(self._messages)
+        self._positions = [decode(state.app_data) for state in states]
+        self._evidence = [evidence_of(state) for state in states]
+        self._public = [Point.from_coordinates(*key) for key in self._positions[-1].core.keys]
         self.keys = {seed.key for seed in seeds} | set(self._keys_of_equal_nonces())
         self._own_order, self._is_first = own_order, is_first
 
     @cached_property
     def _decks(self) -> tuple[Deck, Deck, Deck]:
         """As all know it, as the first has shuffled it, and as the second has."""
-        first, second = dict.fromkeys(tail.deck for tail in self._tails if isinstance(tail, ShuffledDeck))
+        first, second = dict.fromkeys(each.deck for each in self._positions if each.position_type in SHUFFLED)
         return first_deck(SIZE, key_proof.joint_key(self._public)), decode_deck(first, SIZE), decode_deck(second, SIZE)
 
     @cached_property
@@ -126,11 +129,11 @@ class Observer:
                     yield key
 
     def _proofs(self) -> Iterator[key_proof.KeyProof | share_proof.ShareProof]:
-        for tail in self._tails:
-            if isinstance(tail, key_proof.KeyProof):
-                yield tail
-            elif isinstance(tail, DealtShares | MoveShares | ShownCards):
-                yield tail.proof
+        for shown in self._evidence:
+            if isinstance(shown, key_proof.KeyProof):
+                yield shown
+            elif isinstance(shown, DealtShares | MoveShares | ShownCards):
+                yield shown.proof
 
 
 def _points_in(data: bytes) -> Iterator[tuple[int, int]]:

@@ -17,12 +17,12 @@ from forcemove_games.cards.shuffle_proof import shuffle
 from forcemove_games.discard import steps
 from forcemove_games.discard.bot import DiscardBot
 from forcemove_games.discard.choices import choices
+from forcemove_games.discard.evidence import DealtShares, MoveShares, ShownCards, ShuffleProof, evidence_of
 from forcemove_games.discard.hand import PlayerSide, joint_of
 from forcemove_games.discard.moves import made
 from forcemove_games.discard.position import PositionType, decode
 from forcemove_games.discard.rules import require_legal
 from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost
-from forcemove_games.discard.tails import DealtShares, MoveShares, ShownCards, ShuffledDeck
 from tests.expected import known
 from tests.games.cards.dealt import stream
 from tests.games.discard.dealer import BALANCE, STAKE, begin
@@ -131,9 +131,9 @@ def test_a_seed_that_was_not_stored_is_never_used_again() -> None:
 
 def nonce_of(state: VariablePart, stored: bytes) -> int:
     """The nonce of the proof in a position, for who knows the secret of the key."""
-    tail, secret = decode(state.app_data).tail, HandSecrets.decode(stored).seeds[-1].key
-    assert isinstance(tail, KeyProof | DealtShares | MoveShares | ShownCards)
-    proof = tail if isinstance(tail, KeyProof) else tail.proof
+    shown, secret = evidence_of(state), HandSecrets.decode(stored).seeds[-1].key
+    assert isinstance(shown, KeyProof | DealtShares | MoveShares | ShownCards)
+    proof = shown if isinstance(shown, KeyProof) else shown.proof
     return (proof.response - proof.challenge * secret) % ORDER
 
 
@@ -142,7 +142,7 @@ def test_no_nonce_serves_for_two_statements_of_a_hand() -> None:
         proofs = [
             state
             for state in pair.states[1:]
-            if isinstance(decode(state.app_data).tail, KeyProof | DealtShares | MoveShares | ShownCards)
+            if isinstance(evidence_of(state), KeyProof | DealtShares | MoveShares | ShownCards)
         ]
         nonces = [nonce_of(state, pair.stored[state.turn_num % 2]) for state in proofs]
         assert len(set(nonces)) == len(proofs) >= 8
@@ -155,7 +155,7 @@ def test_no_nonce_serves_for_two_moves_after_one_state() -> None:
     while len(found := choices(pair.newest, stream("any"), pair.stored[pair.mover])) < 3:
         assert pair.step()
     made = [each.move.after(pair.newest) for each in found]
-    shares = [state for state in made if isinstance(decode(state.app_data).tail, MoveShares)]
+    shares = [state for state in made if isinstance(evidence_of(state), MoveShares)]
     assert len({nonce_of(state, pair.stored[pair.mover]) for state in shares}) == len(shares) >= 2
 
 
@@ -169,7 +169,7 @@ def test_an_answer_to_another_state_of_the_same_turn_has_another_nonce() -> None
         state, seat = choice.move.after(pair.newest), 1 - pair.mover
         answers = choices(state, stream("any"), pair.stored[seat])
         made = [each.move.after(state) for each in answers]
-        nonces = {nonce_of(each, pair.stored[seat]) for each in made if decode(each.app_data).tail is not None}
+        nonces = {nonce_of(each, pair.stored[seat]) for each in made if evidence_of(each) is not None}
         assert not nonces & seen
         seen |= nonces
     assert len(lays) >= 2
@@ -195,21 +195,20 @@ def test_a_shuffle_of_another_deck_has_other_masks(kind: PositionType) -> None:
 
 def _added_masks(pair: Pair) -> set[bytes]:
     """rG of every mask that the pair's next move adds, among the differences of all new and all old cards."""
-    tail, joint = decode(pair.newest.app_data).tail, joint_of(decode(pair.newest.app_data).core)
-    before = decode_deck(tail.deck, 24) if isinstance(tail, ShuffledDeck) else first_deck(24, joint)[:1]
+    position = decode(pair.newest.app_data)
+    before = decode_deck(position.deck, 24) if position.deck else first_deck(24, joint_of(position.core))[:1]
     move, _ = pair.asked()
     assert move is not None
-    after = decode(move.app_data).tail
-    assert isinstance(after, ShuffledDeck)
-    return {(new.c1 - old.c1).words for new in decode_deck(after.deck, 24) for old in before}
+    after = decode_deck(decode(move.app_data).deck, 24)
+    return {(new.c1 - old.c1).words for new in after for old in before}
 
 
 def shuffled_again(state: VariablePart, stored: bytes) -> VariablePart:
     """Another honest shuffle after this state."""
     side = PlayerSide.of_mover(state, HandSecrets.decode(stored))
     deck, proof = shuffle(first_deck(24, joint_of(side.core)), joint_of(side.core), ID, state.turn_num + 1)
-    tail = ShuffledDeck(encode_deck(deck), proof)
-    return made(side, steps.shuffled(side.core), tail, side.secrets).move.after(state)
+    shuffled = made(side, steps.shuffled(side.core), ShuffleProof(proof), side.secrets, encode_deck(deck))
+    return shuffled.move.after(state)
 
 
 # ---------------------------------------------------------------------------------------------------------- leaving

@@ -12,7 +12,8 @@ import pytest
 from forcemove import AppError, VariablePart
 from forcemove_games.discard import steps
 from forcemove_games.discard.errors import CardDenied
-from forcemove_games.discard.position import PositionType, decode
+from forcemove_games.discard.evidence import evidence_of
+from forcemove_games.discard.position import PositionType
 from forcemove_games.discard.rules import valid_transition
 from forcemove_games.discard_sra.cards import SIZE, fits
 from tests.games.discard.dealer import BALANCE, STAKE, Dealer, core_of, draw_first
@@ -94,13 +95,13 @@ def test_a_liar_loses_its_stake(number: int) -> None:
 def _seen(states: Sequence[VariablePart], liar: int) -> Iterator[int]:
     """The cards that the liar lays or shows."""
     for state in states[1:]:
-        position = decode(state.app_data)
+        core, shown = core_of(state), evidence_of(state)
         if state.turn_num % 2 != liar:
             continue
-        if position.position_type in (PositionType.SHOWING, PositionType.TIED):
-            yield from (card.number for card in getattr(position.tail, "cards", ()))
-        elif position.core.laid:
-            yield position.core.top
+        if core.position_type in (PositionType.SHOWING, PositionType.TIED):
+            yield from (card.number for card in getattr(shown, "cards", ()))
+        elif core.laid:
+            yield core.top
 
 
 def test_lies_end_both_ways() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count, islice, pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove import AppError, ChooseMove, ConcludeWanted, FalseMove, VariablePart
 from forcemove.inspect.apps import KnownApp, KnownBy, PositionFacts, read_position
@@ -12,18 +13,17 @@ from forcemove.rounds import position_line
 from forcemove.sessions.playing import content, counted_bot, human_player, played_channel
 from forcemove.testing.calls import ID, Bench
 from forcemove.testing.false_moves import require_false_moves_seen
-from forcemove_games.cards.deck import deck_length
 from forcemove_games.discard import GAME
-from forcemove_games.discard.board import board, own_cards
+from forcemove_games.discard.board import board, count_text, own_cards
 from forcemove_games.discard.bot import DiscardBot
 from forcemove_games.discard.cheats import cheats, false_moves
 from forcemove_games.discard.choices import choices
+from forcemove_games.discard.evidence import ShownCards, evidence_of
 from forcemove_games.discard.hand import PlayerSide, objection
 from forcemove_games.discard.picture import draw
-from forcemove_games.discard.position import Position, PositionType, decode
+from forcemove_games.discard.position import CORE_LENGTH, DECK_LENGTH, PositionType, decode
 from forcemove_games.discard.rules import require_legal
 from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost
-from forcemove_games.discard.tails import ShownCards, ShuffledDeck
 from forcemove_games.discard_sra.cards import SIZE, fits, names
 from tests.games.cards.dealt import stream
 from tests.games.discard.dealer import BALANCE, STAKE, begin
@@ -114,13 +114,11 @@ def test_the_screen_says_why_a_player_leaves(kind: PositionType, is_person: bool
 def test_a_shuffle_with_one_byte_changed_is_wrong(kind: PositionType, place: int) -> None:
     pair = Pair("bytes")
     state = pair.play_to(kind)
-    position = decode(state.app_data)
-    assert isinstance(position.tail, ShuffledDeck)
-    data = bytearray(position.tail.encode())
+    data = bytearray(state.app_data[CORE_LENGTH:] + state.evidence)
     data[place] ^= 1
-    length = deck_length(SIZE)
-    changed = Position(position.core, ShuffledDeck(bytes(data[:length]), bytes(data[length:])))
-    assert reason(VariablePart(state.outcome, changed.encode(), state.turn_num), pair.stored[pair.mover])
+    deck, proof = bytes(data[:DECK_LENGTH]), bytes(data[DECK_LENGTH:])
+    changed = replace(state, app_data=state.app_data[:CORE_LENGTH] + deck, evidence=proof)
+    assert reason(changed, pair.stored[pair.mover])
 
 
 def test_an_honest_shuffle_and_all_other_moves_are_no_reason_to_leave() -> None:
@@ -169,11 +167,11 @@ def test_who_denies_a_card_never_lays_it_never_shows_it_and_loses() -> None:
     for pair, liar, denied in hands:
         shown: set[int] = set()
         for state in pair.states:
-            tail, core = decode(state.app_data).tail, decode(state.app_data).core
+            shown_now, core = evidence_of(state), decode(state.app_data).core
             if state.turn_num % 2 == liar and core.position_type in (PositionType.PLAYING, PositionType.OVER):
                 assert not core.laid or core.denied[liar] >> core.top & 1 == 0
-            if state.turn_num % 2 == liar and isinstance(tail, ShownCards):
-                shown |= {each.number for each in tail.cards}
+            if state.turn_num % 2 == liar and isinstance(shown_now, ShownCards):
+                shown |= {each.number for each in shown_now.cards}
         assert not shown & denied
         endings.add(kind_of(pair.newest))
         assert kind_of(pair.newest) is not PositionType.TIED
@@ -337,3 +335,12 @@ def test_every_type_of_position_is_explained_to_who_inspects_it(kind: PositionTy
     assert facts.board == board(state, NAMES, b"")
     assert facts.data["type"] == kind.label
     assert facts.stake == STAKE
+
+
+def test_a_position_whose_evidence_is_not_at_hand_is_explained_too() -> None:
+    state = replace(next(each for each in by_type()[PositionType.SHOWING] if each.evidence), evidence=b"")
+    facts = read_position(KnownApp(GAME, KnownBy.BYTES), state, NAMES)
+    assert isinstance(facts, PositionFacts)
+    count = decode(state.app_data).core.laid
+    assert f"showed {count_text(count)}" in facts.description
+    assert (facts.data["shown"], facts.data["evidence"]) == ([], None)

@@ -6,24 +6,33 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import UINT48_MAX, UINT256_MAX, InvalidValue, word
-from forcemove_games.discard.position import Core, CoreWord, Position, PositionType, decode, initial
-from forcemove_games.discard.tails import DECK_LENGTH, PROOF_LENGTH, MoveShares, ShuffledDeck
+from forcemove_games.discard.errors import WrongEvidenceLength
+from forcemove_games.discard.evidence import decode_evidence, encode_evidence, evidence_of
+from forcemove_games.discard.position import (
+    DECK_LENGTH,
+    Core,
+    CoreWord,
+    Position,
+    PositionType,
+    decode,
+    initial,
+)
 from forcemove_games.two_player import MalformedPosition, WrongPositionLength
 from tests.expected import raising
 from tests.games.discard.hands import by_type, states
 
 ID = b"\xc0" * 32
-LONGEST = 5_456
-"""Bytes of a position with a deck and the proof of its shuffle."""
-LENGTHS = {
-    PositionType.READY: 608,
-    PositionType.KEYED_FIRST: 608 + 64,
-    PositionType.KEYED: 608 + 64,
-    PositionType.SHUFFLED_FIRST: LONGEST,
-    PositionType.SHUFFLED: LONGEST,
-    PositionType.DEALT_FIRST: 608 + 1_568 + 64 + 6 * 288,
-    PositionType.DEALT: 608 + 64 + 6 * 288,
+WITH_DECK = (PositionType.SHUFFLED_FIRST, PositionType.SHUFFLED, PositionType.DEALT_FIRST)
+PROOFS = {
+    PositionType.READY: 0,
+    PositionType.KEYED_FIRST: 64,
+    PositionType.KEYED: 64,
+    PositionType.SHUFFLED_FIRST: 3_280,
+    PositionType.SHUFFLED: 3_280,
+    PositionType.DEALT_FIRST: 64 + 6 * 288,
+    PositionType.DEALT: 64 + 6 * 288,
 }
+"""Bytes of the evidence."""
 USED_FROM = {
     **dict.fromkeys(range(CoreWord.KEYS, CoreWord.KEYS + 4), PositionType.KEYED_FIRST),
     **dict.fromkeys(range(CoreWord.ROOT, CoreWord.TOP + 1), PositionType.DEALT),
@@ -37,24 +46,30 @@ def test_every_position_of_whole_hands_has_its_bytes_back() -> None:
     for state in states():
         position = decode(state.app_data)
         assert position.encode() == state.app_data
-        assert Position(position.core, position.tail) == position
+        assert encode_evidence(evidence_of(state)) == state.evidence
 
 
-@pytest.mark.parametrize("kind", LENGTHS)
+@each_type
 def test_the_length_follows_from_the_type(kind: PositionType) -> None:
-    assert {len(state.app_data) for state in by_type()[kind]} == {LENGTHS[kind]}
+    length = 608 + (1_568 if kind in WITH_DECK else 0)
+    assert {len(state.app_data) for state in by_type()[kind]} == {length}
 
 
-def test_the_length_of_a_move_follows_from_its_cards() -> None:
+@pytest.mark.parametrize("kind", PROOFS)
+def test_the_length_of_the_evidence_follows_from_the_type(kind: PositionType) -> None:
+    assert {len(state.evidence) for state in by_type()[kind]} == {PROOFS[kind]}
+
+
+def test_the_length_of_the_evidence_of_a_move_follows_from_its_cards() -> None:
     for kind in (PositionType.PLAYING, PositionType.OVER):
         for state in by_type()[kind]:
             core = decode(state.app_data).core
             touched = bool(core.shared) + bool(core.laid)
-            assert len(state.app_data) == 608 + bool(touched) * 64 + touched * 544
+            assert len(state.evidence) == bool(touched) * 64 + touched * 544
     for kind in (PositionType.SHOWING, PositionType.TIED):
         for state in by_type()[kind]:
             count = decode(state.app_data).core.laid
-            assert len(state.app_data) == 608 + bool(count) * 64 + count * 576
+            assert len(state.evidence) == bool(count) * 64 + count * 576
 
 
 @each_type
@@ -65,6 +80,15 @@ def test_any_other_length_is_refused(kind: PositionType) -> None:
             decode(other)
     with pytest.raises(WrongPositionLength):
         decode(b"")
+
+
+@each_type
+def test_evidence_of_any_other_length_is_refused(kind: PositionType) -> None:
+    state = by_type()[kind][0]
+    core, data = decode(state.app_data).core, state.evidence
+    for other in {data[:-1], data + b"\0", data[:-32], data + bytes(32), b""} - {data}:
+        with raising(WrongEvidenceLength(len(data), len(other))):
+            decode_evidence(core, other)
 
 
 def test_there_are_eleven_types() -> None:
@@ -129,25 +153,11 @@ def test_what_is_no_core_at_all_is_an_invalid_value() -> None:
             replace(core, **change)
 
 
-def test_what_follows_must_fit_the_core() -> None:
-    shuffled = ShuffledDeck(bytes(DECK_LENGTH), bytes(PROOF_LENGTH))
-    ready, playing = Core(PositionType.READY, 3, ID), Core(PositionType.PLAYING, 3, ID, laid=1)
+def test_a_deck_is_there_while_it_is_shuffled_and_dealt_and_no_longer() -> None:
+    deck = bytes(DECK_LENGTH)
+    ready, shuffled = Core(PositionType.READY, 3, ID), Core(PositionType.SHUFFLED, 3, ID)
     assert initial(ID, 3) == Position(ready)
-    (laid,) = [decode(state.app_data).tail for state in by_type()[PositionType.PLAYING] if _lays_alone(state.app_data)][
-        :1
-    ]
-    assert isinstance(laid, MoveShares)
-    assert Position(playing, laid).tail == laid
-    for core, tail in (
-        (ready, shuffled),
-        (playing, None),
-        (playing, laid._replace(shared=laid.laid, laid=None)),
-        (playing, laid._replace(proof=laid.proof._replace(challenge=2**256))),
-    ):
+    assert Position(shuffled, deck).encode() == shuffled.encode() + deck
+    for core, other in ((ready, deck), (shuffled, b""), (shuffled, deck[1:])):
         with pytest.raises(InvalidValue):
-            Position(core, tail)
-
-
-def _lays_alone(app_data: bytes) -> bool:
-    core = decode(app_data).core
-    return bool(core.laid) and not core.shared
+            Position(core, other)

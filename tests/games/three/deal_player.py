@@ -49,7 +49,7 @@ class DealPlayer:
         if KEYED < position.moves + 1 <= SHUFFLED:
             secrets = secrets[:_SEED] + move[:DECK]
         made = DealPosition(position.moves + 1, keys, position.newest, move)
-        return MoveChosen(state.outcome, made.encode(), secrets)
+        return MoveChosen(state.outcome, made.encode(), secrets=secrets)
 
     def hand(self, state: VariablePart, secrets: bytes) -> set[int]:
         """The cards that it can read once both others have dealt."""

@@ -16,8 +16,9 @@ from forcemove.text.durations import local_time
 from forcemove.text.situation.moment import Moment
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.rock_paper_scissors.openings import decode_openings
-from forcemove_games.rock_paper_scissors.position import Weapon
+from forcemove_games.rock_paper_scissors.position import Weapon, decode
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.expected import known
 from tests.node.test_friendly import Table
 from tests.scenarios.story import DURATION, Player, Playground, Story
 
@@ -93,9 +94,10 @@ def test_the_board_is_the_viewers_own(playground: Playground) -> None:
     for player in made.players:
         managed = player.client.managed
         boards.append(content_of(moment_of(managed, ROCK_PAPER_SCISSORS), managed.channel.secrets).board[0])
-    (opening,) = decode_openings(made.alice.client.channel.secrets).values()
-    assert boards[0].endswith(f"{Weapon(opening.choice).name.lower()}, hidden ({opening.commitment.hex()})")
-    assert boards[1].split(": ")[1].strip() == f"hidden ({opening.commitment.hex()})"
+    (opening,) = decode_openings(made.alice.client.channel.secrets)
+    pre_commit = decode(known(made.alice.client.channel.newest).state.app_data).pre_commit.hex()
+    assert boards[0].endswith(f"{Weapon(opening.choice).name.lower()}, hidden ({pre_commit})")
+    assert boards[1].split(": ")[1].strip() == f"hidden ({pre_commit})"
 
 
 def test_a_challenge_says_how_long_it_runs(played: Story) -> None:

@@ -31,7 +31,7 @@ from forcemove.transport import links, offers, terms, wire
 from forcemove.transport.jetstream import stored_offer
 from forcemove.watchtower import appointment
 from forcemove_games.discard import secrets
-from forcemove_games.discard.tails import DECK_LENGTH
+from forcemove_games.discard.position import DECK_LENGTH
 from tests.chain.test_book import BOOK, PENDING
 from tests.protocol.builders import ALICE, BOB, DOMAIN, destination, final, fixed_part, signed, state
 from tests.structure.formats.shapes import shape_of, shape_of_json

@@ -177,6 +177,8 @@ def _state_fields(view: ChannelView, found: SignedStateReport) -> Iterator[Field
     yield Field("turnNum", str(state.turn_num), is_code=True)
     yield Field("isFinal", str(state.is_final).lower(), is_code=True)
     yield Field("appData", short_hash(state.app_data, 12) if state.app_data else "0x", is_code=True)
+    if state.evidence:
+        yield Field("evidence", short_hash(state.evidence, 12), is_code=True)
     yield from _position(view, found)
     for index, each in enumerate(found.state.pays):
         to = "another channel" if each.account is None else show_address(each.account)

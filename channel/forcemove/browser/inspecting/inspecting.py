@@ -13,6 +13,7 @@ from forcemove.chain.endpoints import answering
 from forcemove.errors import LocalError
 from forcemove.game import Game
 from forcemove.inspect.bare import inspect_bytes
+from forcemove.inspect.calls import inspect_call, is_call
 from forcemove.inspect.deployments import DeploymentReport, inspect_deployment
 from forcemove.inspect.game_record_json import GameRecordFile
 from forcemove.inspect.inspection import AnyFile, inspect_channel, inspect_file, inspect_record
@@ -62,7 +63,7 @@ class Inspecting:
                     raise NoChainNamed()
                 return report_parts(inspect_channel(subject, self._games, self._chain(), self._book))
             case bytes():
-                return report_parts(inspect_bytes(subject, self._games))
+                return report_parts((inspect_call if is_call(subject) else inspect_bytes)(subject, self._games))
             case _:
                 return tuple(self._export(subject))
 

@@ -172,7 +172,7 @@ class SignedStateFile(Struct, frozen=True):
 
 
 def encode_file(file: SignedStateFile) -> str:
-    """The text of a signed-state file."""
+    """The text of a signed-state file. Raises `InvalidValue` where only the hash of the evidence is known."""
     content = {
         "format": f"{_FILE_FAMILY}/{FILE_VERSION}",
         **channel_to_json(file.domain, file.fixed_part),
@@ -198,14 +198,14 @@ def channel_to_json(domain: Domain, fixed_part: FixedPart) -> dict[str, Any]:
 
 
 def signed_to_json(signed: SignedState) -> dict[str, Any]:
-    """The members of a file that are a signed state."""
+    """The members of a file that are a signed state. Raises as `encode_file`."""
     state = signed.state
     return {
         "state": {
             "turnNum": state.turn_num,
             "isFinal": state.is_final,
             "appData": hex_text(state.app_data),
-            "evidence": hex_text(state.evidence),
+            "evidence": hex_text(state.full_evidence()),
             "outcome": [
                 {"asset": hex_text(each.asset), "destination": hex_text(each.destination), "amount": str(each.amount)}
                 for each in state.outcome

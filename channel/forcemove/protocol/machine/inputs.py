@@ -60,15 +60,17 @@ class Reconnected(Struct, frozen=True, tag=True):
 
 
 class MoveChosen(Struct, frozen=True, tag=True):
-    """We make this move: the outcome and appData of the next state. `secrets`: what the player must be given to go on
-    after a restart; they are stored with the state, in place of earlier ones. None: they are the same as before."""
+    """We make this move: the outcome, appData and evidence of the next state. `secrets`: what the player must be given
+    to go on after a restart; they are stored with the state, in place of earlier ones. None: they are the same as
+    before."""
 
     outcome: Outcome
     app_data: bytes
+    evidence: bytes = b""
     secrets: bytes | None = None
 
     def __repr__(self) -> str:
-        return f"MoveChosen(outcome={self.outcome!r}, app_data={self.app_data!r})"
+        return f"MoveChosen(outcome={self.outcome!r}, app_data={self.app_data!r}, evidence={self.evidence!r})"
 
 
 class ConcludeWanted(Struct, frozen=True, tag=True):

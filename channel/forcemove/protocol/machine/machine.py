@@ -135,7 +135,7 @@ def _move(channel: Channel, move: MoveChosen, now: int, key: Key | None, app: Ru
         raise reason
     if not now and not channel.must_move:
         raise EndpointsDiffer(channel.agreement.channel_id)
-    state = VariablePart(move.outcome, move.app_data, turn_num)
+    state = VariablePart(move.outcome, move.app_data, turn_num, evidence=move.evidence)
     hashes = require_next(channel, state, app)
     return sign_next(_with_secrets(channel, move.secrets), state, hashes, key)
 

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
-from forcemove.game import Choice, Game, Names, Randomness
+from forcemove.game import Choice, Game, Move, Names, Randomness
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import MOVE, overview
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.policy import usual_gas
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.protocol.state import VariablePart
 from forcemove.sessions.playing.content import NAMES
 from forcemove.sessions.playing.help import HELP, HISTORY, RULES, SAY, help_lines, history_lines
 from forcemove.sessions.playing.leaving import Leaving
@@ -175,7 +174,7 @@ class HumanPlayer:
         played.feed(chosen)
         if isinstance(chosen, MoveChosen) and newest is not None:
             self.chosen_turn = newest.state.turn_num + 1
-            self._leaving.observe(VariablePart(chosen.outcome, chosen.app_data, newest.state.turn_num + 1))
+            self._leaving.observe(Move(chosen.outcome, chosen.app_data, chosen.evidence).after(newest.state))
 
     def _help(self, played: ManagedChannel) -> None:
         has_stake = not played.channel.agreement.is_friendly
@@ -208,4 +207,4 @@ def _gas_text(gas: int | None) -> str:
 
 
 def _move(choice: Choice) -> MoveChosen:
-    return MoveChosen(*choice.move, choice.secrets)
+    return MoveChosen(*choice.move, secrets=choice.secrets)

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Hashing} from "./Hashing.sol";
+import {Outcome} from "./Outcomes.sol";
+
+/// @notice A state in memory, as the ABI encodes a `VariablePart`, so that an app is asked with a copy. Evidence that was
+/// given by its hash is empty. Two words stand before it: the hash of the evidence, and whether the outcome was given as
+/// that of the state before. The value is the address of the encoding.
+type GivenState is uint256;
+
+using States for GivenState global;
+
+/// @title States in memory
+library States {
+    /// @dev The hashes of a state. `outcomeBefore`: that of the outcome of the state before, if there is one.
+    function hashes(GivenState state, bytes32 channelId, bytes32 outcomeBefore)
+        internal
+        pure
+        returns (bytes32 stateHash, bytes32 outcomeHash)
+    {
+        outcomeHash = state.keepsOutcome() ? outcomeBefore : Hashing.outcomeHash(state.outcome());
+        stateHash = Hashing.stateHash(
+            channelId, outcomeHash, state.appDataHash(), state.evidenceHash(), state.turnNum(), state.isFinal()
+        );
+    }
+
+    function outcome(GivenState state) internal pure returns (Outcome result) {
+        assembly ("memory-safe") {
+            result := add(state, mload(state))
+        }
+    }
+
+    function appDataHash(GivenState state) internal pure returns (bytes32 result) {
+        assembly ("memory-safe") {
+            let data := add(state, mload(add(state, 0x20)))
+            result := keccak256(add(data, 0x20), mload(data))
+        }
+    }
+
+    /// @dev How many bytes appData and evidence have, the latter as far as it was given.
+    function dataLength(GivenState state) internal pure returns (uint256 length) {
+        assembly ("memory-safe") {
+            length := add(mload(add(state, mload(add(state, 0x20)))), mload(add(state, mload(add(state, 0x40)))))
+        }
+    }
+
+    function turnNum(GivenState state) internal pure returns (uint48 result) {
+        assembly ("memory-safe") {
+            result := mload(add(state, 0x60))
+        }
+    }
+
+    function setTurnNum(GivenState state, uint256 value) internal pure {
+        assembly ("memory-safe") {
+            mstore(add(state, 0x60), value)
+        }
+    }
+
+    function isFinal(GivenState state) internal pure returns (bool result) {
+        assembly ("memory-safe") {
+            result := mload(add(state, 0x80))
+        }
+    }
+
+    function evidenceHash(GivenState state) internal pure returns (bytes32 result) {
+        assembly ("memory-safe") {
+            result := mload(sub(state, 0x40))
+        }
+    }
+
+    function keepsOutcome(GivenState state) internal pure returns (bool result) {
+        assembly ("memory-safe") {
+            result := mload(sub(state, 0x20))
+        }
+    }
+}
