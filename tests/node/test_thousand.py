@@ -22,7 +22,7 @@ from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Log, Resp
 from forcemove.workers.chain_defaults import LOCAL_CHAINS
 from tests.liars.proxy import lying
 from tests.node.crowded import Crowded, Endpoint, Report
-from tests.scenarios.story import BOB, Playground
+from tests.scenarios.story import ALICE, BOB, Playground
 from tests.simulation import crowd
 from tests.simulation.liars import Restless
 
@@ -42,6 +42,7 @@ class Shape:
 
 
 SAMPLE = Shape(channels=30, disputes=3, block=1, stall=3, timeout=0.3, look=0.2, quiet=1)
+FLOOD = Shape(channels=250, disputes=250, block=2, stall=0, timeout=10, look=1, quiet=0)
 WHOLE = Shape(channels=1_000, disputes=20, block=12, stall=60, timeout=10, look=1, quiet=5)
 _GAS = 400_000
 _STEADY = 40
@@ -93,13 +94,17 @@ class World:
     def challenge(self, number: int) -> None:
         """So many channels more: with the opening, with the last state but one, with the newest where it is Alice's
         turn; all in the next block."""
-        nonce = self.chain.nonce_of(BOB.address, block="pending")
+        self.offer_challenges(number)
+        self.wait_for_blocks(1)
+
+    def offer_challenges(self, number: int, gas: int = _GAS) -> None:
+        """The same, for whenever a block is mined."""
+        nonce, fees = self.chain.nonce_of(BOB.address, block="pending"), self.chain.fees()
         for each in range(number):
             match = next(self._unchallenged)
             call = self.adjudicator.call_of(self._challenge(match))
-            self.chain.broadcast(self.chain.sign_as(call, BOB, nonce + each, _GAS, self.chain.fees()))
+            self.chain.broadcast(self.chain.sign_as(call, BOB, nonce + each, gas, fees))
             self.challenged.append(match)
-        self.wait_for_blocks(1)
 
     def _challenge(self, match: crowd.Match) -> Operation:
         newest = len(match.states) - 1
@@ -236,3 +241,31 @@ def _say(shape: Shape, before: Report, quiet: Report, asked: int, left: dict[byt
         f"{1000 * cpu:.0f} ms of CPU a quiet block; {last.bytes_per_channel / 1024:.1f} KiB a channel; "
         f"{len(left)} answers, at least {min(left.values(), default=0)} s before the end; troubles: {last.troubles}"
     )
+
+
+@pytest.mark.parametrize("world", [pytest.param((FLOOD, 1, None), id="one endpoint")], indirect=True)
+def test_threat_93_a_flood_of_challenges_in_one_block_is_answered_in_two_transactions(world: World) -> None:
+    world.alice.wait_until_it_has_looked()
+    world.chain.rpc.ask("evm_setAutomine", False)
+    before = world.chain.nonce_of(ALICE.address)
+    world.offer_challenges(FLOOD.disputes, gas=110_000)
+    world.chain.rpc.ask("evm_mine")
+    assert world.chain.nonce_of(BOB.address, block="pending") == world.chain.nonce_of(BOB.address)
+    world.chain.rpc.ask("evm_setIntervalMining", FLOOD.block)
+    world.wait_for_answers()
+    assert len(margins(world.logs())) == FLOOD.disputes
+    used = gas_used_by(world.chain, ALICE.address)
+    each = sum(used) // FLOOD.disputes
+    print(f"\n{FLOOD.disputes} answers in {len(used)} transactions of {sum(used):,} gas: {each:,} each")
+    assert len(used) == world.chain.nonce_of(ALICE.address) - before <= 2
+
+
+def gas_used_by(chain: AnvilChain, account: bytes) -> list[int]:
+    """What the transactions of an account have used."""
+    hashes = [
+        each["hash"]
+        for number in range(chain.block_number() + 1)
+        for each in chain.rpc.ask("eth_getBlockByNumber", hex(number), True)["transactions"]
+        if each["from"] == "0x" + account.hex()
+    ]
+    return [int(chain.rpc.ask("eth_getTransactionReceipt", each)["gasUsed"], 16) for each in hashes]

@@ -315,10 +315,30 @@ def test_threat_95_sixteen_channels_of_one_client_are_answered_in_one_block(play
     """With the budget, and the most for one answer, that `forcemove watch` has by default."""
     keeper = make(served={ALICE.address: 10**17})
     stories = crowd(playground, keeper, *[0] * 16)
-    assert (len(waiting(keeper)), keeper.troubles) == (16, [])
+    assert ([len(each.request.asked) for each in waiting(keeper)], keeper.troubles) == ([16], [])
     assert keeper.tower.left(ALICE.address) == 10**17 - 2 * offered(keeper)
     playground.chain.node.mine()  # type: ignore[attr-defined]
     assert [each.record for each in stories] == [(6, False)] * 16
+
+
+def test_a_client_is_charged_for_its_batch_what_the_chain_was_paid(playground: Playground, make: Make) -> None:
+    """Also by a process that finds it mined."""
+    keeper = make()
+    stories = crowd(playground, keeper, 0, 0, 0, 1, 1)
+    sent = waiting(keeper)
+    assert [len(each.request.asked) for each in sent] == [3, 2]
+    playground.chain.node.mine()  # type: ignore[attr-defined]
+    assert [each.record for each in stories] == [(6, False)] * 5
+    for _ in range(2):
+        keeper.tower.poll()
+        keeper.die()
+    for client, each in zip((ALICE, BOB), sent, strict=True):
+        found = playground.chain.receipt(each.newest.hash)
+        assert found is not None
+        cost = found[0].gas_used * found[0].gas_price
+        assert keeper.tower.left(client.address) == ETHER - cost
+        told = [answer.cost for answer in keeper.told if answer.client == client.address]
+        assert sum(told) in (cost, 2 * cost)
 
 
 def test_threat_95_one_clients_challenges_take_nothing_from_another(playground: Playground, make: Make) -> None:

@@ -14,6 +14,7 @@ from forcemove.chain.errors import EndpointFailed, TransactionReverted, Unreacha
 from forcemove.chain.reverts import ErrorTable
 from forcemove.chain.rpc import making_sense
 from forcemove.errors import ForcemoveError, PassingError
+from forcemove.sender.batches import failed_items, outcomes_of
 from forcemove.sender.transactions import Confirmed, PendingTx, RequestId, TxFailed, TxRequest, Version
 
 __all__ = ["Observer", "Question", "TxObservation", "TxStatus"]
@@ -38,15 +39,21 @@ class TxStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TxObservation:
-    """What an endpoint shows of one transaction. `outcome`: what became of it, None unless it is mined. `depth`: in
-    blocks. `cost`: of one that has failed, wei, never more than we have offered. `is_known`: whether the endpoint has
-    the version that it was offered last; where it was not asked, whether it was offered any."""
+    """What an endpoint shows of one transaction. `outcome`: what became of it, None unless it is mined; a failure has
+    never cost more than we have offered. `parts`: of a batch, what became of each part. `depth`: in blocks. `is_known`:
+    whether the endpoint has the version that it was offered last; where it was not asked, whether it was offered
+    any."""
 
     shown: TxStatus
     outcome: Confirmed | TxFailed | None = None
     depth: int = 0
-    cost: int = 0
     is_known: bool = False
+    parts: tuple[Confirmed | TxFailed, ...] = ()
+
+    @property
+    def outcomes(self) -> tuple[Confirmed | TxFailed, ...]:
+        """What became of each request that was asked for; empty unless the transaction is mined."""
+        return self.parts or (() if self.outcome is None else (self.outcome,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,20 +180,25 @@ def _mined(
     has_failed: bool,
     height: int,
 ) -> Steps[TxObservation]:
-    request_id: RequestId = pending.request.request_id
-    depth = height - receipt.block_number + 1
-    if not has_failed:
-        return TxObservation(TxStatus.MINED, Confirmed(request_id, receipt), depth)
-    reason = yield from _reason(chain, question, pending, receipt.block_number)
-    error = TransactionReverted(receipt.transaction_hash, receipt.block_number, receipt.gas_used, reason)
+    request, block, depth = pending.request, receipt.block_number, height - receipt.block_number + 1
     price = min(receipt.gas_price or version.max_fee, version.max_fee)
-    cost = min(receipt.gas_used, pending.gas) * price
-    return TxObservation(TxStatus.MINED, TxFailed(request_id, error), depth, cost)
+    outcome: Confirmed | TxFailed = Confirmed(request.request_id, receipt)
+    if has_failed:
+        reason = yield from _reason(chain, question, request, block)
+        error = TransactionReverted(receipt.transaction_hash, block, receipt.gas_used, reason)
+        outcome = TxFailed(request.request_id, error, min(receipt.gas_used, pending.gas) * price)
+    if not request.parts:
+        return TxObservation(TxStatus.MINED, outcome, depth)
+    failed = range(len(request.parts)) if has_failed else failed_items(receipt.logs, request)
+    reasons = yield from together(_reason(chain, question, request.parts[each], block) for each in failed)
+    parts = outcomes_of(request, receipt, price, dict(zip(failed, reasons, strict=True)))
+    return TxObservation(TxStatus.MINED, outcome, depth, parts=parts)
 
 
-def _reason(chain: Chain, question: Question, pending: PendingTx, block: int) -> Steps[ForcemoveError | None]:
+def _reason(chain: Chain, question: Question, request: TxRequest, block: int) -> Steps[ForcemoveError | None]:
+    """Why a call fails after the block of this number, None where it does not."""
     try:
-        yield from chain.call.steps(pending.request.call, question.account, question.error_table, block=block)
+        yield from chain.call.steps(request.call, question.account, question.error_table, block=block)
     except Unreachable:
         raise
     except ForcemoveError as error:

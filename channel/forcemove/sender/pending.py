@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from forcemove.sender.observations import TxStatus
+from forcemove.sender.observations import TxObservation, TxStatus
 from forcemove.sender.opinions import Opinion
 from forcemove.sender.transactions import Confirmed, PendingTx, RequestId, TxFailed, TxRequest, TxStore
 
@@ -25,6 +25,8 @@ class PendingTxs:
         self.by_nonce: dict[int, PendingTx] = {}
         self.by_request: dict[RequestId, dict[int, None]] = {}
         self.announced: dict[int, set[type[Confirmed | TxFailed]]] = {}
+        self._in_batches: dict[RequestId, set[int]] = {}
+        self._failed: dict[int, set[RequestId]] = {}
         self.acknowledged: set[int] = set()
         self.settled: set[int] = set()
         self.believed: set[int] = set()
@@ -37,6 +39,8 @@ class PendingTxs:
     def _keep(self, pending: PendingTx) -> None:
         self.by_nonce[pending.nonce] = pending
         self.by_request.setdefault(pending.request.request_id, {})[pending.nonce] = None
+        for part in pending.request.parts:
+            self._in_batches.setdefault(part.request_id, set()).add(pending.nonce)
 
     def save(self, pending: PendingTx) -> None:
         """Keep a transaction; no version of it is offered before the next `commit`."""
@@ -58,10 +62,14 @@ class PendingTxs:
         """This transaction is over."""
         self._changed.pop(nonce, None)
         self._over.add(nonce)
-        request_id = self.by_nonce.pop(nonce).request.request_id
-        del self.by_request[request_id][nonce]
-        if not self.by_request[request_id]:
-            del self.by_request[request_id]
+        request = self.by_nonce.pop(nonce).request
+        del self.by_request[request.request_id][nonce]
+        if not self.by_request[request.request_id]:
+            del self.by_request[request.request_id]
+        for part in request.parts:
+            self._in_batches[part.request_id].discard(nonce)
+            if not self._in_batches[part.request_id]:
+                del self._in_batches[part.request_id]
         self._free.clear()
         self.doubt(nonce)
 
@@ -70,6 +78,18 @@ class PendingTxs:
         for each in (self.settled, self.acknowledged, self.believed):
             each.discard(nonce)
         self.announced.pop(nonce, None)
+        self._failed.pop(nonce, None)
+
+    def announce(self, nonce: int, shown: TxObservation) -> bool:
+        """Whether the owner is to be given what an endpoint shows to have become of a transaction: only once of its
+        kind."""
+        announced = self.announced.setdefault(nonce, set())
+        if shown.outcome is None or type(shown.outcome) in announced:
+            return False
+        announced.add(type(shown.outcome))
+        failed = (each.request_id for each in shown.outcomes if isinstance(each, TxFailed))
+        self._failed.setdefault(nonce, set()).update(failed)
+        return True
 
     def free(self, opinion: Opinion) -> int:
         """The first nonce that neither an endpoint nor we have used."""
@@ -89,6 +109,16 @@ class PendingTxs:
         """All transactions on their way for the same request."""
         return [self.by_nonce[nonce] for nonce in self.by_request.get(request_id, ())]
 
+    def all_for(self, request_id: RequestId) -> list[PendingTx]:
+        """The same, and the batches on their way of which the request is a part."""
+        batches = [self.by_nonce[nonce] for nonce in sorted(self._in_batches.get(request_id, ()))]
+        return self.copies(request_id) + batches
+
+    @property
+    def waiting(self) -> list[int]:
+        """The nonces of the transactions on their way without an outcome."""
+        return [nonce for nonce in self.by_nonce if nonce not in self.announced]
+
     def is_waiting(self, request_id: RequestId) -> bool:
         """Whether a transaction for the request is on its way, without an outcome."""
         return any(nonce not in self.announced for nonce in self.by_request.get(request_id, ()))
@@ -104,8 +134,8 @@ class PendingTxs:
     def is_offered(self, request_id: RequestId) -> bool:
         """Whether a transaction for the request is on its way and has failed by no endpoint's word."""
         return any(
-            self.is_open(each.nonce) and TxFailed not in self.announced.get(each.nonce, ())
-            for each in self.copies(request_id)
+            self.is_open(each.nonce) and request_id not in self._failed.get(each.nonce, ())
+            for each in self.all_for(request_id)
         )
 
     def waits(self, opinion: Opinion, request_id: RequestId) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from forcemove.errors import PassingError
+from forcemove.sender.batches import batches_of, can_be_batched
 from forcemove.sender.transactions import RequestId, TxOutcome, TxRequest
 
 __all__ = ["Report", "Requests", "UnsignedRequest"]
@@ -43,9 +44,10 @@ class Requests:
     def __init__(self) -> None:
         self.look = 0
         self._by_id: dict[RequestId, UnsignedRequest] = {}
+        self._parts: set[RequestId] = set()
 
     def __contains__(self, request_id: RequestId) -> bool:
-        return request_id in self._by_id
+        return request_id in self._by_id or request_id in self._parts
 
     def __iter__(self) -> Iterator[RequestId]:
         return iter(tuple(self._by_id))
@@ -64,16 +66,37 @@ class Requests:
 
     def submit(self, request: TxRequest) -> None:
         """Ask for a transaction between two looks, unless the same is asked for already."""
-        self._by_id.setdefault(request.request_id, UnsignedRequest(request, self.look))
+        if request.request_id not in self:
+            self._by_id[request.request_id] = UnsignedRequest(request, self.look)
 
     def add(self, request: TxRequest, *, is_again: bool = False) -> None:
         """The same within a look."""
-        self._by_id.setdefault(request.request_id, UnsignedRequest(request, self.look - 1, is_again))
+        if request.request_id not in self:
+            self._by_id[request.request_id] = UnsignedRequest(request, self.look - 1, is_again)
+            self._parts.update(each.request_id for each in request.parts)
+
+    def put_together(self, is_new: Callable[[RequestId], bool]) -> None:
+        """Make batches of the requests that were asked for since the last look. `is_new`: whether nothing is known of a
+        request; what has a past goes alone."""
+        fresh = (each for each in self._by_id.values() if each.since == self.look - 1 and not each.is_again)
+        for batch in batches_of(
+            each.request for each in fresh if can_be_batched(each.request) and is_new(each.request.request_id)
+        ):
+            self.remove(part.request_id for part in batch.parts)
+            self.add(batch)
+
+    def take_apart(self, batch: TxRequest) -> None:
+        """Ask for the parts of a batch one by one."""
+        self.remove([batch.request_id])
+        for each in batch.parts:
+            self.add(each)
 
     def remove(self, request_ids: Iterable[RequestId]) -> None:
         """Ask for these no more."""
         for each in request_ids:
-            self._by_id.pop(each, None)
+            removed = self._by_id.pop(each, None)
+            if removed is not None:
+                self._parts.difference_update(part.request_id for part in removed.request.parts)
 
     def change(self, changed: Callable[[TxRequest], TxRequest]) -> None:
         """Let each be what this makes of it."""

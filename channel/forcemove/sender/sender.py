@@ -17,9 +17,8 @@ behind it: with the nearest of their deadlines and the largest of their caps.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import Any
 
 from forcemove.chain.chain import Chain
@@ -29,6 +28,7 @@ from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.errors import ForcemoveError, InvalidValue, PassingError
 from forcemove.protocol.signing import Key
 from forcemove.sender.approvals import as_asked_for
+from forcemove.sender.batches import shares
 from forcemove.sender.bids import Bids, cannot_pay
 from forcemove.sender.errors import CannotPayAnswer, NotTaken
 from forcemove.sender.lanes import EndpointLane, EndpointLanes
@@ -41,7 +41,7 @@ from forcemove.sender.requests import Report, Requests
 from forcemove.sender.resubmission import Resubmitter
 from forcemove.sender.settling import Settler
 from forcemove.sender.signing import Signer
-from forcemove.sender.timing import RequestPace
+from forcemove.sender.timing import RequestPace, part_of
 from forcemove.sender.transactions import PendingTx, RequestId, TxFailed, TxOutcome, TxRequest, TxStore
 
 __all__ = ["Sender"]
@@ -115,8 +115,8 @@ class Sender:
     @property
     def request_ids(self) -> frozenset[RequestId]:
         """The requests without an outcome yet."""
-        on_their_way = self._pending.by_request
-        return frozenset((*filter(self._pending.is_waiting, on_their_way), *self._requests))
+        waiting = (self._pending.by_nonce[nonce].request for nonce in self._pending.waiting)
+        return _ids((*waiting, *self._requests.all))
 
     @property
     def is_idle(self) -> bool:
@@ -128,13 +128,14 @@ class Sender:
         """The requests whose transactions are to be sent, or are not mined as deep as we believe yet, by the word of
         one endpoint at least: another one may never show them; and those with an outcome that the next `look`
         returns."""
-        waiting = [*self._requests, *(each.request_id for each in self._report.outcomes)]
         pending = self._pending.by_nonce.items()
-        return waiting + [each.request.request_id for nonce, each in pending if nonce not in self._pending.believed]
+        doubted = (each.request for nonce, each in pending if nonce not in self._pending.believed)
+        return [*_ids((*self._requests.all, *doubted)), *(each.request_id for each in self._report.outcomes)]
 
     def copies(self, request_id: RequestId) -> list[PendingTx]:
-        """The transactions for a request that are on their way, also with an outcome, until a `look` forgets them."""
-        return self._pending.copies(request_id)
+        """The transactions for a request that are on their way, also with an outcome, until a `look` forgets them; also
+        the batches that it is a part of."""
+        return self._pending.all_for(request_id)
 
     def take_errors(self) -> list[PassingError]:
         """How endpoints have failed since the last call, also where others have answered."""
@@ -160,22 +161,27 @@ class Sender:
             self._requests.submit(request)
 
     def offered(self) -> dict[RequestId, int]:
-        """What each request's transaction on its way may cost, in wei, as far as its own cap allows."""
-        pending = self._pending.by_nonce.values()
-        return {each.request.request_id: min(each.gas * each.newest.max_fee, each.request.max_cost) for each in pending}
+        """What each request's transaction on its way may cost, in wei, as far as its own cap allows; where it is a part
+        of a batch, its share of that."""
+        found: dict[RequestId, int] = {}
+        for each in self._pending.by_nonce.values():
+            cost = min(each.gas * each.newest.max_fee, each.request.max_cost)
+            for asked, share in zip(each.request.asked, shares(each.request, cost), strict=True):
+                found[asked.request_id] = share
+        return found
 
     def limit(self, caps: Mapping[RequestId, int]) -> None:
         """Let the gas of these requests cost so much from now on, in wei."""
 
-        def limited(request: TxRequest) -> TxRequest:
-            return replace(request, max_cost=caps.get(request.request_id, request.max_cost))
-
-        self._requests.change(limited)
-        self._pending.change(limited)
+        self._requests.change(lambda request: request.limited(caps))
+        self._pending.change(lambda request: request.limited(caps))
 
     def withdraw(self, request_ids: Collection[RequestId]) -> None:
         """Send nothing for these requests, unless they are asked for again. A transaction that has a nonce goes on: it
         may be mined, no matter who wants it."""
+        for each in self._requests.all:
+            if any(part.request_id in request_ids for part in each.parts):
+                self._requests.take_apart(each)
         self._requests.remove(request_ids)
 
     @property
@@ -192,7 +198,10 @@ class Sender:
         Returns the outcomes since the last look. Raises the `ChainError` that was in the way, unless there are
         outcomes: then the next look raises it.
         """
-        self._report.in_the_way, self._requests.look = None, self._requests.look + is_new
+        self._report.in_the_way = None
+        if is_new:
+            self._requests.look += 1
+            self._requests.put_together(is_new=self._pace.is_unknown)
         try:
             self._work()
             if self._report.in_the_way is not None:
@@ -258,6 +267,21 @@ class Sender:
         whole = tuple(each for each in newest if each is not None and (each.is_priced or each.failure is None))
         for request in self._resubmitter.not_shown(whole):
             self._requests.add(request, is_again=True)
+        for pending in tuple(self._pending.by_nonce.values()):
+            if pending.request.parts and self._is_stuck(pending):
+                self._take_apart(pending)
+
+    def _is_stuck(self, pending: PendingTx) -> bool:
+        """Whether some endpoint refuses a batch, and it was not mined in a part of its time: others may have it, or
+        lie."""
+        refusals = self._offers.answers(pending.nonce, ()) or ()
+        has_waited = self._clock() - pending.versions[0].signed_at >= (part_of(pending) or self._bump_after)
+        return pending.nonce not in self._pending.announced and has_waited and any(refusals)
+
+    def _take_apart(self, batch: PendingTx) -> None:
+        """Send the parts of a batch alone, the first of them with its nonce."""
+        self._forget(batch.nonce)
+        self._requests.take_apart(batch.request)
 
     def _age_of(self, pending: PendingTx) -> float:
         return (self._clock() - pending.versions[0].signed_at) / self._bump_after
@@ -299,6 +323,9 @@ class Sender:
         is_fresh = nonce in self._signer.fresh
         self._signer.fresh.discard(nonce)
         refusals = [each for each in said if each is not None]
+        if pending.request.parts and len(refusals) == len(said):
+            self._take_apart(pending)
+            return
         poor = [each for each in refusals if isinstance(each, InsufficientFunds)]
         if len(poor) == len(said):
             max_cost, opinions = pending.gas * pending.newest.max_fee, self._opinions().values()
@@ -310,3 +337,7 @@ class Sender:
                 self._report.outcomes.append(TxFailed(pending.request.request_id, error))
         elif is_fresh and len(refusals) == len(said):
             self._report.in_the_way = NotTaken(pending.newest.hash, refusals[0].reason)
+
+
+def _ids(requests: Iterable[TxRequest]) -> frozenset[RequestId]:
+    return frozenset(asked.request_id for each in requests for asked in each.asked)

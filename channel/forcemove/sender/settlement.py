@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from forcemove.sender.observations import TxObservation, TxStatus
 from forcemove.sender.opinions import Opinion
-from forcemove.sender.transactions import Confirmed, PendingTx, TxFailed
+from forcemove.sender.transactions import Confirmed, PendingTx
 
 __all__ = ["SettlementVerdict", "judge"]
 
@@ -23,13 +23,13 @@ _NOT_SEEN = TxObservation(TxStatus.UNCLEAR)
 
 @dataclass(frozen=True, slots=True)
 class SettlementVerdict:
-    """What has become of one transaction. `outcomes`: each with its cost, at most one that has succeeded and one that
-    has failed. `is_settled`: no endpoint waits for it; `is_believed`, `is_buried`: it is mined as deep as we believe,
-    according to one endpoint and by all endpoints'; `is_needless`: the same request was fulfilled with another nonce;
-    `is_taken`: its nonce is used by another program; `waits`: all endpoints wait for it; `is_known`: an endpoint has
-    it."""
+    """What has become of one transaction. `outcomes`: the observations that show it as mined, at most one with success
+    and one without. `is_settled`: no endpoint waits for it; `is_believed`, `is_buried`: it is mined as deep as we
+    believe, according to one endpoint and by all endpoints'; `is_needless`: the same request was fulfilled with another
+    nonce; `is_taken`: its nonce is used by another program; `waits`: all endpoints wait for it; `is_known`: an endpoint
+    has it."""
 
-    outcomes: tuple[tuple[Confirmed | TxFailed, int], ...]
+    outcomes: tuple[TxObservation, ...]
     is_settled: bool
     is_believed: bool
     is_buried: bool
@@ -76,9 +76,9 @@ def _has_happened(opinion: Opinion, copies: Collection[int], confirmations: int)
     return any(isinstance(each.outcome, Confirmed) and each.depth >= confirmations for each in seen)
 
 
-def _outcomes(mined: Sequence[TxObservation]) -> tuple[tuple[Confirmed | TxFailed, int], ...]:
-    found: dict[type, tuple[Confirmed | TxFailed, int]] = {}
+def _outcomes(mined: Sequence[TxObservation]) -> tuple[TxObservation, ...]:
+    found: dict[type, TxObservation] = {}
     for each in mined:
         if each.outcome is not None:
-            found.setdefault(type(each.outcome), (each.outcome, each.cost))
+            found.setdefault(type(each.outcome), each)
     return tuple(found.values())

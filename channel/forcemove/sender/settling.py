@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from forcemove.chain.errors import TransactionReverted
 from forcemove.errors import RuleError
 from forcemove.sender.errors import after_revert
+from forcemove.sender.observations import TxObservation
 from forcemove.sender.opinions import Opinion
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.requests import Report, Requests
 from forcemove.sender.settlement import SettlementVerdict, judge
 from forcemove.sender.timing import RequestPace
-from forcemove.sender.transactions import Confirmed, GapFiller, NonceUsedElsewhere, PendingTx, Reorged, TxFailed
+from forcemove.sender.transactions import (
+    Confirmed,
+    GapFiller,
+    NonceUsedElsewhere,
+    PendingTx,
+    Reorged,
+    TxFailed,
+    TxOutcome,
+)
 
 __all__ = ["Settler"]
 
@@ -48,8 +58,8 @@ class Settler:
         over = buried | {nonce for nonce, each in verdicts.items() if each.is_needless}
         for nonce, verdict in verdicts.items():
             pending = txs.by_nonce[nonce]
-            for outcome, cost in verdict.outcomes:
-                self._come_out(pending, outcome, cost)
+            for shown in verdict.outcomes:
+                self._come_out(pending, shown)
             if verdict.is_believed:
                 txs.believed.add(nonce)
             if verdict.is_settled:
@@ -69,11 +79,13 @@ class Settler:
         copies = self._pending.by_request[self._pending.by_nonce[nonce].request.request_id]
         return not has_succeeded or all(each in over for each in copies)
 
-    def _come_out(self, pending: PendingTx, outcome: Confirmed | TxFailed, cost: int) -> None:
-        announced = self._pending.announced.setdefault(pending.nonce, set())
-        if type(outcome) in announced:
-            return
-        announced.add(type(outcome))
+    def _come_out(self, pending: PendingTx, shown: TxObservation) -> None:
+        if self._pending.announce(pending.nonce, shown):
+            for request, outcome in zip(pending.request.asked, shown.outcomes, strict=True):
+                self._report.outcomes.append(self._noted(replace(pending, request=request), outcome))
+
+    def _noted(self, pending: PendingTx, outcome: Confirmed | TxFailed) -> TxOutcome:
+        """An outcome as the owner is given it, noted for when the request may be sent again."""
         request_id = pending.request.request_id
         if isinstance(outcome, Confirmed):
             self._pace.on_confirmed(pending)
@@ -81,26 +93,29 @@ class Settler:
         elif isinstance(outcome.error, TransactionReverted):
             times, reason = self._pace.on_reverted(pending), outcome.error.reason
             rule = reason if isinstance(reason, RuleError) else None
-            outcome = TxFailed(request_id, after_revert(outcome.error, cost, rule, times), cost)
-        self._report.outcomes.append(outcome)
+            return TxFailed(request_id, after_revert(outcome.error, outcome.cost, rule, times), outcome.cost)
+        return outcome
 
     def _ask_again(self, pending: PendingTx) -> None:
         """Ask again for a transaction none of whose versions was mined, or will be: its nonce is used elsewhere."""
-        request_id = pending.request.request_id
         self._forget(pending.nonce)
-        is_asked = request_id in self._requests or request_id in self._pending.by_request
-        if not isinstance(request_id, GapFiller) and not is_asked:
-            self._requests.add(pending.request)
-            self._report.outcomes.append(NonceUsedElsewhere(request_id, pending.nonce))
+        if pending.request.request_id in self._pending.by_request:
+            return
+        for request in pending.request.asked:
+            if not isinstance(request.request_id, GapFiller) and request.request_id not in self._requests:
+                self._requests.add(request)
+                self._report.outcomes.append(NonceUsedElsewhere(request.request_id, pending.nonce))
 
     def _give_up(self, reorged: Sequence[tuple[PendingTx, bool]]) -> None:
         """Forget transactions that a reorganisation has removed: their owner may not need them any more, and else asks
         again. One that others wait behind is sent again, and one that a node still has is waited for."""
         for pending, is_known in reversed(reorged):
             request_id = pending.request.request_id
+            asked = [each.request_id for each in pending.request.asked]
             self._pending.doubt(pending.nonce)
-            self._pace.forget(request_id)
+            for each in asked:
+                self._pace.forget(each)
             if pending.nonce == max(self._pending.by_nonce) and not is_known:
                 self._forget(pending.nonce)
                 if request_id not in self._requests and not self._pending.is_waiting(request_id):
-                    self._report.outcomes.append(Reorged(request_id))
+                    self._report.outcomes += map(Reorged, asked)

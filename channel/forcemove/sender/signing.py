@@ -156,6 +156,9 @@ class Signer:
         return False
 
     def _refuse(self, waiting: UnsignedRequest, error: ForcemoveError) -> None:
+        if waiting.request.parts and not waiting.is_again:
+            self._requests.take_apart(waiting.request)
+            return
         self._requests.remove([waiting.request.request_id])
         if not waiting.is_again:
             self._report.outcomes.append(TxFailed(waiting.request.request_id, error))

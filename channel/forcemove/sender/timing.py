@@ -9,7 +9,7 @@ from forcemove.backoff import doubled
 from forcemove.sender.pricing import Urgency
 from forcemove.sender.transactions import PendingTx, RequestId
 
-__all__ = ["RequestPace", "bump_interval", "urgency_of"]
+__all__ = ["RequestPace", "bump_interval", "part_of", "urgency_of"]
 
 _INTERVALS = 60
 """After this many times `bump_after` the highest price is offered for a transaction without a deadline."""
@@ -85,6 +85,10 @@ class RequestPace:
         """Whether a request may be sent now though an endpoint says that it would fail."""
         return self._clock() >= self._past.get(request_id, _NOTHING).not_alone_before
 
+    def is_unknown(self, request_id: RequestId) -> bool:
+        """Whether no transaction for a request was mined, or has failed, before."""
+        return request_id not in self._past
+
     def reverts(self, request_id: RequestId) -> int:
         """How often in a row a request's transaction was mined and has failed."""
         return self._past.get(request_id, _NOTHING).reverts
@@ -103,14 +107,14 @@ class RequestPace:
         past.reverts += 1
         if past.reverts > 1:
             pause = doubled(self._bump_after, past.reverts - 2)
-            past.not_before = self._clock() + min(pause, _part(pending) or pause)
+            past.not_before = self._clock() + min(pause, part_of(pending) or pause)
         return past.reverts
 
     def on_confirmed(self, pending: PendingTx) -> None:
         """A transaction has succeeded."""
         past = self._of(pending)
         past.reverts, past.confirmations = 0, past.confirmations + 1
-        pause = self._bump_after / 2 if pending.request.deadline is None else _part(pending)
+        pause = self._bump_after / 2 if pending.request.deadline is None else part_of(pending)
         past.not_alone_before = self._clock() + doubled(pause, past.confirmations - 1)
         if past.confirmations > 1:
             past.not_before = past.not_alone_before
@@ -123,6 +127,7 @@ class RequestPace:
         return past
 
 
-def _part(pending: PendingTx) -> float:
+def part_of(pending: PendingTx) -> float:
+    """An eighth of the time, in seconds, that was left when a transaction was first signed; 0 without a deadline."""
     deadline = pending.request.deadline
     return 0.0 if deadline is None else max(deadline - pending.begun_at, 0) / _PARTS

@@ -3,8 +3,8 @@ to that journal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, assert_never
 
 from msgspec import UNSET, Struct, UnsetType
@@ -18,6 +18,7 @@ from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
 __all__ = [
     "Allowance",
     "Approval",
+    "BatchTx",
     "ChannelTx",
     "ClientTx",
     "Confirmed",
@@ -39,8 +40,8 @@ __all__ = [
 ]
 
 ValueT = TypeVar("ValueT")
-_ADDRESS, _CHANNEL = 20, 32
-_APPROVAL, _GAP = b"approval of ", b"gap at "
+_ADDRESS, _CHANNEL, _HASH = 20, 32, 32
+_APPROVAL, _BATCH, _GAP = b"approval of ", b"batch of ", b"gap at "
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +69,21 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchTx:
+    """Several requests in one transaction, which the sender puts together by itself. `hash`: of the calldata, 32
+    bytes."""
+
+    hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class GapFiller:
     """An empty transaction with a nonce for which no node has one any more; the sender asks for it by itself."""
 
     nonce: int
 
 
-RequestId = ChannelTx | ClientTx | Approval | GapFiller | bytes
+RequestId = ChannelTx | ClientTx | Approval | BatchTx | GapFiller | bytes
 """What a transaction is for: it names the request, and comes back with its outcome. Bytes are the id of a request by
 another program that this one cannot read."""
 
@@ -110,6 +119,7 @@ class TxRequest:
     - `allowance`: what must be allowed before; the sender asks for it by itself.
     - `gas`: what it needs by our own table, which no endpoint's estimate changes much; None where the request does not
       say, as one by an older program.
+    - `parts`: of a batch, the requests that it does, in the order of its items; each says its `gas`.
     """
 
     request_id: RequestId
@@ -120,6 +130,7 @@ class TxRequest:
     deadline: int | None = None
     allowance: Allowance | None = None
     gas: int | None = None
+    parts: tuple[TxRequest, ...] = ()
 
     def __post_init__(self) -> None:
         require_bytes("to", self.to, 20)
@@ -132,9 +143,22 @@ class TxRequest:
         return self.value > 0 or self.allowance is not None
 
     @property
+    def asked(self) -> tuple[TxRequest, ...]:
+        """What owners have asked for: the parts of a batch, else the request itself."""
+        return self.parts or (self,)
+
+    def limited(self, caps: Mapping[RequestId, int]) -> TxRequest:
+        """The same, where the gas of these requests may cost so much, in wei."""
+        parts = tuple(each.limited(caps) for each in self.parts)
+        max_cost = sum(each.max_cost for each in parts) if parts else caps.get(self.request_id, self.max_cost)
+        return replace(self, max_cost=min(max_cost, UINT256_MAX), parts=parts)
+
+    @property
     def words(self) -> str:
         """What the transaction is for, in a few words."""
         match self.request_id:
+            case BatchTx():
+                return f"{len(self.parts)} operations in one transaction"
             case _ if self.deadline is not None:
                 return "the answer to a challenge"
             case ChannelTx(_, submission) | ClientTx(_, _, submission):
@@ -244,6 +268,7 @@ class _StoredRequest(Struct, frozen=True, rename={"request_id": "purpose", "max_
     deadline: int | None = None
     allowance: Allowance | None = None
     gas: int | UnsetType = UNSET
+    parts: tuple[_StoredRequest, ...] | UnsetType = UNSET
 
 
 class _StoredTx(Struct, frozen=True):
@@ -295,13 +320,15 @@ def _sound(what: str, make: Callable[[], ValueT]) -> ValueT:
 def _stored(request: TxRequest) -> _StoredRequest:
     id_, call = _encode_id(request.request_id), (request.to, request.data, request.value)
     gas = UNSET if request.gas is None else request.gas
-    return _StoredRequest(id_, *call, request.max_cost, request.deadline, request.allowance, gas)
+    parts = tuple(map(_stored, request.parts)) or UNSET
+    return _StoredRequest(id_, *call, request.max_cost, request.deadline, request.allowance, gas, parts)
 
 
 def _request_of(stored: _StoredRequest) -> TxRequest:
     gas = None if isinstance(stored.gas, UnsetType) else stored.gas
+    parts = () if isinstance(stored.parts, UnsetType) else tuple(map(_request_of, stored.parts))
     id_, call = _decode_id(stored.request_id), (stored.to, stored.data, stored.value)
-    return TxRequest(id_, *call, stored.max_cost, stored.deadline, stored.allowance, gas)
+    return TxRequest(id_, *call, stored.max_cost, stored.deadline, stored.allowance, gas, parts)
 
 
 def _encode_id(request_id: RequestId) -> bytes:
@@ -312,6 +339,8 @@ def _encode_id(request_id: RequestId) -> bytes:
             return client + channel_id + SUBMISSIONS.encode(submission)
         case Approval(needed_by):
             return _APPROVAL + _encode_id(needed_by)
+        case BatchTx(hash):
+            return _BATCH + hash
         case GapFiller(nonce):
             return _GAP + str(nonce).encode()
         case bytes():
@@ -325,6 +354,8 @@ def _decode_id(data: bytes) -> RequestId:
     one."""
     if data.startswith(_APPROVAL):
         return Approval(_decode_id(data.removeprefix(_APPROVAL)))
+    if data.startswith(_BATCH) and len(data) == len(_BATCH) + _HASH:
+        return BatchTx(data.removeprefix(_BATCH))
     if data.startswith(_GAP) and data.removeprefix(_GAP).isdigit():
         return GapFiller(int(data.removeprefix(_GAP)))
     for client in (b"", data[:_ADDRESS]):

@@ -19,6 +19,7 @@ from forcemove.chain.reverts import ErrorTable
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.signing import Key
+from forcemove.sender.batches import shares
 from forcemove.sender.pricing import gas_limit
 from forcemove.sender.sender import Sender
 from forcemove.sender.transactions import (
@@ -40,6 +41,9 @@ from forcemove.workers.outbox import JournalledTxStore
 from forcemove.workers.tx_requests import gas_of
 
 __all__ = ["BudgetedSender", "AnswerResult", "SpendingTerms"]
+
+_Costs = dict[int, dict[ClientTx, int]]
+"""What transactions have cost, in wei: by nonce, and by the request, of which a batch has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +104,14 @@ class BudgetedSender:
             others=chains[1:],
             own_time=terms.own_time,
         )
-        pending = store.all()
-        self._asked: dict[RequestId, int] = {
-            each.request.request_id: min(2 * each.gas * each.versions[0].max_fee, each.request.max_cost)
-            for each in pending
-            if each.nonce not in self._spent
-        }
-        self._nonces = {each.request.request_id: each.nonce for each in pending}
+        self._asked: dict[RequestId, int] = {}
+        self._nonces: dict[RequestId, int] = {}
+        for pending in store.all():
+            wei = min(2 * pending.gas * pending.versions[0].max_fee, pending.request.max_cost)
+            for asked, share in zip(pending.request.asked, shares(pending.request, wei), strict=True):
+                self._nonces[asked.request_id] = pending.nonce
+                if pending.nonce not in self._spent:
+                    self._asked[asked.request_id] = share
         self._paid = Counter[bytes]()
         for each in self._spent.values():
             self._paid[each.client] += each.wei
@@ -212,7 +217,7 @@ class BudgetedSender:
         """Charge the outcomes. Their costs are on disk before the sender's next look forgets them."""
         if not self._outcomes:
             return []
-        costs: list[Spent] = []
+        costs: _Costs = {}
         paid = [each for outcome in self._outcomes for each in self._charge(outcome, costs)]
         self._record(costs)
         for outcome in self._outcomes:
@@ -222,7 +227,7 @@ class BudgetedSender:
         self._nonces = {id_: nonce for id_, nonce in self._nonces.items() if self._sender.copies(id_)}
         return paid
 
-    def _charge(self, outcome: TxOutcome, costs: list[Spent]) -> list[AnswerResult]:
+    def _charge(self, outcome: TxOutcome, costs: _Costs) -> list[AnswerResult]:
         """What became of a transaction; its cost is added to `costs`."""
         request = outcome.request_id
         if not isinstance(request, ClientTx):
@@ -231,11 +236,11 @@ class BudgetedSender:
         match outcome:
             case Confirmed(_, receipt):
                 found = self._sent(request, receipt.transaction_hash)
-                cost = self._cost(client, found, receipt.gas_used, receipt.gas_price, costs)
+                cost = self._cost(request, found, receipt.gas_used, receipt.gas_price, costs)
                 return [AnswerResult(client, channel_id, submission, None, receipt.block_number, cost)]
             case TxFailed(_, TransactionReverted() as error, cost):
                 found, price = self._sent(request, error.transaction_hash), cost // max(error.gas_used, 1)
-                cost = self._cost(client, found, error.gas_used, price, costs)
+                cost = self._cost(request, found, error.gas_used, price, costs)
                 return [AnswerResult(client, channel_id, submission, error, error.block_number, cost)]
             case TxFailed(_, error):
                 return [AnswerResult(client, channel_id, submission, error, None, 0)]
@@ -252,7 +257,7 @@ class BudgetedSender:
         return next((each for each in versions if each[1].hash == hash_), None)
 
     def _cost(
-        self, client: bytes, found: tuple[PendingTx, Version] | None, gas: int, price: int, costs: list[Spent]
+        self, request: ClientTx, found: tuple[PendingTx, Version] | None, gas: int, price: int, costs: _Costs
     ) -> int:
         """What a transaction has cost, which is no more than we have offered, whatever a receipt says. Where a node
         does not say the price, it is taken to be the highest that was offered. What was offered beyond the
@@ -261,15 +266,17 @@ class BudgetedSender:
             return 0
         pending, version = found
         cost = min(gas, pending.gas) * min(price or version.max_fee, version.max_fee)
-        costs.append(Spent(pending.nonce, client, min(cost, pending.request.max_cost)))
-        self._nonces[pending.request.request_id] = pending.nonce
+        max_cost = next(each.max_cost for each in pending.request.asked if each.request_id == request)
+        costs.setdefault(pending.nonce, {})[request] = min(cost, max_cost)
+        self._nonces[request] = pending.nonce
         return cost
 
-    def _record(self, costs: list[Spent]) -> None:
-        """Write costs down, in one commit, and charge them."""
-        if costs:
-            self._journal.towers.charge(self._account, *costs)
-        for each in costs:
+    def _record(self, costs: _Costs) -> None:
+        """Write costs down, in one commit, and charge them. A batch is of one client."""
+        spent = [Spent(nonce, next(iter(each)).client, sum(each.values())) for nonce, each in costs.items()]
+        if spent:
+            self._journal.towers.charge(self._account, *spent)
+        for each in spent:
             if (before := self._spent.get(each.nonce)) is not None:
                 self._paid[before.client] -= before.wei
             self._paid[each.client] += each.wei

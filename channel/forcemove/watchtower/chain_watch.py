@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Call
+from forcemove.chain.prices import dearest
 from forcemove.follower.endpoint_quorum import EndpointQuorum
 from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import LogsLeftOut
@@ -40,6 +41,7 @@ class ChainWatch:
         - `own_time`: as of `EndpointQuorum`.
         """
         self.adjudicator, self.confirmations = adjudicators[0], confirmations
+        self._chains = tuple(each.chain for each in adjudicators)
         self.channels: dict[bytes, WatchedChannel] = {}
         self.looks = 0
         self._changed: set[bytes] = set()
@@ -138,7 +140,8 @@ class ChainWatch:
 
     def call_of(self, watched: WatchedChannel, due: Due) -> Call:
         """The call of the adjudicator that a due submission is."""
-        operation = operation_of(watched.agreement, due.submission, self.adjudicator, self.adjudicator.chain.prices)
+        prices = dearest(each.prices for each in self._chains)
+        operation = operation_of(watched.agreement, due.submission, self.adjudicator, prices)
         return self.adjudicator.call_of(operation)
 
     def take_in(self) -> tuple[bool, list[Exception]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from forcemove.errors import ForcemoveError, MalformedBytes, UnknownVersion
 from forcemove.history.derivation import request_of
@@ -61,13 +62,16 @@ class JournalledTxStore:
         numbers, history = dict(self.outbox_numbers), list[tuple[bytes, HistoryRow]]()
         for each in changed:
             with suppress(Exception):  # a mistake in the history keeps no transaction from being sent
-                history += _history_of(each, sent.get(each.nonce, frozenset()))
+                for asked in each.request.asked:
+                    history += _history_of(replace(each, request=asked), sent.get(each.nonce, frozenset()))
             transaction = InFlightTransaction(each.nonce, encode_tx(each))
             if each.nonce in sent:
                 changes.append(Replace(transaction))
             else:
-                number = numbers.pop(each.request.request_id, None)
-                changes.append(Put(transaction) if number is None else Assign(number, transaction))
+                ids = (asked.request_id for asked in each.request.asked)
+                taken = [numbers.pop(id_) for id_ in ids if id_ in numbers]
+                changes.append(Assign(taken[0], transaction) if taken else Put(transaction))
+                changes += map(Dismiss, taken[1:])
             sent[each.nonce] = frozenset(version.hash for version in each.versions)
         self._journal.transactions.commit(self._account, changes, history)
         self._sent, self.outbox_numbers = sent, numbers
@@ -124,7 +128,7 @@ class Outbox:
         found = set(self.waiting())
         for each in self._journal.transactions.in_flight(self._account):
             with suppress(MalformedBytes, UnknownVersion):
-                found.add(decode_tx(each.body).request.request_id)
+                found.update(asked.request_id for asked in decode_tx(each.body).request.asked)
         return frozenset(found)
 
     def add(self, request: TxRequest) -> None:
